@@ -1,0 +1,162 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Cluster is a group of nodes of this Kubernetes cluster that lie in one place: a site, a region, a rack. A node belongs
+// to at most one Cluster: one that names the node wins over one that selects it by labels, then the older Cluster wins,
+// then the smaller name. The Cluster that loses says so in its condition Conflicted.
+//
+// +genclient
+// +genclient:nonNamespaced
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=bcl,categories=berth
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodeCount`
+// +kubebuilder:printcolumn:name="Ready-Nodes",type=integer,JSONPath=`.status.readyNodeCount`
+// +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.spec.geoLocation.city`
+// +kubebuilder:printcolumn:name="Region",type=string,priority=1,JSONPath=`.spec.region.region`
+// +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="the name of a Cluster must be a DNS label: at most 63 lower case letters, digits and '-', starting and ending with a letter or digit"
+type Cluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says which nodes belong to the cluster and describes the place.
+	// +optional
+	Spec ClusterSpec `json:"spec,omitempty"`
+
+	// status is what Berth observed. Only Berth's controllers write it.
+	// +optional
+	Status ClusterStatus `json:"status,omitempty"`
+}
+
+// ClusterList is a list of Clusters.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type ClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the clusters.
+	Items []Cluster `json:"items"`
+}
+
+// ClusterSpec says which nodes belong to a Cluster and describes the place. Nodes are the union of nodes and matchLabels;
+// with both empty the cluster has no node.
+type ClusterSpec struct {
+	// nodes names nodes that belong to the cluster. Names of nodes that do not exist (yet) do no harm.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	Nodes []string `json:"nodes,omitempty"`
+
+	// matchLabels selects the nodes that carry all of these labels. Empty selects no node.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	ClusterProfile `json:",inline"`
+
+	// homeScheduler pins the cluster to the scheduler of this name. Empty lets Berth choose one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	HomeScheduler string `json:"homeScheduler,omitempty"`
+
+	// homeDispatcher is carried for callers of the registration API. Berth does not use it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	HomeDispatcher string `json:"homeDispatcher,omitempty"`
+
+	// metrics are the metrics by which the cluster is ranked for applications, with their weights.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Metrics []MetricReference `json:"metrics,omitempty"`
+
+	// customResources names the custom resources that the cluster offers, as "plural.group".
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	CustomResources []string `json:"customResources,omitempty"`
+
+	// provision marks a cluster that does not exist yet and says on which clouds it may be made.
+	// +optional
+	Provision *ClusterProvision `json:"provision,omitempty"`
+}
+
+// MetricReference names a metric that describes a cluster.
+type MetricReference struct {
+	// name is the name of the metric.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// namespace is where the Metric lies. Empty means a GlobalMetric.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// weight is the share of the metric in the score of the cluster, relative to the other metrics. More than 0.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:ExclusiveMinimum=true
+	// +kubebuilder:validation:Maximum=1000000
+	Weight float64 `json:"weight"`
+}
+
+// ClusterProvision says where a cluster that does not exist yet may be made.
+type ClusterProvision struct {
+	// cloudLabels are label constraints that a cloud must meet, such as "location is DE".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=1024
+	CloudLabels []string `json:"cloudLabels,omitempty"`
+
+	// cloudMetrics are metric constraints that a cloud must meet, such as "load < 5".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=1024
+	CloudMetrics []string `json:"cloudMetrics,omitempty"`
+}
+
+// ClusterStatus is what Berth observed of a Cluster.
+type ClusterStatus struct {
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// containedNodes are the names of the nodes that belong to the cluster, sorted; at most the first 5000.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=5000
+	ContainedNodes []string `json:"containedNodes,omitempty"`
+
+	// nodeCount is the number of nodes that belong to the cluster.
+	// +optional
+	NodeCount int32 `json:"nodeCount"`
+
+	// readyNodeCount is the number of those nodes that are ready and not cordoned.
+	// +optional
+	ReadyNodeCount int32 `json:"readyNodeCount"`
+
+	// conditions: Ready says whether at least one node can take pods, Conflicted whether another Cluster holds a node
+	// that this one claims.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}

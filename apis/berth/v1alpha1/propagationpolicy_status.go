@@ -1,0 +1,90 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PropagationPolicyStatus is what Berth observed of a policy and its workloads.
+type PropagationPolicyStatus struct {
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// workloadCount is the number of workloads that this policy places.
+	// +optional
+	WorkloadCount int32 `json:"workloadCount"`
+
+	// workloads tells for each workload how its replicas are shared out: those that differ from the wish first, then by
+	// kind and name; at most the first 100.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Workloads []WorkloadPlacement `json:"workloads,omitempty"`
+
+	// conditions: Accepted says whether the spec can be carried out, ClustersResolved whether all named clusters exist and
+	// have nodes, Placed whether the replicas run where the policy wants them, Conflicted whether another policy places a
+	// workload that this one selects.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// WorkloadPlacement tells how the replicas of one workload are shared out.
+type WorkloadPlacement struct {
+	// ref is the workload.
+	Ref WorkloadReference `json:"ref"`
+
+	// replicas is the number of replicas that the workload wants at present. Absent if Berth cannot know it.
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// pending is the number of pods of the workload that are not bound to a node yet.
+	// +optional
+	Pending int32 `json:"pending"`
+
+	// misplaced is the number of pods that run outside their share: in no cluster of the policy, or above the share of
+	// their cluster.
+	// +optional
+	Misplaced int32 `json:"misplaced"`
+
+	// clusters tells the share of each cluster, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Clusters []ClusterPlacement `json:"clusters,omitempty"`
+}
+
+// WorkloadReference names a workload of the policy's namespace.
+type WorkloadReference struct {
+	// apiVersion of the workload.
+	APIVersion string `json:"apiVersion"`
+
+	// kind of the workload.
+	Kind string `json:"kind"`
+
+	// name of the workload.
+	Name string `json:"name"`
+}
+
+// ClusterPlacement tells how many replicas of a workload a cluster should have, and has.
+type ClusterPlacement struct {
+	// name of the cluster.
+	Name string `json:"name"`
+
+	// desired is the share of the cluster in the replicas of the workload.
+	// +optional
+	Desired int32 `json:"desired"`
+
+	// current is the number of pods of the workload that are bound to nodes of the cluster and not being deleted.
+	// +optional
+	Current int32 `json:"current"`
+
+	// pending is the number of replicas by which the cluster is short of its share.
+	// +optional
+	Pending int32 `json:"pending"`
+}

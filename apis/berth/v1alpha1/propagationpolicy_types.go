@@ -1,0 +1,202 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// PropagationPolicy shares the replicas of workloads of its own namespace out over Clusters by weight. Pods that use
+// `schedulerName: berth-scheduler` and belong to a selected workload are placed by it. Where several policies select a
+// workload, one that names it wins over one that selects it by labels, and that over one that names only the kind; then
+// the older policy wins, then the smaller name. The policy that loses says so in its condition Conflicted.
+//
+// +genclient
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=bpp,categories=berth
+// +kubebuilder:printcolumn:name="Accepted",type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].status`
+// +kubebuilder:printcolumn:name="Placed",type=string,JSONPath=`.status.conditions[?(@.type=="Placed")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Placed")].reason`
+// +kubebuilder:printcolumn:name="Workloads",type=integer,JSONPath=`.status.workloadCount`
+// +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type PropagationPolicy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says which workloads are placed, and how.
+	Spec PropagationPolicySpec `json:"spec"`
+
+	// status is what Berth observed. Only Berth's controllers write it.
+	// +optional
+	Status PropagationPolicyStatus `json:"status,omitempty"`
+}
+
+// PropagationPolicyList is a list of PropagationPolicies.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type PropagationPolicyList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the policies.
+	Items []PropagationPolicy `json:"items"`
+}
+
+// PropagationPolicySpec says which workloads a policy places, and how.
+type PropagationPolicySpec struct {
+	// resourceSelectors select the workloads. A workload that any of them selects is placed by this policy.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	ResourceSelectors []ResourceSelector `json:"resourceSelectors"`
+
+	// placement says how the replicas are shared out.
+	Placement Placement `json:"placement"`
+
+	// rebalance says whether and how fast running pods are moved after a change of the policy or of the clusters.
+	// +optional
+	// +kubebuilder:default={}
+	Rebalance Rebalance `json:"rebalance,omitempty"`
+}
+
+// ResourceSelector selects workloads of the policy's namespace.
+type ResourceSelector struct {
+	// apiVersion of the workload, for instance "apps/v1". Only the group counts: a Deployment is the same in each version.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=316
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`
+	APIVersion string `json:"apiVersion"`
+
+	// kind of the workload, for instance "Deployment". For pods without an owner it is "Pod".
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	Kind string `json:"kind"`
+
+	// namespace may be left out or name the policy's own namespace. A selector with any other namespace selects nothing
+	// and makes the condition Accepted false.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name of the workload. Empty selects by labelSelector, or all workloads of the kind if that is absent too.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// labelSelector selects workloads by their labels. It is ignored if name is set.
+	// +optional
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+}
+
+// Placement says how the replicas of a workload are shared out over clusters.
+type Placement struct {
+	// staticWeightList gives weights to clusters. Replicas are shared out in proportion to the weights by Webster's method
+	// (Sainte-Lague): with as many replicas as the sum of all weights, every cluster gets exactly its weight. A cluster may
+	// be listed once.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	StaticWeightList []StaticClusterWeight `json:"staticWeightList"`
+
+	// whenUnsatisfiable says what becomes of a pod for which no cluster has a free place in its share: DoNotSchedule (the
+	// default) lets it wait, ScheduleAnyway lets it go to any other node, with the clusters furthest below their share
+	// first.
+	// +optional
+	// +kubebuilder:default=DoNotSchedule
+	WhenUnsatisfiable UnsatisfiableAction `json:"whenUnsatisfiable,omitempty"`
+}
+
+// UnsatisfiableAction says what becomes of a pod for which no cluster of its policy has a free place.
+//
+// +kubebuilder:validation:Enum=DoNotSchedule;ScheduleAnyway
+type UnsatisfiableAction string
+
+const (
+	// DoNotSchedule lets the pod wait.
+	DoNotSchedule UnsatisfiableAction = "DoNotSchedule"
+
+	// ScheduleAnyway lets the pod go to any node, preferring clusters that are below their share.
+	ScheduleAnyway UnsatisfiableAction = "ScheduleAnyway"
+)
+
+// StaticClusterWeight gives one weight, and optionally bounds, to each of the named clusters.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || self.min <= self.max",message="min must not be greater than max"
+type StaticClusterWeight struct {
+	// clusterNames names the clusters. Each of them gets the weight; it is not divided among them.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	ClusterNames []string `json:"clusterNames"`
+
+	// weight of each named cluster, relative to the others; from 1 to 2147483647.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Weight int64 `json:"weight"`
+
+	// min is the number of replicas that each named cluster gets before weights count. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Min *int32 `json:"min,omitempty"`
+
+	// max is the number of replicas that each named cluster gets at most; what exceeds it goes to the other clusters.
+	// Absent means no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Max *int32 `json:"max,omitempty"`
+}
+
+// Rebalance says whether and how fast running pods are moved to where the policy wants them.
+type Rebalance struct {
+	// mode is Evict (the default): misplaced pods are evicted through the eviction API, which respects
+	// PodDisruptionBudgets, so that their replacements start in the right place; or Never: running pods stay where they
+	// are and only new pods follow the policy.
+	// +optional
+	// +kubebuilder:default=Evict
+	Mode RebalanceMode `json:"mode,omitempty"`
+
+	// maxUnavailable is how many replicas of a workload may be missing at once because pods are moved, as a number or as a
+	// percentage of the replicas, rounded down but at least 1. Default 25%.
+	// +optional
+	// +kubebuilder:default="25%"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 100000 : self.matches('^([1-9][0-9]?|100)%$')",message="must be a number from 1 to 100000 or a percentage from 1% to 100%"
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// cooldown is the least time between two rounds of evictions of a workload. At most 24h. Default 10s.
+	// +optional
+	// +kubebuilder:default="10s"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="must be between 0s and 24h"
+	Cooldown *metav1.Duration `json:"cooldown,omitempty"`
+
+	// minPodAge protects young pods: a pod is moved only when it has been running for this long. At most 24h. Default 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="must be between 0s and 24h"
+	MinPodAge *metav1.Duration `json:"minPodAge,omitempty"`
+}
+
+// RebalanceMode says whether misplaced pods are moved.
+//
+// +kubebuilder:validation:Enum=Evict;Never
+type RebalanceMode string
+
+const (
+	// RebalanceEvict moves misplaced pods through the eviction API.
+	RebalanceEvict RebalanceMode = "Evict"
+
+	// RebalanceNever leaves running pods where they are.
+	RebalanceNever RebalanceMode = "Never"
+)

@@ -1,0 +1,112 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+const (
+	// PolicyAnnotation on a pod names the PropagationPolicy of the pod's namespace that must place it, or holds
+	// PolicyNone. It is a request: users may write it. Once Berth has bound a pod it also holds the name of the policy
+	// that placed the pod.
+	PolicyAnnotation = "groupingpolicy.kubeedge.io"
+
+	// PolicyNone as the value of PolicyAnnotation keeps every policy away from the pod.
+	PolicyNone = "none"
+
+	// PlacedByAnnotation is Berth's stamp on a pod that a policy placed: "UID/NODE", the UID of the pod and the node it
+	// was bound to. Only a stamp that fits its own pod gives the policy controller the right to evict the pod, so a
+	// stamp copied into a pod template or onto another pod gives none.
+	PlacedByAnnotation = "berth.dev/placed-by"
+
+	// PlacedPolicyAnnotation names the PropagationPolicy that placed the pod.
+	PlacedPolicyAnnotation = "berth.dev/policy"
+
+	// PlacedClusterAnnotation names the Cluster in which the pod was placed.
+	PlacedClusterAnnotation = "berth.dev/cluster"
+
+	// SeatAnnotation holds the seat of the pod: its place, counted from 0, in the seat order of its workload. It is
+	// absent from pods that were placed beyond the share of their cluster.
+	SeatAnnotation = "berth.dev/seat"
+)
+
+const (
+	// ClusterReady is true while at least one node of the Cluster is ready and schedulable.
+	ClusterReady = "Ready"
+
+	// ClusterConflicted is true while some node is claimed by this Cluster and held by another one.
+	ClusterConflicted = "Conflicted"
+)
+
+const (
+	// ReasonNodesReady says that at least one node of the Cluster is ready.
+	ReasonNodesReady = "NodesReady"
+
+	// ReasonNoNodes says that no existing node belongs to the Cluster.
+	ReasonNoNodes = "NoNodes"
+
+	// ReasonNoReadyNodes says that none of the nodes of the Cluster is ready and schedulable.
+	ReasonNoReadyNodes = "NoReadyNodes"
+
+	// ReasonNodesHeldByOthers says that nodes this Cluster claims belong to other Clusters.
+	ReasonNodesHeldByOthers = "NodesHeldByOthers"
+
+	// ReasonNoConflict says that no other Cluster holds a node that this one claims.
+	ReasonNoConflict = "NoConflict"
+)
+
+const (
+	// PolicyAccepted is true if everything in the spec of the policy can be carried out as written.
+	PolicyAccepted = "Accepted"
+
+	// PolicyClustersResolved is true if every cluster that the policy names exists and has nodes.
+	PolicyClustersResolved = "ClustersResolved"
+
+	// PolicyPlaced is true while every selected workload runs in the shares that the policy wants.
+	PolicyPlaced = "Placed"
+
+	// PolicyConflicted is true while a workload that the policy selects is placed by another policy.
+	PolicyConflicted = "Conflicted"
+)
+
+const (
+	// ReasonAccepted says that the spec of the policy is valid.
+	ReasonAccepted = "Accepted"
+
+	// ReasonForeignNamespace says that a selector names a namespace other than the policy's own; it selects nothing.
+	ReasonForeignNamespace = "ForeignNamespace"
+
+	// ReasonInvalidSelector says that a label selector of the policy cannot be understood; it selects nothing.
+	ReasonInvalidSelector = "InvalidSelector"
+
+	// ReasonInvalidWeights says that the weights cannot be used, for instance because a cluster is listed twice. Pods of
+	// the policy wait.
+	ReasonInvalidWeights = "InvalidWeights"
+
+	// ReasonClustersFound says that all named clusters exist and have nodes.
+	ReasonClustersFound = "ClustersFound"
+
+	// ReasonUnknownCluster says that a named cluster does not exist. The other clusters are served; the share of the
+	// missing one waits.
+	ReasonUnknownCluster = "UnknownCluster"
+
+	// ReasonEmptyCluster says that a named cluster has no nodes.
+	ReasonEmptyCluster = "EmptyCluster"
+
+	// ReasonNoWorkloads says that the policy selects no workload at present.
+	ReasonNoWorkloads = "NoWorkloads"
+
+	// ReasonAsDesired says that all replicas run where the policy wants them.
+	ReasonAsDesired = "AsDesired"
+
+	// ReasonPodsPending says that replicas still wait to be scheduled.
+	ReasonPodsPending = "PodsPending"
+
+	// ReasonMisplaced says that replicas run outside their share and nothing moves them, because the policy forbids it
+	// or a guard holds the evictions back; the message tells which.
+	ReasonMisplaced = "Misplaced"
+
+	// ReasonRebalancing says that misplaced replicas are being evicted.
+	ReasonRebalancing = "Rebalancing"
+
+	// ReasonOtherPolicyWins says that another policy places a workload that this one selects too.
+	ReasonOtherPolicyWins = "OtherPolicyWins"
+)
