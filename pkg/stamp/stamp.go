@@ -1,0 +1,94 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stamp reads and writes what Berth notes on a pod when it binds it: which policy placed it, in which cluster, on
+// which seat, and what that makes its deletion cost.
+package stamp
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// NoSeat is the seat of a pod that was placed beyond the share of its cluster.
+const NoSeat = -1
+
+// Stamp is what Berth notes on a pod that a policy placed.
+type Stamp struct {
+	// Policy is the name of the PropagationPolicy, in the namespace of the pod.
+	Policy string
+	// Cluster is the name of the Cluster; empty if the pod runs in none, which ScheduleAnyway allows.
+	Cluster string
+	// Seat is the place in the seat order of the workload, from 0, or NoSeat.
+	Seat int32
+}
+
+// Of returns the stamp of a pod. It is false unless the pod carries a stamp that was made for this pod on this node, so
+// a copied stamp is none.
+func Of(pod *corev1.Pod) (Stamp, bool) {
+	by, found := pod.Annotations[berthv1alpha1.PlacedByAnnotation]
+	if !found {
+		return Stamp{}, false
+	}
+	uid, node, _ := strings.Cut(by, "/")
+	if types.UID(uid) != pod.UID || node != pod.Spec.NodeName || node == "" {
+		return Stamp{}, false
+	}
+	return Stamp{
+		Policy:  pod.Annotations[berthv1alpha1.PlacedPolicyAnnotation],
+		Cluster: pod.Annotations[berthv1alpha1.PlacedClusterAnnotation],
+		Seat:    parseSeat(pod.Annotations[berthv1alpha1.SeatAnnotation]),
+	}, true
+}
+
+// Annotations returns what a Binding of the pod to the node must carry. The deletion cost is among them unless the pod
+// template set one of its own.
+func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
+	annotations := map[string]string{
+		berthv1alpha1.PlacedByAnnotation:     string(pod.UID) + "/" + node,
+		berthv1alpha1.PlacedPolicyAnnotation: s.Policy,
+		berthv1alpha1.PolicyAnnotation:       s.Policy,
+	}
+	if s.Cluster != "" {
+		annotations[berthv1alpha1.PlacedClusterAnnotation] = s.Cluster
+	}
+	if s.Seat != NoSeat {
+		annotations[berthv1alpha1.SeatAnnotation] = strconv.Itoa(int(s.Seat))
+	}
+	if _, own := pod.Annotations[corev1.PodDeletionCost]; !own {
+		annotations[corev1.PodDeletionCost] = s.DeletionCost()
+	}
+	return annotations
+}
+
+// DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that belongs to the seat: minus
+// the seat, so that a ReplicaSet that shrinks deletes the highest seats first. A pod without a seat goes before all others.
+func (s Stamp) DeletionCost() string {
+	if s.Seat == NoSeat {
+		return strconv.Itoa(math.MinInt32)
+	}
+	return strconv.Itoa(-int(s.Seat))
+}
+
+// OwnsDeletionCost says whether the deletion cost of a stamped pod is the one Berth wrote. A cost that differs from the
+// seat's was set by the user and is left alone.
+func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
+	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost()
+}
+
+func parseSeat(text string) int32 {
+	if text == "" || len(text) > len("2147483647") {
+		return NoSeat
+	}
+	seat, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || seat < 0 {
+		return NoSeat
+	}
+	return int32(seat)
+}

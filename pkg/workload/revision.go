@@ -1,0 +1,102 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// rolloutsPodTemplateHash is the label by which Argo Rollouts tells revisions apart.
+const rolloutsPodTemplateHash = "rollouts-pod-template-hash"
+
+// Revision identifies the pods that share one set of seats: the pods of one revision of one workload. Old and new pods of
+// a rollout have different revisions, because with one shared count a rollout that may neither exceed its share nor drop
+// below its replicas never ends. The zero value stands for no revision.
+type Revision struct {
+	// Owner is the UID of the controller of the pods.
+	Owner types.UID
+	// Hash tells the revisions of one controller apart; empty for controllers that make a new object for each revision.
+	Hash string
+}
+
+// RevisionOf returns the revision of a pod; ok is false for a pod without a controller. It does not allocate.
+func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return Revision{}, false
+	}
+	revision.Owner = ref.UID
+	switch ref.Kind {
+	case "ReplicaSet", "ReplicationController", "Job":
+		return revision, true
+	}
+	for _, label := range [...]string{
+		appsv1.ControllerRevisionHashLabelKey, appsv1.DefaultDeploymentUniqueLabelKey, rolloutsPodTemplateHash,
+	} {
+		if hash := pod.Labels[label]; hash != "" {
+			revision.Hash = hash
+			break
+		}
+	}
+	return revision, true
+}
+
+// Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0. Such a number is the seat
+// of the pod: those controllers remove the highest number first, so a smaller workload keeps the lowest seats. A
+// StatefulSet that starts to count elsewhere (spec.ordinals.start) is read from start.
+func Ordinal(pod *corev1.Pod, start int32) (ordinal int32, ok bool) {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return 0, false
+	}
+	var text string
+	switch groupKind(ref) {
+	case "apps/StatefulSet":
+		if text = pod.Labels[appsv1.PodIndexLabel]; text == "" {
+			text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
+		}
+	case "batch/Job":
+		start = 0
+		if text = pod.Labels[batchv1.JobCompletionIndexAnnotation]; text == "" {
+			text = pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+		}
+	}
+	if text == "" || len(text) > len("2147483647") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || int32(n) < start {
+		return 0, false
+	}
+	return int32(n) - start, true
+}
+
+// groupKind is "group/Kind" of an owner, whatever the version.
+func groupKind(ref *metav1.OwnerReference) string {
+	switch {
+	case ref.APIVersion == "apps/v1":
+		switch ref.Kind {
+		case "ReplicaSet":
+			return "apps/ReplicaSet"
+		case "StatefulSet":
+			return "apps/StatefulSet"
+		case "Deployment":
+			return "apps/Deployment"
+		}
+	case ref.APIVersion == "batch/v1" && ref.Kind == "Job":
+		return "batch/Job"
+	}
+	group, _, found := strings.Cut(ref.APIVersion, "/")
+	if !found {
+		group = ""
+	}
+	return group + "/" + ref.Kind
+}
