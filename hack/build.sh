@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Builds programs into bin/ and says how far it is. What is up to date costs next to nothing: Go knows that for Berth's own
+# programs, and a stamp with the hash of everything that goes into them for the Kubernetes ones.
+#
+# Usage: hack/build.sh berth|control-plane|all|PROGRAM...
+# DBG=1 keeps the symbols a debugger needs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly own=(berth-scheduler berth-controller-manager berthctl berth-playground)
+readonly foreign=(etcd kube-apiserver kube-controller-manager kwok)
+
+kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' go.mod)
+[[ $kubernetes == v* ]] || { echo "go.mod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
+
+# package_of PROGRAM prints the module directory and the package that the program is built from.
+package_of() {
+  case $1 in
+    berth-scheduler) echo . ./cmd/scheduler ;;
+    berth-controller-manager) echo . ./cmd/controller-manager ;;
+    berthctl) echo . ./cmd/berthctl ;;
+    berth-playground) echo . ./cmd/playground ;;
+    etcd) echo . go.etcd.io/etcd/server/v3 ;;
+    kube-apiserver | kube-controller-manager) echo . "k8s.io/kubernetes/cmd/$1" ;;
+    kwok) echo hack/tools/kwok sigs.k8s.io/kwok/cmd/kwok ;;
+    *) echo "unknown program $1" >&2; return 1 ;;
+  esac
+}
+
+# ldflags VERSION COMMIT STATE prints linker flags that give a program its version. VERSION has to begin with the Kubernetes
+# release: every Kubernetes component, Berth's scheduler too, takes the defaults of its feature gates from it.
+ldflags() {
+  local version=$1 commit=$2 state=$3 minor=${kubernetes#v1.} flags=() package
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    flags+=(-X "$package.gitVersion=$version" -X "$package.gitMajor=1" -X "$package.gitMinor=${minor%%.*}")
+    flags+=(-X "$package.gitCommit=$commit" -X "$package.gitTreeState=$state")
+  done
+  [[ -n ${DBG:-} ]] || flags+=(-s -w)
+  echo "${flags[*]}"
+}
+
+# berth_version prints the Kubernetes release followed by Berth's own version as SemVer build metadata.
+berth_version() {
+  local version
+  version=${VERSION:-$(git describe --tags --always --dirty --match 'v*' 2>/dev/null || echo unknown)}
+  echo "$kubernetes+berth.$(tr -c '0-9A-Za-z.\n' - <<<"${version#v}")"
+}
+
+# fingerprint PROGRAM prints a hash of what decides about a Kubernetes program: its version, the toolchain and this script.
+fingerprint() {
+  local module package
+  read -r module package < <(package_of "$1")
+  {
+    go env GOVERSION GOOS GOARCH CGO_ENABLED GOFLAGS
+    echo "$package ${DBG:-}"
+    cat "$module/go.mod" "$module/go.sum" hack/build.sh
+  } | git hash-object --stdin
+}
+
+# build PROGRAM TARGET
+build() {
+  local module package version=$kubernetes commit=unknown state=clean
+  read -r module package < <(package_of "$1")
+  if [[ $package == ./* ]]; then
+    version=$(berth_version)
+    commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+    [[ $version != *-dirty ]] || state=dirty
+  fi
+  go build -C "$module" -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$PWD/$2" "$package"
+}
+
+# build_foreign PROGRAM builds one of the Kubernetes programs beside its place and moves it there, so that a test which is
+# running it meanwhile keeps the file it has.
+build_foreign() {
+  local target=bin/$1 fresh
+  fresh=bin/.build/$1.$$
+  build "$1" "$fresh"
+  mv -f "$fresh" "$target"
+  fingerprint "$1" >"bin/.build/$1.stamp"
+}
+
+# is_fresh PROGRAM succeeds if a Kubernetes program need not be built.
+is_fresh() {
+  [[ -x bin/$1 ]] && [[ $(fingerprint "$1") == "$(cat "bin/.build/$1.stamp" 2>/dev/null)" ]]
+}
+
+main() {
+  local programs=() todo=() program number=0 hint
+  case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
+    berth) programs=("${own[@]}") ;;
+    control-plane) programs=("${foreign[@]}") ;;
+    all) programs=("${foreign[@]}" "${own[@]}") ;;
+    *) programs=("$@") ;;
+  esac
+  mkdir -p bin/.build
+  for program in "${programs[@]}"; do
+    if [[ " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
+      todo+=("$program")
+    fi
+  done
+  for program in "${todo[@]}"; do
+    number=$((number + 1))
+    hint=
+    [[ -e bin/$program ]] || hint="; the first time takes minutes"
+    echo "building $program ($number of ${#todo[@]}$hint)"
+    if [[ " ${foreign[*]} " == *" $program "* ]]; then
+      build_foreign "$program"
+    else
+      build "$program" "bin/$program"
+    fi
+  done
+  if [[ " ${programs[*]} " == *" berthctl "* ]]; then
+    ln -sf berthctl bin/kubectl-berth
+  fi
+}
+
+main "$@"
