@@ -1,0 +1,98 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fence tells whether this process may still write as the leader. Nothing checks a placement after the scheduler, so
+// a process that has lost its lease must not bind by what it remembers. The fence is open while the lease provably belongs
+// to this process, measured with the monotonic clock from before the last successful renewal was sent.
+package fence
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrClosed says that this process is not, or can no longer prove to be, the leader.
+var ErrClosed = errors.New("the lease of the scheduler is not provably held")
+
+// Fence guards writes that only the leader may make. It is safe for concurrent use.
+type Fence struct {
+	mu       sync.Mutex
+	always   bool
+	until    time.Time
+	inFlight int
+	drained  chan struct{}
+}
+
+// New returns a closed fence; Renewed opens it.
+func New() *Fence {
+	return &Fence{}
+}
+
+// Open returns a fence that is never closed, for a scheduler that runs without leader election.
+func Open() *Fence {
+	return &Fence{always: true}
+}
+
+// Enter asks to make one write. The write must be made with the returned context, which ends when the fence closes, and
+// leave must be called once its outcome is known. The error is ErrClosed if the write must not be made.
+func (f *Fence) Enter(ctx context.Context) (guarded context.Context, leave func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.always && !time.Now().Before(f.until) {
+		return nil, nil, ErrClosed
+	}
+	f.inFlight++
+	cancel := func() {}
+	if !f.always {
+		ctx, cancel = context.WithDeadline(ctx, f.until)
+	}
+	var once sync.Once
+	return ctx, func() {
+		once.Do(func() {
+			cancel()
+			f.left()
+		})
+	}, nil
+}
+
+func (f *Fence) left() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inFlight--
+	if f.inFlight == 0 && f.drained != nil {
+		close(f.drained)
+		f.drained = nil
+	}
+}
+
+// Renewed opens the fence until the given time; a time before the present one changes nothing.
+func (f *Fence) Renewed(until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if until.After(f.until) {
+		f.until = until
+	}
+}
+
+// Close closes the fence and waits until the writes that are under way have ended, or the context has.
+func (f *Fence) Close(ctx context.Context) error {
+	f.mu.Lock()
+	f.until = time.Time{}
+	if f.inFlight == 0 {
+		f.mu.Unlock()
+		return nil
+	}
+	if f.drained == nil {
+		f.drained = make(chan struct{})
+	}
+	drained := f.drained
+	f.mu.Unlock()
+	select {
+	case <-drained:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,58 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fence
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Lock is a lease lock that keeps a Fence: each renewal opens it for the life of the lease, and before the lease is given
+// back the fence is closed and the writes under way are waited for.
+type Lock struct {
+	resourcelock.Interface
+	fence *Fence
+}
+
+var _ resourcelock.Interface = &Lock{}
+
+// NewLock wraps a lock.
+func NewLock(inner resourcelock.Interface, fence *Fence) *Lock {
+	return &Lock{Interface: inner, fence: fence}
+}
+
+// Create makes the lease and opens the fence.
+func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	sent := time.Now()
+	if err := l.Interface.Create(ctx, record); err != nil {
+		return err
+	}
+	l.renewed(sent, record)
+	return nil
+}
+
+// Update renews the lease, or gives it back if the record names no holder.
+func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity != l.Identity() {
+		if err := l.fence.Close(ctx); err != nil {
+			return fmt.Errorf("keeping lease %s: writes are still under way: %w", l.Describe(), err)
+		}
+		return l.Interface.Update(ctx, record)
+	}
+	sent := time.Now()
+	if err := l.Interface.Update(ctx, record); err != nil {
+		return err
+	}
+	l.renewed(sent, record)
+	return nil
+}
+
+func (l *Lock) renewed(sent time.Time, record resourcelock.LeaderElectionRecord) {
+	if record.HolderIdentity == l.Identity() {
+		l.fence.Renewed(sent.Add(time.Duration(record.LeaseDurationSeconds) * time.Second))
+	}
+}

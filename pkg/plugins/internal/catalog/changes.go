@@ -1,0 +1,53 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// ChangedClusters returns the names of the clusters that came, went or changed between two snapshots.
+func ChangedClusters(before, after *Snapshot) sets.Set[string] {
+	changed := sets.New[string]()
+	for name, version := range after.clusters {
+		if before.clusters[name] != version {
+			changed.Insert(name)
+		}
+	}
+	for name := range before.clusters {
+		if _, still := after.clusters[name]; !still {
+			changed.Insert(name)
+		}
+	}
+	return changed
+}
+
+// ChangedNamespaces returns the namespaces whose waiting pods a change may concern: those with a policy that came, went or
+// changed, and those with a policy that names a changed cluster. All is true if every namespace is concerned, because
+// there was no snapshot before.
+func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], all bool) {
+	if before == nil || after == nil {
+		return nil, true
+	}
+	namespaces = sets.New[string]()
+	clusters := ChangedClusters(before, after)
+	for key, policy := range after.policies {
+		if before.policies[key] != policy {
+			namespaces.Insert(key.Namespace)
+			continue
+		}
+		for cluster := range clusters {
+			if policy.Names(cluster) {
+				namespaces.Insert(key.Namespace)
+				break
+			}
+		}
+	}
+	for key := range before.policies {
+		if after.policies[key] == nil {
+			namespaces.Insert(key.Namespace)
+		}
+	}
+	return namespaces, false
+}

@@ -1,0 +1,82 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/policymatch"
+)
+
+// Policy is a PropagationPolicy made ready for use. It is safe for concurrent use.
+type Policy struct {
+	// Object is the policy as read; it must not be changed.
+	Object *berthv1alpha1.PropagationPolicy
+	// Order is the seat order of the policy, nil if Err is set.
+	Order *apportion.Order
+	// Err says why the policy cannot be carried out.
+	Err error
+
+	mu    sync.Mutex
+	plans map[int32]*apportion.Plan
+}
+
+// maxPlans bounds the number of plans kept for one policy: one for each number of replicas in use, and workloads of one
+// policy seldom have many different ones.
+const maxPlans = 64
+
+// Plan returns the seats of n replicas.
+func (p *Policy) Plan(n int32) *apportion.Plan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan, found := p.plans[n]; found {
+		return plan
+	}
+	if p.plans == nil || len(p.plans) >= maxPlans {
+		p.plans = map[int32]*apportion.Plan{}
+	}
+	plan := p.Order.Plan(int64(n))
+	p.plans[n] = plan
+	return plan
+}
+
+// Strict says whether a pod waits when no cluster has a free place in its share.
+func (p *Policy) Strict() bool {
+	return p.Object.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
+}
+
+// Names reports whether the policy names the cluster.
+func (p *Policy) Names(cluster string) bool {
+	if p.Order == nil {
+		return false
+	}
+	_, named := p.Order.Index(cluster)
+	return named
+}
+
+// compile makes the policies ready, taking over from the snapshot before what has not changed.
+func compile(policies []*berthv1alpha1.PropagationPolicy, before *Snapshot) map[types.NamespacedName]*Policy {
+	compiled := make(map[types.NamespacedName]*Policy, len(policies))
+	for _, object := range policies {
+		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+		if before != nil {
+			if known := before.policies[key]; known != nil &&
+				known.Object.UID == object.UID && known.Object.Generation == object.Generation {
+				compiled[key] = known
+				continue
+			}
+		}
+		order, err := policymatch.Order(object)
+		if err != nil {
+			err = fmt.Errorf("policy %s: %w", key, err)
+		}
+		compiled[key] = &Policy{Object: object, Order: order, Err: err}
+	}
+	return compiled
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not a failure.
+type source struct {
+	informer cache.SharedIndexInformer
+	handlers cache.ResourceEventHandlerRegistration
+	clock    clock.PassiveClock
+	changed  func()
+
+	mu       sync.Mutex
+	absent   bool
+	err      error
+	errSince time.Time
+}
+
+// newSource makes the informer of a kind and calls changed whenever the answers of objects, ready or failure may differ.
+func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, changed func()) (*source, error) {
+	s := &source{clock: clk, changed: changed}
+	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe}, example, 0, cache.Indexers{})
+	err := s.informer.SetTransform(cache.TransformStripManagedFields())
+	if err != nil {
+		return nil, err
+	}
+	s.handlers, err = s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { changed() },
+		DeleteFunc: func(any) { changed() },
+		UpdateFunc: func(oldObj, newObj any) {
+			if specChanged(oldObj, newObj) {
+				changed()
+			}
+		},
+	})
+	return s, err
+}
+
+// specChanged tells a change of what the user asked for from a mere write of status.
+func specChanged(oldObj, newObj any) bool {
+	before, after := oldObj.(metav1.Object), newObj.(metav1.Object)
+	return before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration()
+}
+
+// observe notes the outcome of a list.
+func (s *source) observe(err error) {
+	s.mu.Lock()
+	wasAbsent := s.absent
+	s.absent = apierrors.IsNotFound(err)
+	switch {
+	case err == nil || s.absent:
+		s.err = nil
+	case s.err == nil:
+		s.err, s.errSince = err, s.clock.Now()
+	default:
+		s.err = err
+	}
+	flipped := wasAbsent != s.absent
+	s.mu.Unlock()
+	if flipped || err != nil {
+		s.changed()
+	}
+}
+
+// ready says whether objects is the truth: the first list has arrived, or the kind is not installed.
+func (s *source) ready() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.absent || s.handlers.HasSynced()
+}
+
+// failure returns the error of the last list and since when lists have failed; nil if the last one succeeded.
+func (s *source) failure() (error, time.Time) { //nolint:revive // the error is what is asked for, not a failure to answer
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err, s.errSince
+}
+
+// objects returns what is known; nothing while the kind is not installed, whatever the store still holds of it.
+func (s *source) objects() []any {
+	s.mu.Lock()
+	absent := s.absent
+	s.mu.Unlock()
+	if absent {
+		return nil
+	}
+	return s.informer.GetStore().List()
+}
+
+// observedListWatch reports the outcome of every list. It lists rather than streams the first state, because only a list
+// says plainly that a kind is not installed.
+type observedListWatch struct {
+	*cache.ListWatch
+	observe func(error)
+}
+
+// IsWatchListSemanticsUnSupported makes the reflector list.
+func (*observedListWatch) IsWatchListSemanticsUnSupported() bool {
+	return true
+}
+
+// List lists the kind and reports the outcome.
+func (l *observedListWatch) List(options metav1.ListOptions) (runtime.Object, error) {
+	return l.ListWithContext(context.Background(), options)
+}
+
+// ListWithContext lists the kind and reports the outcome.
+func (l *observedListWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list, err := l.ListWatch.ListWithContext(ctx, options)
+	if ctx.Err() == nil {
+		l.observe(err)
+	}
+	return list, err
+}
+
+// WatchWithContext watches the kind.
+func (l *observedListWatch) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return l.ListWatch.WatchWithContext(ctx, options)
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes that went away are
+// looked up, because such a pod still is a replica of its workload until the garbage collector removes it.
+func (v *View) reshape(infos []fwk.NodeInfo, remember bool) {
+	old := make(map[fwk.NodeInfo]*node, len(v.nodes))
+	for i := range v.nodes {
+		old[v.nodes[i].info] = &v.nodes[i]
+	}
+	nodes := make([]node, len(infos))
+	v.byName = make(map[string]int32, len(infos))
+	for i, info := range infos {
+		n := &nodes[i]
+		if known := old[info]; known != nil {
+			*n = *known
+			delete(old, info)
+		} else {
+			*n = node{info: info, generation: -1, cluster: NoCluster}
+		}
+		if remember || n.generation != info.GetGeneration() {
+			v.recount(n)
+		}
+		v.byName[info.Node().Name] = int32(i)
+	}
+	for _, gone := range old {
+		v.forget(gone)
+	}
+	v.nodes = nodes
+	v.findVanished()
+}
+
+// findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which they were placed.
+func (v *View) findVanished() {
+	for _, p := range v.vanished {
+		v.remove(p.entry, p.cluster)
+	}
+	v.vanished = v.vanished[:0]
+	for _, pod := range v.pods.BoundPods() {
+		if _, exists := v.byName[pod.Spec.NodeName]; exists {
+			continue
+		}
+		if e, counted := v.entryOf(pod); counted {
+			p := vanishedPod{
+				namespace: pod.Namespace, name: pod.Name, uid: pod.UID, cluster: v.stampedCluster(pod), entry: e,
+			}
+			v.vanished = append(v.vanished, p)
+			v.add(p.entry, p.cluster)
+		}
+	}
+}
+
+// sweepVanished drops the pods on vanished nodes that have been deleted since.
+func (v *View) sweepVanished() {
+	kept := v.vanished[:0]
+	for _, p := range v.vanished {
+		pod := v.pods.Pod(p.namespace, p.name)
+		if pod == nil || pod.UID != p.uid || pod.DeletionTimestamp != nil {
+			v.remove(p.entry, p.cluster)
+			continue
+		}
+		kept = append(kept, p)
+	}
+	v.vanished = kept
+}
+
+// stampedCluster is the cluster in which a pod was placed, for pods whose node can no longer be asked.
+func (v *View) stampedCluster(pod *corev1.Pod) int32 {
+	if given, placed := v.placement(pod); placed && given.Cluster != "" {
+		return v.ClusterID(given.Cluster)
+	}
+	return NoCluster
+}

@@ -1,0 +1,232 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package view knows who runs where: how many pods of each revision of each workload are in each cluster, and on which
+// seats. It keeps no books of its own. The scheduler's snapshot, with bound and assumed pods, is the truth; once per
+// scheduling cycle the view compares the generation of each node with the one it saw last and recounts only the nodes that
+// changed. So it cannot drift, and needs no repair after a restart.
+package view
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// Membership tells in which cluster a node lies. A Membership must never change its answers; when they change, the caller
+// passes another one.
+type Membership interface {
+	// ClusterOf returns the name of the cluster of the node, and false if it lies in none.
+	ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool)
+}
+
+// PodLister finds pods by the revision of their workload; the view uses it for pods on nodes that no longer exist.
+type PodLister interface {
+	// BoundPods returns all pods that are bound to a node.
+	BoundPods() []*corev1.Pod
+	// Pod returns the pod, or nil if it is gone.
+	Pod(namespace, name string) *corev1.Pod
+}
+
+// View counts pods by revision and cluster. It belongs to the scheduling cycle: none of its methods may be called from a
+// queueing hint, a binding cycle or Unreserve, and they are not safe for concurrent use, except that ClusterID may be
+// called concurrently between two calls of Refresh.
+type View struct {
+	reservations *Reservations
+	pods         PodLister
+
+	membership Membership
+	nodes      []node
+	byName     map[string]int32
+	revisions  map[workload.Revision]*Counts
+	vanished   []vanishedPod
+
+	clusterIDs   map[string]int32
+	clusterNames []string
+
+	recounted int
+}
+
+// NoCluster is the ID of a node that lies in no cluster.
+const NoCluster int32 = -1
+
+// node is what the view remembers of one node.
+type node struct {
+	info       fwk.NodeInfo
+	generation int64
+	cluster    int32
+	entries    []entry
+}
+
+// entry is one counted pod.
+type entry struct {
+	revision workload.Revision
+	seat     int32
+}
+
+// vanishedPod is a pod on a node that no longer exists.
+type vanishedPod struct {
+	namespace, name string
+	uid             types.UID
+	cluster         int32
+	entry           entry
+}
+
+// New returns an empty view. Seats of assumed pods, which carry no stamp yet, are looked up in reservations.
+func New(reservations *Reservations, pods PodLister) *View {
+	return &View{
+		reservations: reservations,
+		pods:         pods,
+		byName:       map[string]int32{},
+		revisions:    map[workload.Revision]*Counts{},
+		clusterIDs:   map[string]int32{},
+	}
+}
+
+// Refresh brings the view up to date with the nodes of the scheduler's snapshot and with a membership. With nothing
+// changed it costs one comparison per node and does not allocate.
+func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
+	v.recounted = 0
+	remember := membership != v.membership
+	v.membership = membership
+	shape := len(infos) != len(v.nodes)
+	for i := 0; i < len(infos) && !shape; i++ {
+		n := &v.nodes[i]
+		if n.info != infos[i] {
+			shape = true
+			break
+		}
+		if remember || n.generation != infos[i].GetGeneration() {
+			v.recount(n)
+		}
+	}
+	if shape {
+		v.reshape(infos, remember)
+	}
+	v.sweepVanished()
+}
+
+// Recounted returns how many nodes the last Refresh recounted.
+func (v *View) Recounted() int {
+	return v.recounted
+}
+
+// ClusterID returns the ID under which the view counts a cluster. IDs are small numbers that stay the same for the life of
+// the view.
+func (v *View) ClusterID(cluster string) int32 {
+	id, found := v.clusterIDs[cluster]
+	if !found {
+		id = int32(len(v.clusterNames))
+		v.clusterIDs[cluster] = id
+		v.clusterNames = append(v.clusterNames, cluster)
+	}
+	return id
+}
+
+// Clusters returns the number of IDs given out so far; all IDs are smaller.
+func (v *View) Clusters() int {
+	return len(v.clusterNames)
+}
+
+// ClusterOfNode returns the ID of the cluster of a node of the snapshot, or NoCluster. It may be called concurrently
+// between two calls of Refresh.
+func (v *View) ClusterOfNode(name string) int32 {
+	if i, found := v.byName[name]; found {
+		return v.nodes[i].cluster
+	}
+	return NoCluster
+}
+
+// Counts returns the pods of a revision by cluster. The result is nil if there are none; it is valid, and must not be
+// changed, until the next Refresh.
+func (v *View) Counts(revision workload.Revision) *Counts {
+	return v.revisions[revision]
+}
+
+// recount forgets what the node held and counts it anew.
+func (v *View) recount(n *node) {
+	v.recounted++
+	v.forget(n)
+	n.generation = n.info.GetGeneration()
+	n.cluster = v.clusterOf(n.info.Node())
+	for _, info := range n.info.GetPods() {
+		if e, counted := v.entryOf(info.GetPod()); counted {
+			n.entries = append(n.entries, e)
+			v.add(e, n.cluster)
+		}
+	}
+}
+
+func (v *View) forget(n *node) {
+	for _, e := range n.entries {
+		v.remove(e, n.cluster)
+	}
+	n.entries = n.entries[:0]
+}
+
+func (v *View) clusterOf(n *corev1.Node) int32 {
+	if n == nil || v.membership == nil {
+		return NoCluster
+	}
+	cluster, found := v.membership.ClusterOf(n.Name, n.Labels)
+	if !found {
+		return NoCluster
+	}
+	return v.ClusterID(cluster)
+}
+
+// entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
+func (v *View) entryOf(pod *corev1.Pod) (entry, bool) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return entry{}, false
+	}
+	given, placed := v.placement(pod)
+	revision, owned := workload.RevisionOf(pod)
+	if !owned {
+		if !placed {
+			return entry{}, false
+		}
+		revision = BarePods(pod.Namespace, given.Policy)
+	}
+	return entry{revision: revision, seat: given.Seat}, true
+}
+
+// placement returns what a pod was given, from its stamp or, if that has not arrived yet, from what was reserved.
+func (v *View) placement(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
+	if given, placed = stamp.Of(pod); placed {
+		return given, true
+	}
+	if given, placed = v.reservations.Get(pod.UID); placed {
+		return given, true
+	}
+	return stamp.Stamp{Seat: stamp.NoSeat}, false
+}
+
+func (v *View) add(e entry, cluster int32) {
+	counts := v.revisions[e.revision]
+	if counts == nil {
+		counts = &Counts{}
+		v.revisions[e.revision] = counts
+	}
+	counts.add(cluster, e.seat)
+}
+
+func (v *View) remove(e entry, cluster int32) {
+	counts := v.revisions[e.revision]
+	if counts == nil {
+		return
+	}
+	counts.remove(cluster, e.seat)
+	if counts.total == 0 {
+		delete(v.revisions, e.revision)
+	}
+}
+
+// BarePods is the revision under which the pods without a controller that one policy placed are counted together.
+func BarePods(namespace, policy string) workload.Revision {
+	return workload.Revision{Owner: types.UID(namespace + "/" + policy), Hash: "pods without a controller"}
+}
+
