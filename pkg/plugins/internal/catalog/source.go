@@ -33,7 +33,7 @@ type source struct {
 func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, changed func()) (*source, error) {
 	s := &source{clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe}, example, 0, cache.Indexers{})
-	err := s.informer.SetTransform(cache.TransformStripManagedFields())
+	err := s.informer.SetTransform(stripManagedFields)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +47,14 @@ func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClo
 		},
 	})
 	return s, err
+}
+
+// stripManagedFields drops what only the API server needs, often the larger half of an object.
+func stripManagedFields(object any) (any, error) {
+	if accessor, ok := object.(metav1.Object); ok {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
 }
 
 // specChanged tells a change of what the user asked for from a mere write of status.
