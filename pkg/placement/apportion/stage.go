@@ -1,0 +1,210 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apportion
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// phase says which part of the seat order a cluster's next seat belongs to.
+type phase int
+
+const (
+	belowMin           phase = iota // the minimum of a cluster that has a weight
+	belowMinUnweighted              // the minimum of a cluster of weight 0
+	belowMax                        // what exceeds the minimum
+	done                            // the cluster gets no further seat
+)
+
+// phase returns where the next seat of a cluster that holds the given seats lies.
+func (b *bounds) phase(seats int64) phase {
+	switch {
+	case seats < b.min && b.weight > 0:
+		return belowMin
+	case seats < b.min:
+		return belowMinUnweighted
+	case seats < b.max && b.weight > 0:
+		return belowMax
+	default:
+		return done
+	}
+}
+
+// claim returns the cluster's claim on its next seat among clusters of the same
+// phase. Clusters of weight 0 are alike, so fewer seats and the name decide, as
+// they do among equal weights.
+func (b *bounds) claim(seats int64) claim {
+	return newClaim(max(b.weight, 1), seats, b.rank)
+}
+
+// stage is a run of the seat order in which a fixed set of members compete by
+// Webster's rule until each has filled its range of seats.
+type stage struct {
+	members []member // in the order of their names
+	size    int64    // seats of the stage; unlimited if they do not fit an int64
+	floor   uint64   // seats the members bring along: the sum of from
+	weight  uint64   // of the members that bring none
+	knees   []knee
+}
+
+// member is a cluster's part in a stage: its seats from (inclusive) to
+// (exclusive), counted from 0.
+type member struct {
+	cluster  int32
+	weight   uint64 // at least 1
+	from, to int64  // from < to
+}
+
+// newStages returns the non-empty stages of the seat order, one for each phase.
+func newStages(clusters []bounds, byName []int32) []stage {
+	var members [done][]member
+	for _, i := range byName {
+		c := &clusters[i]
+		if c.min > 0 {
+			p := c.phase(0)
+			members[p] = append(members[p], member{cluster: i, weight: max(c.weight, 1), to: c.min})
+		}
+		if c.phase(c.min) == belowMax {
+			members[belowMax] = append(members[belowMax], member{cluster: i, weight: c.weight, from: c.min, to: c.max})
+		}
+	}
+	stages := make([]stage, 0, done)
+	for _, m := range members {
+		if len(m) > 0 {
+			stages = append(stages, newStage(m))
+		}
+	}
+	return stages
+}
+
+func newStage(members []member) stage {
+	st := stage{members: members}
+	for i := range members {
+		m := &members[i]
+		st.size = addSaturated(st.size, m.to-m.from)
+		if m.from == 0 {
+			st.weight += m.weight
+		} else {
+			st.floor += uint64(m.from)
+			st.knees = append(st.knees, knee{seats: uint64(m.from), weight: m.weight, joins: true})
+		}
+		if m.to != unlimited {
+			st.knees = append(st.knees, knee{seats: uint64(m.to), weight: m.weight})
+		}
+	}
+	slices.SortFunc(st.knees, knee.compare)
+	return st
+}
+
+// share adds the members' parts of the stage's first take seats to shares, which
+// is indexed by cluster; take is not larger than the size of the stage.
+func (st *stage) share(take int64, shares []int64) {
+	seats := st.jump(uint64(take))
+	for i := range st.members {
+		take -= seats[i] - st.members[i].from
+	}
+	queue := newClaims(st.members, seats)
+	for ; take > 0; take-- {
+		shares[queue.next(st.members).cluster]++
+	}
+	for i := range st.members {
+		m := &st.members[i]
+		shares[m.cluster] += seats[i] - m.from
+	}
+}
+
+// appendOwners appends the clusters of the stage's first take seats, in order;
+// take is not larger than the size of the stage.
+func (st *stage) appendOwners(owners []int32, take int) []int32 {
+	if take == 0 {
+		return owners
+	}
+	queue := newClaims(st.members, st.start())
+	for ; take > 0; take-- {
+		owners = append(owners, queue.next(st.members).cluster)
+	}
+	return owners
+}
+
+// start returns the seats that each member holds when the stage begins.
+func (st *stage) start() []int64 {
+	seats := make([]int64, len(st.members))
+	for i := range st.members {
+		seats[i] = st.members[i].from
+	}
+	return seats
+}
+
+// find returns the position of the cluster's member if the stage holds the
+// cluster's k-th seat.
+func (st *stage) find(cluster int32, k int64) (position int, ok bool) {
+	position = slices.IndexFunc(st.members, func(m member) bool {
+		return m.cluster == cluster && m.from <= k && k < m.to
+	})
+	return position, position >= 0
+}
+
+// countBefore returns how many seats of the stage come before the seat k of the
+// member at position.
+func (st *stage) countBefore(position int, k int64) int64 {
+	mine := newClaim(st.members[position].weight, k, int32(position))
+	count := k - st.members[position].from
+	for i := range st.members {
+		if i == position {
+			continue
+		}
+		m := &st.members[i]
+		seats := clampSeats(mine.served(m.weight, int32(i)), m)
+		count = addSaturated(count, seats-m.from)
+	}
+	return count
+}
+
+// served returns how many seats a competitor that started with none, and has no
+// limit, holds when a is served.
+func (a *claim) served(weight uint64, rank int32) uint64 {
+	// Its seat s, counted from 0, is ahead if (2s+1)/weight < odd/a.weight, that
+	// is if 2s+1 < x = weight·odd/a.weight.
+	hi, lo := bits.Mul64(weight, a.odd)
+	if hi >= uint64(a.weight) {
+		return unlimited
+	}
+	x, rest := bits.Div64(hi, lo, uint64(a.weight))
+	if rest > 0 {
+		return x/2 + x%2
+	}
+	ahead := x / 2
+	if tie := (claim{odd: x, weight: uint32(weight), rank: rank}); x%2 == 1 && a.behind(&tie) == 1 {
+		ahead++
+	}
+	return ahead
+}
+
+// clampSeats bounds a number of seats by the range of the member.
+func clampSeats(seats uint64, m *member) int64 {
+	return int64(max(min(seats, uint64(m.to)), uint64(m.from)))
+}
+
+// addSaturated returns a+b for a, b >= 0, or unlimited if the sum does not fit.
+func addSaturated(a, b int64) int64 {
+	if a > unlimited-b {
+		return unlimited
+	}
+	return a + b
+}
+
+// knee is a level at which a member joins the rising or stops with it: it holds
+// that many seats at the level seats/weight.
+type knee struct {
+	seats, weight uint64
+	joins         bool
+}
+
+func (a knee) compare(b knee) int {
+	aHi, aLo := bits.Mul64(a.seats, b.weight)
+	bHi, bLo := bits.Mul64(b.seats, a.weight)
+	return cmp.Or(cmp.Compare(aHi, bHi), cmp.Compare(aLo, bLo))
+}
