@@ -1,0 +1,130 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is berthctl, the command line of Berth. Each command has a folder of its own.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/preview"
+	"berth.dev/berth/pkg/cli/version"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	program      = "berthctl"
+	pluginPrefix = "kubectl-"
+)
+
+const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
+
+It reads and never changes anything. Installed under the name kubectl-berth it is a plugin of kubectl.
+
+Exit status:
+  0  the command did what it was asked to do
+  1  it did not: the input was wrong, an object was not found, or the API server refused or could not be reached;
+     one line on standard error says which`
+
+// Options are what berthctl needs from its surroundings.
+type Options struct {
+	// Program is how the program was called, as in os.Args[0]: help texts repeat its name. Empty means berthctl.
+	Program string
+
+	// Streams are standard input, output and error.
+	Streams genericiooptions.IOStreams
+
+	// NewClients, if set, makes the clients in place of the kubeconfig, for tests.
+	NewClients func(genericclioptions.RESTClientGetter) (kubernetes.Interface, versioned.Interface, error)
+}
+
+// NewCommand returns the root command. It prints no errors: Run does.
+func NewCommand(o Options) *cobra.Command {
+	name, display := names(o.Program)
+	root := &cobra.Command{
+		Use:               name,
+		Short:             "Show how Berth shares replicas out over clusters of nodes",
+		Long:              rootLong,
+		Version:           version.Get().String(),
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: display},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+	}
+	root.SetIn(o.Streams.In)
+	root.SetOut(o.Streams.Out)
+	root.SetErr(o.Streams.ErrOut)
+	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(flagError)
+
+	factory := client.NewFactory(o.NewClients)
+	factory.AddFlags(root.PersistentFlags())
+	root.AddCommand(
+		preview.NewCommand(o.Streams),
+		version.NewCommand(o.Streams),
+		newOptionsCommand(),
+	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	finish(root, display)
+	return root
+}
+
+// names returns the name of the program and how users call it: a plugin of kubectl is called as a command of kubectl.
+func names(argument string) (name, display string) {
+	name = strings.TrimSuffix(filepath.Base(filepath.ToSlash(argument)), ".exe")
+	if argument == "" || name == "/" || name == "." {
+		name = program
+	}
+	if plugin, ok := strings.CutPrefix(name, pluginPrefix); ok {
+		return name, "kubectl " + strings.ReplaceAll(strings.ReplaceAll(plugin, "-", " "), "_", "-")
+	}
+	return name, name
+}
+
+// finish makes what all commands share: help texts that call the program by its name, and an error instead of the help
+// text when somebody misspells a subcommand.
+func finish(cmd *cobra.Command, display string) {
+	cmd.Long = strings.ReplaceAll(cmd.Long, program+" ", display+" ")
+	cmd.Example = strings.ReplaceAll(cmd.Example, program+" ", display+" ")
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.Args = subcommandExpected
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+		cmd.DisableFlagsInUseLine = true
+	}
+	for _, sub := range cmd.Commands() {
+		finish(sub, display)
+	}
+}
+
+func subcommandExpected(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %.64q of %s, %s", args[0], cmd.CommandPath(), hint)
+}
+
+// flagError says which flag is wrong and why, without repeating a value that may be long.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
+}

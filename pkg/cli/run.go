@@ -1,0 +1,41 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"berth.dev/berth/pkg/cli/internal/output"
+)
+
+const (
+	exitOK    = 0
+	exitError = 1
+
+	// maxErrorLength bounds an error message in bytes: it may repeat an argument of any length.
+	maxErrorLength = 900
+)
+
+// Run runs berthctl with the arguments that follow the name of the program, and returns the exit status. An error is
+// printed as one line.
+func Run(ctx context.Context, o Options, args []string) int {
+	root := NewCommand(o)
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
+		return exitError
+	}
+	return exitOK
+}
+
+// message returns an error as one line of bearable length.
+func message(err error) string {
+	line := output.OneLine(err.Error())
+	if len(line) > maxErrorLength {
+		return strings.ToValidUTF8(line[:maxErrorLength], "") + "..."
+	}
+	return line
+}
