@@ -6,6 +6,8 @@
 # DBG=1 keeps the symbols a debugger needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=hack/progress.sh
+source hack/progress.sh
 
 readonly own=(berth-scheduler berth-controller-manager berthctl berth-playground)
 readonly foreign=(etcd kube-apiserver kube-controller-manager kwok)
@@ -66,7 +68,8 @@ build() {
     commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     [[ $version != *-dirty ]] || state=dirty
   fi
-  go build -C "$module" -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$PWD/$2" "$package"
+  local target=$PWD/$2
+  (cd "$module" && compile -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$target" "$package")
 }
 
 # build_foreign PROGRAM builds one of the Kubernetes programs beside its place and moves it there, so that a test which is

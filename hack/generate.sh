@@ -27,17 +27,17 @@ with_tag() {
     | xargs -r -n1 dirname | sort -u
 }
 
-# run_gen NAME TAG [ARG...] runs the generator NAME over the packages that ask for it with TAG.
+# run_gen NAME TAG GENERATOR writes zz_generated.NAME.go in the packages that ask for it with TAG, and nowhere else.
 run_gen() {
-  local name=$1 tag=$2 packages
-  shift 2
-  find ./apis -name "zz_generated.$name.go" -delete
+  local name=$1 tag=$2 generator=$3 packages old
   mapfile -t packages < <(with_tag "$tag")
-  if [[ ${#packages[@]} -eq 0 ]]; then
-    return
+  while read -r old; do
+    [[ " ${packages[*]} " == *" $(dirname "$old") "* ]] || rm "$old"
+  done < <(find ./apis -name "zz_generated.$name.go")
+  if [[ ${#packages[@]} -gt 0 ]]; then
+    echo "Writing zz_generated.$name.go in ${packages[*]}"
+    "$generator" --output-file "zz_generated.$name.go" --go-header-file "$header" "${packages[@]}"
   fi
-  echo "Writing zz_generated.$name.go in ${packages[*]}"
-  "$@" --output-file "zz_generated.$name.go" --go-header-file "$header" "${packages[@]}"
 }
 
 cd "$root"
@@ -51,14 +51,20 @@ rm -f manifests/crds/berth.dev_*.yaml
 "$tools/controller-gen" "crd:allowDangerousTypes=true,headerFile=$root/hack/boilerplate.yaml.txt" \
   paths=./apis/berth/... output:crd:dir=manifests/crds
 
+# The clientset is written beside the one in use and takes its place when it is whole.
 echo "Writing $generated"
-rm -rf "$generated"
+mkdir -p pkg
+fresh=$(mktemp -d "pkg/.generated.XXXXXX")
+trap 'rm -rf "$root/$fresh"' EXIT
 "$tools/client-gen" --go-header-file "$header" --clientset-name versioned \
   --input-base '' --input "$api" \
-  --output-dir "$generated/clientset" --output-pkg "$module/$generated/clientset"
+  --output-dir "$fresh/clientset" --output-pkg "$module/$generated/clientset"
 "$tools/lister-gen" --go-header-file "$header" \
-  --output-dir "$generated/listers" --output-pkg "$module/$generated/listers" "$api"
+  --output-dir "$fresh/listers" --output-pkg "$module/$generated/listers" "$api"
 "$tools/informer-gen" --go-header-file "$header" \
   --versioned-clientset-package "$module/$generated/clientset/versioned" \
   --listers-package "$module/$generated/listers" \
-  --output-dir "$generated/informers" --output-pkg "$module/$generated/informers" "$api"
+  --output-dir "$fresh/informers" --output-pkg "$module/$generated/informers" "$api"
+chmod 755 "$fresh"
+rm -rf "$generated"
+mv "$fresh" "$generated"

@@ -1,0 +1,95 @@
+# Everything one does with this repository. `make` alone lists it. Needs Go, git, make and a C compiler; no Docker, no cluster.
+
+SHELL := bash
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# Size of the playground.
+CLUSTERS ?= 2
+NODES ?= 3
+
+# The playground and the integration tests find the programs here.
+export BERTH_BIN := $(CURDIR)/bin
+
+##@ Try it
+
+.PHONY: demo
+demo: build-all ## Build what is needed, run the main job on a control plane on loopback, show it, clean up.
+	@bin/berth-playground demo
+
+.PHONY: playground
+playground: build-all ## The same control plane to play with, until Ctrl-C. CLUSTERS=2 NODES=3 set its size.
+	@bin/berth-playground --clusters=$(CLUSTERS) --nodes=$(NODES)
+
+##@ Build
+
+.PHONY: build
+build: ## Build berth-scheduler, berth-controller-manager, berthctl and berth-playground into bin/. DBG=1 keeps symbols.
+	@hack/build.sh berth
+
+.PHONY: build-control-plane
+build-control-plane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok into bin/, if they are not there yet.
+	@hack/build.sh control-plane
+
+.PHONY: build-all
+build-all: ## Both.
+	@hack/build.sh all
+
+.PHONY: generate
+generate: ## Write deep copies, CRDs, clientset, listers and informers from the API types.
+	@hack/generate.sh
+
+.PHONY: clean
+clean: ## Remove bin/ and what a playground may have left.
+	rm -rf bin .playground
+
+##@ Test
+
+.PHONY: test
+test: test-unit test-integration ## All tests: what a change has to pass.
+
+.PHONY: test-unit
+test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limits them.
+	@hack/test.sh unit
+
+.PHONY: test-integration
+test-integration: build-all ## Tests against etcd, kube-apiserver, kube-controller-manager and kwok on loopback.
+	@hack/test.sh integration
+
+.PHONY: test-race
+test-race: build-all ## All tests with the race detector, the integration tests too.
+	@hack/test.sh race
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME=20s.
+	@hack/test.sh fuzz
+
+.PHONY: bench
+bench: ## Run the benchmarks. BENCH=REGEXP COUNT=5 choose which and how often.
+	@hack/test.sh bench
+
+##@ Check
+
+.PHONY: verify
+verify: ## All checks that are no tests: generated code, modules, format, lint, licences, manifests, vulnerabilities, size.
+	@hack/verify.sh
+
+.PHONY: lint
+lint: ## Only the linters of .golangci.yml.
+	@hack/verify.sh format lint
+
+.PHONY: vulncheck
+vulncheck: ## Fail if code that is called has a known vulnerability. Needs the network.
+	@STRICT=1 hack/verify.sh vulnerabilities
+
+##@ Maintain
+
+.PHONY: update-kubernetes
+update-kubernetes: ## Move to another Kubernetes release: KUBERNETES=v1.35.8.
+	@hack/update-kubernetes.sh "$(KUBERNETES)"
+
+.PHONY: help
+help: ## This list.
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

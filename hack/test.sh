@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the tests. All output after "Compiling" is go test's own.
+#
+# Usage: hack/test.sh unit|integration|race|fuzz|bench
+#   unit         every package but those below test/, with the race detector
+#   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
+#   race         unit and integration, both with the race detector
+#   fuzz         every fuzz target for FUZZTIME (default 20s)
+#   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
+# RUN=REGEXP limits unit, integration and race to the tests that match.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=hack/progress.sh
+source hack/progress.sh
+
+# A result from the cache is as good as a new one on a developer's machine; a CI run is there to run.
+unit_flags=(-timeout 10m)
+[[ -z ${CI:-} ]] || unit_flags+=(-count=1)
+integration_flags=(-count=1 -timeout 20m)
+if [[ -n ${RUN:-} ]]; then
+  unit_flags+=(-run "$RUN")
+  integration_flags+=(-run "$RUN")
+fi
+
+# packages KIND prints the packages of a kind that have tests. A package without tests is compiled by build and lint.
+packages() {
+  local all
+  all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
+  case $1 in
+    unit) grep -v '^berth.dev/berth/test/' <<<"$all" ;;
+    integration) grep '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
+    all) echo "$all" ;;
+  esac
+}
+
+# run_tests KIND FLAG... compiles and runs the tests of a kind.
+run_tests() {
+  local kind=$1 list race=()
+  shift
+  [[ " $* " != *" -race "* ]] || race=(-race)
+  mapfile -t list < <(packages "$kind")
+  [[ ${#list[@]} -gt 0 ]] || { echo "there are no $kind tests" >&2; return 1; }
+  echo "Compiling the $kind tests${race:+ with the race detector} (${#list[@]} packages; the first time takes minutes)"
+  compile "${race[@]}" "${list[@]}"
+  go test "$@" "${list[@]}"
+}
+
+# fuzz_all runs each fuzz target by itself, as `go test -fuzz` wants it.
+fuzz_all() {
+  local dir target
+  while read -r dir; do
+    while read -r target; do
+      echo "Fuzzing $target in $dir"
+      go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-20s}" "$dir"
+    done < <(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$dir"/*_test.go)
+  done < <(find . -path ./bin -prune -o -name '*_test.go' -exec grep -lE '^func Fuzz' {} + | xargs -r -n1 dirname | sort -u)
+}
+
+case ${1:-} in
+  unit) run_tests unit -race "${unit_flags[@]}" ;;
+  # One suite at a time: each has a control plane of its own, and what they wait for has a timeout.
+  integration) run_tests integration -p 1 "${integration_flags[@]}" ;;
+  race)
+    run_tests unit -race "${unit_flags[@]}"
+    run_tests integration -race -p 1 "${integration_flags[@]}"
+    ;;
+  fuzz) fuzz_all ;;
+  bench)
+    mapfile -t list < <(packages all)
+    compile "${list[@]}"
+    go test -run '^$' -bench "${BENCH:-.}" -benchmem -count "${COUNT:-1}" -timeout 60m "${list[@]}"
+    ;;
+  *)
+    sed -n '/^# Usage/,/^# RUN/s/^# //p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Checks everything about the repository that is no test. Every check runs, whatever the others say; the script fails if one
+# of them does, and names it. It changes nothing in the working tree.
+#
+# Usage: hack/verify.sh [CHECK...]     the checks are the functions check_CHECK below; without arguments all of them run
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+tools=$root/bin/tools
+
+# longest_file is how many lines a file of ours may have. Most have about 130.
+longest_file=600
+
+# our_files GLOB... prints the files of the working tree that git does not ignore.
+our_files() {
+  local file
+  git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while read -r file; do
+    [[ ! -f $file ]] || echo "$file"
+  done
+}
+
+# written_by_hand prints the Go files and scripts among our_files that no generator wrote.
+written_by_hand() {
+  our_files '*.go' '*.sh' '.ci/run' Makefile | xargs grep -LE '^// Code generated .* DO NOT EDIT\.$'
+}
+
+build_tool() {
+  (cd hack/tools/lint && go build -o "$tools/" "$1")
+}
+
+# Generated code is what hack/generate.sh writes from the types of this very tree.
+check_generated() {
+  local path
+  mkdir -p "$scratch/hack" "$scratch/manifests" "$scratch/pkg"
+  cp go.mod go.sum "$scratch/"
+  cp hack/boilerplate.*.txt "$scratch/hack/"
+  cp -R apis "$scratch/apis"
+  cp -R manifests/crds "$scratch/manifests/crds"
+  cp -R pkg/generated "$scratch/pkg/generated"
+  hack/generate.sh "$scratch" >"$scratch/generate.log" 2>&1 || { cat "$scratch/generate.log"; return 1; }
+  for path in apis manifests/crds pkg/generated; do
+    diff -ru "$path" "$scratch/$path" || { echo "run \`make generate\` and commit what it writes"; return 1; }
+  done
+}
+
+# Each go.mod and go.sum is what `go mod tidy` makes of it.
+check_modules() {
+  local module status=0
+  for module in . hack/tools hack/tools/kwok hack/tools/lint; do
+    (cd "$module" && go mod tidy -diff) || { echo "run \`go mod tidy\` in $module"; status=1; }
+  done
+  return $status
+}
+
+check_format() {
+  local files
+  files=$(our_files '*.go' | xargs gofmt -l)
+  [[ -z $files ]] || { printf 'run `gofmt -w` on:\n%s\n' "$files"; return 1; }
+}
+
+check_lint() {
+  build_tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+  "$tools/golangci-lint" run ./...
+}
+
+# The database of vulnerabilities lies on the network, and grows while the tree stays the same. So a finding is shown and does
+# not fail this check unless STRICT is set, as `make vulncheck` does. Not reaching the database is said, not hidden.
+check_vulnerabilities() {
+  local status=0
+  build_tool golang.org/x/vuln/cmd/govulncheck
+  "$tools/govulncheck" ./cmd/... >"$scratch/vulnerabilities" 2>&1 || status=$? # 3: it found something
+  case $status in
+    0) echo "no known vulnerability in code that is called" ;;
+    3)
+      cat "$scratch/vulnerabilities"
+      [[ -z ${STRICT:-} ]] || return 1
+      echo "REPORTED ONLY: see above; \`make vulncheck\` fails on these"
+      ;;
+    *)
+      grep -q 'fetching vulnerabilities' "$scratch/vulnerabilities" || { cat "$scratch/vulnerabilities"; return 1; }
+      [[ -z ${STRICT:-} ]] || { cat "$scratch/vulnerabilities"; return 1; }
+      echo "SKIPPED: the vulnerability database cannot be reached: $(grep -m1 'fetching vulnerabilities' "$scratch/vulnerabilities")"
+      ;;
+  esac
+}
+
+check_licences() {
+  go run ./hack/licences
+}
+
+check_manifests() {
+  go run ./hack/manifests manifests
+}
+
+check_size() {
+  local file lines status=0
+  while read -r file; do
+    lines=$(wc -l <"$file")
+    if ((lines > longest_file)); then
+      echo "$file has $lines lines; split it ($longest_file at most)"
+      status=1
+    fi
+  done < <(written_by_hand)
+  return $status
+}
+
+check_scripts() {
+  local file status=0
+  while read -r file; do
+    bash -n "$file" || status=1
+  done < <(our_files '*.sh' .ci/run)
+  return $status
+}
+
+# The quick ones come first.
+all=(scripts format size modules manifests licences generated lint vulnerabilities)
+
+# run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
+run_check() {
+  local output=$scratch/output started=$SECONDS
+  echo "verify: $1"
+  (
+    set -e
+    "check_$1"
+  ) >"$output" 2>&1 &
+  # `wait` keeps `set -e` alive in the check; in the condition of an `if` it would be off.
+  local status=0
+  wait $! || status=$?
+  sed 's/^/  /' "$output"
+  ((status == 0)) || { echo "  FAILED after $((SECONDS - started))s"; failed+=("$1"); }
+}
+
+checks=("${@:-${all[@]}}")
+failed=()
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for check in "${checks[@]}"; do
+  [[ $(type -t "check_$check") == function ]] || { echo "no check is called $check; there are: ${all[*]}" >&2; exit 2; }
+  run_check "$check"
+done
+if ((${#failed[@]} > 0)); then
+  echo "verify: ${#failed[@]} of ${#checks[@]} checks failed: ${failed[*]}"
+  exit 1
+fi
+echo "verify: all ${#checks[@]} checks passed"
