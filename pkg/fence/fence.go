@@ -30,9 +30,11 @@ func New() *Fence {
 	return &Fence{}
 }
 
-// Open returns a fence that is never closed, for a scheduler that runs without leader election.
-func Open() *Fence {
-	return &Fence{always: true}
+// KeepOpen opens the fence for good, for a scheduler that runs without leader election.
+func (f *Fence) KeepOpen() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.always = true
 }
 
 // Enter asks to make one write. The write must be made with the returned context, which ends when the fence closes, and

@@ -25,6 +25,7 @@ type Policy struct {
 
 	mu    sync.Mutex
 	plans map[int32]*apportion.Plan
+	table []int32
 }
 
 // maxPlans bounds the number of plans kept for one policy: one for each number of replicas in use, and workloads of one
@@ -44,6 +45,29 @@ func (p *Policy) Plan(n int32) *apportion.Plan {
 	plan := p.Order.Plan(int64(n))
 	p.plans[n] = plan
 	return plan
+}
+
+// Table returns which cluster of the policy, by its index in Order, has which ID, -1 for IDs of other clusters. Idents tells
+// how many IDs there are, and ident the ID of a cluster; an ID once given never changes. The table must not be changed.
+func (p *Policy) Table(idents func() int, ident func(cluster string) int32) []int32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.table) == idents() && len(p.table) > 0 {
+		return p.table
+	}
+	ids := make([]int32, p.Order.Len())
+	for i := range ids {
+		ids[i] = ident(p.Order.Name(i))
+	}
+	table := make([]int32, idents())
+	for id := range table {
+		table[id] = -1
+	}
+	for i, id := range ids {
+		table[id] = int32(i)
+	}
+	p.table = table
+	return table
 }
 
 // Strict says whether a pod waits when no cluster has a free place in its share.

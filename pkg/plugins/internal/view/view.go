@@ -140,6 +140,11 @@ func (v *View) ClusterOfNode(name string) int32 {
 	return NoCluster
 }
 
+// ClusterAt returns the ID of the cluster of the n-th node of the last Refresh, or NoCluster.
+func (v *View) ClusterAt(n int) int32 {
+	return v.nodes[n].cluster
+}
+
 // Counts returns the pods of a revision by cluster. The result is nil if there are none; it is valid, and must not be
 // changed, until the next Refresh.
 func (v *View) Counts(revision workload.Revision) *Counts {
@@ -229,4 +234,3 @@ func (v *View) remove(e entry, cluster int32) {
 func BarePods(namespace, policy string) workload.Revision {
 	return workload.Revision{Owner: types.UID(namespace + "/" + policy), Hash: "pods without a controller"}
 }
-

@@ -1,0 +1,26 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validation checks the arguments of Berth's plugins.
+package validation
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth.dev/berth/apis/config"
+)
+
+// maxFirstReadTimeout is where holding pods back without a reason ends being a kindness.
+const maxFirstReadTimeout = 10 * time.Minute
+
+// ValidateNodeGroupPolicyArgs returns what is wrong with the arguments, nil if nothing is.
+func ValidateNodeGroupPolicyArgs(path *field.Path, args *config.NodeGroupPolicyArgs) error {
+	var errs field.ErrorList
+	timeout := args.FirstReadTimeout.Duration
+	if timeout <= 0 || timeout > maxFirstReadTimeout {
+		errs = append(errs, field.Invalid(path.Child("firstReadTimeout"), timeout.String(), "must be more than 0s and at most 10m"))
+	}
+	return errs.ToAggregate()
+}

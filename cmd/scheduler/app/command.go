@@ -1,0 +1,133 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app is the command line of berth-scheduler.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apiserver/pkg/server"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
+	schedulerapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+
+	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/plugins"
+)
+
+// NewCommand returns the command berth-scheduler. It takes all flags of kube-scheduler. It may be called once per process.
+func NewCommand() *cobra.Command {
+	opts := options.NewOptions()
+	cmd := &cobra.Command{
+		Use:   "berth-scheduler",
+		Short: "Share the replicas of workloads out over clusters of nodes",
+		Long: `Berth-scheduler is kube-scheduler with Berth's plugins. It runs beside the default scheduler and places the pods that
+name one of its profiles in spec.schedulerName, usually berth-scheduler.
+
+It takes the flags of kube-scheduler and needs --config: a KubeSchedulerConfiguration with a profile that enables the
+plugins. Start from manifests/base/scheduler-config.yaml.`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return opts.ComponentGlobalsRegistry.Set()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			return run(cmd, opts)
+		},
+	}
+	flags := opts.Flags
+	verflag.AddFlags(flags.FlagSet("global"))
+	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
+	for _, set := range flags.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
+	if err != nil {
+		columns = 0
+	}
+	cliflag.SetUsageAndHelpFunc(cmd, *flags, columns)
+	return cmd
+}
+
+func run(cmd *cobra.Command, opts *options.Options) error {
+	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
+	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
+		return fmt.Errorf("logging flags: %w", err)
+	}
+	cliflag.PrintFlags(cmd.Flags())
+	if err := ownLease(opts); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := server.SetupSignalHandler()
+	go func() {
+		<-stop
+		cancel()
+	}()
+
+	leader := fence.New()
+	state := plugins.NewState(leader, nil)
+	cc, sched, err := schedulerapp.Setup(ctx, opts, state.Options()...)
+	if err != nil {
+		return err
+	}
+	if cc.LeaderElection != nil {
+		cc.LeaderElection.Lock = fence.NewLock(cc.LeaderElection.Lock, leader)
+	} else {
+		leader.KeepOpen()
+	}
+	if mutable, ok := gates.(featuregate.MutableFeatureGate); ok {
+		mutable.AddMetrics()
+	}
+	opts.ComponentGlobalsRegistry.AddMetrics()
+
+	go state.Run(ctx)
+	return schedulerapp.Run(ctx, cc, sched)
+}
+
+// leaseName is the lease of berth-scheduler unless the user names another.
+const leaseName = "berth-scheduler"
+
+// stockLeaseName is the lease of the default scheduler, and what a configuration that names none gets.
+const stockLeaseName = "kube-scheduler"
+
+var errNoConfig = errors.New(
+	"--config is required: without it this would be a second default scheduler; start from manifests/base/scheduler-config.yaml")
+
+// ownLease keeps the scheduler away from the lease of the default scheduler, which is what a configuration that names none
+// would contend for. Only an explicit flag gives it that one.
+func ownLease(opts *options.Options) error {
+	if opts.ConfigFile == "" {
+		return errNoConfig
+	}
+	flags := opts.Flags.FlagSet("leader election")
+	if flags.Changed("leader-elect-resource-name") {
+		return nil
+	}
+	configuration, err := options.LoadConfigFromFile(klog.Background(), opts.ConfigFile)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", opts.ConfigFile, err)
+	}
+	if configuration.LeaderElection.ResourceName != stockLeaseName {
+		return nil
+	}
+	if err := flags.Set("leader-elect-resource-name", leaseName); err != nil {
+		return fmt.Errorf("naming the lease: %w", err)
+	}
+	return nil
+}

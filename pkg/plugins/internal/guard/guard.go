@@ -1,0 +1,40 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package guard keeps a panic in one plugin from taking the scheduler down.
+package guard
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+var panics = metrics.NewCounterVec(&metrics.CounterOpts{
+	Subsystem:      "berth_plugin",
+	Name:           "panics_total",
+	Help:           "Panics in Berth's scheduler plugins. Each failed one scheduling attempt; report them as bugs.",
+	StabilityLevel: metrics.ALPHA,
+}, []string{"plugin", "extension_point"})
+
+// RegisterMetrics registers the metric of this package. It may be called more than once.
+func RegisterMetrics() {
+	legacyregistry.Register(panics) //nolint:errcheck // registering twice is allowed
+}
+
+// Rescue turns a panic into an error status, so that it fails the attempt of one pod and nothing else. It must be deferred
+// directly.
+func Rescue(ctx context.Context, plugin, extensionPoint string, status **fwk.Status) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	panics.WithLabelValues(plugin, extensionPoint).Inc()
+	err := fmt.Errorf("panic in %s of plugin %s: %v", extensionPoint, plugin, cause)
+	klog.FromContext(ctx).Error(err, "A plugin panicked, the attempt of this pod fails")
+	*status = fwk.AsStatus(err)
+}

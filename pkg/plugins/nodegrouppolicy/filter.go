@@ -1,0 +1,163 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
+
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// Filter admits nodes of the clusters that may take the pod. Its rejections cannot be resolved by evicting pods: taking the
+// place of a sibling would not bring the workload any nearer to its shares.
+func (p *NodeGroupPolicy) Filter(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Filter", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	cluster := s.cluster(node.Node().Name)
+	if s.admits(cluster) {
+		return nil
+	}
+	r := s.reason(cluster)
+	s.rejected.Or(1 << r)
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())
+}
+
+// admits says whether nodes of a cluster of the policy may take the pod.
+func (s *state) admits(cluster int32) bool {
+	switch s.admission {
+	case anywhere:
+		return true
+	case oneCluster:
+		return cluster != none && cluster == s.only
+	default:
+		return cluster != none && s.free[cluster] > 0
+	}
+}
+
+func (s *state) reason(cluster int32) reason {
+	switch {
+	case cluster == none:
+		return reasonNoCluster
+	case s.admission != oneCluster:
+		return reasonShareUsedUp
+	case s.seat >= 0:
+		return reasonOtherSeat
+	default:
+		return reasonLaterTurn
+	}
+}
+
+// fits tells cheaply whether a node can host a pod: it is not cordoned, matches the pod's node selector and affinity, has
+// no taint that the pod does not tolerate, and has the resources.
+func fits(pod *corev1.Pod, info fwk.NodeInfo, claims fwk.SharedDRAManager) bool {
+	node := info.Node()
+	if node.Spec.Unschedulable && !corev1helpers.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, &corev1.Taint{
+		Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule,
+	}, false) {
+		return false
+	}
+	_, untolerated := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations,
+		func(t *corev1.Taint) bool {
+			return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+		}, false)
+	if untolerated {
+		return false
+	}
+	if match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); err != nil || !match {
+		return false
+	}
+	return len(noderesources.Fits(pod, info, claims, noderesources.ResourceRequestsOptions{})) == 0
+}
+
+// PreFilterExtensions returns the plugin itself.
+func (p *NodeGroupPolicy) PreFilterExtensions() fwk.PreFilterExtensions {
+	return p
+}
+
+// AddPod counts a nominated sibling, or one that a dry run of preemption puts back.
+func (p *NodeGroupPolicy) AddPod(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "AddPod", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	other := added.GetPod()
+	if s.admission != belowShare || !s.sibling(pod, other) {
+		return nil
+	}
+	if _, putBack := s.removed[other.UID]; putBack {
+		delete(s.removed, other.UID)
+		return nil
+	}
+	if cluster := s.cluster(node.Node().Name); cluster != none {
+		s.free[cluster]--
+	}
+	return nil
+}
+
+// RemovePod notes which siblings a dry run of preemption takes away, and gives no credit for them: a pod must never preempt
+// a sibling only to take its place in the share.
+func (p *NodeGroupPolicy) RemovePod(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "RemovePod", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	other := removed.GetPod()
+	if s.sibling(pod, other) {
+		if s.removed == nil {
+			s.removed = map[types.UID]struct{}{}
+		}
+		s.removed[other.UID] = struct{}{}
+	}
+	return nil
+}
+
+// PostFilter sends a pod that found no room where it should go, but may go elsewhere, through another cycle that admits
+// the other clusters. For all other pods it leaves the matter to the plugins behind it.
+func (p *NodeGroupPolicy) PostFilter(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, _ fwk.NodeToStatusReader,
+) (result *fwk.PostFilterResult, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PostFilter", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		// PreFilter skipped the pod, or rejected it before there was a state.
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	s.countRejections()
+	if !s.mayGoElsewhere() {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	p.shared.Retries.Add(pod.UID)
+	logger := klog.FromContext(ctx)
+	logger.V(4).Info("Trying the pod beyond the shares of its policy", "pod", klog.KObj(pod))
+	p.handle.Activate(logger, map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
+	return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonBeyondShare)
+}
+
+// mayGoElsewhere says whether a further cycle would admit more clusters than this one did.
+func (s *state) mayGoElsewhere() bool {
+	if s.admission == anywhere {
+		return false
+	}
+	byTurn := s.plan == nil && s.admission == oneCluster
+	return byTurn || !s.policy.Strict()
+}

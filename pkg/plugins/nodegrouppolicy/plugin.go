@@ -1,0 +1,163 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nodegrouppolicy is the scheduler plugin that shares the replicas of a workload out over clusters of nodes as its
+// PropagationPolicy wants. What the shares are is decided in pkg/placement/apportion; this package gathers the input and
+// answers the scheduling framework.
+package nodegrouppolicy
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/workload"
+)
+
+// Name is the name of the plugin in a KubeSchedulerConfiguration.
+const Name = "NodeGroupPolicy"
+
+const (
+	// ErrReasonNoCluster is the reason for nodes that lie in no cluster the policy names.
+	ErrReasonNoCluster = "node(s) in no cluster of the policy"
+
+	// ErrReasonShareUsedUp is the reason for nodes of clusters that hold all replicas that the policy grants them.
+	ErrReasonShareUsedUp = "node(s) in clusters that have their share of replicas"
+
+	// ErrReasonOtherSeat is the reason for nodes of clusters to which the ordinal or completion index of the pod does not
+	// belong.
+	ErrReasonOtherSeat = "node(s) in clusters that do not hold the seat of the pod"
+
+	// ErrReasonLaterTurn is the reason for nodes of clusters whose turn comes after that of another cluster with room, for
+	// workloads whose number of replicas is not known.
+	ErrReasonLaterTurn = "node(s) in clusters whose turn comes later"
+
+	// ErrReasonPolicyNotFound rejects a pod that asks by annotation for a policy that does not exist.
+	ErrReasonPolicyNotFound = "the policy that the pod asks for does not exist"
+
+	// ErrReasonPolicyInvalid rejects the pods of a policy that cannot be carried out.
+	ErrReasonPolicyInvalid = "the policy of the pod cannot be carried out, see its condition Accepted"
+
+	// ErrReasonOwnerNotFound rejects a pod whose controller is not known, so that nobody can tell which policy is in force.
+	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet"
+
+	// ErrReasonUnreadable rejects pods while Clusters and PropagationPolicies have never been read.
+	ErrReasonUnreadable = "Clusters and PropagationPolicies cannot be read"
+
+	// ErrReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for the first time.
+	ErrReasonNotRead = "Clusters and PropagationPolicies have not been read yet"
+
+	// ErrReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
+	ErrReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
+)
+
+// Shared is what the instances of the plugin, one for each profile, have in common.
+type Shared struct {
+	// Catalog knows Clusters and policies.
+	Catalog *catalog.Catalog
+	// Owners finds the workload of a pod.
+	Owners workload.Source
+	// View counts who runs where. It is used inside scheduling cycles only.
+	View *view.View
+	// Reservations remembers the stamps of pods that are being bound.
+	Reservations *view.Reservations
+	// Retries remembers which pods are to be tried beyond the shares of their policy.
+	Retries *Retries
+}
+
+// NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the replicas.
+type NodeGroupPolicy struct {
+	handle fwk.Handle
+	shared *Shared
+}
+
+var (
+	_ fwk.PreEnqueuePlugin  = &NodeGroupPolicy{}
+	_ fwk.EnqueueExtensions = &NodeGroupPolicy{}
+	_ fwk.SignPlugin        = &NodeGroupPolicy{}
+	_ fwk.PreFilterPlugin   = &NodeGroupPolicy{}
+	_ fwk.FilterPlugin      = &NodeGroupPolicy{}
+	_ fwk.PostFilterPlugin  = &NodeGroupPolicy{}
+	_ fwk.PreScorePlugin    = &NodeGroupPolicy{}
+	_ fwk.ScorePlugin       = &NodeGroupPolicy{}
+	_ fwk.ReservePlugin     = &NodeGroupPolicy{}
+)
+
+// New returns the plugin for one profile.
+func New(handle fwk.Handle, shared *Shared) *NodeGroupPolicy {
+	return &NodeGroupPolicy{handle: handle, shared: shared}
+}
+
+// Name returns the name of the plugin.
+func (*NodeGroupPolicy) Name() string {
+	return Name
+}
+
+// PreEnqueue holds every pod back until the policies have been read once: a pod that was bound before its policy was seen
+// cannot be called back. If they cannot be read the pod passes, and PreFilter tells why it waits.
+func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
+	if p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+	}
+	return nil
+}
+
+// SignPod lets pods without a policy be scheduled in batches. A pod with a policy is not signed, because where it goes
+// changes where the next one may go.
+func (p *NodeGroupPolicy) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	snapshot := p.shared.Catalog.Snapshot()
+	if snapshot != nil && unconcerned(snapshot, pod) {
+		return nil, nil
+	}
+	if snapshot != nil {
+		if policy, _, err := p.policyOf(snapshot, pod); err == nil && policy == nil {
+			return nil, nil
+		}
+	}
+	return nil, fwk.NewStatus(fwk.Unschedulable, "pods of a policy are placed one by one")
+}
+
+// unconcerned is the quick answer for pods that no policy can concern.
+func unconcerned(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
+	switch pod.Annotations[berthv1alpha1.PolicyAnnotation] {
+	case "":
+		return !snapshot.Matcher.Any(pod.Namespace)
+	case berthv1alpha1.PolicyNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// policyOf returns the policy in force for the pod, nil if there is none, and the pod's workload.
+func (p *NodeGroupPolicy) policyOf(snapshot *catalog.Snapshot, pod *corev1.Pod) (*catalog.Policy, workload.Workload, error) {
+	w, err := workload.Of(pod, p.shared.Owners)
+	if err != nil {
+		return nil, w, err
+	}
+	object, _, err := snapshot.Matcher.Match(&policymatch.Workload{
+		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
+	}, pod.Annotations[berthv1alpha1.PolicyAnnotation])
+	if err != nil || object == nil {
+		return nil, w, err
+	}
+	return snapshot.Policy(object.Namespace, object.Name), w, nil
+}
+
+// rejection turns an error of policyOf into the reason that the user sees.
+func rejection(err error) *fwk.Status {
+	switch {
+	case errors.Is(err, policymatch.ErrNotFound):
+		return reject(fwk.UnschedulableAndUnresolvable, reasonPolicyNotFound)
+	case errors.Is(err, workload.ErrOwnerNotFound):
+		return reject(fwk.UnschedulableAndUnresolvable, reasonOwnerNotFound)
+	default:
+		return fwk.AsStatus(err)
+	}
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy
+
+import (
+	"context"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// PreFilter finds the policy of the pod and how far each of its clusters is from its share.
+func (p *NodeGroupPolicy) PreFilter(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
+) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreFilter", &status)
+	snapshot := p.shared.Catalog.Snapshot()
+	if snapshot == nil {
+		return nil, reject(fwk.Unschedulable, reasonUnreadable)
+	}
+	if unconcerned(snapshot, pod) {
+		return nil, fwk.NewStatus(fwk.Skip)
+	}
+	policy, w, err := p.policyOf(snapshot, pod)
+	if err != nil {
+		return nil, rejection(err)
+	}
+	if policy == nil {
+		return nil, fwk.NewStatus(fwk.Skip)
+	}
+	if policy.Err != nil {
+		return nil, reject(fwk.UnschedulableAndUnresolvable, reasonPolicyInvalid)
+	}
+
+	started := time.Now()
+	p.shared.View.Refresh(nodes, snapshot.Membership)
+	observeRecount(p.shared.View.Recounted(), time.Since(started))
+
+	s := &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none, rejected: &atomic.Uint32{}}
+	revision, owned := workload.RevisionOf(pod)
+	if !owned {
+		revision = view.BarePods(pod.Namespace, policy.Object.Name)
+	}
+	s.revision = revision
+	s.clusters = policy.Table(s.view.Clusters, s.view.ClusterID)
+	s.counts = s.view.Counts(revision)
+	p.decide(s, pod, w, nodes)
+	cycle.Write(stateKey, s)
+	return nil, nil
+}
+
+// decide fills in which clusters may take the pod.
+func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
+	beyond, claims := p.shared.Retries.Has(pod.UID), p.handle.SharedDRAManager()
+	if seat, fixed := fixedSeat(pod, w, p.shared.Owners); fixed {
+		s.decideFixed(seat)
+	} else if w.ReplicasKnown {
+		s.decideByShare(w.Replicas)
+	} else {
+		s.decideByTurn(pod, nodes, claims, beyond)
+		return
+	}
+	if !s.policy.Strict() && (beyond || !s.anyAdmittedFits(pod, nodes, claims)) {
+		s.admission = anywhere
+	}
+}
+
+// decideFixed admits the cluster that owns the ordinal of the pod.
+func (s *state) decideFixed(seat int32) {
+	// A power of two, so that the pods of one workload share a few plans; the owner of a seat is the same in all of them.
+	s.plan = s.policy.Plan(1 << min(bits.Len32(uint32(seat)), bits.Len32(apportion.MaxSeats-1)))
+	s.seat = seat
+	s.admission = oneCluster
+	if owner, found := s.plan.Owner(int64(seat)); found {
+		s.only = int32(owner)
+	}
+}
+
+// decideByShare admits the clusters that hold fewer pods than their share of n replicas.
+func (s *state) decideByShare(n int32) {
+	s.plan = s.policy.Plan(n)
+	s.admission = belowShare
+	s.free = make([]int32, s.policy.Order.Len())
+	for id, i := range s.clusters {
+		if i != none {
+			s.free[i] = int32(s.plan.Free(int(i), s.counts.Held(int32(id))))
+		}
+	}
+}
+
+// decideByTurn admits, for workloads of an unknown number of replicas, the cluster that comes next in the seat order and
+// has a node that can host the pod; all clusters of the policy if there is none, so that the other plugins tell why.
+func (s *state) decideByTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager, beyond bool) {
+	held := make([]int64, s.policy.Order.Len())
+	for id, i := range s.clusters {
+		if i != none {
+			if h := s.counts.Held(int32(id)); h != nil {
+				held[i] = int64(h.Len())
+			}
+		}
+	}
+	ranking := s.policy.Order.Ranking(held)
+	s.free = make([]int32, len(held))
+	for turn, i := range ranking {
+		s.free[i] = int32(len(ranking) - turn)
+	}
+	s.admission = belowMax
+	if beyond {
+		if !s.policy.Strict() {
+			s.admission = anywhere
+		}
+		return
+	}
+	best := none
+	for n, info := range nodes {
+		i := s.clusterAt(n)
+		if i == none || s.free[i] <= 0 || best != none && s.free[i] <= s.free[best] {
+			continue
+		}
+		if fits(pod, info, claims) {
+			best = i
+		}
+	}
+	if best != none {
+		s.admission, s.only = oneCluster, best
+	} else if !s.policy.Strict() {
+		s.admission = anywhere
+	}
+}
+
+// anyAdmittedFits reports whether some node of an admitted cluster can host the pod as far as that is cheap to tell.
+func (s *state) anyAdmittedFits(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager) bool {
+	for n, info := range nodes {
+		if s.admits(s.clusterAt(n)) && fits(pod, info, claims) {
+			return true
+		}
+	}
+	return false
+}
+
+// clusterAt returns the cluster of the n-th node of the snapshot.
+func (s *state) clusterAt(n int) int32 {
+	id := s.view.ClusterAt(n)
+	if id < 0 || int(id) >= len(s.clusters) {
+		return none
+	}
+	return s.clusters[id]
+}
+
+// fixedSeat returns the seat of a pod whose controller numbers its pods and removes the highest numbers first.
+func fixedSeat(pod *corev1.Pod, w workload.Workload, owners workload.Source) (int32, bool) {
+	start := int32(0)
+	if w.Kind == "StatefulSet" {
+		set, err := owners.StatefulSet(w.Namespace, w.Name)
+		if err == nil && set.Spec.Ordinals != nil {
+			start = set.Spec.Ordinals.Start
+		}
+	}
+	return workload.Ordinal(pod, start)
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// PreScore ranks the clusters of the feasible nodes by how many replicas they lack. It is skipped if that makes no
+// difference.
+func (p *NodeGroupPolicy) PreScore(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreScore", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		return fwk.NewStatus(fwk.Skip)
+	}
+	lacks := func(cluster int32) int64 { return int64(s.free[cluster]) }
+	if s.free == nil {
+		lacks = func(cluster int32) int64 {
+			if cluster == s.only {
+				return 1
+			}
+			return 0
+		}
+	}
+	if !s.rank(nodes, lacks) {
+		return fwk.NewStatus(fwk.Skip)
+	}
+	return nil
+}
+
+// rank fills in the scores: 100 for the clusters that lack most, 0 for those that lack least, and no more for nodes in no
+// cluster of the policy than for the fullest cluster. It reports whether the scores differ.
+func (s *state) rank(nodes []fwk.NodeInfo, lacks func(cluster int32) int64) bool {
+	var least, most int64
+	seen, stray := false, false
+	for _, info := range nodes {
+		cluster := s.cluster(info.Node().Name)
+		if cluster == none {
+			stray = true
+			continue
+		}
+		lack := lacks(cluster)
+		if !seen {
+			least, most, seen = lack, lack, true
+		}
+		least, most = min(least, lack), max(most, lack)
+	}
+	if stray {
+		least--
+	}
+	if !seen || least == most {
+		return false
+	}
+	s.scores = make([]int64, s.policy.Order.Len())
+	for i := range s.scores {
+		lack := min(max(lacks(int32(i)), least), most)
+		s.scores[i] = (lack - least) * fwk.MaxNodeScore / (most - least)
+	}
+	return true
+}
+
+// Score returns the rank of the node's cluster, the same for all nodes of a cluster.
+func (p *NodeGroupPolicy) Score(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
+) (score int64, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Score", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		return 0, fwk.AsStatus(err)
+	}
+	cluster := s.cluster(node.Node().Name)
+	if cluster == none {
+		return 0, nil
+	}
+	return s.scores[cluster], nil
+}
+
+// ScoreExtensions returns nil: scores are in range from the start.
+func (*NodeGroupPolicy) ScoreExtensions() fwk.ScoreExtensions {
+	return nil
+}
+
+// Reserve gives the pod its seat: its ordinal, or the lowest free seat of the cluster it lands in.
+func (p *NodeGroupPolicy) Reserve(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Reserve", &status)
+	s, err := readState(cycle)
+	if err != nil {
+		// PreFilter skipped the pod: no policy places it.
+		return nil
+	}
+	given := stamp.Stamp{Policy: s.policy.Object.Name, Seat: stamp.NoSeat}
+	if cluster := s.cluster(node); cluster != none {
+		given.Cluster = s.policy.Order.Name(int(cluster))
+		given.Seat = s.seatIn(cluster)
+	}
+	p.shared.Reservations.Put(pod.UID, given)
+	p.shared.Retries.Drop(pod.UID)
+	return nil
+}
+
+// seatIn returns the seat of the pod in a cluster, stamp.NoSeat if the cluster has none for it.
+func (s *state) seatIn(cluster int32) int32 {
+	held := s.counts.Held(s.view.ClusterID(s.policy.Order.Name(int(cluster))))
+	switch {
+	case s.seat >= 0:
+		if cluster == s.only {
+			return s.seat
+		}
+	case s.plan != nil:
+		if seat, free := s.plan.FirstFreeOf(int(cluster), held); free {
+			return int32(seat)
+		}
+	default:
+		taken := int64(0)
+		if held != nil {
+			taken = int64(held.Len())
+		}
+		if seat, found := s.policy.Order.SeatNumber(int(cluster), taken); found && seat < apportion.MaxSeats {
+			return int32(seat)
+		}
+	}
+	return stamp.NoSeat
+}
+
+// Unreserve forgets the seat. That of a binding with an unknown outcome comes back with the pod's stamp.
+func (p *NodeGroupPolicy) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	p.shared.Reservations.Drop(pod.UID)
+}

@@ -1,0 +1,99 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/workload"
+)
+
+const stateKey fwk.StateKey = "PreFilter" + Name
+
+// none stands for no cluster of the policy.
+const none int32 = -1
+
+// admission tells which clusters may take the pod.
+type admission int
+
+const (
+	// belowShare admits the clusters that are below their share.
+	belowShare admission = iota
+	// oneCluster admits only the cluster state.only.
+	oneCluster
+	// belowMax admits the clusters of the policy that have not reached their max.
+	belowMax
+	// anywhere admits every node.
+	anywhere
+)
+
+// state is what PreFilter found out for one scheduling cycle.
+type state struct {
+	policy   *catalog.Policy
+	plan     *apportion.Plan // nil if the number of replicas is not known
+	view     *view.View
+	counts   *view.Counts
+	revision workload.Revision
+	seat     int32 // the ordinal of the pod, or stamp.NoSeat
+
+	admission admission
+	only      int32
+	clusters  []int32 // the policy's clusters by their ID in the view
+	free      []int32 // by cluster of the policy: its share less what it holds
+
+	// removed are the siblings that a dry run of preemption took away; they give no credit.
+	removed map[types.UID]struct{}
+	scores  []int64
+	// rejected collects, as bits, the reasons that Filter gave.
+	rejected *atomic.Uint32
+}
+
+// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
+func (s *state) Clone() fwk.StateData {
+	clone := *s
+	clone.free = slices.Clone(s.free)
+	clone.removed = maps.Clone(s.removed)
+	return &clone
+}
+
+// cluster returns which cluster of the policy the node lies in, none if in no cluster of it.
+func (s *state) cluster(node string) int32 {
+	id := s.view.ClusterOfNode(node)
+	if id < 0 || int(id) >= len(s.clusters) {
+		return none
+	}
+	return s.clusters[id]
+}
+
+// sibling reports whether another pod counts against the same share.
+func (s *state) sibling(pod, other *corev1.Pod) bool {
+	if other.UID == pod.UID || other.Namespace != pod.Namespace {
+		return false
+	}
+	revision, owned := workload.RevisionOf(other)
+	return owned && revision == s.revision
+}
+
+// readState returns the state of this cycle; the error is a fault of the framework or of this plugin.
+func readState(cycle fwk.CycleState) (*state, error) {
+	data, err := cycle.Read(stateKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q from the cycle state: %w", stateKey, err)
+	}
+	s, ok := data.(*state)
+	if !ok {
+		return nil, fmt.Errorf("%q in the cycle state is a %T", stateKey, data)
+	}
+	return s, nil
+}
