@@ -1,0 +1,169 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package room estimates how many more pods the nodes of a cluster would take now. It asks what the scheduler's filters
+// ask of a single pod: node affinity, taints, ports, resources, and where its volumes are. It errs on the side of no room:
+// a pod that asks for what is not understood here has none anywhere.
+package room
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// PodsOn returns the pods on a node.
+type PodsOn func(node string) ([]corev1.Pod, error)
+
+// Estimator remembers what is used of the nodes it was asked about, so it serves one pass over many workloads and is then
+// thrown away. It is not safe for concurrent use.
+type Estimator struct {
+	podsOn PodsOn
+	used   map[string]*usage
+	logger klog.Logger
+}
+
+// NewEstimator returns an estimator that finds the pods of a node by podsOn.
+func NewEstimator(logger klog.Logger, podsOn PodsOn) *Estimator {
+	return &Estimator{podsOn: podsOn, used: map[string]*usage{}, logger: logger}
+}
+
+// usage is what the pods of a node take of it.
+type usage struct {
+	pods     int64
+	requests map[corev1.ResourceName]int64
+	ports    map[hostPort]bool
+}
+
+// hostPort is a port of a node. Addresses are left out: two pods on one port are taken to be in each other's way.
+type hostPort struct {
+	protocol corev1.Protocol
+	port     int32
+}
+
+// Count returns how many pods like the given one the nodes would take now beside those that they run, at most limit.
+// Volumes restricts the nodes further; nil stands for a pod without any.
+func (e *Estimator) Count(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volumes, limit int) (int, error) {
+	if limit <= 0 || len(pod.Spec.ResourceClaims) > 0 {
+		return 0, nil
+	}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	requests := requestsOf(pod)
+	ports := portsOf(pod)
+	count := 0
+	for _, node := range nodes {
+		if !e.admits(node, pod, affinity) || !volumes.reach(node) {
+			continue
+		}
+		used, err := e.usageOf(node.Name)
+		if err != nil {
+			return 0, err
+		}
+		count += min(limit-count, used.copies(node, requests, ports, limit-count))
+		if count >= limit {
+			break
+		}
+	}
+	return count, nil
+}
+
+// admits asks what does not depend on other pods.
+func (e *Estimator) admits(node *corev1.Node, pod *corev1.Pod, affinity nodeaffinity.RequiredNodeAffinity) bool {
+	if !topology.TakesPods(node) {
+		return false
+	}
+	if match, err := affinity.Match(node); err != nil || !match {
+		return false
+	}
+	_, untolerated := schedulinghelpers.FindMatchingUntoleratedTaint(
+		e.logger, node.Spec.Taints, pod.Spec.Tolerations, keepsPodsAway, false)
+	return !untolerated
+}
+
+func keepsPodsAway(taint *corev1.Taint) bool {
+	return taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
+}
+
+func (e *Estimator) usageOf(node string) (*usage, error) {
+	if used, known := e.used[node]; known {
+		return used, nil
+	}
+	pods, err := e.podsOn(node)
+	if err != nil {
+		return nil, fmt.Errorf("listing the pods of node %s: %w", node, err)
+	}
+	used := &usage{requests: map[corev1.ResourceName]int64{}, ports: map[hostPort]bool{}}
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		used.pods++
+		for name, amount := range requestsOf(pod) {
+			used.requests[name] += amount
+		}
+		for _, port := range portsOf(pod) {
+			used.ports[port] = true
+		}
+	}
+	e.used[node] = used
+	return used, nil
+}
+
+// copies returns how many more pods with the requests and ports a node takes.
+func (u *usage) copies(
+	node *corev1.Node, requests map[corev1.ResourceName]int64, ports []hostPort, limit int,
+) int {
+	for _, port := range ports {
+		if u.ports[port] {
+			return 0
+		}
+	}
+	if len(ports) > 0 {
+		limit = min(limit, 1)
+	}
+	allocatable := node.Status.Allocatable
+	copies := min(int64(limit), allocatable.Pods().Value()-u.pods)
+	for name, amount := range requests {
+		if amount > 0 {
+			copies = min(copies, (amountOf(allocatable, name)-u.requests[name])/amount)
+		}
+	}
+	return int(max(0, copies))
+}
+
+func requestsOf(pod *corev1.Pod) map[corev1.ResourceName]int64 {
+	list := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	requests := make(map[corev1.ResourceName]int64, len(list))
+	for name := range list {
+		requests[name] = amountOf(list, name)
+	}
+	return requests
+}
+
+// amountOf is in thousandths for cpu and in whole units for all else, as the scheduler counts.
+func amountOf(list corev1.ResourceList, name corev1.ResourceName) int64 {
+	quantity := list[name]
+	if name == corev1.ResourceCPU {
+		return quantity.MilliValue()
+	}
+	return quantity.Value()
+}
+
+func portsOf(pod *corev1.Pod) []hostPort {
+	var ports []hostPort
+	for i := range pod.Spec.Containers {
+		for _, port := range pod.Spec.Containers[i].Ports {
+			if port.HostPort != 0 {
+				ports = append(ports, hostPort{protocol: port.Protocol, port: port.HostPort})
+			}
+		}
+	}
+	return ports
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package topology tells which node belongs to which Cluster, and what each Cluster can take, as of the latest change that
+// the cache knows of. All controllers of a process share one Tracker.
+package topology
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/membership"
+)
+
+// Cluster is a Cluster with its nodes.
+type Cluster struct {
+	// Object is the Cluster. It is shared and must not be changed.
+	Object *berthv1alpha1.Cluster
+	// Nodes are the nodes that belong to the Cluster, by name. They are shared and must not be changed.
+	Nodes []*corev1.Node
+	// ReadyNodes is the number of those nodes that are ready and not cordoned.
+	ReadyNodes int
+	// Lost are the nodes that the Cluster claims and another one holds, by the name of the node.
+	Lost []Loss
+}
+
+// Loss is a node that another Cluster holds.
+type Loss struct {
+	// Node is the name of the node, Holder that of the Cluster it belongs to.
+	Node, Holder string
+}
+
+// Snapshot is immutable and safe for concurrent use.
+type Snapshot struct {
+	clusters map[string]*Cluster
+	nodes    map[string]place
+}
+
+type place struct {
+	node    *corev1.Node
+	cluster string
+}
+
+// Cluster returns the named Cluster, nil if there is none.
+func (s *Snapshot) Cluster(name string) *Cluster { return s.clusters[name] }
+
+// Clusters returns all Clusters, in no particular order.
+func (s *Snapshot) Clusters() map[string]*Cluster { return s.clusters }
+
+// Place returns the named node, nil if there is none, and the name of its Cluster, empty if it belongs to none.
+func (s *Snapshot) Place(node string) (*corev1.Node, string) {
+	p := s.nodes[node]
+	return p.node, p.cluster
+}
+
+// New returns a snapshot of the Clusters and nodes, which must not be changed afterwards.
+func New(clusters []berthv1alpha1.Cluster, nodes []corev1.Node) *Snapshot {
+	s := &Snapshot{clusters: make(map[string]*Cluster, len(clusters)), nodes: make(map[string]place, len(nodes))}
+	objects := make([]*berthv1alpha1.Cluster, len(clusters))
+	for i := range clusters {
+		objects[i] = &clusters[i]
+		s.clusters[clusters[i].Name] = &Cluster{Object: &clusters[i]}
+	}
+	index := membership.NewIndex(objects)
+	for i := range nodes {
+		node := &nodes[i]
+		claimants := index.Claimants(node.Name, node.Labels)
+		p := place{node: node}
+		for k, claimant := range claimants {
+			if k == 0 {
+				p.cluster = claimant
+				s.clusters[claimant].add(node)
+				continue
+			}
+			loser := s.clusters[claimant]
+			loser.Lost = append(loser.Lost, Loss{Node: node.Name, Holder: p.cluster})
+		}
+		s.nodes[node.Name] = p
+	}
+	for _, c := range s.clusters {
+		slices.SortFunc(c.Nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(c.Lost, func(a, b Loss) int { return strings.Compare(a.Node, b.Node) })
+	}
+	return s
+}
+
+func (c *Cluster) add(node *corev1.Node) {
+	c.Nodes = append(c.Nodes, node)
+	if TakesPods(node) {
+		c.ReadyNodes++
+	}
+}
+
+// TakesPods says whether a node is ready and not cordoned.
+func TakesPods(node *corev1.Node) bool {
+	return !node.Spec.Unschedulable && Ready(node)
+}
+
+// Ready says whether the condition Ready of a node is true.
+func Ready(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if node.Status.Conditions[i].Type == corev1.NodeReady {
+			return node.Status.Conditions[i].Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// Tracker keeps the latest Snapshot. It is safe for concurrent use.
+type Tracker struct {
+	reader client.Reader
+
+	mu       sync.Mutex
+	snapshot *Snapshot
+}
+
+// NewTracker returns a tracker that reads Clusters and nodes from a cache.
+func NewTracker(reader client.Reader) *Tracker { return &Tracker{reader: reader} }
+
+// Invalidate makes the next Snapshot look again. Handlers call it before they enqueue anything.
+func (t *Tracker) Invalidate() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.snapshot = nil
+}
+
+// Snapshot returns the present state. It costs nothing unless something has changed.
+func (t *Tracker) Snapshot(ctx context.Context) (*Snapshot, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.snapshot != nil {
+		return t.snapshot, nil
+	}
+	var clusters berthv1alpha1.ClusterList
+	if err := t.reader.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing clusters: %w", err)
+	}
+	var nodes corev1.NodeList
+	if err := t.reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	t.snapshot = New(clusters.Items, nodes.Items)
+	return t.snapshot, nil
+}

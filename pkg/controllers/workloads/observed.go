@@ -1,0 +1,121 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workloads gathers the workloads of a namespace with their pods: what exists, how many replicas are wanted, which
+// revision counts, and which of its pods are bound or pending.
+package workloads
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// Observed is a workload with its pods. It holds shared objects and must not be changed.
+type Observed struct {
+	workload.Workload
+	// Generation of the workload object; 0 for kinds that are not read.
+	Generation int64
+	// Request is the value of the policy annotation of the pods: a policy's name, PolicyNone or empty.
+	Request string
+	// Scheduler is the name of the scheduler that the pods ask for.
+	Scheduler string
+	// Selector selects the pods of the workload; nil for kinds that are not read.
+	Selector labels.Selector
+	// Revision is the revision that counts, the newest one.
+	Revision workload.Revision
+	// Settled is true if the controller of the workload has seen the latest change and rolls nothing out. Old pods may
+	// still be there; see RolloutFinished.
+	Settled bool
+	// OrdinalStart is the first ordinal of a StatefulSet.
+	OrdinalStart int32
+	// Pods are all pods of the workload that are neither terminating nor finished.
+	Pods []*corev1.Pod
+
+	// revision is the number of the latest revision of a Deployment, newest the highest of its ReplicaSets.
+	revision, newest int64
+	// foreign is the ReplicaSet that counts of an owner that is not read, youngest the youngest pod of one without any.
+	foreign  *appsv1.ReplicaSet
+	youngest *corev1.Pod
+}
+
+// Bound returns the pods of the newest revision that are bound to a node. They are the replicas that count.
+func (o *Observed) Bound() []*corev1.Pod {
+	bound := make([]*corev1.Pod, 0, len(o.Pods))
+	for _, pod := range o.Pods {
+		if pod.Spec.NodeName != "" && o.counts(pod) {
+			bound = append(bound, pod)
+		}
+	}
+	return bound
+}
+
+// Pending returns the number of pods of the newest revision, or of all revisions, that are not bound.
+func (o *Observed) Pending(allRevisions bool) int {
+	pending := 0
+	for _, pod := range o.Pods {
+		if pod.Spec.NodeName == "" && (allRevisions || o.counts(pod)) {
+			pending++
+		}
+	}
+	return pending
+}
+
+// RolloutFinished says whether all pods are of the newest revision and the workload's controller knows of no newer one.
+func (o *Observed) RolloutFinished() bool {
+	return o.Settled && !slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return !o.counts(pod) })
+}
+
+func (o *Observed) counts(pod *corev1.Pod) bool {
+	revision, _ := workload.RevisionOf(pod)
+	return revision == o.Revision
+}
+
+// Asks says whether the workload is Berth's to place: it asks for one of the schedulers, or pods of it carry a stamp.
+func (o *Observed) Asks(schedulers []string) bool {
+	if slices.Contains(schedulers, o.Scheduler) {
+		return true
+	}
+	return slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool {
+		_, stamped := stamp.Of(pod)
+		return stamped
+	})
+}
+
+// Lives says whether a pod is neither terminating nor finished.
+func Lives(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// Ready says whether the condition Ready of a pod is true.
+func Ready(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			return pod.Status.Conditions[i].Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// Compare orders workloads by kind, then by name, then by group.
+func Compare(a, b *Observed) int {
+	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(a.APIVersion, b.APIVersion)
+}
+
+// requestOf is the value of the policy annotation.
+func requestOf(annotations map[string]string) string {
+	return annotations[berthv1alpha1.PolicyAnnotation]
+}

@@ -1,0 +1,299 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rebalance
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"berth.dev/berth/pkg/placement/apportion"
+)
+
+// Cluster is what a cluster of the policy can take at present.
+type Cluster struct {
+	// Ready says whether a node of the cluster takes pods at all. A cluster that does not exist is not ready.
+	Ready bool
+	// Room is how many more pods of the workload the nodes of the cluster would take now. Callers may stop counting at
+	// the number of replicas by which the cluster is short.
+	Room int
+}
+
+// Round is all that decides one round of evictions of one workload.
+type Round struct {
+	// Plan is the seat order of the policy for the replicas that the workload wants.
+	Plan *apportion.Plan
+	// Clusters are the clusters by their index in the seat order.
+	Clusters []Cluster
+	// Pods are the bound replicas, with the seats that Seats gave them.
+	Pods []Pod
+	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted at all.
+	Never Reason
+	// RolloutFinished says that all pods of the workload are of the revision that counts, and that its controller knows
+	// of the latest change.
+	RolloutFinished bool
+	// Pending is the number of pods of the workload, of any revision, that are not bound.
+	Pending int
+	// MaxUnavailable is how many replicas may be missing at once; see MaxUnavailableOf.
+	MaxUnavailable int
+	// MinPodAge is how long a pod must have been running.
+	MinPodAge time.Duration
+	// Cooldown is how long the last round must be over.
+	Cooldown time.Duration
+	// SinceRound is how long the last round is over, or for how long its end could have been seen.
+	SinceRound time.Duration
+}
+
+// Victim is a pod to be evicted.
+type Victim struct {
+	// Pod is the index of the pod.
+	Pod int
+	// To is the index of the cluster that is short of a replica and has room for it.
+	To int
+}
+
+// Decision is the outcome of a round.
+type Decision struct {
+	// Victims are the pods to evict, in order.
+	Victims []Victim
+	// Held says why other misplaced pods stay.
+	Held Reason
+	// RetryAfter is when time alone may change the decision. 0 means that it will not.
+	RetryAfter time.Duration
+}
+
+// Misplaced returns how many pods run outside their share: in no cluster of the policy, above the share of their cluster,
+// or, if their seat is fixed, not in the cluster that owns it.
+func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
+	return newTally(plan, clusters, pods).misplaced
+}
+
+// Decide chooses the pods of a workload that are to be evicted now. They are never more than are misplaced, than other
+// clusters are short of and have room for, and than the policy allows to be missing. A pod that is not ready is missing
+// already, so to evict it costs nothing of what the policy allows; still no round takes more pods than that.
+//
+// Pods that are not ready go first, then those with the lowest deletion cost, then the youngest.
+func Decide(round *Round) Decision {
+	t := newTally(round.Plan, len(round.Clusters), round.Pods)
+	if t.misplaced == 0 {
+		return Decision{}
+	}
+	if held := round.guard(); held != "" {
+		d := Decision{Held: held}
+		if held == Cooldown {
+			d.RetryAfter = round.Cooldown - round.SinceRound
+		}
+		return d
+	}
+	return newChoice(round, t).run()
+}
+
+// guard returns what forbids evictions of the workload as a whole.
+func (r *Round) guard() Reason {
+	notReady := 0
+	for i := range r.Clusters {
+		if !r.Clusters[i].Ready {
+			notReady++
+		}
+	}
+	wanted := r.Plan.Replicas()
+	switch bound := int64(len(r.Pods)); {
+	case r.Never != "":
+		return r.Never
+	case 2*notReady > len(r.Clusters):
+		return ClustersNotReady
+	case !r.RolloutFinished:
+		return RolloutUnderWay
+	case r.Pending > 0:
+		return PodsPending
+	case bound < wanted:
+		return ReplicasMissing
+	case bound > wanted:
+		return ReplicasTooMany
+	case r.SinceRound < r.Cooldown:
+		return Cooldown
+	}
+	return ""
+}
+
+// tally compares what the clusters hold with their shares.
+type tally struct {
+	// surplus is by how many pods a cluster exceeds its share, negative if it is short. Fixed pods are not counted: their
+	// seats decide.
+	surplus   []int
+	misplaced int
+}
+
+func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
+	t := &tally{surplus: make([]int, clusters)}
+	for c := range clusters {
+		t.surplus[c] = -plan.Share(c)
+	}
+	for i := range pods {
+		p := &pods[i]
+		switch {
+		case p.Fixed:
+			if owner, ok := plan.Owner(int64(p.Seat)); ok {
+				t.surplus[owner]++
+			}
+			if misfit(plan, p) {
+				t.misplaced++
+			}
+		case p.Cluster == Elsewhere:
+			t.misplaced++
+		default:
+			t.surplus[p.Cluster]++
+		}
+	}
+	for _, n := range t.surplus {
+		t.misplaced += max(0, n)
+	}
+	return t
+}
+
+// misfit says whether a pod with a fixed seat runs outside the cluster that owns the seat. A seat that nobody owns is
+// beyond the replicas: the workload's controller will delete the pod.
+func misfit(plan *apportion.Plan, p *Pod) bool {
+	owner, ok := plan.Owner(int64(p.Seat))
+	return ok && owner != p.Cluster
+}
+
+// choice is the state while victims are chosen.
+type choice struct {
+	*Round
+	*tally
+	decision Decision
+	// ready is how many ready pods may still be evicted, left how many pods at all.
+	ready, left int
+	// short is how many replicas each cluster can still be given.
+	short []int
+	seen  map[Reason]bool
+}
+
+func newChoice(round *Round, t *tally) *choice {
+	c := &choice{Round: round, tally: t, left: round.MaxUnavailable, seen: map[Reason]bool{}}
+	serving := 0
+	for i := range round.Pods {
+		if round.Pods[i].Ready {
+			serving++
+		}
+	}
+	c.ready = round.MaxUnavailable - (int(round.Plan.Replicas()) - serving)
+	c.short = make([]int, len(round.Clusters))
+	for i := range round.Clusters {
+		if round.Clusters[i].Ready {
+			c.short[i] = min(max(0, -t.surplus[i]), round.Clusters[i].Room)
+		}
+	}
+	return c
+}
+
+func (c *choice) run() Decision {
+	for _, i := range c.candidates() {
+		p := &c.Pods[i]
+		if !p.Fixed && p.Cluster != Elsewhere && c.surplus[p.Cluster] <= 0 {
+			continue
+		}
+		to, held := c.consider(p)
+		if held != "" {
+			c.seen[held] = true
+			continue
+		}
+		c.take(i, to)
+	}
+	if len(c.decision.Victims) < c.misplaced {
+		for _, reason := range podReasons {
+			if c.seen[reason] {
+				c.decision.Held = reason
+				break
+			}
+		}
+	}
+	return c.decision
+}
+
+// candidates are the pods that may be misplaced, the first to go first.
+func (c *choice) candidates() []int {
+	var candidates []int
+	for i := range c.Pods {
+		p := &c.Pods[i]
+		if p.Fixed && misfit(c.Plan, p) || !p.Fixed && (p.Cluster == Elsewhere || c.surplus[p.Cluster] > 0) {
+			candidates = append(candidates, i)
+		}
+	}
+	slices.SortFunc(candidates, func(a, b int) int {
+		p, q := &c.Pods[a], &c.Pods[b]
+		return cmp.Or(
+			compareBool(p.Ready, q.Ready),
+			cmp.Compare(p.Cost, q.Cost),
+			cmp.Compare(p.Age, q.Age),
+			cmp.Compare(p.Name, q.Name),
+		)
+	})
+	return candidates
+}
+
+// consider returns where a replacement of the pod would go, or why the pod must stay.
+func (c *choice) consider(p *Pod) (to int, held Reason) {
+	if p.Keep != Movable {
+		return 0, keepReasons[p.Keep]
+	}
+	if p.Age < c.MinPodAge {
+		if wait := c.MinPodAge - p.Age; c.decision.RetryAfter == 0 || wait < c.decision.RetryAfter {
+			c.decision.RetryAfter = wait
+		}
+		return 0, PodsTooYoung
+	}
+	to, ok := c.receiver(p)
+	switch {
+	case !ok:
+		return 0, NoRoom
+	case c.left <= 0, p.Ready && c.ready <= 0:
+		return 0, MaxUnavailable
+	}
+	return to, ""
+}
+
+// receiver returns the cluster that would take the replacement: the one that owns a fixed seat, otherwise the one that
+// can be given most.
+func (c *choice) receiver(p *Pod) (cluster int, ok bool) {
+	if p.Fixed {
+		owner, _ := c.Plan.Owner(int64(p.Seat))
+		return owner, c.Clusters[owner].Ready && p.Fits
+	}
+	best := 0
+	for i, n := range c.short {
+		if n > c.short[best] {
+			best = i
+		}
+	}
+	return best, c.short[best] > 0
+}
+
+func (c *choice) take(i, to int) {
+	p := &c.Pods[i]
+	c.left--
+	if p.Ready {
+		c.ready--
+	}
+	if !p.Fixed {
+		c.short[to]--
+		if p.Cluster != Elsewhere {
+			c.surplus[p.Cluster]--
+		}
+	}
+	c.decision.Victims = append(c.decision.Victims, Victim{Pod: i, To: to})
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}

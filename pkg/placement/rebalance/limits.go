@@ -1,0 +1,54 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rebalance
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Defaults of spec.rebalance, for policies that were stored without them.
+const (
+	// DefaultCooldown is the least time between two rounds.
+	DefaultCooldown = 10 * time.Second
+	// DefaultMinPodAge is how long a pod must have been running.
+	DefaultMinPodAge = 30 * time.Second
+	// DefaultMaxUnavailablePercent is the part of the replicas that may be missing.
+	DefaultMaxUnavailablePercent = 25
+)
+
+const (
+	// leastPause is the shortest pause after a round that changed nothing.
+	leastPause = 10 * time.Second
+	// longestPause bounds the pause after rounds that changed nothing.
+	longestPause = time.Hour
+)
+
+// MaxUnavailableOf returns how many of the replicas may be missing at once: the number, or the percentage of the replicas
+// rounded down; at least 1. Nil, and what is neither a number nor a percentage, is the default of 25%.
+func MaxUnavailableOf(value *intstr.IntOrString, replicas int) int {
+	n := replicas * DefaultMaxUnavailablePercent / 100
+	if value != nil {
+		if scaled, err := intstr.GetScaledValueFromIntOrPercent(value, replicas, false); err == nil {
+			n = scaled
+		}
+	}
+	return max(1, n)
+}
+
+// Pause returns the cool-down after a number of rounds in a row that left as many pods misplaced as before. Something that
+// Berth does not know of brings the pods back then, so the cool-down doubles each time, up to an hour.
+func Pause(cooldown time.Duration, fruitless int) time.Duration {
+	if fruitless <= 0 {
+		return cooldown
+	}
+	pause := max(cooldown, leastPause)
+	for range fruitless {
+		if pause *= 2; pause >= longestPause {
+			return max(cooldown, longestPause)
+		}
+	}
+	return pause
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rebalance
+
+// Reason says why misplaced pods stay where they are for now. The empty Reason means that nothing holds them back.
+type Reason string
+
+// The guards, in the order in which they are asked. All but the last seven concern the workload as a whole.
+const (
+	// Forbidden: the policy leaves running pods where they are.
+	Forbidden Reason = "Forbidden"
+	// JobPods: an eviction would count as a failure of the Job and repeat its work.
+	JobPods Reason = "JobPods"
+	// UnknownWorkload: Berth cannot know how many replicas the workload wants or whether it is being rolled out.
+	UnknownWorkload Reason = "UnknownWorkload"
+	// ClustersNotReady: so many clusters are gone that the fault is more likely with whoever watches them.
+	ClustersNotReady Reason = "ClustersNotReady"
+	// RolloutUnderWay: the rollout replaces pods anyway.
+	RolloutUnderWay Reason = "RolloutUnderWay"
+	// PodsPending: a pod of the workload waits for a node, so an evicted one might wait too.
+	PodsPending Reason = "PodsPending"
+	// ReplicasMissing: the workload's controller has not made all replicas yet.
+	ReplicasMissing Reason = "ReplicasMissing"
+	// ReplicasTooMany: the workload's controller is about to delete pods.
+	ReplicasTooMany Reason = "ReplicasTooMany"
+	// Cooldown: the last round was not long enough ago.
+	Cooldown Reason = "Cooldown"
+
+	// MaxUnavailable: as many replicas are missing as the policy allows.
+	MaxUnavailable Reason = "MaxUnavailable"
+	// NoRoom: no cluster that is short of its share is ready and would take the pod now.
+	NoRoom Reason = "NoRoom"
+	// PodsRefused: a PodDisruptionBudget does not let the pods go.
+	PodsRefused Reason = "PodsRefused"
+	// PodsTooYoung: the pods have not been running for long enough.
+	PodsTooYoung Reason = "PodsTooYoung"
+	// PodsUnreachable: the pods run on nodes that are not ready.
+	PodsUnreachable Reason = "PodsUnreachable"
+	// PodsProtected: the pods are critical to the system, or are marked as not safe to evict.
+	PodsProtected Reason = "PodsProtected"
+	// PodsNotOurs: the pods were not placed by this policy.
+	PodsNotOurs Reason = "PodsNotOurs"
+)
+
+// texts are written to follow "N replicas run outside their share: ".
+var texts = map[Reason]string{
+	Forbidden:        "spec.rebalance.mode is Never",
+	JobPods:          "pods of Jobs are never evicted",
+	UnknownWorkload:  "pods of this kind of workload are never evicted",
+	ClustersNotReady: "more than half of the clusters of the policy are not ready",
+	RolloutUnderWay:  "a rollout is not finished",
+	PodsPending:      "pods of the workload are pending",
+	ReplicasMissing:  "not all replicas of the workload are running",
+	ReplicasTooMany:  "the workload is scaling down",
+	Cooldown:         "waiting for spec.rebalance.cooldown",
+	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
+	NoRoom:           "no cluster that is short of its share has room for the pods",
+	PodsRefused:      "a PodDisruptionBudget does not let the pods go",
+	PodsTooYoung:     "the pods are younger than spec.rebalance.minPodAge",
+	PodsUnreachable:  "the pods run on nodes that are not ready",
+	PodsProtected:    "the pods are protected from eviction",
+	PodsNotOurs:      "the pods were not placed by this policy",
+}
+
+// String says in the user's words why the pods stay. It holds no numbers and no names, so it stays the same while the
+// reason does.
+func (r Reason) String() string { return texts[r] }
+
+// keepReasons tells the reason for each kind of pod that is kept.
+var keepReasons = map[Keep]Reason{
+	NotOurs: PodsNotOurs, TakenOver: PodsNotOurs, Protected: PodsProtected, Unreachable: PodsUnreachable,
+	Refused: PodsRefused,
+}
+
+// podReasons are the reasons of single pods, the one to report first.
+var podReasons = [...]Reason{
+	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsUnreachable, PodsProtected, PodsNotOurs,
+}
