@@ -153,7 +153,7 @@ func graceOf(name string) time.Duration {
 // watch reports the component if it ends while nobody asked it to.
 func (cp *ControlPlane) watch(p *Process) {
 	go func() {
-		if err := p.Wait(context.Background()); err != nil {
+		if err := p.Wait(); err != nil {
 			select {
 			case cp.exited <- err:
 			default:

@@ -34,6 +34,21 @@ func BuildKustomization(dir string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// WithoutWorkloads drops what would run pods, and keeps the rest, for example to
+// give a component that runs as a child process the permissions it has inside a
+// cluster.
+func WithoutWorkloads(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	kept := make([]*unstructured.Unstructured, 0, len(objects))
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job", "CronJob", "Pod":
+		default:
+			kept = append(kept, object)
+		}
+	}
+	return kept
+}
+
 // readManifests decodes all documents of a YAML file, except for empty ones.
 func readManifests(path string) ([]*unstructured.Unstructured, error) {
 	file, err := os.Open(path)

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
@@ -45,6 +46,20 @@ func TestBuildKustomization(t *testing.T) {
 	}
 	if got, want := objects[0].GetNamespace()+"/"+objects[0].GetName(), "berth-system/berth"; got != want {
 		t.Errorf("built %s, want %s", got, want)
+	}
+}
+
+func TestWithoutWorkloads(t *testing.T) {
+	var objects []*unstructured.Unstructured
+	for _, kind := range []string{"Namespace", "Deployment", "ClusterRole", "CronJob", "PodDisruptionBudget", "Pod"} {
+		objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"kind": kind}})
+	}
+	var got []string
+	for _, object := range controlplane.WithoutWorkloads(objects) {
+		got = append(got, object.GetKind())
+	}
+	if diff := cmp.Diff([]string{"Namespace", "ClusterRole", "PodDisruptionBudget"}, got); diff != "" {
+		t.Errorf("kept kinds (-want +got):\n%s", diff)
 	}
 }
 

@@ -150,18 +150,14 @@ func (p *Process) LogPath() string { return p.logPath }
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait blocks until the process has ended or the context is done. It returns
-// nil for a process ended by Kill or Stop, an *ExitError for one that ended by
-// itself, even with exit code 0, and the context's error otherwise.
-func (p *Process) Wait(ctx context.Context) error {
-	select {
-	case <-p.done:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for the end of %s: %w", p.name, ctx.Err())
-	}
+// Wait blocks until the process has ended. It returns nil for a process ended
+// by Kill or Stop and an *ExitError for one that ended by itself, even with exit
+// code 0. To give up waiting, select on Done.
+func (p *Process) Wait() error {
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 // Kill sends the signal. A process that has ended already is no error. Only
@@ -200,7 +196,7 @@ func (p *Process) Stop(grace time.Duration) error {
 			return err
 		}
 	}
-	return p.Wait(context.Background())
+	return p.Wait()
 }
 
 // childEnv is the parent's environment without the variables that would

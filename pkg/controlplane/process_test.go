@@ -39,9 +39,13 @@ func shell(t *testing.T, script string) *controlplane.Process {
 
 func wait(t *testing.T, p *controlplane.Process) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), endTimeout)
-	defer cancel()
-	return p.Wait(ctx)
+	select {
+	case <-p.Done():
+		return p.Wait()
+	case <-time.After(endTimeout):
+		t.Fatalf("after %s the process still runs", endTimeout)
+		return nil
+	}
 }
 
 // eventually polls until the condition holds.
@@ -175,15 +179,6 @@ func TestProcessThatDiedBeforeStopIsReported(t *testing.T) {
 	var exit *controlplane.ExitError
 	if err := p.Stop(endTimeout); !errors.As(err, &exit) {
 		t.Errorf("Stop() = %v, want an ExitError", err)
-	}
-}
-
-func TestProcessWaitEndsWithTheContext(t *testing.T) {
-	p := shell(t, "exec sleep 600")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Wait() = %v, want context.Canceled", err)
 	}
 }
 

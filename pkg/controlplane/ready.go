@@ -96,7 +96,7 @@ func waitReady(ctx context.Context, p *Process, timeout time.Duration, check fun
 		}
 		select {
 		case <-p.Done():
-			return p.Wait(context.Background())
+			return p.Wait()
 		case <-ctx.Done():
 			tail, _ := tailOf(p.LogPath(), tailLines)
 			return fmt.Errorf("%s is not ready: %w (%w); end of %s:\n  %s",
