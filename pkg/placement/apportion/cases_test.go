@@ -37,7 +37,8 @@ var contradicting = map[string]string{
 func TestCaseTables(t *testing.T) {
 	rows := map[string]row{}
 	for _, load := range []func(*testing.T, map[string]row){
-		websterRows, dispenserRows, stabilityRows, comparisonRows, minMaxRows,
+		initialRows("karmada-webster"), initialRows("karmada-dispenser-webster"),
+		stabilityRows, comparisonRows, minMaxRows,
 	} {
 		load(t, rows)
 	}
@@ -83,12 +84,16 @@ func TestSeatOrderTable(t *testing.T) {
 	}
 }
 
-// websterRows and dispenserRows hold seats given to parties that may have some
-// already. Where the rule has no memory, the result is the share of the total.
-func websterRows(t *testing.T, rows map[string]row)   { initialRows(t, "karmada-webster", rows) }
-func dispenserRows(t *testing.T, rows map[string]row) { initialRows(t, "karmada-dispenser-webster", rows) }
+// initialRows returns how to load a table of seats given to parties that may have
+// some already. Where the rule has no memory, the result is the share of the total.
+func initialRows(table string) func(*testing.T, map[string]row) {
+	return func(t *testing.T, rows map[string]row) {
+		t.Helper()
+		loadInitialRows(t, table, rows)
+	}
+}
 
-func initialRows(t *testing.T, table string, rows map[string]row) {
+func loadInitialRows(t *testing.T, table string, rows map[string]row) {
 	t.Helper()
 	var content struct {
 		Cases []struct {
@@ -200,7 +205,7 @@ func readTable(t *testing.T, name string, into any) {
 
 // clustersOf returns the clusters by name.
 func clustersOf(weights, minimum, maximum map[string]int64) []apportion.Cluster {
-	var clusters []apportion.Cluster
+	clusters := make([]apportion.Cluster, 0, len(weights))
 	for _, name := range slices.Sorted(maps.Keys(weights)) {
 		c := apportion.Cluster{Name: name, Weight: weights[name], Min: minimum[name]}
 		if m, ok := maximum[name]; ok {
@@ -211,7 +216,7 @@ func clustersOf(weights, minimum, maximum map[string]int64) []apportion.Cluster 
 	return clusters
 }
 
-func mustOrder(t testing.TB, clusters []apportion.Cluster) *apportion.Order {
+func mustOrder(t *testing.T, clusters []apportion.Cluster) *apportion.Order {
 	t.Helper()
 	o, err := apportion.NewOrder(clusters)
 	if err != nil {

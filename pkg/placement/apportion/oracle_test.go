@@ -109,7 +109,9 @@ func weights() *rapid.Generator[int64] {
 		rapid.Int64Range(1, 6),
 		rapid.Int64Range(1, 1000),
 		rapid.Int64Range(apportion.MaxWeight-3, apportion.MaxWeight),
-		rapid.Int64Range(1, apportion.MaxWeight),
+		rapid.Custom(func(t *rapid.T) int64 {
+			return apportion.MaxWeight >> rapid.IntRange(0, 30).Draw(t, "magnitude")
+		}),
 	)
 }
 
