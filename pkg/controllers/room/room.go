@@ -73,6 +73,29 @@ func (e *Estimator) Count(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volume
 	return count, nil
 }
 
+// Reserve takes the room of n pods like the given one off what the nodes have left.
+func (e *Estimator) Reserve(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volumes, n int) error {
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	requests := requestsOf(pod)
+	ports := portsOf(pod)
+	for _, node := range nodes {
+		if n <= 0 {
+			break
+		}
+		if !e.admits(node, pod, affinity) || !volumes.reach(node) {
+			continue
+		}
+		used, err := e.usageOf(node.Name)
+		if err != nil {
+			return err
+		}
+		copies := used.copies(node, requests, ports, n)
+		used.add(requests, ports, int64(copies))
+		n -= copies
+	}
+	return nil
+}
+
 // admits asks what does not depend on other pods.
 func (e *Estimator) admits(node *corev1.Node, pod *corev1.Pod, affinity nodeaffinity.RequiredNodeAffinity) bool {
 	if !topology.TakesPods(node) {
@@ -104,16 +127,24 @@ func (e *Estimator) usageOf(node string) (*usage, error) {
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		used.pods++
-		for name, amount := range requestsOf(pod) {
-			used.requests[name] += amount
-		}
-		for _, port := range portsOf(pod) {
-			used.ports[port] = true
-		}
+		used.add(requestsOf(pod), portsOf(pod), 1)
 	}
 	e.used[node] = used
 	return used, nil
+}
+
+// add counts a number of like pods.
+func (u *usage) add(requests map[corev1.ResourceName]int64, ports []hostPort, copies int64) {
+	if copies <= 0 {
+		return
+	}
+	u.pods += copies
+	for name, amount := range requests {
+		u.requests[name] += amount * copies
+	}
+	for _, port := range ports {
+		u.ports[port] = true
+	}
 }
 
 // copies returns how many more pods with the requests and ports a node takes.

@@ -17,12 +17,13 @@ import (
 	"berth.dev/berth/pkg/workload"
 )
 
-// Kinds of workloads that are read.
+// KindJob is the kind of Jobs, whose pods are never evicted.
+const KindJob = "Job"
+
 const (
 	kindDeployment            = "Deployment"
 	kindReplicaSet            = "ReplicaSet"
 	kindStatefulSet           = "StatefulSet"
-	kindJob                   = "Job"
 	kindReplicationController = "ReplicationController"
 	kindPod                   = "Pod"
 
@@ -107,7 +108,7 @@ func ofStatefulSet(set *appsv1.StatefulSet) *Observed {
 }
 
 func ofJob(job *batchv1.Job) *Observed {
-	o := ofTemplate(kindJob, batchv1.SchemeGroupVersion.String(), &job.ObjectMeta, &job.Spec.Template)
+	o := ofTemplate(KindJob, batchv1.SchemeGroupVersion.String(), &job.ObjectMeta, &job.Spec.Template)
 	o.Replicas = workload.JobReplicas(job)
 	o.Selector = selectorOf(job.Spec.Selector)
 	o.Settled = true
@@ -167,7 +168,7 @@ func isRead(ref *metav1.OwnerReference) bool {
 	switch ref.Kind {
 	case kindDeployment, kindReplicaSet, kindStatefulSet:
 		return group == appsGroup
-	case kindJob:
+	case KindJob:
 		return group == batchGroup
 	}
 	return false

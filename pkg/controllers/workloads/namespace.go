@@ -136,7 +136,7 @@ func (g *gathering) addPod(pod *corev1.Pod) {
 
 func (g *gathering) finish() []*Observed {
 	observed := slices.DeleteFunc(g.order, func(o *Observed) bool {
-		gone := o.Kind == kindJob && o.ReplicasKnown && o.Replicas == 0
+		gone := o.Kind == KindJob && o.ReplicasKnown && o.Replicas == 0
 		return gone && len(o.Pods) == 0
 	})
 	for _, o := range observed {

@@ -79,7 +79,7 @@ func Decide(round *Round) Decision {
 	if t.misplaced == 0 {
 		return Decision{}
 	}
-	if held := round.guard(); held != "" {
+	if held := round.Guard(); held != "" {
 		d := Decision{Held: held}
 		if held == Cooldown {
 			d.RetryAfter = round.Cooldown - round.SinceRound
@@ -89,8 +89,9 @@ func Decide(round *Round) Decision {
 	return newChoice(round, t).run()
 }
 
-// guard returns what forbids evictions of the workload as a whole.
-func (r *Round) guard() Reason {
+// Guard returns what forbids evictions of the workload as a whole, empty if nothing does. It does not look at the room of
+// the clusters.
+func (r *Round) Guard() Reason {
 	notReady := 0
 	for i := range r.Clusters {
 		if !r.Clusters[i].Ready {

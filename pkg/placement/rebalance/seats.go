@@ -25,7 +25,7 @@ type Pod struct {
 	Name string
 	// Cluster is the index in the seat order of the cluster that the pod's node belongs to, or Elsewhere.
 	Cluster int
-	// Seat is the seat that the pod holds, or NoSeat.
+	// Seat is the seat that the pod holds, or NoSeat; of a Fixed pod it is the number.
 	Seat int32
 	// Fixed means that the seat is the number the workload's controller gave the pod: it cannot have another one, and
 	// it belongs in the cluster that owns it.
@@ -65,7 +65,7 @@ const (
 // of several pods with the same seat the oldest keeps it. The others get the lowest free seats of their cluster, the
 // oldest first, and those that find none get NoSeat.
 //
-// Fixed pods keep their number. Pods that are NotOurs get none, but take up the lowest seats of their cluster: they have
+// Fixed pods hold their number if their cluster owns it. Pods that are NotOurs get none, but take up the lowest seats of their cluster: they have
 // no deletion cost, so they are the last to be deleted when the workload shrinks.
 //
 // While there are more pods than the plan has replicas the workload's controller is about to delete some by the seats
@@ -111,10 +111,20 @@ type seating struct {
 }
 
 func (s *seating) keepNumber(i int) {
-	if p := &s.pods[i]; p.Fixed {
-		s.seats[i] = p.Seat
-		s.taken.Set(p.Seat)
+	p := &s.pods[i]
+	if !p.Fixed {
+		return
 	}
+	s.taken.Set(p.Seat)
+	if s.owns(p) {
+		s.seats[i] = p.Seat
+	}
+}
+
+// owns says whether the seat of a pod belongs to the cluster of the pod.
+func (s *seating) owns(p *Pod) bool {
+	owner, ok := s.plan.Owner(int64(p.Seat))
+	return ok && owner == p.Cluster
 }
 
 func (s *seating) keepSeat(i int) {
@@ -122,7 +132,7 @@ func (s *seating) keepSeat(i int) {
 	if !s.wantsSeat(i) || s.taken.Has(p.Seat) {
 		return
 	}
-	if owner, ok := s.plan.Owner(int64(p.Seat)); ok && owner == p.Cluster {
+	if s.owns(p) {
 		s.seats[i] = p.Seat
 		s.taken.Set(p.Seat)
 	}

@@ -1,0 +1,136 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster keeps the status of Clusters: which nodes belong to each, how many of them take pods, and which nodes
+// other Clusters hold. It owns the conditions Ready and Conflicted and leaves all others alone.
+//
+// A change of one Cluster can give or take nodes of every other, so there is one key for all: each pass looks at the
+// whole, and writes only what has changed. A burst of node events makes one pass.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// Name is the name of the controller in logs and metrics.
+const Name = "cluster"
+
+// Pauses between a change and the pass that takes it up, so that a burst makes few writes.
+const (
+	afterNode    = 500 * time.Millisecond
+	afterCluster = 50 * time.Millisecond
+)
+
+// everything is the only key.
+type everything struct{}
+
+// Reconciler writes the status of Clusters.
+type Reconciler struct {
+	// Client reads from the cache and writes the status.
+	Client client.Client
+	// Topology tells the nodes of each Cluster.
+	Topology *topology.Tracker
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := builder.TypedControllerManagedBy[everything](mgr).
+		Named(Name).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
+			enqueue[*berthv1alpha1.Cluster](r.Topology, afterCluster),
+			predicate.Or(topology.ClusterChanges(), statusChanges()))).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{},
+			enqueue[*corev1.Node](r.Topology, afterNode), topology.NodeChanges())).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the cluster controller: %w", err)
+	}
+	return nil
+}
+
+// enqueue notes that something has changed, and asks for a pass in a while.
+func enqueue[T client.Object](tracker *topology.Tracker, pause time.Duration) handler.TypedEventHandler[T, everything] {
+	add := func(queue workqueue.TypedRateLimitingInterface[everything]) {
+		tracker.Invalidate()
+		queue.AddAfter(everything{}, pause)
+	}
+	return handler.TypedFuncs[T, everything]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+			add(q)
+		},
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+			add(q)
+		},
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+			add(q)
+		},
+	}
+}
+
+// statusChanges lets updates pass that touch what this controller writes, so that what somebody else overwrote is set
+// right again. Our own writes come by too and find nothing to do.
+func statusChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
+	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
+			return !apiequality.Semantic.DeepEqual(e.ObjectOld.Status, e.ObjectNew.Status)
+		},
+	}
+}
+
+// Reconcile brings the status of every Cluster up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, _ everything) (reconcile.Result, error) {
+	snapshot, err := r.Topology.Snapshot(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	clusters := make([]*topology.Cluster, 0, len(snapshot.Clusters()))
+	for _, c := range snapshot.Clusters() {
+		clusters = append(clusters, c)
+	}
+	slices.SortFunc(clusters, func(a, b *topology.Cluster) int { return strings.Compare(a.Object.Name, b.Object.Name) })
+	var errs []error
+	for _, c := range clusters {
+		errs = append(errs, r.write(ctx, c))
+	}
+	return reconcile.Result{}, errors.Join(errs...)
+}
+
+// write updates the status of one Cluster if it differs. The patch holds the version it was computed from, so conditions
+// of other controllers cannot get lost in it.
+func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) error {
+	before := &berthv1alpha1.Cluster{}
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	after := before.DeepCopy()
+	setStatus(after, c)
+	if before.UID != c.Object.UID || apiequality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the status of cluster %s: %w", before.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/workloads"
+)
+
+// maxNames bounds the names that one message lists.
+const maxNames = 10
+
+// accepted says whether the spec can be carried out as written. Unusable weights come first: they stop the whole policy.
+func accepted(in *inForce) metav1.Condition {
+	condition := metav1.Condition{Type: berthv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse}
+	switch {
+	case in.err != nil:
+		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, in.err.Error()
+	case len(in.problems) > 0:
+		condition.Reason = in.problems[0].Reason
+		messages := make([]string, len(in.problems))
+		for i := range in.problems {
+			messages[i] = in.problems[i].Message
+		}
+		condition.Message = enumerate(messages, "; ")
+	default:
+		condition.Status = metav1.ConditionTrue
+		condition.Reason, condition.Message = berthv1alpha1.ReasonAccepted, "the policy can be carried out"
+	}
+	return condition
+}
+
+// clustersResolved says whether all clusters that the policy names exist and have nodes.
+func clustersResolved(in *inForce) metav1.Condition {
+	condition := metav1.Condition{Type: berthv1alpha1.PolicyClustersResolved, Status: metav1.ConditionFalse}
+	if in.order == nil {
+		condition.Status = metav1.ConditionUnknown
+		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, "the weights of the policy cannot be used"
+		return condition
+	}
+	var unknown, empty []string
+	for i, cluster := range in.clusters {
+		switch {
+		case cluster == nil:
+			unknown = append(unknown, in.order.Name(i))
+		case len(cluster.Nodes) == 0:
+			empty = append(empty, in.order.Name(i))
+		}
+	}
+	slices.Sort(unknown)
+	slices.Sort(empty)
+	var messages []string
+	if len(unknown) > 0 {
+		condition.Reason = berthv1alpha1.ReasonUnknownCluster
+		messages = append(messages, "these clusters do not exist, so their shares wait: "+enumerate(unknown, ", "))
+	}
+	if len(empty) > 0 {
+		if condition.Reason == "" {
+			condition.Reason = berthv1alpha1.ReasonEmptyCluster
+		}
+		messages = append(messages, "these clusters have no nodes, so their shares wait: "+enumerate(empty, ", "))
+	}
+	if condition.Reason == "" {
+		condition.Status = metav1.ConditionTrue
+		condition.Reason, condition.Message = berthv1alpha1.ReasonClustersFound, "all clusters exist and have nodes"
+		return condition
+	}
+	condition.Message = strings.Join(messages, "; ")
+	return condition
+}
+
+// placedCondition says whether the replicas run where the policy wants them, and if not, what becomes of it.
+func placedCondition(in *inForce) metav1.Condition {
+	condition := metav1.Condition{Type: berthv1alpha1.PolicyPlaced, Status: metav1.ConditionFalse}
+	total := sum(in)
+	switch {
+	case len(in.placements) == 0:
+		condition.Status = metav1.ConditionUnknown
+		condition.Reason = berthv1alpha1.ReasonNoWorkloads
+		condition.Message = "the policy places no workload at present"
+	case in.order == nil:
+		condition.Reason = berthv1alpha1.ReasonInvalidWeights
+		condition.Message = "the weights of the policy cannot be used, so its pods wait"
+	case total.moving:
+		condition.Reason = berthv1alpha1.ReasonRebalancing
+		condition.Message = fmt.Sprintf("moving replicas, %d run outside their share", total.misplaced)
+	case total.misplaced > 0:
+		condition.Reason = berthv1alpha1.ReasonMisplaced
+		condition.Message = fmt.Sprintf("%d replicas run outside their share: %s", total.misplaced, enumerate(total.held, "; "))
+	case total.pending > 0 || total.short > 0:
+		condition.Reason = berthv1alpha1.ReasonPodsPending
+		condition.Message = fmt.Sprintf("%d pods wait for a node, %d replicas are missing", total.pending, total.short)
+	default:
+		condition.Status = metav1.ConditionTrue
+		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
+	}
+	if len(in.unserved) > 0 {
+		condition.Message += "; these selected workloads do not use Berth's scheduler: " + nameAll(in.unserved)
+	}
+	return condition
+}
+
+// totals are sums over the workloads of a policy.
+type totals struct {
+	desired, current, pending, misplaced, short int
+	// moving is true while replicas are being moved, held are the reasons why others are not.
+	moving bool
+	held   []string
+}
+
+func sum(in *inForce) totals {
+	var t totals
+	for _, p := range in.placements {
+		for i := range p.desired {
+			t.desired += int(p.desired[i])
+			t.current += int(p.current[i])
+		}
+		t.pending += int(p.pending)
+		t.misplaced += p.misplaced
+		t.short += int(p.short())
+		t.moving = t.moving || p.moving
+		if p.misplaced > 0 && p.decision.Held != "" {
+			t.held = append(t.held, p.decision.Held.String())
+		}
+	}
+	slices.Sort(t.held)
+	t.held = slices.Compact(t.held)
+	return t
+}
+
+// conflicted says whether another policy places a workload that this one selects.
+func conflicted(in *inForce) metav1.Condition {
+	condition := metav1.Condition{
+		Type: berthv1alpha1.PolicyConflicted, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonNoConflict,
+		Message: "no other policy places a workload that this one selects",
+	}
+	if len(in.lost) == 0 {
+		return condition
+	}
+	condition.Status, condition.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonOtherPolicyWins
+	messages := make([]string, len(in.lost))
+	for i, loss := range in.lost {
+		messages[i] = fmt.Sprintf("%s is placed by policy %s", name(loss.workload), loss.winner)
+	}
+	condition.Message = enumerate(messages, ", ")
+	return condition
+}
+
+func name(o *workloads.Observed) string { return o.Kind + " " + o.Name }
+
+func nameAll(list []*workloads.Observed) string {
+	names := make([]string, len(list))
+	for i, o := range list {
+		names[i] = name(o)
+	}
+	return enumerate(names, ", ")
+}
+
+// enumerate joins items, but names only the first few.
+func enumerate(items []string, separator string) string {
+	shown := strings.Join(items[:min(len(items), maxNames)], separator)
+	if more := len(items) - maxNames; more > 0 {
+		shown += fmt.Sprintf("%sand %d more", separator, more)
+	}
+	return shown
+}

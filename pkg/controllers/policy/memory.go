@@ -1,0 +1,162 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+const (
+	// forgetEvicted is when an evicted pod that is still there counts again: then the eviction came to nothing.
+	forgetEvicted = 2 * time.Minute
+
+	// firstRefusal and longestRefusal bound the pause before a pod that was refused is tried again; it doubles each time.
+	firstRefusal   = 5 * time.Second
+	longestRefusal = 5 * time.Minute
+)
+
+// record is what one process remembers of the evictions of one workload. Nothing in it allows an eviction that the state
+// of the cluster does not; all of it only holds evictions back. A process that knows nothing yet waits a cool-down first.
+type record struct {
+	// policy is the UID and generation of the policy that the record speaks of.
+	policy policyVersion
+	// roundAt is when the last round of evictions was last seen under way, or when the process began to look.
+	roundAt time.Time
+	// open is true until all replicas are bound again after a round.
+	open bool
+	// misplaced is how many pods were misplaced when the round began, fruitless how many rounds in a row changed nothing.
+	misplaced, fruitless int
+	// gone are the pods that were evicted but are still in the cache, with the time of the eviction.
+	gone map[types.UID]time.Time
+	// refusals are the pods that a PodDisruptionBudget did not let go.
+	refusals map[types.UID]refusal
+	// held is the reason last told by an event.
+	held rebalance.Reason
+}
+
+type policyVersion struct {
+	uid        types.UID
+	generation int64
+}
+
+type refusal struct {
+	until time.Time
+	pause time.Duration
+}
+
+func (r *record) evicted(pod types.UID) bool {
+	_, evicted := r.gone[pod]
+	return evicted
+}
+
+func (r *record) refused(pod types.UID, now time.Time) bool {
+	refusal, found := r.refusals[pod]
+	return found && now.Before(refusal.until)
+}
+
+// noteEvicted notes that a pod was evicted in the round that is under way.
+func (r *record) noteEvicted(pod types.UID, now time.Time) {
+	r.open, r.roundAt = true, now
+	if r.gone == nil {
+		r.gone = map[types.UID]time.Time{}
+	}
+	r.gone[pod] = now
+}
+
+// noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone. It is left alone for
+// at least as long as the API server asked for.
+func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration) {
+	pause := min(max(2*r.refusals[pod].pause, firstRefusal, atLeast), max(longestRefusal, atLeast))
+	if r.refusals == nil {
+		r.refusals = map[types.UID]refusal{}
+	}
+	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause}
+}
+
+// look brings the record up to date with the pods in the cache. It forgets what is no longer needed.
+func (r *record) look(version policyVersion, pods []*corev1.Pod, now time.Time) {
+	if r.policy != version {
+		r.policy, r.fruitless = version, 0
+	}
+	if len(r.gone) == 0 && len(r.refusals) == 0 {
+		return
+	}
+	present := make(map[types.UID]bool, len(pods))
+	for _, pod := range pods {
+		present[pod.UID] = true
+	}
+	for uid, at := range r.gone {
+		if !present[uid] || now.Sub(at) > forgetEvicted {
+			delete(r.gone, uid)
+		}
+	}
+	for uid := range r.refusals {
+		if !present[uid] {
+			delete(r.refusals, uid)
+		}
+	}
+}
+
+// follow closes the round once all replicas are bound again, and notes whether it was of any use.
+func (r *record) follow(complete bool, misplaced int, now time.Time) {
+	if !r.open {
+		return
+	}
+	if !complete || len(r.gone) > 0 {
+		r.roundAt = now
+		return
+	}
+	r.open = false
+	if misplaced > 0 && misplaced >= r.misplaced {
+		r.fruitless++
+	} else {
+		r.fruitless = 0
+	}
+}
+
+// nextRefusalEnds returns how long it takes until the first refused pod may be tried again, 0 if there is none.
+func (r *record) nextRefusalEnds(now time.Time) time.Duration {
+	var next time.Duration
+	for _, refusal := range r.refusals {
+		if wait := refusal.until.Sub(now); wait > 0 && (next == 0 || wait < next) {
+			next = wait
+		}
+	}
+	return next
+}
+
+// memory holds the records of all workloads. It is safe for concurrent use; the records themselves belong to the pass of
+// their namespace.
+type memory struct {
+	mu         sync.Mutex
+	began      time.Time
+	namespaces map[string]map[types.UID]*record
+}
+
+// namespace returns the records of a namespace. Keep replaces them after the pass.
+func (m *memory) namespace(namespace string) map[types.UID]*record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.namespaces[namespace]
+}
+
+// keep replaces the records of a namespace by those that are still needed.
+func (m *memory) keep(namespace string, records map[types.UID]*record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.namespaces == nil {
+		m.namespaces = map[string]map[types.UID]*record{}
+	}
+	if len(records) == 0 {
+		delete(m.namespaces, namespace)
+		return
+	}
+	m.namespaces[namespace] = records
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/placement/policymatch"
+)
+
+// pass is one look at one namespace.
+type pass struct {
+	*Reconciler
+	assessor
+	namespace string
+	logger    klog.Logger
+	// policies in force, by name.
+	policies []*inForce
+	byUID    map[types.UID]*inForce
+	records  map[types.UID]*record
+	room     *room.Estimator
+	// next is when time alone may change something, 0 for never.
+	next time.Duration
+}
+
+// again asks for another pass after a while.
+func (p *pass) again(after time.Duration) {
+	if after > 0 && (p.next == 0 || after < p.next) {
+		p.next = after
+	}
+}
+
+// gather reads the namespace and finds for each workload the policy that places it. It returns false if there is no policy.
+func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error) {
+	policies, err := listPolicies(ctx, r.Client, namespace)
+	if err != nil {
+		return nil, err
+	}
+	p := &pass{
+		Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{},
+		records: map[types.UID]*record{},
+	}
+	compiled := r.compiler.namespace(namespace, policies)
+	if len(policies) == 0 {
+		return p, nil
+	}
+	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
+		return nil, err
+	}
+	objects, err := workloads.List(ctx, r.Client, namespace)
+	if err != nil {
+		return nil, err
+	}
+	p.now = r.Clock.Now()
+	p.room = room.NewEstimator(p.logger, func(node string) ([]corev1.Pod, error) { return r.podsOn(ctx, node) })
+	for _, policy := range policies {
+		in := &inForce{compiled: compiled[policy.UID], policy: policy}
+		if in.order != nil {
+			in.clusters = p.clustersOf(in.order)
+		}
+		p.policies = append(p.policies, in)
+		p.byUID[policy.UID] = in
+	}
+	p.assign(policymatch.NewIndex(policies), workloads.Observe(objects))
+	return p, nil
+}
+
+// assign gives each workload to the policy in force for it, and tells the others that select it.
+func (p *pass) assign(index *policymatch.Index, observed []*workloads.Observed) {
+	known := p.memory.namespace(p.namespace)
+	for _, o := range observed {
+		winner, claimants := match(index, o)
+		if winner == nil {
+			continue
+		}
+		asks := o.Asks(p.Schedulers)
+		in := p.byUID[winner.UID]
+		if !asks {
+			in.unserved = append(in.unserved, o)
+			continue
+		}
+		for _, claimant := range claimants {
+			if claimant.UID != winner.UID {
+				loser := p.byUID[claimant.UID]
+				loser.lost = append(loser.lost, loss{workload: o, winner: winner.Name})
+			}
+		}
+		note := known[o.UID]
+		if note == nil {
+			note = &record{roundAt: p.memory.began}
+		}
+		note.look(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
+		p.records[o.UID] = note
+		in.placements = append(in.placements, p.assess(in, o, note))
+	}
+	p.memory.keep(p.namespace, p.records)
+}
+
+// match returns the policy in force for a workload, nil if there is none, and all policies that select it. What a pod asks
+// for by its annotation is not what a pod that Berth has bound carries there, so for pods without a template that can be
+// read the annotation counts only while the policy exists.
+func match(
+	index *policymatch.Index, o *workloads.Observed,
+) (winner *berthv1alpha1.PropagationPolicy, claimants []*berthv1alpha1.PropagationPolicy) {
+	w := policymatch.Workload{
+		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Labels: o.Labels,
+	}
+	winner, _, err := index.Match(&w, o.Request)
+	if err != nil && !o.ReplicasKnown {
+		winner, _, _ = index.Match(&w, "")
+	}
+	return winner, index.Claimants(&w)
+}
+
+func listPolicies(
+	ctx context.Context, reader client.Reader, namespace string,
+) ([]*berthv1alpha1.PropagationPolicy, error) {
+	var list berthv1alpha1.PropagationPolicyList
+	if err := reader.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing the policies of namespace %s: %w", namespace, err)
+	}
+	policies := make([]*berthv1alpha1.PropagationPolicy, 0, len(list.Items))
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp == nil {
+			policies = append(policies, &list.Items[i])
+		}
+	}
+	slices.SortFunc(policies, func(a, b *berthv1alpha1.PropagationPolicy) int { return strings.Compare(a.Name, b.Name) })
+	return policies, nil
+}
+
+// podsOn returns the pods on a node, from the cache.
+func (r *Reconciler) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
+	var list corev1.PodList
+	err := r.Client.List(ctx, &list, client.MatchingFields{nodeIndex: node}, client.UnsafeDisableDeepCopy)
+	return list.Items, err
+}

@@ -1,0 +1,90 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// Name is the name of the controller in logs, metrics and events.
+const Name = "policy"
+
+// Options are what a Reconciler needs.
+type Options struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Topology tells the nodes of each Cluster.
+	Topology *topology.Tracker
+	// Evictor evicts pods.
+	Evictor Evictor
+	// Recorder takes events about policies.
+	Recorder events.EventRecorder
+	// Clock tells the time.
+	Clock clock.PassiveClock
+	// Schedulers are the names of the schedulers that Berth's plugins run in.
+	Schedulers []string
+	// Restamps limits how many pods get a new seat per second.
+	Restamps flowcontrol.RateLimiter
+}
+
+// Reconciler carries out the policies of a namespace. Passes over different namespaces may run at the same time.
+type Reconciler struct {
+	Options
+	compiler compiler
+	memory   memory
+}
+
+// New returns a Reconciler. The first round of evictions of each workload waits until its cool-down has passed since now:
+// another process may have ended a round a moment ago.
+func New(options Options) *Reconciler {
+	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now()}}
+}
+
+// Reconcile makes one pass over a namespace.
+func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile.Result, error) {
+	p, err := r.gather(ctx, namespace)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if len(p.policies) == 0 {
+		r.memory.keep(namespace, nil)
+		forgetReplicas(namespace)
+		return reconcile.Result{}, nil
+	}
+	var errs []error
+	errs = append(errs, p.restamp(ctx))
+	for _, in := range p.policies {
+		errs = append(errs, p.move(ctx, in), p.report(ctx, in))
+	}
+	countReplicas(namespace, p.policies)
+	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
+}
+
+// report writes the status of a policy if it differs from what it should be.
+func (p *pass) report(ctx context.Context, in *inForce) error {
+	after := in.policy.DeepCopy()
+	setStatus(&after.Status, in)
+	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
+	if err := p.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the status of policy %s/%s: %w", in.policy.Namespace, in.policy.Name, err)
+	}
+	return nil
+}

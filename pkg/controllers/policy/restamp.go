@@ -1,0 +1,110 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rebalance"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// restampAgain is when a pass that ran into the rate limit goes on.
+const restampAgain = time.Second
+
+// restamp writes the new seats of pods whose stamp is out of date: because the weights or the policy have changed, because
+// the node has moved to another Cluster, or because a pod turned out to be surplus. A workload that shrinks afterwards
+// loses the right pods. Nothing is written while a workload has more pods than replicas, because its controller is
+// deciding by the present seats at that moment.
+func (p *pass) restamp(ctx context.Context) error {
+	var errs []error
+	for _, in := range p.policies {
+		for _, placed := range in.placements {
+			for i, seat := range placed.seats {
+				pod := placed.bound[i]
+				changes := restamped(in, placed.pods[i].Cluster, seat, pod)
+				if len(changes) == 0 {
+					continue
+				}
+				if !p.Restamps.TryAccept() {
+					p.again(restampAgain)
+					return errors.Join(errs...)
+				}
+				errs = append(errs, p.annotate(ctx, pod, changes))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// restamped returns the annotations of a pod that are not as they should be; nil stands for one to be removed. A deletion
+// cost that is not Berth's own is left alone. Only pods with a valid stamp are touched.
+func restamped(in *inForce, cluster int, seat int32, pod *corev1.Pod) map[string]any {
+	given, stamped := stamp.Of(pod)
+	if !stamped {
+		return nil
+	}
+	want := stamp.Stamp{Policy: in.policy.Name, Seat: seat}
+	if cluster != rebalance.Elsewhere {
+		want.Cluster = in.order.Name(cluster)
+	}
+	changes := map[string]any{}
+	if given.Policy != want.Policy {
+		changes[berthv1alpha1.PlacedPolicyAnnotation] = want.Policy
+		if pod.Annotations[berthv1alpha1.PolicyAnnotation] == given.Policy {
+			changes[berthv1alpha1.PolicyAnnotation] = want.Policy
+		}
+	}
+	if given.Cluster != want.Cluster {
+		changes[berthv1alpha1.PlacedClusterAnnotation] = textOrNone(want.Cluster, want.Cluster != "")
+	}
+	if given.Seat != want.Seat {
+		changes[berthv1alpha1.SeatAnnotation] = textOrNone(strconv.Itoa(int(want.Seat)), want.Seat != stamp.NoSeat)
+		if given.OwnsDeletionCost(pod) {
+			changes[corev1.PodDeletionCost] = want.DeletionCost()
+		}
+	}
+	return changes
+}
+
+func textOrNone(text string, some bool) any {
+	if !some {
+		return nil
+	}
+	return text
+}
+
+// annotate changes annotations of exactly this version of the pod: what anybody else wrote since is looked at first. The
+// next pass comes with the update.
+func (p *pass) annotate(ctx context.Context, pod *corev1.Pod, changes map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "resourceVersion": pod.ResourceVersion, "annotations": changes,
+	}})
+	if err != nil {
+		return fmt.Errorf("encoding the stamp of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	target := &corev1.Pod{}
+	target.Namespace, target.Name = pod.Namespace, pod.Name
+	err = p.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		p.again(restampAgain)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("stamping pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	p.logger.V(2).Info("Stamped pod anew", "pod", pod.Name, "annotations", changes)
+	return nil
+}

@@ -1,0 +1,118 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+const (
+	// pause is how long a change waits for others of its namespace.
+	pause = 100 * time.Millisecond
+	// firstRetry and longestRetry bound the pause after a pass that failed.
+	firstRetry, longestRetry = 100 * time.Millisecond, 30 * time.Second
+	// passes is the number of namespaces looked at in parallel.
+	passes = 4
+)
+
+// nodeIndex is the index of pods by node.
+const nodeIndex = "spec.nodeName"
+
+type queue = workqueue.TypedRateLimitingInterface[string]
+
+// IndexPods adds the index of pods by node that the controller needs. It is to be called once, before the cache starts.
+func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &corev1.Pod{}, nodeIndex, func(object client.Object) []string {
+		pod, ok := object.(*corev1.Pod)
+		if !ok || pod.Spec.NodeName == "" {
+			return nil
+		}
+		return []string{pod.Spec.NodeName}
+	})
+	if err != nil {
+		return fmt.Errorf("indexing pods by node: %w", err)
+	}
+	return nil
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c := mgr.GetCache()
+	err := builder.TypedControllerManagedBy[string](mgr).
+		Named(Name).
+		WithOptions(controller.TypedOptions[string]{
+			MaxConcurrentReconciles: passes,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, longestRetry),
+		}).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
+			ofNamespace[*berthv1alpha1.PropagationPolicy](),
+			predicate.TypedGenerationChangedPredicate[*berthv1alpha1.PropagationPolicy]{})).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
+		WatchesRawSource(workloadSource(c, &appsv1.Deployment{})).
+		WatchesRawSource(workloadSource(c, &appsv1.ReplicaSet{})).
+		WatchesRawSource(workloadSource(c, &appsv1.StatefulSet{})).
+		WatchesRawSource(workloadSource(c, &batchv1.Job{})).
+		WatchesRawSource(workloadSource(c, &corev1.ReplicationController{})).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), topology.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
+			everywhere[*berthv1alpha1.Cluster](r), topology.ClusterChanges())).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the policy controller: %w", err)
+	}
+	return nil
+}
+
+func workloadSource[T client.Object](c cache.Cache, object T) source.TypedSource[string] {
+	return source.TypedKind(c, object, ofNamespace[T](), predicate.TypedResourceVersionChangedPredicate[T]{})
+}
+
+// ofNamespace asks for a pass over the namespace of the object.
+func ofNamespace[T client.Object]() handler.TypedEventHandler[T, string] {
+	return onEvent(func(_ context.Context, object T, q queue) { q.AddAfter(object.GetNamespace(), pause) })
+}
+
+// everywhere asks for a pass over each namespace that has a policy.
+func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
+	return onEvent(func(ctx context.Context, _ T, q queue) {
+		r.Topology.Invalidate()
+		var list berthv1alpha1.PropagationPolicyList
+		if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+			// The cache answers as soon as it has synced; until then every policy comes as an event of its own.
+			ctrl.LoggerFrom(ctx).V(2).Info("Cannot list policies", "err", err)
+			return
+		}
+		for i := range list.Items {
+			q.AddAfter(list.Items[i].Namespace, pause)
+		}
+	})
+}
+
+// onEvent handles all kinds of events alike.
+func onEvent[T client.Object](handle func(context.Context, T, queue)) handler.TypedEventHandler[T, string] {
+	return handler.TypedFuncs[T, string]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[T], q queue) { handle(ctx, e.Object, q) },
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[T], q queue) { handle(ctx, e.ObjectNew, q) },
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[T], q queue) { handle(ctx, e.Object, q) },
+	}
+}
