@@ -4,10 +4,6 @@ SHELL := bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-# Size of the playground.
-CLUSTERS ?= 2
-NODES ?= 3
-
 # The playground and the integration tests find the programs here.
 export BERTH_BIN := $(CURDIR)/bin
 
@@ -18,8 +14,8 @@ demo: build-all ## Build what is needed, run the main job on a control plane on 
 	@bin/berth-playground demo
 
 .PHONY: playground
-playground: build-all ## The same control plane to play with, until Ctrl-C. CLUSTERS=2 NODES=3 set its size.
-	@bin/berth-playground --clusters=$(CLUSTERS) --nodes=$(NODES)
+playground: build-all ## The same control plane to play with, until Ctrl-C. CLUSTERS=3 NODES=5 set its size.
+	@bin/berth-playground up $(if $(CLUSTERS),--clusters=$(CLUSTERS)) $(if $(NODES),--nodes=$(NODES))
 
 ##@ Build
 

@@ -35,11 +35,11 @@ packages() {
 
 # run_tests KIND FLAG... compiles and runs the tests of a kind.
 run_tests() {
-  local kind=$1 list race=()
+  local kind=$1 found list race=()
   shift
   [[ " $* " != *" -race "* ]] || race=(-race)
-  mapfile -t list < <(packages "$kind")
-  [[ ${#list[@]} -gt 0 ]] || { echo "there are no $kind tests" >&2; return 1; }
+  found=$(packages "$kind")
+  mapfile -t list <<<"$found"
   echo "Compiling the $kind tests${race:+ with the race detector} (${#list[@]} packages; the first time takes minutes)"
   compile "${race[@]}" "${list[@]}"
   go test "$@" "${list[@]}"
@@ -66,7 +66,8 @@ case ${1:-} in
     ;;
   fuzz) fuzz_all ;;
   bench)
-    mapfile -t list < <(packages all)
+    found=$(packages all)
+    mapfile -t list <<<"$found"
     compile "${list[@]}"
     go test -run '^$' -bench "${BENCH:-.}" -benchmem -count "${COUNT:-1}" -timeout 60m "${list[@]}"
     ;;
