@@ -117,8 +117,7 @@ func (cp *ControlPlane) Processes() []*Process {
 	})
 }
 
-// Exited delivers the first component of the control plane that ends by itself.
-// Nothing restarts it.
+// Exited delivers the first child that ends by itself. Nothing restarts it.
 func (cp *ControlPlane) Exited() <-chan error { return cp.exited }
 
 // Stop ends all processes, the last started first, waits until they are gone,

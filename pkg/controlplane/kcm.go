@@ -30,13 +30,9 @@ var controllers = []string{
 // ServiceAccount as in a real cluster, so that RBAC and admission policies see
 // the users they will see there.
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	p, err := cp.launch(ctx, ControllerManager, cp.binary(ControllerManager),
-		append(cp.controllerManagerArgs(), cp.opts.ControllerManagerArgs...))
-	if err != nil {
-		return err
-	}
-	cp.watch(p)
-	return nil
+	_, err := cp.StartProcess(ctx, ControllerManager, cp.binary(ControllerManager),
+		append(cp.controllerManagerArgs(), cp.opts.ControllerManagerArgs...)...)
+	return err
 }
 
 func (cp *ControlPlane) controllerManagerArgs() []string {

@@ -55,7 +55,7 @@ func readManifests(path string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading manifests: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // Only read from.
+	defer file.Close()
 	var objects []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(file, yamlBufferSize)
 	for {

@@ -21,7 +21,7 @@ func fakeBinaries(t *testing.T) string {
 	for _, name := range []string{
 		controlplane.Etcd, controlplane.APIServer, controlplane.ControllerManager, controlplane.Kwok,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), script, 0o755); err != nil { //nolint:gosec // A program.
+		if err := os.WriteFile(filepath.Join(dir, name), script, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,8 +29,8 @@ const (
 // draw again.
 func FreePort() (int, error) {
 	for range portDraws {
-		port := minPort + rand.IntN(maxPort-minPort+1)
-		listener, err := net.Listen("tcp", address(port))
+		port := minPort + rand.IntN(maxPort-minPort+1) //nolint:gosec // A port is no secret.
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address(port))
 		if err != nil {
 			continue
 		}

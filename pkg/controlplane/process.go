@@ -110,7 +110,7 @@ func StartProcess(ctx context.Context, opts ProcessOptions) (*Process, error) {
 func (p *Process) run(cmd *exec.Cmd, log *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer log.Close() //nolint:errcheck // The child has its own descriptor.
+	defer log.Close()
 
 	if err := cmd.Start(); err != nil {
 		started <- err
@@ -217,9 +217,14 @@ func childEnv(home string) []string {
 
 // StartProcess starts a further child of this control plane, for example a
 // scheduler. Its log is NAME.log next to those of the other components; Stop of
-// the control plane ends it first.
+// the control plane ends it first, and Exited tells if it ends by itself.
 func (cp *ControlPlane) StartProcess(ctx context.Context, name, path string, args ...string) (*Process, error) {
-	return cp.launch(ctx, name, path, args)
+	p, err := cp.launch(ctx, name, path, args)
+	if err != nil {
+		return nil, err
+	}
+	cp.watch(p)
+	return p, nil
 }
 
 func (cp *ControlPlane) launch(ctx context.Context, name, path string, args []string) (*Process, error) {

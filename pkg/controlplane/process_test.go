@@ -51,12 +51,15 @@ func wait(t *testing.T, p *controlplane.Process) error {
 // eventually polls until the condition holds.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(endTimeout)
+	deadline := time.After(endTimeout)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
 	for !condition() {
-		if time.Now().After(deadline) {
+		select {
+		case <-tick.C:
+		case <-deadline:
 			t.Fatalf("after %s still not: %s", endTimeout, what)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 

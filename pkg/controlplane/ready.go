@@ -116,7 +116,7 @@ func checkURL(ctx context.Context, client *http.Client, url string) error {
 	if err != nil {
 		return fmt.Errorf("checking: %w", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // Only read from.
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	if err != nil {
 		return fmt.Errorf("checking %s: %w", url, err)

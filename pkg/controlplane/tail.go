@@ -23,7 +23,7 @@ func tailOf(path string, n int) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a log: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // Nothing was written.
+	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("reading a log: %w", err)

@@ -37,7 +37,7 @@ var _ = Describe("a control plane", func() {
 		Expect(info.Mode().Perm()).To(BeEquivalentTo(0o700))
 		further, err := plane.StartProcess(ctx, "further", "/bin/sh", "-c", "echo started; exec sleep 600")
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(further.LogPath(), timeout, poll).Should(BeAnExistingFile())
+		Eventually(func() ([]byte, error) { return os.ReadFile(further.LogPath()) }, timeout, poll).Should(ContainSubstring("started"))
 
 		processes := plane.Processes()
 		names := make([]string, 0, len(processes))
@@ -74,6 +74,19 @@ var _ = Describe("a control plane", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(func() []corev1.Pod { return pods(ctx, secondClient, ns) }, timeout, poll).
 			Should(And(HaveLen(1), HaveEach(beReady())))
+	})
+
+	It("reports a child that ends by itself, and not one that is stopped", func(ctx SpecContext) {
+		plane := start(ctx, controlplane.Options{})
+		stopped, err := plane.StartProcess(ctx, "stopped", "/bin/sleep", "600")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(stopped.Stop(timeout)).To(Succeed())
+		_, err = plane.StartProcess(ctx, "broken", "/bin/sh", "-c", "echo cannot go on; exit 3")
+		Expect(err).NotTo(HaveOccurred())
+		saysWhy := MatchError(And(ContainSubstring("broken exited"), ContainSubstring("cannot go on")))
+		Eventually(plane.Exited(), timeout, poll).Should(Receive(saysWhy))
+		Expect(plane.Stop()).To(saysWhy)
+		Expect(plane.StateDir()).NotTo(BeADirectory())
 	})
 
 	It("says which component failed to start, in its own words", func(ctx SpecContext) {
