@@ -7,6 +7,7 @@
 package membership
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,103 +16,146 @@ import (
 
 // Index tells the Cluster of a node. It is immutable and safe for concurrent use.
 type Index struct {
-	byName map[string][]*berthv1alpha1.Cluster
-	// byLabel lists Clusters under one pair of their matchLabels, so that a lookup touches only Clusters that share a label
-	// with the node; byKey tells which label keys are in use.
-	byLabel map[pair][]*berthv1alpha1.Cluster
+	// byName lists the Clusters that name a node, strongest first.
+	byName map[string][]*claim
+	// byLabel lists each Cluster under one pair of its matchLabels, strongest first, so that a lookup touches only Clusters
+	// that share that pair with the node. The keys of these pairs are in keys.
+	byLabel map[label][]*claim
 	keys    []string
-	rank    map[*berthv1alpha1.Cluster]int
 }
 
-type pair struct{ key, value string }
+// claim is what a Cluster asks for. Of two claims of the same sort the one with the smaller rank is stronger.
+type claim struct {
+	cluster string
+	rank    int
+	labels  []label
+}
 
-// NewIndex returns an index of the Clusters, which must not be changed afterwards.
+type label struct{ key, value string }
+
+// NewIndex returns an index of the Clusters. It keeps nothing of the objects but their strings.
 func NewIndex(clusters []*berthv1alpha1.Cluster) *Index {
 	sorted := slices.Clone(clusters)
 	slices.SortFunc(sorted, compare)
-	x := &Index{
-		byName:  map[string][]*berthv1alpha1.Cluster{},
-		byLabel: map[pair][]*berthv1alpha1.Cluster{},
-		rank:    make(map[*berthv1alpha1.Cluster]int, len(sorted)),
-	}
-	rarity := map[pair]int{}
-	for _, c := range sorted {
-		for key, value := range c.Spec.MatchLabels {
-			rarity[pair{key, value}]++
+	x := &Index{byName: map[string][]*claim{}, byLabel: map[label][]*claim{}}
+	frequency := map[label]int{}
+	claims := make([]claim, len(sorted))
+	for rank, cluster := range sorted {
+		c := &claims[rank]
+		*c = claim{cluster: cluster.Name, rank: rank, labels: make([]label, 0, len(cluster.Spec.MatchLabels))}
+		for key, value := range cluster.Spec.MatchLabels {
+			c.labels = append(c.labels, label{key, value})
+			frequency[label{key, value}]++
+		}
+		for _, node := range cluster.Spec.Nodes {
+			x.addNamed(node, c)
 		}
 	}
-	used := map[string]bool{}
-	for i, c := range sorted {
-		x.rank[c] = i
-		for _, node := range c.Spec.Nodes {
-			x.byName[node] = append(x.byName[node], c)
-		}
-		if len(c.Spec.MatchLabels) == 0 {
-			continue
-		}
-		p := rarest(c.Spec.MatchLabels, rarity)
-		x.byLabel[p] = append(x.byLabel[p], c)
-		if !used[p.key] {
-			used[p.key] = true
-			x.keys = append(x.keys, p.key)
+	for i := range claims {
+		if c := &claims[i]; len(c.labels) > 0 {
+			x.addLabelled(rarest(c.labels, frequency), c)
 		}
 	}
-	slices.Sort(x.keys)
 	return x
 }
 
-// rarest returns the pair that the fewest Clusters ask for: the one that tells most.
-func rarest(matchLabels map[string]string, rarity map[pair]int) pair {
-	var best pair
-	found := false
-	for key, value := range matchLabels {
-		p := pair{key, value}
-		if !found || rarity[p] < rarity[best] || rarity[p] == rarity[best] && key < best.key {
-			best, found = p, true
-		}
+func (x *Index) addNamed(node string, c *claim) {
+	named := x.byName[node]
+	if last := len(named) - 1; last >= 0 && named[last] == c {
+		return // the Cluster names the node twice
 	}
-	return best
+	x.byName[node] = append(named, c)
+}
+
+func (x *Index) addLabelled(l label, c *claim) {
+	x.byLabel[l] = append(x.byLabel[l], c)
+	if at, found := slices.BinarySearch(x.keys, l.key); !found {
+		x.keys = slices.Insert(x.keys, at, l.key)
+	}
+}
+
+// rarest returns the label that the fewest Clusters ask for: the one that tells most. The smaller key decides between
+// equals, so that Clusters with the same keys share one.
+func rarest(labels []label, frequency map[label]int) label {
+	return slices.MinFunc(labels, func(a, b label) int {
+		if d := frequency[a] - frequency[b]; d != 0 {
+			return d
+		}
+		return strings.Compare(a.key, b.key)
+	})
 }
 
 // ClusterOf returns the name of the Cluster to which the node belongs, and false if it belongs to none. It does not
 // allocate.
 func (x *Index) ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool) {
-	if winner := x.owner(nodeName, labels); winner != nil {
-		return winner.Name, true
-	}
-	return "", false
-}
-
-func (x *Index) owner(nodeName string, labels map[string]string) *berthv1alpha1.Cluster {
 	if named := x.byName[nodeName]; len(named) > 0 {
-		return named[0]
+		return named[0].cluster, true
 	}
-	var winner *berthv1alpha1.Cluster
-	for _, key := range x.keys {
-		value, labelled := labels[key]
-		if !labelled {
-			continue
-		}
-		for _, c := range x.byLabel[pair{key, value}] {
-			if winner != nil && x.rank[c] >= x.rank[winner] {
+	var winner *claim
+	for candidates := range x.candidates(labels) {
+		for _, c := range candidates {
+			if winner != nil && winner.rank < c.rank {
 				break
 			}
-			if selects(c, labels) {
+			if c.selects(labels) {
 				winner = c
 				break
 			}
 		}
 	}
-	return winner
+	if winner == nil {
+		return "", false
+	}
+	return winner.cluster, true
 }
 
-func selects(c *berthv1alpha1.Cluster, labels map[string]string) bool {
-	for key, value := range c.Spec.MatchLabels {
-		if actual, labelled := labels[key]; !labelled || actual != value {
+// Claimants returns the names of all Clusters that name or select the node, the one to which it belongs first, each once.
+func (x *Index) Claimants(nodeName string, labels map[string]string) []string {
+	claims := slices.Clone(x.byName[nodeName])
+	named := len(claims)
+	for candidates := range x.candidates(labels) {
+		for _, c := range candidates {
+			if c.selects(labels) && !slices.Contains(claims[:named], c) {
+				claims = append(claims, c)
+			}
+		}
+	}
+	slices.SortFunc(claims[named:], func(a, b *claim) int { return a.rank - b.rank })
+	names := make([]string, len(claims))
+	for i, c := range claims {
+		names[i] = c.cluster
+	}
+	return names
+}
+
+// candidates yields the claims that share their label in the index with the node: lists sorted by strength, each claim in
+// one of them. It goes through the labels of the node or through the keys of the index, whichever are fewer.
+func (x *Index) candidates(labels map[string]string) iter.Seq[[]*claim] {
+	return func(yield func([]*claim) bool) {
+		if len(labels) < len(x.keys) {
+			for key, value := range labels {
+				if !yield(x.byLabel[label{key, value}]) {
+					return
+				}
+			}
+			return
+		}
+		for _, key := range x.keys {
+			if value, labelled := labels[key]; labelled && !yield(x.byLabel[label{key, value}]) {
+				return
+			}
+		}
+	}
+}
+
+// selects reports whether the node carries all the labels.
+func (c *claim) selects(labels map[string]string) bool {
+	for _, l := range c.labels {
+		if value, labelled := labels[l.key]; !labelled || value != l.value {
 			return false
 		}
 	}
-	return len(c.Spec.MatchLabels) > 0
+	return true
 }
 
 func compare(a, b *berthv1alpha1.Cluster) int {
