@@ -1,0 +1,94 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rendezvous
+
+import (
+	"slices"
+)
+
+// GroupBy says which clusters are kept together.
+type GroupBy string
+
+const (
+	// GroupByNone shares every cluster out by itself.
+	GroupByNone GroupBy = ""
+	// GroupByCity keeps the clusters of a city together.
+	GroupByCity GroupBy = "city"
+	// GroupByProvince keeps the clusters of a province together.
+	GroupByProvince GroupBy = "province"
+)
+
+// unit is a set of clusters that go to one scheduler.
+type unit struct {
+	level   GroupBy
+	key     string
+	members []int
+}
+
+// groups returns the units of a level. Clusters whose place is not known stand alone.
+func groups(clusters []Cluster, level GroupBy) []unit {
+	all := make([]int, len(clusters))
+	for i := range all {
+		all[i] = i
+	}
+	return divide(all, clusters, level)
+}
+
+func divide(members []int, clusters []Cluster, level GroupBy) []unit {
+	var units []unit
+	byKey := map[string]int{}
+	for _, m := range members {
+		key := groupKey(clusters[m], level)
+		if key == "" {
+			units = append(units, unit{level: GroupByNone, key: clusters[m].Name, members: []int{m}})
+			continue
+		}
+		u, known := byKey[key]
+		if !known {
+			u = len(units)
+			byKey[key] = u
+			units = append(units, unit{level: level, key: key})
+		}
+		units[u].members = append(units[u].members, m)
+	}
+	return units
+}
+
+// groupKey cannot be the name of a cluster: no name contains a slash.
+func groupKey(c Cluster, level GroupBy) string {
+	switch {
+	case level == GroupByProvince && c.Province != "":
+		return "province/" + c.Province
+	case level == GroupByCity && c.City != "":
+		return "city/" + c.Province + "/" + c.City
+	}
+	return ""
+}
+
+// finer splits units one level down: a province into its cities, a city into its clusters.
+func finer(units []unit, clusters []Cluster) []unit {
+	var result []unit
+	for _, u := range units {
+		level := GroupByNone
+		if u.level == GroupByProvince {
+			level = GroupByCity
+		}
+		result = append(result, divide(u.members, clusters, level)...)
+	}
+	return result
+}
+
+// split splits the units that no scheduler could ever hold.
+func (a *Assignment) split(units []unit, clusters []Cluster) []unit {
+	largest := slices.Max(a.Capacities)
+	var result []unit
+	for _, u := range units {
+		if len(u.members) <= largest || u.level == GroupByNone {
+			result = append(result, u)
+			continue
+		}
+		result = append(result, a.split(finer([]unit{u}, clusters), clusters)...)
+	}
+	return result
+}
