@@ -1,0 +1,64 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app is the command line of berth-controller-manager.
+package app
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// NewCommand returns the command berth-controller-manager. It may be run once per process.
+func NewCommand() *cobra.Command {
+	opts := NewOptions()
+	cmd := &cobra.Command{
+		Use:   "berth-controller-manager",
+		Short: "Keep the status of Clusters and PropagationPolicies, and move misplaced pods",
+		Long: `Berth-controller-manager keeps the status of Clusters and PropagationPolicies up to date, and moves pods that a policy
+no longer wants where they are. It moves them through the eviction API only, which respects PodDisruptionBudgets.
+
+It reaches the API server by --kubeconfig, by the environment variable KUBECONFIG, or, inside a cluster, by its
+ServiceAccount. Several instances may run; the one that holds the lease works.`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			if err := logsapi.ValidateAndApply(opts.Logging, utilfeature.DefaultFeatureGate); err != nil {
+				return fmt.Errorf("logging flags: %w", err)
+			}
+			ctrl.SetLogger(klog.Background())
+			if err := opts.Validate(); err != nil {
+				return err
+			}
+			config, err := ctrl.GetConfig()
+			if err != nil {
+				return fmt.Errorf("finding the API server: %w", err)
+			}
+			return Run(ctrl.SetupSignalHandler(), opts, config)
+		},
+	}
+	sets := opts.Flags()
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
+	for _, set := range sets.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
+	if err != nil {
+		columns = 0
+	}
+	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
+	return cmd
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	cliflag "k8s.io/component-base/cli/flag"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+)
+
+const (
+	// leaseName is the lease that the running instance holds.
+	leaseName = "berth-controller-manager"
+	// disabled as an address switches an endpoint off.
+	disabled = "0"
+)
+
+// Options are the settings of the controller manager.
+type Options struct {
+	// LeaderElect lets one instance at a time work, so that several can be started.
+	LeaderElect bool
+	// LeaderElectionNamespace is where the lease lies. The namespace must exist.
+	LeaderElectionNamespace string
+	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// MetricsBindAddress is where metrics are served over TLS, to those whom the API server lets read them; "0" for not
+	// at all.
+	MetricsBindAddress string
+	// MetricsCertDir holds tls.crt and tls.key of the metrics endpoint; empty for a self-signed certificate.
+	MetricsCertDir string
+	// HealthProbeBindAddress is where /healthz and /readyz are served; "0" for not at all.
+	HealthProbeBindAddress string
+	// KubeAPIQPS and KubeAPIBurst limit the requests to the API server.
+	KubeAPIQPS   float32
+	KubeAPIBurst int
+	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
+	SchedulerNames []string
+	// Logging are the flags of logging.
+	Logging *logsapi.LoggingConfiguration
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	return &Options{
+		LeaderElect:             true,
+		LeaderElectionNamespace: "berth-system",
+		LeaseDuration:           15 * time.Second,
+		RenewDeadline:           10 * time.Second,
+		RetryPeriod:             2 * time.Second,
+		MetricsBindAddress:      ":8443",
+		HealthProbeBindAddress:  ":8081",
+		KubeAPIQPS:              50,
+		KubeAPIBurst:            100,
+		SchedulerNames:          []string{"berth-scheduler"},
+		Logging:                 logsapi.NewLoggingConfiguration(),
+	}
+}
+
+// Flags returns the flags that set the options, in the groups in which the help shows them.
+func (o *Options) Flags() cliflag.NamedFlagSets {
+	var sets cliflag.NamedFlagSets
+	api := sets.FlagSet("api server")
+	api.AddGoFlag(flag.CommandLine.Lookup(config.KubeconfigFlagName))
+	api.Float32Var(&o.KubeAPIQPS, "kube-api-qps", o.KubeAPIQPS, "Requests per second to the API server.")
+	api.IntVar(&o.KubeAPIBurst, "kube-api-burst", o.KubeAPIBurst, "Requests to the API server that may come at once.")
+
+	leader := sets.FlagSet("leader election")
+	leader.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect,
+		"Work only while holding the lease "+leaseName+". Switch this off only if there is a single instance.")
+	leader.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,
+		"Namespace of the lease. It must exist.")
+	leader.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
+		"How long others wait after the last renewal before they take the lease.")
+	leader.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline,
+		"How long the holder tries to renew the lease before it gives up and exits.")
+	leader.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Pause between two attempts.")
+
+	serving := sets.FlagSet("serving")
+	serving.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
+		"Address of /metrics, served over TLS to clients that the API server authenticates and authorizes. 0 switches it off.")
+	serving.StringVar(&o.MetricsCertDir, "metrics-cert-dir", o.MetricsCertDir,
+		"Directory with tls.crt and tls.key for the metrics. Without it a self-signed certificate is made.")
+	serving.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", o.HealthProbeBindAddress,
+		"Address of /healthz and /readyz. 0 switches them off.")
+
+	berth := sets.FlagSet("berth")
+	berth.StringSliceVar(&o.SchedulerNames, "scheduler-names", o.SchedulerNames,
+		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
+
+	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
+	return sets
+}
+
+// Validate returns what is wrong with the options, all at once.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.LeaderElect {
+		if o.LeaderElectionNamespace == "" {
+			errs = append(errs, errors.New("--leader-election-namespace must not be empty"))
+		}
+		if o.RetryPeriod <= 0 || o.RenewDeadline <= o.RetryPeriod || o.LeaseDuration <= o.RenewDeadline {
+			errs = append(errs, fmt.Errorf(
+				"--leader-elect-lease-duration (%v) must exceed --leader-elect-renew-deadline (%v), "+
+					"and that --leader-elect-retry-period (%v), and all must be positive",
+				o.LeaseDuration, o.RenewDeadline, o.RetryPeriod))
+		}
+	}
+	if o.KubeAPIQPS <= 0 || o.KubeAPIBurst <= 0 {
+		errs = append(errs, errors.New("--kube-api-qps and --kube-api-burst must be positive"))
+	}
+	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
+		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
+	}
+	return utilerrors.NewAggregate(errs)
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/policy"
+	"berth.dev/berth/pkg/controllers/trim"
+)
+
+// syncPatience is how long a controller waits for its first lists. A list that keeps failing, because a CRD was deleted in
+// the meantime for instance, heals when the CRD comes back; to exit would gain nothing. Readiness tells of it.
+const syncPatience = 365 * 24 * time.Hour
+
+// NewScheme returns the kinds that the controllers read and write.
+func NewScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(berthv1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// Run runs the controllers until the context ends or the lease is lost.
+func Run(ctx context.Context, opts *Options, config *rest.Config) error {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = opts.KubeAPIQPS, opts.KubeAPIBurst
+	rest.AddUserAgent(config, leaseName)
+	mgr, err := ctrl.NewManager(config, managerOptions(opts))
+	if err != nil {
+		return fmt.Errorf("making the manager: %w", err)
+	}
+	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	starter := newStarter(mgr, opts)
+	if err := starter.register(); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("adding the liveness check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("controllers", starter.Ready); err != nil {
+		return fmt.Errorf("adding the readiness check: %w", err)
+	}
+	return mgr.Start(ctx)
+}
+
+func managerOptions(opts *Options) ctrl.Options {
+	return ctrl.Options{
+		Scheme: NewScheme(),
+		Cache: cache.Options{
+			ByObject:         trim.ByObject(),
+			DefaultTransform: cache.TransformStripManagedFields(),
+		},
+		Metrics: metricsserver.Options{
+			BindAddress:    opts.MetricsBindAddress,
+			SecureServing:  true,
+			CertDir:        opts.MetricsCertDir,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		HealthProbeBindAddress:  opts.HealthProbeBindAddress,
+		LeaderElection:          opts.LeaderElect,
+		LeaderElectionID:        leaseName,
+		LeaderElectionNamespace: opts.LeaderElectionNamespace,
+		LeaseDuration:           &opts.LeaseDuration,
+		RenewDeadline:           &opts.RenewDeadline,
+		RetryPeriod:             &opts.RetryPeriod,
+		// The process ends with the manager, so nothing works on after the lease is given back.
+		LeaderElectionReleaseOnCancel: true,
+		Controller: controllerconfig.Controller{
+			CacheSyncTimeout: syncPatience,
+			// Tests run several managers in one process.
+			SkipNameValidation: ptr.To(true),
+		},
+	}
+}
