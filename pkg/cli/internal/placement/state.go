@@ -1,0 +1,101 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package placement works out from the live objects of a cluster how the replicas of workloads are shared out. It asks the
+// code that decides in the scheduler and in the controllers, not the status they wrote, so it is right also while they are
+// down.
+package placement
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/live"
+	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// defaultScheduler is the schedulerName of Berth's own profile.
+const defaultScheduler = "berth-scheduler"
+
+// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs.
+func AddSchedulersFlag(flags *pflag.FlagSet, schedulers *[]string) {
+	flags.StringSliceVar(schedulers, "scheduler-name", []string{defaultScheduler},
+		"schedulerName of pods that Berth places, for each profile of its scheduler")
+}
+
+// State is what follows from live objects as a whole. It shares them, and nothing of it must be changed.
+type State struct {
+	// Objects are the objects that the state was made of.
+	Objects *live.Objects
+	// Topology tells which node belongs to which Cluster.
+	Topology *topology.Snapshot
+	// Policies tells which policy is in force.
+	Policies *policymatch.Index
+	// Schedulers are the names of the schedulers that place pods by policies.
+	Schedulers []string
+}
+
+// NewState returns the state that follows from the objects.
+func NewState(objects *live.Objects, schedulers []string) *State {
+	policies := make([]*berthv1alpha1.PropagationPolicy, len(objects.Policies))
+	for i := range objects.Policies {
+		policies[i] = &objects.Policies[i]
+	}
+	return &State{
+		Objects: objects, Schedulers: schedulers,
+		Topology: topology.New(objects.Clusters, objects.Nodes),
+		Policies: policymatch.NewIndex(policies),
+	}
+}
+
+// Match returns the policy in force for a workload whose pods carry the request in their annotation.
+func (s *State) Match(w *workload.Workload, request string) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
+	return s.Policies.Match(&policymatch.Workload{
+		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
+	}, request)
+}
+
+// ClusterOf returns the name of the Cluster that a bound pod runs in, empty for none. A pod whose node is gone counts where
+// it was placed.
+func (s *State) ClusterOf(pod *corev1.Pod) string {
+	node, cluster := s.Topology.Place(pod.Spec.NodeName)
+	if node == nil {
+		given, _ := stamp.Of(pod)
+		return given.Cluster
+	}
+	return cluster
+}
+
+// observe returns all workloads, by namespace, kind and name.
+func (s *State) observe() []*workloads.Observed {
+	observed := workloads.Observe(&s.Objects.Objects)
+	slices.SortStableFunc(observed, func(a, b *workloads.Observed) int {
+		switch {
+		case a.Namespace < b.Namespace:
+			return -1
+		case a.Namespace > b.Namespace:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return observed
+}
+
+// inForce returns the policy in force for a workload. A pod that Berth has bound carries the name of its policy in the
+// annotation by which users ask for one; so for workloads without a template to read it counts only while the policy
+// exists.
+func (s *State) inForce(o *workloads.Observed) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
+	policy, by, err := s.Match(&o.Workload, o.Request)
+	if err != nil && !o.ReplicasKnown {
+		return s.Match(&o.Workload, "")
+	}
+	return policy, by, err
+}
