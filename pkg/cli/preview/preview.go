@@ -12,6 +12,7 @@ import (
 // subcommands lists the constructors of everything that can be previewed, one file each.
 var subcommands = []func(genericiooptions.IOStreams) *cobra.Command{
 	newDivision,
+	newBinding,
 }
 
 // NewCommand returns the command preview.
