@@ -10,24 +10,24 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
+// MaxClusters is the largest number of clusters that one policy can share replicas over: as many as its status can tell
+// of. The schema bounds the entries of staticWeightList and the names in each, but not their product.
+const MaxClusters = 1000
+
 // Order returns the seat order that the weights of a policy define. It fails if the weights cannot be used: a cluster is
-// listed twice, or a weight or bound is out of range.
+// listed twice, a weight or bound is out of range, or there are more than MaxClusters clusters.
 func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 	var clusters []apportion.Cluster
-	for i, entry := range policy.Spec.Placement.StaticWeightList {
+	for i := range policy.Spec.Placement.StaticWeightList {
+		entry := &policy.Spec.Placement.StaticWeightList[i]
 		if entry.Weight < 1 {
 			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: weight %d is less than 1", i, entry.Weight)
 		}
+		if len(clusters)+len(entry.ClusterNames) > MaxClusters {
+			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: more than %d clusters", i, MaxClusters)
+		}
 		for _, name := range entry.ClusterNames {
-			c := apportion.Cluster{Name: name, Weight: entry.Weight}
-			if entry.Min != nil {
-				c.Min = int64(*entry.Min)
-			}
-			if entry.Max != nil {
-				limit := int64(*entry.Max)
-				c.Max = &limit
-			}
-			clusters = append(clusters, c)
+			clusters = append(clusters, cluster(name, entry))
 		}
 	}
 	order, err := apportion.NewOrder(clusters)
@@ -35,4 +35,15 @@ func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 		return nil, fmt.Errorf("spec.placement.staticWeightList: %w", err)
 	}
 	return order, nil
+}
+
+func cluster(name string, entry *berthv1alpha1.StaticClusterWeight) apportion.Cluster {
+	c := apportion.Cluster{Name: name, Weight: entry.Weight}
+	if entry.Min != nil {
+		c.Min = int64(*entry.Min)
+	}
+	if entry.Max != nil {
+		c.Max = new(int64(*entry.Max))
+	}
+	return c
 }

@@ -3,13 +3,17 @@
 
 // Package policymatch decides which PropagationPolicy is in force for a workload. An explicit request by annotation comes
 // first; then a policy that names the workload beats one that selects it by labels, and that beats one that names only the
-// kind; then the older policy wins, then the smaller name.
+// kind; then the older policy wins, then the smaller name. A policy that is being deleted is in force no longer.
+//
+// A selector fits a workload of the same group and kind, in the policy's own namespace. The version does not count: the
+// same object can be read in each version of its group.
 package policymatch
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -25,8 +29,11 @@ type Workload struct {
 	APIVersion, Kind string
 	// Namespace and Name of the workload.
 	Namespace, Name string
-	// Labels of the workload, nil if they are not known; then a selector by labels selects it only if it is empty.
+	// Labels of the workload.
 	Labels map[string]string
+	// LabelsUnknown says that nobody has read the labels. Then no selector by labels selects the workload, not even one
+	// that asks for the absence of a label.
+	LabelsUnknown bool
 }
 
 // By tells how a policy came to select a workload; a smaller value is a stronger claim.
@@ -58,49 +65,72 @@ type Index struct {
 
 type namespace struct {
 	byName map[string]*berthv1alpha1.PropagationPolicy
-	// claims of one group and kind, strongest first.
-	claims map[groupKind][]claim
+	kinds  map[groupKind]*claims
 }
 
 type groupKind struct{ group, kind string }
 
+// claims are the claims on workloads of one group and kind, strongest first.
+type claims struct {
+	byName map[string][]claim // those by the name of a workload
+	others []claim
+}
+
 type claim struct {
 	policy   *berthv1alpha1.PropagationPolicy
 	by       By
-	name     string
-	selector labels.Selector
+	selector labels.Selector // of claims by labels
 }
 
 // NewIndex returns an index of the policies, which must not be changed afterwards. Selectors that cannot be used, as Problems
 // tells them, select nothing; the other selectors of the policy still do.
 func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
+	sorted := slices.Clone(policies)
+	slices.SortFunc(sorted, compare)
 	index := &Index{namespaces: map[string]*namespace{}}
-	for _, policy := range policies {
+	for _, policy := range sorted {
+		if policy.DeletionTimestamp != nil {
+			continue
+		}
 		ns := index.namespaces[policy.Namespace]
 		if ns == nil {
-			ns = &namespace{
-				byName: map[string]*berthv1alpha1.PropagationPolicy{}, claims: map[groupKind][]claim{},
-			}
+			ns = &namespace{byName: map[string]*berthv1alpha1.PropagationPolicy{}, kinds: map[groupKind]*claims{}}
 			index.namespaces[policy.Namespace] = ns
 		}
-		ns.byName[policy.Name] = policy
-		for i := range policy.Spec.ResourceSelectors {
-			selector := &policy.Spec.ResourceSelectors[i]
-			if c, err := newClaim(policy, selector); err == nil {
-				key := groupKind{group: groupOf(selector.APIVersion), kind: selector.Kind}
-				ns.claims[key] = append(ns.claims[key], c)
-			}
-		}
+		ns.add(policy)
 	}
 	for _, ns := range index.namespaces {
-		for _, claims := range ns.claims {
-			slices.SortFunc(claims, compareClaims)
+		for _, c := range ns.kinds {
+			// The sort is stable: among equal sorts of claims the order of the policies remains.
+			slices.SortStableFunc(c.others, func(a, b claim) int { return cmp.Compare(a.by, b.by) })
 		}
 	}
 	return index
 }
 
-// Any reports whether the namespace has any policy.
+func (ns *namespace) add(policy *berthv1alpha1.PropagationPolicy) {
+	ns.byName[policy.Name] = policy
+	for i := range policy.Spec.ResourceSelectors {
+		selector := &policy.Spec.ResourceSelectors[i]
+		c, err := newClaim(policy, selector)
+		if err != nil {
+			continue // Problems tells
+		}
+		key := groupKind{group: groupOf(selector.APIVersion), kind: selector.Kind}
+		of := ns.kinds[key]
+		if of == nil {
+			of = &claims{byName: map[string][]claim{}}
+			ns.kinds[key] = of
+		}
+		if c.by == ByName {
+			of.byName[selector.Name] = append(of.byName[selector.Name], c)
+		} else {
+			of.others = append(of.others, c)
+		}
+	}
+}
+
+// Any reports whether the namespace has any policy. It does not allocate.
 func (x *Index) Any(namespace string) bool {
 	return x.namespaces[namespace] != nil
 }
@@ -120,31 +150,46 @@ func (x *Index) Match(w *Workload, request string) (*berthv1alpha1.PropagationPo
 		}
 		return ns.byName[request], ByAnnotation, nil
 	}
-	if ns == nil {
-		return nil, 0, nil
-	}
-	claims := ns.claims[groupKind{group: groupOf(w.APIVersion), kind: w.Kind}]
-	for i := range claims {
-		if claims[i].selects(w) {
-			return claims[i].policy, claims[i].by, nil
-		}
+	for c := range x.claimsOn(w) {
+		return c.policy, c.by, nil
 	}
 	return nil, 0, nil
 }
 
-// Claimants returns all policies that select the workload by name, labels or kind, the one in force first, each once.
+// Claimants returns all policies that select the workload by name, labels or kind, the strongest first, each once.
 func (x *Index) Claimants(w *Workload) []*berthv1alpha1.PropagationPolicy {
-	ns := x.namespaces[w.Namespace]
-	if ns == nil {
-		return nil
-	}
 	var policies []*berthv1alpha1.PropagationPolicy
-	for _, c := range ns.claims[groupKind{group: groupOf(w.APIVersion), kind: w.Kind}] {
-		if c.selects(w) && !slices.Contains(policies, c.policy) {
+	for c := range x.claimsOn(w) {
+		if !slices.Contains(policies, c.policy) {
 			policies = append(policies, c.policy)
 		}
 	}
 	return policies
+}
+
+// claimsOn yields the claims that select the workload, the strongest first.
+func (x *Index) claimsOn(w *Workload) iter.Seq[*claim] {
+	return func(yield func(*claim) bool) {
+		ns := x.namespaces[w.Namespace]
+		if ns == nil {
+			return
+		}
+		of := ns.kinds[groupKind{group: groupOf(w.APIVersion), kind: w.Kind}]
+		if of == nil {
+			return
+		}
+		named := of.byName[w.Name]
+		for i := range named {
+			if !yield(&named[i]) {
+				return
+			}
+		}
+		for i := range of.others {
+			if c := &of.others[i]; c.selects(w) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // Problem says why a selector of a policy selects nothing.
@@ -180,37 +225,33 @@ func newClaim(policy *berthv1alpha1.PropagationPolicy, s *berthv1alpha1.Resource
 	if s.Namespace != "" && s.Namespace != policy.Namespace {
 		return claim{}, fmt.Errorf("namespace %q: %w", s.Namespace, errForeignNamespace)
 	}
-	switch {
-	case s.Name != "":
-		return claim{policy: policy, by: ByName, name: s.Name}, nil
-	case s.LabelSelector != nil:
-		selector, err := metav1.LabelSelectorAsSelector(s.LabelSelector)
-		if err != nil {
-			return claim{}, fmt.Errorf("labelSelector: %w", err)
-		}
-		return claim{policy: policy, by: ByLabels, selector: selector}, nil
-	default:
+	if s.Name != "" {
+		return claim{policy: policy, by: ByName}, nil
+	}
+	if s.LabelSelector == nil {
 		return claim{policy: policy, by: ByKind}, nil
 	}
-}
-
-func (c *claim) selects(w *Workload) bool {
-	switch c.by {
-	case ByName:
-		return c.name == w.Name
-	case ByLabels:
-		return c.selector.Matches(labels.Set(w.Labels))
-	default:
-		return true
+	selector, err := metav1.LabelSelectorAsSelector(s.LabelSelector)
+	if err != nil {
+		return claim{}, fmt.Errorf("labelSelector: %w", err)
 	}
+	if selector.Empty() {
+		// It asks for nothing, so it says no more than the kind.
+		return claim{policy: policy, by: ByKind}, nil
+	}
+	return claim{policy: policy, by: ByLabels, selector: selector}, nil
 }
 
-func compareClaims(a, b claim) int {
-	return cmp.Or(
-		cmp.Compare(a.by, b.by),
-		a.policy.CreationTimestamp.Compare(b.policy.CreationTimestamp.Time),
-		strings.Compare(a.policy.Name, b.policy.Name),
-	)
+// selects reports whether a claim by labels or by kind selects a workload of the kind.
+func (c *claim) selects(w *Workload) bool {
+	return c.by == ByKind || !w.LabelsUnknown && c.selector.Matches(labels.Set(w.Labels))
+}
+
+func compare(a, b *berthv1alpha1.PropagationPolicy) int {
+	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+		return order
+	}
+	return strings.Compare(a.Name, b.Name)
 }
 
 func groupOf(apiVersion string) string {
@@ -220,4 +261,3 @@ func groupOf(apiVersion string) string {
 	}
 	return group
 }
-
