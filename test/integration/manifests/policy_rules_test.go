@@ -1,0 +1,126 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var _ = Describe("A PropagationPolicy", func() {
+	It("gets its defaults from the API server", func(ctx SpecContext) {
+		policy, err := createPolicy(ctx, ``)
+		Expect(err).NotTo(HaveOccurred())
+		spec, _, err := unstructured.NestedMap(policy.Object, "spec")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(spec["rebalance"]).To(Equal(map[string]any{
+			"mode": "Evict", "maxUnavailable": "25%", "cooldown": "10s", "minPodAge": "30s",
+		}))
+		Expect(spec["placement"]).To(HaveKeyWithValue("whenUnsatisfiable", "DoNotSchedule"))
+	})
+
+	DescribeTable("is accepted", func(ctx SpecContext, spec string) {
+		_, err := createPolicy(ctx, spec)
+		Expect(err).NotTo(HaveOccurred())
+	},
+		Entry("with the greatest weight", weights(`{clusterNames: [a], weight: 2147483647}`)),
+		Entry("with min equal to max", weights(`{clusterNames: [a], weight: 1, min: 3, max: 3}`)),
+		Entry("with max 0", weights(`{clusterNames: [a], weight: 1, max: 0}`)),
+		Entry("with one weight for several clusters", weights(`{clusterNames: [a, b, c], weight: 2}`)),
+		Entry("with 1000 clusters", weights(`{weight: 1, clusterNames: `+list(1000, func(i int) string { return fmt.Sprintf("c%d", i) })+`}`)),
+		Entry("with a kind of another group", `resourceSelectors: [{apiVersion: argoproj.io/v1alpha1, kind: Rollout}]`),
+		Entry("with pods", `resourceSelectors: [{apiVersion: v1, kind: Pod}]`),
+		Entry("with a number as maxUnavailable", rebalance(`maxUnavailable: 1`)),
+		Entry("with 100% as maxUnavailable", rebalance(`maxUnavailable: 100%`)),
+		Entry("with no cooldown", rebalance(`cooldown: 0s`)),
+		Entry("with durations of several units", rebalance(`cooldown: 1h30m, minPodAge: 24h`)),
+		Entry("that never moves pods", rebalance(`mode: Never`)),
+		Entry("that places pods anyway", `placement: {whenUnsatisfiable: ScheduleAnyway, staticWeightList: [{clusterNames: [a], weight: 1}]}`),
+	)
+
+	const (
+		badDuration = "must be between 0s and 24h"
+		badMissing  = "must be a number from 1 to 100000 or a percentage from 1% to 100%"
+	)
+
+	DescribeTable("is refused", func(ctx SpecContext, spec string, message ...string) {
+		_, err := createPolicy(ctx, spec)
+		Expect(err).To(refusal(message...))
+	},
+		Entry("with weight 0", weights(`{clusterNames: [a], weight: 0}`),
+			"spec.placement.staticWeightList[0].weight in body should be greater than or equal to 1"),
+		Entry("with a negative weight", weights(`{clusterNames: [a], weight: -3}`),
+			"spec.placement.staticWeightList[0].weight in body should be greater than or equal to 1"),
+		Entry("with a weight above 2147483647", weights(`{clusterNames: [a], weight: 2147483648}`),
+			"spec.placement.staticWeightList[0].weight in body should be less than or equal to 2147483647"),
+		Entry("with a weight beyond 64 bits", weights(`{clusterNames: [a], weight: 1e30}`), "weight"),
+		Entry("with half a weight", weights(`{clusterNames: [a], weight: 0.5}`), `spec.placement.staticWeightList[0].weight in body must be of type integer: "number"`),
+		Entry("with a weight in words", weights(`{clusterNames: [a], weight: "2"}`),
+			`spec.placement.staticWeightList[0].weight in body must be of type integer: "string"`),
+		Entry("without a weight", weights(`{clusterNames: [a]}`),
+			"spec.placement.staticWeightList[0].weight: Required value"),
+		Entry("with no clusters at all", `placement: {staticWeightList: []}`,
+			"spec.placement.staticWeightList in body should have at least 1 items"),
+		Entry("without the list of weights", `placement: {}`, "spec.placement.staticWeightList: Required value"),
+		Entry("with an entry without clusters", weights(`{clusterNames: [], weight: 1}`),
+			"spec.placement.staticWeightList[0].clusterNames in body should have at least 1 items"),
+		Entry("with a cluster twice in one entry", weights(`{clusterNames: [a, b, a], weight: 1}`),
+			`spec.placement.staticWeightList[0].clusterNames[2]: Duplicate value: "a"`),
+		Entry("with a cluster name with dots", weights(`{clusterNames: [site.a], weight: 1}`),
+			"spec.placement.staticWeightList[0].clusterNames[0] in body should match"),
+		Entry("with an empty cluster name", weights(`{clusterNames: [""], weight: 1}`),
+			"spec.placement.staticWeightList[0].clusterNames[0] in body should be at least 1 chars long"),
+		Entry("with a cluster name of 64 characters", weights(`{clusterNames: [`+strings.Repeat("a", 64)+`], weight: 1}`),
+			"spec.placement.staticWeightList[0].clusterNames[0]: Too long: may not be more than 63 bytes"),
+		Entry("with 1001 clusters in an entry",
+			weights(`{weight: 1, clusterNames: `+list(1001, func(i int) string { return fmt.Sprintf("c%d", i) })+`}`),
+			"spec.placement.staticWeightList[0].clusterNames: Too many: 1001: must have at most 1000 items"),
+		Entry("with min above max", weights(`{clusterNames: [a], weight: 1, min: 3, max: 2}`),
+			"spec.placement.staticWeightList[0]", "min must not be greater than max"),
+		Entry("with a negative min", weights(`{clusterNames: [a], weight: 1, min: -1}`),
+			"spec.placement.staticWeightList[0].min in body should be greater than or equal to 0"),
+		Entry("with a negative max", weights(`{clusterNames: [a], weight: 1, max: -1}`),
+			"spec.placement.staticWeightList[0].max in body should be greater than or equal to 0"),
+		Entry("with an unknown whenUnsatisfiable",
+			`placement: {whenUnsatisfiable: Wait, staticWeightList: [{clusterNames: [a], weight: 1}]}`,
+			`spec.placement.whenUnsatisfiable: Unsupported value: "Wait": supported values: "DoNotSchedule", "ScheduleAnyway"`),
+		Entry("with an unknown field", weights(`{clusterName: a, weight: 1}`),
+			`unknown field "spec.placement.staticWeightList[0].clusterName"`),
+
+		Entry("without a placement", `placement: null`, "spec.placement: Required value"),
+		Entry("without selectors", `resourceSelectors: []`, "spec.resourceSelectors in body should have at least 1 items"),
+		Entry("with a selector without a kind", `resourceSelectors: [{apiVersion: apps/v1}]`,
+			"spec.resourceSelectors[0].kind: Required value"),
+		Entry("with a kind in small letters", `resourceSelectors: [{apiVersion: apps/v1, kind: deployment}]`,
+			"spec.resourceSelectors[0].kind in body should match '^[A-Z][A-Za-z0-9]*$'"),
+		Entry("with a group without a version", `resourceSelectors: [{apiVersion: apps, kind: Deployment}]`,
+			"spec.resourceSelectors[0].apiVersion in body should match"),
+		Entry("with a workload name of 254 characters",
+			`resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: `+strings.Repeat("n", 254)+`}]`,
+			"spec.resourceSelectors[0].name: Too long: may not be more than 253 bytes"),
+
+		Entry("with an unknown mode", rebalance(`mode: Delete`),
+			`spec.rebalance.mode: Unsupported value: "Delete": supported values: "Evict", "Never"`),
+		Entry("with maxUnavailable 0", rebalance(`maxUnavailable: 0`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with a negative maxUnavailable", rebalance(`maxUnavailable: -1`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with a huge maxUnavailable", rebalance(`maxUnavailable: 100001`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with maxUnavailable 0%", rebalance(`maxUnavailable: 0%`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with maxUnavailable 101%", rebalance(`maxUnavailable: 101%`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with a quoted number as maxUnavailable", rebalance(`maxUnavailable: "3"`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with maxUnavailable in words", rebalance(`maxUnavailable: some`), "spec.rebalance.maxUnavailable", badMissing),
+		Entry("with a cooldown without a unit", rebalance(`cooldown: "10"`), "spec.rebalance.cooldown", badDuration),
+		Entry("with a number as cooldown", rebalance(`cooldown: 10`), "spec.rebalance.cooldown", "must be of type string"),
+		Entry("with a negative cooldown", rebalance(`cooldown: -1s`), "spec.rebalance.cooldown", badDuration),
+		Entry("with a cooldown beyond a day", rebalance(`cooldown: 24h1s`), "spec.rebalance.cooldown", badDuration),
+		Entry("with a cooldown that is longer than any is", rebalance(`cooldown: `+strings.Repeat("1", 100000)+`s`),
+			"spec.rebalance.cooldown", badDuration),
+		Entry("with a minPodAge that is no duration", rebalance(`minPodAge: soon`), "spec.rebalance.minPodAge", badDuration),
+		Entry("with a minPodAge in days", rebalance(`minPodAge: 1d`), "spec.rebalance.minPodAge", badDuration),
+		Entry("with a minPodAge beyond a day", rebalance(`minPodAge: 25h`), "spec.rebalance.minPodAge", badDuration),
+	)
+})
