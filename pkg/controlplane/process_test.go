@@ -86,6 +86,10 @@ func TestProcessThatEndsByItself(t *testing.T) {
 		"with an error after some words": {
 			script: "echo first; echo second >&2; exit 3", wantTail: []string{"first", "second"}, wantCode: 3,
 		},
+		"with a panic before a long stack trace": {
+			script:   "echo before; echo 'panic: no way out'; i=89; while [ $i -le 120 ]; do echo line $i; i=$((i+1)); done; exit 2",
+			wantTail: append([]string{"panic: no way out"}, many[:11]...), wantCode: 2,
+		},
 		"silently":                     {script: "exit 1", wantCode: 1},
 		"with success, unasked":        {script: "echo done", wantTail: []string{"done"}},
 		"after more words than a tail": {script: "i=1; while [ $i -le 100 ]; do echo line $i; i=$((i+1)); done; exit 1", wantTail: many, wantCode: 1},

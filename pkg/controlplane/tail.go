@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // A tail is for an error message: enough lines to see the cause, and no more
@@ -17,7 +18,9 @@ const (
 	tailBytes = 16 << 10
 )
 
-// tailOf returns the last lines of the file, at most n of them.
+// tailOf returns the last lines of the file, at most n of them. If the process
+// panicked they begin with the panic, whose message a stack trace would push
+// out.
 func tailOf(path string, n int) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -44,10 +47,20 @@ func tailOf(path string, n int) ([]string, error) {
 		return nil, nil
 	}
 	lines := bytes.Split(data, []byte("\n"))
-	lines = lines[max(0, len(lines)-n):]
+	lines = lastOf(lines, n)
 	tail := make([]string, len(lines))
 	for i, line := range lines {
 		tail[i] = string(line)
 	}
 	return tail, nil
+}
+
+// lastOf returns the last n lines, or n lines from where a crash begins.
+func lastOf(lines [][]byte, n int) [][]byte {
+	for i, line := range slices.Backward(lines) {
+		if bytes.HasPrefix(line, []byte("panic: ")) || bytes.HasPrefix(line, []byte("fatal error: ")) {
+			return lines[i:min(i+n, len(lines))]
+		}
+	}
+	return lines[max(0, len(lines)-n):]
 }

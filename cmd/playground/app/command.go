@@ -1,0 +1,72 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app is the command line of berth-playground.
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"berth.dev/berth/cmd/playground/world"
+)
+
+// NewCommand returns the command berth-playground. It writes to the command's output and ends, with everything it started,
+// when the context of the command is done.
+func NewCommand() *cobra.Command {
+	options := world.Options{Clusters: 2, Nodes: 3}
+	up := newUpCommand(&options)
+	cmd := &cobra.Command{
+		Use:   "berth-playground",
+		Short: "Run Berth with a whole control plane and fake nodes on this machine",
+		Long: `Run Berth on this machine, to try it out: etcd, kube-apiserver, kube-controller-manager and kwok on the loopback
+interface, clusters of fake nodes, and berth-scheduler and berth-controller-manager as separate processes, as in
+production. Without a command it does what "up" does.
+
+Credentials are made anew for each run, and everything is gone afterwards. It is not for production.`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return completePaths(&options)
+		},
+		RunE: up.RunE,
+	}
+	cmd.CompletionOptions.HiddenDefaultCmd = true
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&options.BinDir, "bin-dir", "", "where the programs are (default: next to this one)")
+	flags.StringVar(&options.Manifests, "manifests", "",
+		"the directory with crds/ and base/ (default: manifests next to the directory of the programs)")
+	flags.StringVar(&options.StateDir, "state-dir", "",
+		"where data, credentials and logs go; must be empty or not exist (default: a new directory for temporary files)")
+	flags.BoolVar(&options.Keep, "keep", false, "leave the state directory behind")
+	addSize(cmd, &options)
+	addSize(up, &options)
+	cmd.AddCommand(up, newDemoCommand(&options), newApplyCommand())
+	return cmd
+}
+
+// addSize gives a command the flags that say how large the world is.
+func addSize(cmd *cobra.Command, options *world.Options) {
+	cmd.Flags().IntVar(&options.Clusters, "clusters", options.Clusters, fmt.Sprintf("number of clusters, 1 to %d", world.MaxClusters))
+	cmd.Flags().IntVar(&options.Nodes, "nodes", options.Nodes, fmt.Sprintf("number of nodes per cluster, 1 to %d", world.MaxNodes))
+}
+
+// completePaths finds the programs next to this one and the manifests next to their directory, so that it does not matter
+// where the command is called.
+func completePaths(options *world.Options) error {
+	if options.BinDir == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding the programs: %w", err)
+		}
+		options.BinDir = filepath.Dir(self)
+	}
+	if options.Manifests == "" {
+		options.Manifests = filepath.Join(filepath.Dir(options.BinDir), "manifests")
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"berth.dev/berth/cmd/playground/world"
+)
+
+func newUpCommand(options *world.Options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Start the playground and keep it until Ctrl-C",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return up(cmd.Context(), *options, cmd.OutOrStdout())
+		},
+	}
+}
+
+func up(ctx context.Context, options world.Options, out io.Writer) error {
+	w, err := world.Start(ctx, options, out)
+	if err != nil {
+		return err
+	}
+	printGuide(out, w)
+	var exited error
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(out, "\nStopping.")
+	case exited = <-w.Exited():
+	}
+	err = w.Stop()
+	if exited != nil {
+		// What ended first is the cause; Stop would name it once more.
+		return exited
+	}
+	if err == nil && options.Keep {
+		fmt.Fprintln(out, "The state is in", w.StateDir())
+	}
+	return err
+}
+
+// printGuide tells a newcomer what to do next, with programs that this machine has.
+func printGuide(out io.Writer, w *world.World) {
+	bin := w.BinDir()
+	apply, look := filepath.Join(bin, "berth-playground")+" apply", filepath.Join(bin, "berthctl")+" get placement"
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		apply = "kubectl apply -f"
+	}
+	fmt.Fprintf(out, `
+In another terminal:
+
+  export KUBECONFIG=%s
+
+Share 5 replicas out over beijing and hangzhou, 2 to 3:
+
+  %s %s
+
+See who runs where:
+
+  %s nginx
+
+Ask beforehand what other weights would do:
+
+  %s preview division --replicas 7 --weights beijing=2,hangzhou=3
+
+Logs are in %s. Ctrl-C ends it all.
+`, w.AdminKubeconfig(), apply, w.Example(), look, filepath.Join(bin, "berthctl"), w.LogDir())
+}

@@ -1,0 +1,32 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Berth-playground runs Berth on one machine, with a whole Kubernetes control plane and fake nodes around it, to try it out
+// and to show what it does. Nothing but the programs of this repository is needed.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"berth.dev/berth/cmd/playground/app"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+// run exists so that deferred calls happen before the exit.
+func run() int {
+	// A second signal must not interrupt the cleanup, so the handler stays until the end.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := app.NewCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controlplane"
+)
+
+const (
+	// startTimeout bounds the wait for Berth's programs, which is a matter of seconds.
+	startTimeout = 60 * time.Second
+	poll         = 100 * time.Millisecond
+)
+
+// createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region they carry.
+func (w *World) createClusters(ctx context.Context) error {
+	for _, name := range ClusterNames(w.options.Clusters) {
+		region := map[string]string{corev1.LabelTopologyRegion: name}
+		if err := controlplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nil); err != nil {
+			return err
+		}
+		cluster := &berthv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       berthv1alpha1.ClusterSpec{MatchLabels: region},
+		}
+		if _, err := w.Berth.BerthV1alpha1().Clusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("creating Cluster %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// waitReady returns when both programs work: every Cluster is Ready, which the controller manager says, and the scheduler
+// holds its lease.
+func (w *World) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var missing error
+	err := wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
+		select {
+		case err := <-w.Exited():
+			return false, err
+		default:
+		}
+		missing = errors.Join(w.schedulerLeads(ctx), w.clustersReady(ctx))
+		return missing == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for Berth's programs: %w", errors.Join(err, missing))
+	}
+	return nil
+}
+
+func (w *World) clustersReady(ctx context.Context) error {
+	list, err := w.Berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing Clusters: %w", err)
+	}
+	for i := range list.Items {
+		cluster := &list.Items[i]
+		if !meta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterReady) {
+			return fmt.Errorf("cluster %s is not Ready, see %s.log", cluster.Name, controllerManager)
+		}
+	}
+	return nil
+}
+
+func (w *World) schedulerLeads(ctx context.Context) error {
+	lease, err := w.Client.CoordinationV1().Leases(namespace).Get(ctx, scheduler, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("%s has no lease yet, see %s.log: %w", scheduler, scheduler, err)
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		return fmt.Errorf("%s does not lead yet, see %s.log", scheduler, scheduler)
+	}
+	return nil
+}

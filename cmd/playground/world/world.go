@@ -1,0 +1,113 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+// World is a running playground.
+type World struct {
+	// Client and Berth act as the administrator.
+	Client kubernetes.Interface
+	Berth  versioned.Interface
+
+	options Options
+	plane   *controlplane.ControlPlane
+}
+
+// Start brings up the world and tells on out how far it is. When it fails or the context ends, nothing is left behind.
+func Start(ctx context.Context, options Options, out io.Writer) (*World, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	say := func(format string, args ...any) {
+		fmt.Fprintf(out, "[%5.1fs] %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	}
+	plane, err := controlplane.Start(ctx, controlplane.Options{
+		BinDir:    options.BinDir,
+		StateDir:  options.StateDir,
+		KeepState: options.Keep,
+		Progress:  func(message string) { say("%s", message) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &World{options: options, plane: plane}
+	if err := w.populate(ctx, say); err != nil {
+		// Stop would only repeat which program failed.
+		_ = w.Stop()
+		return nil, err
+	}
+	say("ready; this is not for production")
+	return w, nil
+}
+
+// populate fills the control plane.
+func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
+	var err error
+	if w.Client, err = kubernetes.NewForConfig(w.plane.Config()); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if w.Berth, err = versioned.NewForConfig(w.plane.Config()); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	say("installing the API and the permissions of Berth")
+	if err := w.install(ctx); err != nil {
+		return err
+	}
+	say("creating %d clusters with %d nodes each", w.options.Clusters, w.options.Nodes)
+	if err := w.createClusters(ctx); err != nil {
+		return err
+	}
+	say("starting %s and %s", scheduler, controllerManager)
+	if err := w.startComponents(ctx); err != nil {
+		return err
+	}
+	return w.waitReady(ctx)
+}
+
+// install applies what an administrator applies, except for the Deployments: the programs run as processes here.
+func (w *World) install(ctx context.Context) error {
+	config := w.plane.Config()
+	if err := controlplane.ApplyCRDs(ctx, config, filepath.Join(w.options.Manifests, "crds")); err != nil {
+		return err
+	}
+	objects, err := controlplane.BuildKustomization(filepath.Join(w.options.Manifests, "base"))
+	if err != nil {
+		return err
+	}
+	return controlplane.ApplyObjects(ctx, config, controlplane.WithoutWorkloads(objects))
+}
+
+// Exited delivers the first program that ended by itself.
+func (w *World) Exited() <-chan error { return w.plane.Exited() }
+
+// Stop ends everything and removes the state unless it is to be kept.
+func (w *World) Stop() error { return w.plane.Stop() }
+
+// AdminKubeconfig returns the path of the administrator's kubeconfig.
+func (w *World) AdminKubeconfig() string { return w.plane.AdminKubeconfig() }
+
+// BinDir returns the directory with the programs.
+func (w *World) BinDir() string { return w.options.BinDir }
+
+// LogDir returns the directory with one log per program.
+func (w *World) LogDir() string { return w.plane.LogDir() }
+
+// StateDir returns the directory that holds everything of this run.
+func (w *World) StateDir() string { return w.plane.StateDir() }
+
+// Example returns the path of the manifest that a newcomer starts with.
+func (w *World) Example() string { return filepath.Join(w.options.Manifests, "examples", "nginx.yaml") }
