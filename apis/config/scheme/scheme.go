@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	kubeschedulerscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	kubeschedulerv1 "k8s.io/kubernetes/pkg/scheduler/apis/config/v1"
 	_ "sigs.k8s.io/scheduler-plugins/apis/config/scheme" // the arguments of Coscheduling and CapacityScheduling
 
 	"berth.dev/berth/apis/config"
@@ -24,8 +25,10 @@ var (
 	Codecs = serializer.NewCodecFactory(Scheme, serializer.EnableStrict)
 )
 
+// The arguments of plugins are defaulted and converted with a scheme of their own, apart from the one that decodes them.
 func init() {
 	AddToScheme(Scheme)
+	AddToScheme(kubeschedulerv1.GetPluginArgConversionScheme())
 }
 
 // AddToScheme adds the types to a scheme.
