@@ -1,0 +1,84 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+// schedulerName is the profile that is shipped.
+const schedulerName = "berth-scheduler"
+
+// quickElection makes a standby take over within seconds after a crash.
+var quickElection = []string{
+	"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
+}
+
+// scheduler is a running berth-scheduler.
+type scheduler struct {
+	*controlplane.Process
+	// address is where it serves its metrics.
+	address string
+}
+
+// schedulerOptions says what differs from the scheduler that is shipped.
+type schedulerOptions struct {
+	name string
+	// configuration replaces the one in manifests/base.
+	configuration []byte
+	args          []string
+}
+
+// main is the scheduler that all specs use but those that stop it.
+var main *scheduler
+
+func startScheduler(ctx context.Context, options schedulerOptions) *scheduler {
+	GinkgoHelper()
+	if options.configuration == nil {
+		options.configuration = shippedConfiguration()
+	}
+	process, address, err := plane.StartScheduler(ctx, options.configuration, controlplane.Component{
+		Name: options.name, Args: append([]string{"--v=2"}, options.args...),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return &scheduler{Process: process, address: address}
+}
+
+func shippedConfiguration() []byte {
+	GinkgoHelper()
+	shipped, err := os.ReadFile(root("manifests", "base", "scheduler-config.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	return shipped
+}
+
+// crash ends the scheduler without a word to anybody.
+func (s *scheduler) crash() {
+	GinkgoHelper()
+	Expect(s.Kill(syscall.SIGKILL)).To(Succeed())
+	Expect(s.Wait()).To(Succeed())
+}
+
+// end ends the scheduler as a rolling update would.
+func (s *scheduler) end() {
+	GinkgoHelper()
+	Expect(s.Stop(10 * time.Second)).To(Succeed())
+}
+
+// leader returns who holds the lease, empty if nobody does.
+func leader(ctx context.Context) string {
+	lease, err := client.CoordinationV1().Leases(controlplane.BerthNamespace).Get(ctx, schedulerName, metav1.GetOptions{})
+	if err != nil || lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}

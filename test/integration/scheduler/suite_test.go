@@ -1,0 +1,68 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package scheduler_test checks berth-scheduler as its users run it: as a process of its own, with the configuration and the
+// permissions that are shipped, against a real control plane.
+package scheduler_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// timeout is for what takes seconds on an idle machine. It is far below the five minutes after which the scheduler tries
+	// every pod again, so that a lost wake-up shows.
+	timeout = 60 * time.Second
+	// longTimeout is for thousands of pods.
+	longTimeout = 180 * time.Second
+	poll        = 100 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = time.Second
+)
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+)
+
+func TestScheduler(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "berth-scheduler")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
+	Expect(err).NotTo(HaveOccurred())
+	client, err = kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	main = startScheduler(ctx, schedulerOptions{})
+})
+
+var _ = AfterSuite(func() {
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
