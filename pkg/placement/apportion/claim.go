@@ -36,6 +36,26 @@ func (a *claim) behind(b *claim) int {
 	return int(less)
 }
 
+// served returns how many seats a competitor that started with none, and has no
+// limit, holds when a is served.
+func (a *claim) served(weight uint64, rank int32) uint64 {
+	// Its seat s, counted from 0, is ahead if (2s+1)/weight < odd/a.weight, that
+	// is if 2s+1 < x = weight·odd/a.weight.
+	hi, lo := bits.Mul64(weight, a.odd)
+	if hi >= uint64(a.weight) {
+		return unlimited
+	}
+	x, rest := bits.Div64(hi, lo, uint64(a.weight))
+	if rest > 0 {
+		return x/2 + x%2
+	}
+	ahead := x / 2
+	if tie := (claim{odd: x, weight: uint32(weight), rank: rank}); x%2 == 1 && a.behind(&tie) == 1 {
+		ahead++
+	}
+	return ahead
+}
+
 // claims is a binary heap whose first element is served next. The ranks are
 // positions in the stage's members.
 type claims []claim

@@ -3,7 +3,10 @@
 
 package apportion
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // jump returns the seats each member holds at some point of the stage not later
 // than after its first take seats, and earlier by at most one seat per member
@@ -35,9 +38,7 @@ func (st *stage) level(total uint64) (p, q uint64) {
 	settled, rising := st.floor, st.weight
 	for _, k := range st.knees {
 		// Up to this knee the sum is settled + rising·t.
-		wantHi, wantLo := bits.Mul64(total-settled, k.weight)
-		haveHi, haveLo := bits.Mul64(rising, k.seats)
-		if haveHi > wantHi || haveHi == wantHi && haveLo > wantLo {
+		if compareProducts(rising, k.seats, total-settled, k.weight) > 0 {
 			break
 		}
 		if k.joins {
@@ -62,4 +63,20 @@ func roundedProportion(weight, p, q uint64) uint64 {
 	}
 	rounded, _ := bits.Div64(hi, lo, 2*q)
 	return rounded
+}
+
+// knee is a level at which a member joins the rising or stops with it: it holds
+// that many seats at the level seats/weight.
+type knee struct {
+	seats, weight uint64
+	joins         bool
+}
+
+func (a knee) compare(b knee) int { return compareProducts(a.seats, b.weight, b.seats, a.weight) }
+
+// compareProducts compares a·b with c·d.
+func compareProducts(a, b, c, d uint64) int {
+	abHi, abLo := bits.Mul64(a, b)
+	cdHi, cdLo := bits.Mul64(c, d)
+	return cmp.Or(cmp.Compare(abHi, cdHi), cmp.Compare(abLo, cdLo))
 }

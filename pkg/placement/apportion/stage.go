@@ -3,11 +3,7 @@
 
 package apportion
 
-import (
-	"cmp"
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // phase says which part of the seat order a cluster's next seat belongs to.
 type phase int
@@ -163,26 +159,6 @@ func (st *stage) countBefore(position int, k int64) int64 {
 	return count
 }
 
-// served returns how many seats a competitor that started with none, and has no
-// limit, holds when a is served.
-func (a *claim) served(weight uint64, rank int32) uint64 {
-	// Its seat s, counted from 0, is ahead if (2s+1)/weight < odd/a.weight, that
-	// is if 2s+1 < x = weight·odd/a.weight.
-	hi, lo := bits.Mul64(weight, a.odd)
-	if hi >= uint64(a.weight) {
-		return unlimited
-	}
-	x, rest := bits.Div64(hi, lo, uint64(a.weight))
-	if rest > 0 {
-		return x/2 + x%2
-	}
-	ahead := x / 2
-	if tie := (claim{odd: x, weight: uint32(weight), rank: rank}); x%2 == 1 && a.behind(&tie) == 1 {
-		ahead++
-	}
-	return ahead
-}
-
 // clampSeats bounds a number of seats by the range of the member.
 func clampSeats(seats uint64, m *member) int64 {
 	return int64(max(min(seats, uint64(m.to)), uint64(m.from)))
@@ -194,17 +170,4 @@ func addSaturated(a, b int64) int64 {
 		return unlimited
 	}
 	return a + b
-}
-
-// knee is a level at which a member joins the rising or stops with it: it holds
-// that many seats at the level seats/weight.
-type knee struct {
-	seats, weight uint64
-	joins         bool
-}
-
-func (a knee) compare(b knee) int {
-	aHi, aLo := bits.Mul64(a.seats, b.weight)
-	bHi, bLo := bits.Mul64(b.seats, a.weight)
-	return cmp.Or(cmp.Compare(aHi, bHi), cmp.Compare(aLo, bLo))
 }
