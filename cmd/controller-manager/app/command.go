@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/term"
@@ -35,10 +35,9 @@ ServiceAccount. Several instances may run; the one that holds the lease works.`,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			if err := logsapi.ValidateAndApply(opts.Logging, utilfeature.DefaultFeatureGate); err != nil {
+			if err := applyLogging(opts); err != nil {
 				return fmt.Errorf("logging flags: %w", err)
 			}
-			ctrl.SetLogger(klog.Background())
 			if err := opts.Validate(); err != nil {
 				return err
 			}
@@ -61,4 +60,17 @@ ServiceAccount. Several instances may run; the one that holds the lease works.`,
 	}
 	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
 	return cmd
+}
+
+// applyLogging makes the logging flags take effect, for klog and for controller-runtime alike.
+func applyLogging(opts *Options) error {
+	gate := featuregate.NewFeatureGate()
+	if err := logsapi.AddFeatureGates(gate); err != nil {
+		return err
+	}
+	if err := logsapi.ValidateAndApply(opts.Logging, gate); err != nil {
+		return err
+	}
+	ctrl.SetLogger(klog.Background())
+	return nil
 }

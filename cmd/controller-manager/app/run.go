@@ -49,15 +49,11 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	starter := newStarter(mgr, opts)
-	if err := starter.register(); err != nil {
-		return err
-	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("adding the liveness check: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("controllers", starter.Ready); err != nil {
-		return fmt.Errorf("adding the readiness check: %w", err)
+	if err := newStarter(mgr, opts).register(); err != nil {
+		return err
 	}
 	return mgr.Start(ctx)
 }

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -69,14 +70,29 @@ func (s *starter) register() error {
 	if err := s.mgr.Add(manager.RunnableFunc(s.start)); err != nil {
 		return fmt.Errorf("adding the controllers: %w", err)
 	}
+	// The endpoint shows the names of the checks that fail and keeps their errors to itself.
+	checks := map[string]healthz.Checker{
+		"custom-resource-definitions-installed": s.crdsFound,
+		"caches-filled":                         s.cachesFilled,
+	}
+	for name, check := range checks {
+		if err := s.mgr.AddReadyzCheck(name, check); err != nil {
+			return fmt.Errorf("adding the readiness check %s: %w", name, err)
+		}
+	}
 	return nil
 }
 
-// Ready is the readiness check. An instance without the lease is ready when it could start.
-func (s *starter) Ready(_ *http.Request) error {
+// crdsFound is the readiness check of the CRDs. An instance without the lease is ready when it could start.
+func (s *starter) crdsFound(_ *http.Request) error {
 	if missing := s.missing.Load(); missing != nil {
 		return *missing
 	}
+	return nil
+}
+
+// cachesFilled is the readiness check of the instance with the lease.
+func (s *starter) cachesFilled(_ *http.Request) error {
 	if s.syncing.Load() {
 		return errors.New("the caches are not filled yet")
 	}

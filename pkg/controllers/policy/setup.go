@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -63,6 +64,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithOptions(controller.TypedOptions[string]{
 			MaxConcurrentReconciles: passes,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, longestRetry),
+			LogConstructor: func(namespace *string) logr.Logger {
+				logger := mgr.GetLogger().WithValues("controller", Name)
+				if namespace != nil {
+					logger = logger.WithValues("namespace", *namespace)
+				}
+				return logger
+			},
 		}).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
 			ofNamespace[*berthv1alpha1.PropagationPolicy](),

@@ -1,0 +1,138 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controllers_test checks berth-controller-manager as its users run it: as a process of its own with the permissions
+// of its ServiceAccount, against a real control plane. In the place of the scheduler a few lines bind pods to the shares of
+// their policy, so that a test can hold it back or make it wrong.
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// timeout is for what takes a second or two on an idle machine.
+	timeout = 60 * time.Second
+	poll    = 50 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = 2 * time.Second
+)
+
+var (
+	plane   *controlplane.ControlPlane
+	client  kubernetes.Interface
+	berth   versioned.Interface
+	binder  *standIn
+	manager *controlplane.Process
+	health  string
+)
+
+func TestControllers(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "berth-controller-manager")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
+	Expect(err).NotTo(HaveOccurred())
+	client, err = kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
+		root("manifests", "base", "namespace.yaml"), root("manifests", "base", "serviceaccounts.yaml"),
+		root("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
+
+	// The manager comes before the CRDs, as it may in a cluster.
+	startManager(ctx)
+	Eventually(readiness).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
+		Should(ContainSubstring("[-]custom-resource-definitions-installed"))
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	untilReady(ctx)
+	binder = startStandIn()
+})
+
+var _ = AfterSuite(func() {
+	if binder != nil {
+		binder.stop()
+	}
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+// startManager runs bin/berth-controller-manager with the permissions of the shipped ServiceAccount.
+func startManager(ctx context.Context) {
+	GinkgoHelper()
+	port, err := controlplane.FreePort()
+	Expect(err).NotTo(HaveOccurred())
+	health = fmt.Sprintf("127.0.0.1:%d", port)
+	manager, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{
+		"--health-probe-bind-address=" + health, "--v=4",
+		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
+	}})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// killManager ends it as a crash would: without a word to anybody.
+func killManager() {
+	GinkgoHelper()
+	Expect(manager.Kill(syscall.SIGKILL)).To(Succeed())
+	manager.Wait() //nolint:errcheck // it was killed
+}
+
+func untilReady(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(readiness).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("ok"))
+}
+
+// readiness is what the manager says of itself: "ok", or why it is not ready.
+func readiness(ctx context.Context) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+health+"/readyz", http.NoBody)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return string(body)
+}
+
+// newNamespace makes a namespace for one spec, and deletes what would burden the others at the end.
+func newNamespace(ctx context.Context) string {
+	GinkgoHelper()
+	namespace, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
+	})
+	return namespace.Name
+}
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
