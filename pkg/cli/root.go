@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/preview"
@@ -72,6 +73,7 @@ func NewCommand(o Options) *cobra.Command {
 	factory := client.NewFactory(o.NewClients)
 	factory.AddFlags(root.PersistentFlags())
 	root.AddCommand(
+		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
 		preview.NewCommand(o.Streams),
 		version.NewCommand(o.Streams),

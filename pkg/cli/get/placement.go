@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,34 +135,24 @@ func (o *placementOptions) warn(problem error) {
 	fmt.Fprintln(o.streams.ErrOut, "warning:", output.OneLine(problem.Error())+"; trying again")
 }
 
-// shower returns a function that prints the placements that follow from the objects, unless it printed the same the last
-// time. A watched workload may vanish and come back.
+// shower returns a function that prints the placements that follow from the objects. A workload that was there once may
+// vanish while it is watched, and come back.
 func (o *placementOptions) shower(namespace string, name *placement.Name) func(*live.Objects) error {
-	var last []byte
+	repeater := output.NewRepeater(o.streams, o.output)
 	return func(objects *live.Objects) error {
-		found, err := o.find(objects, namespace, name)
-		if err != nil && last == nil {
-			return err
-		}
 		var out, notes bytes.Buffer
-		if err != nil {
+		found, err := o.find(objects, namespace, name)
+		switch {
+		case err == nil:
+			if err := o.print(&out, &notes, namespace, found); err != nil {
+				return err
+			}
+		case repeater.Printed():
 			fmt.Fprintln(&notes, output.OneLine(err.Error()))
-		} else if err := o.print(&out, &notes, namespace, found); err != nil {
+		default:
 			return err
 		}
-		now := slices.Concat(out.Bytes(), notes.Bytes())
-		if last != nil && bytes.Equal(now, last) {
-			return nil
-		}
-		if last != nil && o.output.ForPeople() {
-			fmt.Fprintln(o.streams.Out)
-		}
-		last = now
-		if _, err := o.streams.Out.Write(out.Bytes()); err != nil {
-			return err
-		}
-		_, err = o.streams.ErrOut.Write(notes.Bytes())
-		return err
+		return repeater.Print(out.Bytes(), notes.Bytes())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"berth.dev/berth/pkg/cli/internal/output"
 )
@@ -111,5 +112,39 @@ func TestRows(t *testing.T) {
 func TestOneLine(t *testing.T) {
 	if got, want := output.OneLine("a\n b\t\x1b[31mc\r\n"), "a b ^[[31mc"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestRepeater(t *testing.T) {
+	answers := [][2]string{
+		{"first\n", ""}, {"first\n", ""}, {"second\n", "a note\n"}, {"second\n", "a note\n"}, {"second\n", ""},
+		{"", "gone\n"}, {"first\n", ""},
+	}
+	tests := map[string]struct {
+		formats []output.Format
+		wantOut string
+	}{
+		"people":   {[]output.Format{output.Table, output.JSON}, "first\n\nsecond\n\nsecond\n\nfirst\n"},
+		"programs": {[]output.Format{output.JSON, output.Table}, "first\nsecond\nsecond\nfirst\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			repeater := output.NewRepeater(streams, output.NewFlag(tc.formats...))
+			if repeater.Printed() {
+				t.Error("something was printed before the first answer")
+			}
+			for _, answer := range answers {
+				if err := repeater.Print([]byte(answer[0]), []byte(answer[1])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if out.String() != tc.wantOut || errOut.String() != "a note\ngone\n" {
+				t.Errorf("printed %q and %q, want %q", out.String(), errOut.String(), tc.wantOut)
+			}
+			if !repeater.Printed() {
+				t.Error("nothing was printed")
+			}
+		})
 	}
 }

@@ -1,0 +1,255 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// state says what has become of a pod.
+type state string
+
+const (
+	waiting     state = "Waiting"
+	placed      state = "Placed"
+	bound       state = "Bound"
+	terminating state = "Terminating"
+	finished    state = "Finished"
+)
+
+// explanation is the answer. The names of its fields are a promise to programs.
+type explanation struct {
+	Namespace     string        `json:"namespace"`
+	Pod           string        `json:"pod"`
+	SchedulerName string        `json:"schedulerName"`
+	State         state         `json:"state"`
+	Workload      *workloadInfo `json:"workload,omitempty"`
+	Policy        *policyInfo   `json:"policy,omitempty"`
+	// Placement is where a bound pod runs.
+	Placement *placementInfo `json:"placement,omitempty"`
+	// FixedSeat is the seat of a pod that its controller numbers.
+	FixedSeat *int32   `json:"fixedSeat,omitempty"`
+	Reasons   []string `json:"reasons"`
+	// Clusters are those of the policy, by name.
+	Clusters []clusterInfo `json:"clusters,omitempty"`
+	// OtherNodes is the number of nodes in no cluster of the policy.
+	OtherNodes *int `json:"otherNodes,omitempty"`
+	// Scheduler is what the scheduler last said about the pod.
+	Scheduler *schedulerInfo `json:"scheduler,omitempty"`
+}
+
+type workloadInfo struct {
+	berthv1alpha1.WorkloadReference `json:",inline"`
+
+	// Replicas is the number of replicas wanted; absent if Berth cannot know it.
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+type policyInfo struct {
+	Name string `json:"name"`
+	// SelectedBy is annotation, name, labels or kind.
+	SelectedBy        string `json:"selectedBy"`
+	WhenUnsatisfiable string `json:"whenUnsatisfiable"`
+	// Over are the policies that select the workload too, and lose.
+	Over []string `json:"over,omitempty"`
+}
+
+type placementInfo struct {
+	Node string `json:"node"`
+	// Cluster is where the node belongs now; empty if to none.
+	Cluster string `json:"cluster"`
+	// PlacedBy is the policy that placed the pod, PlacedIn the cluster it chose; both absent if something else bound it.
+	PlacedBy string `json:"placedBy,omitempty"`
+	PlacedIn string `json:"placedIn,omitempty"`
+	// Seat is absent from pods beyond the share of their cluster.
+	Seat *int32 `json:"seat,omitempty"`
+}
+
+type schedulerInfo struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// explain works out the answer for a pod of the state's objects.
+func explain(s *placement.State, pod *corev1.Pod) *explanation {
+	e := &explanation{
+		Namespace: pod.Namespace, Pod: pod.Name, SchedulerName: pod.Spec.SchedulerName, State: stateOf(pod),
+		Placement: placementOf(s, pod), Scheduler: schedulerOf(pod), Reasons: []string{},
+	}
+	policy, w := e.findPolicy(s, pod)
+	if policy == nil {
+		e.explainEnd()
+		return e
+	}
+	order, err := policymatch.Order(policy)
+	if err != nil {
+		e.because("policy %q cannot be carried out, so its pods wait: %v", policy.Name, err)
+		e.explainEnd()
+		return e
+	}
+	asked := newQuestion(s, pod, policy, order, w)
+	if asked.fixed {
+		e.FixedSeat = &asked.seat
+	}
+	e.Clusters = asked.clusters()
+	others := asked.otherNodes()
+	e.OtherNodes = &others
+	switch e.State {
+	case waiting:
+		e.explainWaiting(asked)
+	case placed, bound:
+		e.explainBound(asked)
+	case terminating, finished:
+	}
+	e.explainEnd()
+	return e
+}
+
+func (e *explanation) because(format string, args ...any) {
+	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
+}
+
+// findPolicy finds the workload and the policy in force. If there is none it says why.
+func (e *explanation) findPolicy(
+	s *placement.State, pod *corev1.Pod,
+) (*berthv1alpha1.PropagationPolicy, *workload.Workload) {
+	if e.State == waiting && !slices.Contains(s.Schedulers, pod.Spec.SchedulerName) {
+		e.because("its schedulerName is %q, and Berth places only pods of %q: set it in the pod template, it cannot be "+
+			"changed on a pod", pod.Spec.SchedulerName, strings.Join(s.Schedulers, `" or "`))
+	}
+	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
+	w, err := workload.Of(pod, s.Objects)
+	if err != nil && (request != "" || s.Policies.Any(pod.Namespace)) {
+		e.because("nobody can tell which policy is in force: %v", err)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	e.Workload = &workloadInfo{WorkloadReference: berthv1alpha1.WorkloadReference{
+		APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name,
+	}}
+	if w.ReplicasKnown {
+		e.Workload.Replicas = &w.Replicas
+	}
+	policy, by, err := match(s, pod, &w)
+	switch {
+	case errors.Is(err, policymatch.ErrNotFound):
+		e.because("the annotation %s asks for policy %q, and there is none of that name in namespace %q",
+			berthv1alpha1.PolicyAnnotation, request, pod.Namespace)
+	case request == berthv1alpha1.PolicyNone:
+		e.because("the annotation %s: %s keeps every policy away", berthv1alpha1.PolicyAnnotation, request)
+	case policy == nil:
+		e.because("no PropagationPolicy of namespace %q selects %s, so nothing limits where it goes",
+			pod.Namespace, placement.Title(w.Kind, w.Name))
+		e.explainSelectors(s, pod.Namespace)
+	default:
+		e.Policy = &policyInfo{
+			Name: policy.Name, SelectedBy: by.String(), Over: losers(s, &w, policy),
+			WhenUnsatisfiable: string(policy.Spec.Placement.WhenUnsatisfiable),
+		}
+		if e.Policy.WhenUnsatisfiable == "" {
+			e.Policy.WhenUnsatisfiable = string(berthv1alpha1.DoNotSchedule)
+		}
+	}
+	return policy, &w
+}
+
+// match returns the policy in force for a pod. Berth writes the policy that placed a pod into the annotation by which users
+// ask for one, so what a stamped pod carries there need not be a request.
+func match(
+	s *placement.State, pod *corev1.Pod, w *workload.Workload,
+) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
+	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
+	given, stamped := stamp.Of(pod)
+	if stamped && given.Policy == request {
+		if policy, by, err := s.Match(w, ""); err == nil && policy != nil {
+			return policy, by, nil
+		}
+	}
+	return s.Match(w, request)
+}
+
+func losers(s *placement.State, w *workload.Workload, winner *berthv1alpha1.PropagationPolicy) []string {
+	var names []string
+	for _, policy := range s.Policies.Claimants(&policymatch.Workload{
+		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
+	}) {
+		if policy.Name != winner.Name {
+			names = append(names, policy.Name)
+		}
+	}
+	return names
+}
+
+// maxProblems bounds how many selectors that select nothing are told.
+const maxProblems = 5
+
+// explainSelectors tells which selectors of the namespace cannot select anything: perhaps one of them was meant to.
+func (e *explanation) explainSelectors(s *placement.State, namespace string) {
+	told := 0
+	for i := range s.Objects.Policies {
+		policy := &s.Objects.Policies[i]
+		if policy.Namespace != namespace {
+			continue
+		}
+		for _, problem := range policymatch.Problems(policy) {
+			if told == maxProblems {
+				return
+			}
+			e.because("policy %q has a selector that selects nothing: %s", policy.Name, problem.Message)
+			told++
+		}
+	}
+}
+
+func stateOf(pod *corev1.Pod) state {
+	_, stamped := stamp.Of(pod)
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+		return finished
+	case pod.DeletionTimestamp != nil:
+		return terminating
+	case stamped:
+		return placed
+	case pod.Spec.NodeName != "":
+		return bound
+	default:
+		return waiting
+	}
+}
+
+func placementOf(s *placement.State, pod *corev1.Pod) *placementInfo {
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	p := &placementInfo{Node: pod.Spec.NodeName, Cluster: s.ClusterOf(pod)}
+	if given, stamped := stamp.Of(pod); stamped {
+		p.PlacedBy, p.PlacedIn = given.Policy, given.Cluster
+		if given.Seat != stamp.NoSeat {
+			p.Seat = &given.Seat
+		}
+	}
+	return p
+}
+
+// schedulerOf returns what the scheduler last said about a pod that it could not bind.
+func schedulerOf(pod *corev1.Pod) *schedulerInfo {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue {
+			return &schedulerInfo{Reason: c.Reason, Message: c.Message}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/live"
+	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/placement"
+)
+
+const podLong = `Tell why a pod runs where it does, or why it waits: which policy is in force and how it came to be, which seat and
+cluster the pod has, and what each cluster of the policy says to it.
+
+The answer is worked out from the live objects with the code that decides in the scheduler. What it cannot know, for
+instance whether a node has enough cpu left, the scheduler tells in its own words.
+
+Nodes are counted by what they say to this pod:
+
+  USABLE     ready, and nothing known speaks against it
+  NOT-READY  the node is not ready
+  CORDONED   the node is marked unschedulable
+  TAINTED    the node has a taint that the pod does not tolerate
+  UNMATCHED  the node does not match the node selector or affinity of the pod`
+
+const podExample = `  # Why does this pod wait?
+  berthctl explain pod nginx-7c5ddbdf54-x2x9m
+
+  # The seat of a pod, for a program
+  berthctl explain pod nginx-7c5ddbdf54-x2x9m -o json | jq .placement.seat`
+
+// podOptions are the flags of explain pod.
+type podOptions struct {
+	streams    genericiooptions.IOStreams
+	factory    *client.Factory
+	output     *output.Flag
+	schedulers []string
+}
+
+func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
+	o := &podOptions{
+		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
+	}
+	cmd := &cobra.Command{
+		Use:               "pod NAME",
+		Aliases:           []string{"pods", "po"},
+		Short:             "Tell why a pod runs where it does, or waits",
+		Long:              podLong,
+		Example:           podExample,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: o.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0])
+		},
+	}
+	placement.AddSchedulersFlag(cmd.Flags(), &o.schedulers)
+	o.output.AddTo(cmd)
+	return cmd
+}
+
+func (o *podOptions) run(ctx context.Context, name string) error {
+	// kubectl prints pods as pod/NAME, and people paste that.
+	name = strings.TrimPrefix(name, "pod/")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return fmt.Errorf("%.64q is no name of a pod", name)
+	}
+	namespace, objects, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	pod := objects.Pod(namespace, name)
+	if pod == nil {
+		return fmt.Errorf("pod %q not found in namespace %q", name, namespace)
+	}
+	answer := explain(placement.NewState(objects, o.schedulers), pod)
+	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
+}
+
+func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.Objects, err error) {
+	if namespace, err = o.factory.Namespace(); err != nil {
+		return "", nil, err
+	}
+	clients, err := o.factory.Clients()
+	if err != nil {
+		return "", nil, err
+	}
+	objects, err = live.Read(ctx, clients, namespace)
+	return namespace, objects, err
+}
+
+// completionTimeout is how long a shell waits for the names of pods.
+const completionTimeout = 3 * time.Second
+
+// complete offers the pods of the namespace to the shell, nothing if they cannot be read.
+func (o *podOptions) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	_, objects, err := o.read(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := make([]string, len(objects.Pods))
+	for i := range objects.Pods {
+		names[i] = objects.Pods[i].Name
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

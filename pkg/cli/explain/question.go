@@ -1,0 +1,211 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// clusterInfo is what a cluster of the policy says to the pod.
+type clusterInfo struct {
+	Name   string `json:"name"`
+	Exists bool   `json:"exists"`
+	// Desired is the share of the cluster; absent if the number of replicas is not known.
+	Desired *int `json:"desired,omitempty"`
+	// Current is the number of bound pods of the pod's own revision.
+	Current int `json:"current"`
+	// FreeSeats is the number of seats that nobody holds, NextSeat the lowest of them.
+	FreeSeats int        `json:"freeSeats"`
+	NextSeat  *int       `json:"nextSeat,omitempty"`
+	Nodes     nodeCounts `json:"nodes"`
+	// Says is the answer in words.
+	Says string `json:"says"`
+
+	// admits says whether the policy lets the pod into the cluster at present.
+	admits bool
+}
+
+// question is a pod that asks the clusters of its policy for a place.
+type question struct {
+	state    *placement.State
+	pod      *corev1.Pod
+	workload *workload.Workload
+	policy   *berthv1alpha1.PropagationPolicy
+	order    *apportion.Order
+	// plan is nil if the number of replicas is not known.
+	plan *apportion.Plan
+	// seat is the number that the pod's controller gave it, if fixed.
+	seat  int32
+	fixed bool
+	// held are the seats of the pod's revision, by the index of the cluster.
+	held []*apportion.Held
+	// turns are the places of the clusters in the order in which they are asked, from 1, where the number of replicas is
+	// not known; 0 for those that are full.
+	turns []int
+}
+
+func newQuestion(
+	s *placement.State, pod *corev1.Pod, policy *berthv1alpha1.PropagationPolicy, order *apportion.Order,
+	w *workload.Workload,
+) *question {
+	q := &question{state: s, pod: pod, workload: w, policy: policy, order: order, held: make([]*apportion.Held, order.Len())}
+	q.seat, q.fixed = q.ordinal(pod)
+	switch {
+	case q.fixed:
+		q.plan = order.Plan(max(int64(w.Replicas), int64(q.seat)+1))
+	case w.ReplicasKnown:
+		q.plan = order.Plan(int64(w.Replicas))
+	}
+	for i := range q.held {
+		q.held[i] = &apportion.Held{}
+	}
+	for i := range s.Objects.Pods {
+		if sibling := &s.Objects.Pods[i]; q.counts(sibling) {
+			if cluster, named := order.Index(s.ClusterOf(sibling)); named {
+				q.held[cluster].Add(q.seatOf(sibling))
+			}
+		}
+	}
+	if q.plan == nil {
+		q.takeTurns()
+	}
+	return q
+}
+
+func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
+	start := int32(0)
+	if set, err := q.state.Objects.StatefulSet(pod.Namespace, q.workload.Name); err == nil && set.Spec.Ordinals != nil {
+		start = set.Spec.Ordinals.Start
+	}
+	return workload.Ordinal(pod, start)
+}
+
+// counts says whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat
+// whatever the revision. Pods without an owner share the seats of the policy that placed them.
+func (q *question) counts(pod *corev1.Pod) bool {
+	if pod.Namespace != q.pod.Namespace || pod.Spec.NodeName == "" || !workloads.Lives(pod) {
+		return false
+	}
+	mine, owned := workload.RevisionOf(q.pod)
+	if !owned {
+		given, stamped := stamp.Of(pod)
+		return metav1.GetControllerOfNoCopy(pod) == nil && stamped && given.Policy == q.policy.Name
+	}
+	theirs, _ := workload.RevisionOf(pod)
+	return mine == theirs || q.fixed && mine.Owner == theirs.Owner
+}
+
+func (q *question) seatOf(pod *corev1.Pod) int64 {
+	if seat, fixed := q.ordinal(pod); fixed {
+		return int64(seat)
+	}
+	if given, stamped := stamp.Of(pod); stamped {
+		return int64(given.Seat)
+	}
+	return stamp.NoSeat
+}
+
+func (q *question) takeTurns() {
+	held := make([]int64, len(q.held))
+	for i := range q.held {
+		held[i] = int64(q.held[i].Len())
+	}
+	q.turns = make([]int, len(q.held))
+	for turn, cluster := range q.order.Ranking(held) {
+		q.turns[cluster] = turn + 1
+	}
+}
+
+// clusters returns what the clusters say, by name.
+func (q *question) clusters() []clusterInfo {
+	infos := make([]clusterInfo, q.order.Len())
+	for i := range infos {
+		infos[i] = q.ask(i)
+	}
+	slices.SortFunc(infos, func(a, b clusterInfo) int { return strings.Compare(a.Name, b.Name) })
+	return infos
+}
+
+func (q *question) ask(cluster int) clusterInfo {
+	c := clusterInfo{Name: q.order.Name(cluster), Current: q.held[cluster].Len()}
+	if known := q.state.Topology.Cluster(c.Name); known != nil {
+		c.Exists = true
+		c.Nodes = countNodes(q.pod, known.Nodes)
+	}
+	if q.plan != nil {
+		share := q.plan.Share(cluster)
+		c.Desired = &share
+		c.FreeSeats = max(0, q.plan.Free(cluster, q.held[cluster]))
+		if next, ok := q.plan.FirstFreeOf(cluster, q.held[cluster]); ok {
+			c.NextSeat = &next
+		}
+	}
+	var word string
+	c.admits, word = q.answer(cluster, &c)
+	c.Says = word + c.nodesSay()
+	return c
+}
+
+// answer says whether the policy lets the pod into a cluster, and why.
+func (q *question) answer(cluster int, c *clusterInfo) (admits bool, word string) {
+	switch {
+	case q.fixed:
+		if owner, ok := q.plan.Owner(int64(q.seat)); ok && owner == cluster {
+			return true, fmt.Sprintf("owns seat %d", q.seat)
+		}
+		return false, fmt.Sprintf("does not own seat %d", q.seat)
+	case q.plan == nil && q.turns[cluster] == 0:
+		return false, "is at its max"
+	case q.plan == nil:
+		return true, fmt.Sprintf("is asked as number %d", q.turns[cluster])
+	case c.FreeSeats == 1:
+		return true, "has 1 free seat"
+	case c.FreeSeats > 1:
+		return true, fmt.Sprintf("has %d free seats", c.FreeSeats)
+	case c.Current > *c.Desired:
+		return false, fmt.Sprintf("has %d more than its share", c.Current-*c.Desired)
+	case *c.Desired == 0:
+		return false, "has no share in so few replicas"
+	default:
+		return false, "has its share"
+	}
+}
+
+// nodesSay says what keeps an admitted pod from the nodes of a cluster.
+func (c *clusterInfo) nodesSay() string {
+	switch {
+	case !c.Exists:
+		return ", but does not exist"
+	case c.Nodes.Total == 0:
+		return ", but has no nodes"
+	case c.admits && c.Nodes.Usable == 0:
+		return ", but none of its nodes can take the pod"
+	default:
+		return ""
+	}
+}
+
+// otherNodes counts the nodes in no cluster of the policy.
+func (q *question) otherNodes() int {
+	others := 0
+	for i := range q.state.Objects.Nodes {
+		_, cluster := q.state.Topology.Place(q.state.Objects.Nodes[i].Name)
+		if _, named := q.order.Index(cluster); !named {
+			others++
+		}
+	}
+	return others
+}
