@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/placement/policymatch"
 )
 
 // ErrOwnerNotFound is wrapped by the error of Of when the controller of a pod does not exist, or is not known yet.
@@ -41,12 +43,22 @@ type Workload struct {
 	APIVersion, Kind, Namespace, Name string
 	// UID of the object.
 	UID types.UID
-	// Labels of the object; nil for kinds that Berth does not read.
+	// Labels of the object. They mean nothing if LabelsUnknown.
 	Labels map[string]string
+	// LabelsUnknown says that the object is of a kind that Berth does not read.
+	LabelsUnknown bool
 	// Replicas is the number of replicas wanted at present. It means nothing unless ReplicasKnown.
 	Replicas int32
 	// ReplicasKnown is false for pods without an owner and for owners of kinds that Berth does not read.
 	ReplicasKnown bool
+}
+
+// Selectable returns what selectors of policies are matched against.
+func (w Workload) Selectable() *policymatch.Workload {
+	return &policymatch.Workload{
+		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name,
+		Labels: w.Labels, LabelsUnknown: w.LabelsUnknown,
+	}
 }
 
 // Of returns the workload of a pod. A pod without a controller is its own workload, of kind Pod. The error wraps
@@ -133,7 +145,9 @@ func of(ref *metav1.OwnerReference, object metav1.Object, replicas int32) Worklo
 }
 
 func unread(ref *metav1.OwnerReference, namespace string) Workload {
-	return Workload{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: ref.UID}
+	return Workload{
+		APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: ref.UID, LabelsUnknown: true,
+	}
 }
 
 func check(ref *metav1.OwnerReference, namespace string, object metav1.Object, err error) error {

@@ -116,14 +116,12 @@ func (p *pass) assign(index *policymatch.Index, observed []*workloads.Observed) 
 func match(
 	index *policymatch.Index, o *workloads.Observed,
 ) (winner *berthv1alpha1.PropagationPolicy, claimants []*berthv1alpha1.PropagationPolicy) {
-	w := policymatch.Workload{
-		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Labels: o.Labels,
-	}
-	winner, _, err := index.Match(&w, o.Request)
+	w := o.Selectable()
+	winner, _, err := index.Match(w, o.Request)
 	if err != nil && !o.ReplicasKnown {
-		winner, _, _ = index.Match(&w, "")
+		winner, _, _ = index.Match(w, "")
 	}
-	return winner, index.Claimants(&w)
+	return winner, index.Claimants(w)
 }
 
 func listPolicies(

@@ -16,6 +16,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/workload"
 )
@@ -56,6 +57,9 @@ const (
 	// ErrReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
 	ErrReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
 )
+
+// skip is the answer for pods that the plugin does not concern. The framework only reads it.
+var skip = fwk.NewStatus(fwk.Skip)
 
 // Shared is what the instances of the plugin, one for each profile, have in common.
 type Shared struct {
@@ -110,7 +114,10 @@ func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
 
 // SignPod lets pods without a policy be scheduled in batches. A pod with a policy is not signed, because where it goes
 // changes where the next one may go.
-func (p *NodeGroupPolicy) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *NodeGroupPolicy) SignPod(
+	ctx context.Context, pod *corev1.Pod,
+) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "SignPod", &status)
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot != nil && unconcerned(snapshot, pod) {
 		return nil, nil
@@ -141,9 +148,7 @@ func (p *NodeGroupPolicy) policyOf(snapshot *catalog.Snapshot, pod *corev1.Pod) 
 	if err != nil {
 		return nil, w, err
 	}
-	object, _, err := snapshot.Matcher.Match(&policymatch.Workload{
-		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
-	}, pod.Annotations[berthv1alpha1.PolicyAnnotation])
+	object, _, err := snapshot.Matcher.Match(w.Selectable(), pod.Annotations[berthv1alpha1.PolicyAnnotation])
 	if err != nil || object == nil {
 		return nil, w, err
 	}
@@ -154,9 +159,9 @@ func (p *NodeGroupPolicy) policyOf(snapshot *catalog.Snapshot, pod *corev1.Pod) 
 func rejection(err error) *fwk.Status {
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound):
-		return reject(fwk.UnschedulableAndUnresolvable, reasonPolicyNotFound)
+		return reject(reasonPolicyNotFound)
 	case errors.Is(err, workload.ErrOwnerNotFound):
-		return reject(fwk.UnschedulableAndUnresolvable, reasonOwnerNotFound)
+		return reject(reasonOwnerNotFound)
 	default:
 		return fwk.AsStatus(err)
 	}

@@ -25,25 +25,33 @@ type Policy struct {
 
 	mu    sync.Mutex
 	plans map[int32]*apportion.Plan
+	seats int // in all plans together
 	table []int32
 }
 
-// maxPlans bounds the number of plans kept for one policy: one for each number of replicas in use, and workloads of one
-// policy seldom have many different ones.
-const maxPlans = 64
+const (
+	// maxPlans bounds the number of plans kept for one policy: one for each number of replicas in use, and workloads of
+	// one policy seldom have many different ones.
+	maxPlans = 64
+
+	// maxSeats bounds the memory of the plans kept for one policy, at eight bytes for each seat.
+	maxSeats = 2 * apportion.MaxSeats
+)
 
 // Plan returns the seats of n replicas.
 func (p *Policy) Plan(n int32) *apportion.Plan {
+	n = min(n, apportion.MaxSeats)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if plan, found := p.plans[n]; found {
 		return plan
 	}
-	if p.plans == nil || len(p.plans) >= maxPlans {
-		p.plans = map[int32]*apportion.Plan{}
-	}
 	plan := p.Order.Plan(int64(n))
+	if p.plans == nil || len(p.plans) >= maxPlans || p.seats+plan.Len() > maxSeats {
+		p.plans, p.seats = map[int32]*apportion.Plan{}, 0
+	}
 	p.plans[n] = plan
+	p.seats += plan.Len()
 	return plan
 }
 
