@@ -31,7 +31,7 @@ const bindingExample = `  # Six clusters, two schedulers
 
 // bindingOptions are the flags of preview binding.
 type bindingOptions struct {
-	clusters, schedulers *values.Labels
+	clusters, schedulers *values.Names
 	loadFactor           *values.Thousandths
 	then                 string
 	output               *output.Flag
@@ -53,8 +53,8 @@ type bindingMove struct {
 
 func newBinding(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &bindingOptions{
-		clusters:   values.NewLabels("cluster", 10_000),
-		schedulers: values.NewLabels("scheduler", rendezvous.MaxSchedulers),
+		clusters:   values.NewNames("cluster", 10_000),
+		schedulers: values.NewNames("scheduler", rendezvous.MaxSchedulers),
 		loadFactor: values.NewThousandths(
 			values.Range{Min: 1000, Max: int64(rendezvous.MaxLoadFactor)}, int64(rendezvous.DefaultLoadFactor)),
 		output: output.NewFlag(output.Table, output.JSON, output.YAML),
