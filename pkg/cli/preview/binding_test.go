@@ -38,8 +38,8 @@ func TestBindingOutput(t *testing.T) {
 				`"moves":[{"cluster":"c0","from":"s0","to":""}]}` + "\n",
 		},
 		"a table for people": {
-			args: "--clusters c1,c0 --schedulers s0,s1 --then remove=s1",
-			want: "CLUSTER   SCHEDULER   THEN\nc0        s1          s0\nc1        s0          s0\n\n1 of 2 clusters move.\n",
+			args: "--clusters c1,c0 --schedulers s0,s1 --then remove=s0",
+			want: "CLUSTER   SCHEDULER   THEN\nc0        s0          s1\nc1        s0          s1\n\n2 of 2 clusters move.\n",
 		},
 	}
 	for name, tc := range tests {
