@@ -15,6 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// strategicMerge finds containers by their names.
+const strategicMerge = types.StrategicMergePatchType
+
 // deployment returns a Deployment whose pods berth-scheduler is to place.
 func (s *site) deployment(name string, replicas int) *appsv1.Deployment {
 	return &appsv1.Deployment{
@@ -35,7 +38,7 @@ func (s *site) createDeployment(ctx context.Context, deployment *appsv1.Deployme
 
 func (s *site) patchDeployment(ctx context.Context, name, patch string) {
 	GinkgoHelper()
-	_, err := client.AppsV1().Deployments(s.namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := client.AppsV1().Deployments(s.namespace).Patch(ctx, name, strategicMerge, []byte(patch), metav1.PatchOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }
 

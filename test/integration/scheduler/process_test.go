@@ -19,6 +19,9 @@ import (
 // schedulerName is the profile that is shipped.
 const schedulerName = "berth-scheduler"
 
+// patientElection lets a leader live through an outage of the API server.
+var patientElection = []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"}
+
 // quickElection makes a standby take over within seconds after a crash.
 var quickElection = []string{
 	"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",

@@ -5,6 +5,7 @@ package scheduler_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -56,6 +57,9 @@ func newSiteWith(ctx context.Context, clusters ...string) *site {
 // full returns the name of a cluster in the API.
 func (s *site) full(cluster string) string { return cluster + "-" + s.suffix }
 
+// node returns the name of the i-th node of a cluster.
+func (s *site) node(cluster string, i int) string { return s.full(cluster) + "-" + strconv.Itoa(i) }
+
 // label returns the labels that nodes of a cluster carry.
 func (s *site) label(cluster string) map[string]string {
 	return map[string]string{placeLabel: s.full(cluster)}
@@ -83,23 +87,30 @@ func (s *site) createNodes(ctx context.Context, cluster string, count int) {
 type weight struct {
 	cluster string
 	weight  int64
+	// max is the number of replicas at most; 0 means no limit.
+	max int32
 }
 
-// policy returns a policy for one workload.
+// policy returns a policy for all workloads of a kind, one that moves misplaced pods without delay: "no pod was evicted" then
+// says that none was misplaced.
 func (s *site) policy(name, kind string, weights ...weight) *berthv1alpha1.PropagationPolicy {
 	apiVersion := map[string]string{
 		"Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1", "Job": "batch/v1",
-		"ReplicationController": "v1", "Pod": "v1",
+		"ReplicationController": "v1", "Pod": "v1", "Lease": "coordination.k8s.io/v1",
 	}[kind]
 	policy := &berthv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
 		Spec: berthv1alpha1.PropagationPolicySpec{
 			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: apiVersion, Kind: kind}},
+			Rebalance:         berthv1alpha1.Rebalance{Cooldown: &metav1.Duration{}, MinPodAge: &metav1.Duration{}},
 		},
 	}
 	for _, w := range weights {
-		policy.Spec.Placement.StaticWeightList = append(policy.Spec.Placement.StaticWeightList,
-			berthv1alpha1.StaticClusterWeight{ClusterNames: []string{s.full(w.cluster)}, Weight: w.weight})
+		entry := berthv1alpha1.StaticClusterWeight{ClusterNames: []string{s.full(w.cluster)}, Weight: w.weight}
+		if w.max > 0 {
+			entry.Max = &w.max
+		}
+		policy.Spec.Placement.StaticWeightList = append(policy.Spec.Placement.StaticWeightList, entry)
 	}
 	return policy
 }
@@ -112,7 +123,7 @@ func (s *site) createPolicy(ctx context.Context, policy *berthv1alpha1.Propagati
 
 // twoToThree is the weights of most specs: with 5 replicas beijing has 2 and hangzhou 3.
 func twoToThree() []weight {
-	return []weight{{"beijing", 2}, {"hangzhou", 3}}
+	return []weight{{cluster: "beijing", weight: 2}, {cluster: "hangzhou", weight: 3}}
 }
 
 // template returns a pod that berth-scheduler is to place.

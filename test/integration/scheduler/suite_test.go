@@ -6,6 +6,7 @@
 package scheduler_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestScheduler(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	binDir, err := controlplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
 	Expect(err).NotTo(HaveOccurred())
 	client, err = kubernetes.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
@@ -53,7 +54,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
-	main = startScheduler(ctx, schedulerOptions{})
+	main = startScheduler(ctx, schedulerOptions{args: patientElection})
+	// It would evict what the scheduler misplaces.
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{})
+	Expect(err).NotTo(HaveOccurred())
 })
 
 var _ = AfterSuite(func() {
