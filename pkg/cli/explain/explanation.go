@@ -95,7 +95,7 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 	}
 	order, err := policymatch.Order(policy)
 	if err != nil {
-		e.because("policy %q cannot be carried out, so its pods wait: %v", policy.Name, err)
+		e.becausef("policy %q cannot be carried out, so its pods wait: %v", policy.Name, err)
 		e.explainEnd()
 		return e
 	}
@@ -117,7 +117,7 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 	return e
 }
 
-func (e *explanation) because(format string, args ...any) {
+func (e *explanation) becausef(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }
 
@@ -126,13 +126,13 @@ func (e *explanation) findPolicy(
 	s *placement.State, pod *corev1.Pod,
 ) (*berthv1alpha1.PropagationPolicy, *workload.Workload) {
 	if e.State == waiting && !slices.Contains(s.Schedulers, pod.Spec.SchedulerName) {
-		e.because("its schedulerName is %q, and Berth places only pods of %q: set it in the pod template, it cannot be "+
+		e.becausef("its schedulerName is %q, and Berth places only pods of %q: set it in the pod template, it cannot be "+
 			"changed on a pod", pod.Spec.SchedulerName, strings.Join(s.Schedulers, `" or "`))
 	}
 	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
 	w, err := workload.Of(pod, s.Objects)
 	if err != nil && (request != "" || s.Policies.Any(pod.Namespace)) {
-		e.because("nobody can tell which policy is in force: %v", err)
+		e.becausef("nobody can tell which policy is in force: %v", err)
 	}
 	if err != nil {
 		return nil, nil
@@ -146,12 +146,12 @@ func (e *explanation) findPolicy(
 	policy, by, err := match(s, pod, &w)
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound):
-		e.because("the annotation %s asks for policy %q, and there is none of that name in namespace %q",
+		e.becausef("the annotation %s asks for policy %q, and there is none of that name in namespace %q",
 			berthv1alpha1.PolicyAnnotation, request, pod.Namespace)
 	case request == berthv1alpha1.PolicyNone:
-		e.because("the annotation %s: %s keeps every policy away", berthv1alpha1.PolicyAnnotation, request)
+		e.becausef("the annotation %s: %s keeps every policy away", berthv1alpha1.PolicyAnnotation, request)
 	case policy == nil:
-		e.because("no PropagationPolicy of namespace %q selects %s, so nothing limits where it goes",
+		e.becausef("no PropagationPolicy of namespace %q selects %s, so nothing limits where it goes",
 			pod.Namespace, placement.Title(w.Kind, w.Name))
 		e.explainSelectors(s, pod.Namespace)
 	default:
@@ -183,9 +183,7 @@ func match(
 
 func losers(s *placement.State, w *workload.Workload, winner *berthv1alpha1.PropagationPolicy) []string {
 	var names []string
-	for _, policy := range s.Policies.Claimants(&policymatch.Workload{
-		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
-	}) {
+	for _, policy := range s.Policies.Claimants(w.Selectable()) {
 		if policy.Name != winner.Name {
 			names = append(names, policy.Name)
 		}
@@ -208,7 +206,7 @@ func (e *explanation) explainSelectors(s *placement.State, namespace string) {
 			if told == maxProblems {
 				return
 			}
-			e.because("policy %q has a selector that selects nothing: %s", policy.Name, problem.Message)
+			e.becausef("policy %q has a selector that selects nothing: %s", policy.Name, problem.Message)
 			told++
 		}
 	}

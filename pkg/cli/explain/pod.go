@@ -18,6 +18,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/cli/internal/values"
 )
 
 const podLong = `Tell why a pod runs where it does, or why it waits: which policy is in force and how it came to be, which seat and
@@ -45,7 +46,7 @@ type podOptions struct {
 	streams    genericiooptions.IOStreams
 	factory    *client.Factory
 	output     *output.Flag
-	schedulers []string
+	schedulers *values.Names
 }
 
 func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
@@ -64,7 +65,7 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 			return o.run(cmd.Context(), args[0])
 		},
 	}
-	placement.AddSchedulersFlag(cmd.Flags(), &o.schedulers)
+	o.schedulers = placement.AddSchedulersFlag(cmd.Flags())
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -83,7 +84,7 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	if pod == nil {
 		return fmt.Errorf("pod %q not found in namespace %q", name, namespace)
 	}
-	answer := explain(placement.NewState(objects, o.schedulers), pod)
+	answer := explain(placement.NewState(objects, o.schedulers.Values()), pod)
 	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
 }
 

@@ -22,24 +22,24 @@ func (e *explanation) explainWaiting(q *question) {
 	}
 	switch {
 	case len(usable) > 0:
-		e.because("the policy lets it into %s, and nodes there look usable", strings.Join(usable, ", "))
+		e.becausef("the policy lets it into %s, and nodes there look usable", strings.Join(usable, ", "))
 	case len(admitting) > 0:
-		e.because("the policy lets it into %s only, and no node there can take it", strings.Join(admitting, ", "))
+		e.becausef("the policy lets it into %s only, and no node there can take it", strings.Join(admitting, ", "))
 	default:
 		e.explainFull(q)
 	}
 	if len(usable) == 0 && e.Policy.WhenUnsatisfiable == string(berthv1alpha1.ScheduleAnyway) {
-		e.because("whenUnsatisfiable is %s, so it may go to any other node", berthv1alpha1.ScheduleAnyway)
+		e.becausef("whenUnsatisfiable is %s, so it may go to any other node", berthv1alpha1.ScheduleAnyway)
 	}
 	if gates := q.pod.Spec.SchedulingGates; len(gates) > 0 {
 		names := make([]string, len(gates))
 		for i := range gates {
 			names[i] = gates[i].Name
 		}
-		e.because("scheduling gates hold it back: %s", strings.Join(names, ", "))
+		e.becausef("scheduling gates hold it back: %s", strings.Join(names, ", "))
 	}
 	if node := q.pod.Status.NominatedNodeName; node != "" {
-		e.because("it waits for pods of lower priority to leave node %s", node)
+		e.becausef("it waits for pods of lower priority to leave node %s", node)
 	}
 }
 
@@ -47,14 +47,14 @@ func (e *explanation) explainWaiting(q *question) {
 func (e *explanation) explainFull(q *question) {
 	switch {
 	case q.fixed:
-		e.because("seat %d is beyond the max of all clusters", q.seat)
+		e.becausef("seat %d is beyond the max of all clusters", q.seat)
 	case q.plan == nil:
-		e.because("all clusters are at their max")
+		e.becausef("all clusters are at their max")
 	case q.plan.Unplaced() > 0:
-		e.because("all clusters are at their max, which leaves %d of %d replicas without a place",
+		e.becausef("all clusters are at their max, which leaves %d of %d replicas without a place",
 			q.plan.Unplaced(), q.plan.Replicas())
 	default:
-		e.because("all clusters have their share: %d replicas are wanted, and as many pods of this revision are bound",
+		e.becausef("all clusters have their share: %d replicas are wanted, and as many pods of this revision are bound",
 			q.plan.Replicas())
 	}
 }
@@ -64,23 +64,23 @@ func (e *explanation) explainBound(q *question) {
 	p := e.Placement
 	switch {
 	case e.State == bound:
-		e.because("something other than Berth bound it: it counts in the shares, and Berth never evicts it")
+		e.becausef("something other than Berth bound it: it counts in the shares, and Berth never evicts it")
 	case p.PlacedBy != q.policy.Name:
-		e.because("policy %q placed it, but policy %q is in force now", p.PlacedBy, q.policy.Name)
+		e.becausef("policy %q placed it, but policy %q is in force now", p.PlacedBy, q.policy.Name)
 	default:
-		e.because("policy %q placed it", p.PlacedBy)
+		e.becausef("policy %q placed it", p.PlacedBy)
 	}
 	if e.State == placed && p.PlacedIn != p.Cluster {
-		e.because("it was placed in %s, but its node belongs to %s now", orNone(p.PlacedIn), orNone(p.Cluster))
+		e.becausef("it was placed in %s, but its node belongs to %s now", orNone(p.PlacedIn), orNone(p.Cluster))
 	}
 	cluster, named := q.order.Index(p.Cluster)
 	if !named {
-		e.because("its node belongs to no cluster of the policy, so it is misplaced")
+		e.becausef("its node belongs to no cluster of the policy, so it is misplaced")
 		return
 	}
 	if q.fixed {
 		if owner, ok := q.plan.Owner(int64(q.seat)); ok && owner != cluster {
-			e.because("seat %d belongs to cluster %s, so it is misplaced", q.seat, q.order.Name(owner))
+			e.becausef("seat %d belongs to cluster %s, so it is misplaced", q.seat, q.order.Name(owner))
 		}
 		return
 	}
@@ -88,7 +88,7 @@ func (e *explanation) explainBound(q *question) {
 		return
 	}
 	if surplus := -q.plan.Free(cluster, q.held[cluster]); surplus > 0 {
-		e.because("cluster %s has %d more than its share, and this pod may be among those that have to move",
+		e.becausef("cluster %s has %d more than its share, and this pod may be among those that have to move",
 			p.Cluster, surplus)
 	}
 }
@@ -97,12 +97,12 @@ func (e *explanation) explainBound(q *question) {
 func (e *explanation) explainEnd() {
 	switch e.State {
 	case terminating:
-		e.because("it is being deleted, so it holds no seat any more")
+		e.becausef("it is being deleted, so it holds no seat any more")
 	case finished:
-		e.because("it has finished, so it holds no seat any more")
+		e.becausef("it has finished, so it holds no seat any more")
 	case waiting:
 		if e.Scheduler == nil {
-			e.because("no scheduler has said anything about it yet: check that %s is running", e.SchedulerName)
+			e.becausef("no scheduler has said anything about it yet: check that %s is running", e.SchedulerName)
 		}
 	case placed, bound:
 	}

@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/cli/internal/values"
 )
 
 const placementLong = `Show how the replicas of workloads are shared out over clusters.
@@ -56,7 +57,7 @@ type placementOptions struct {
 	streams       genericiooptions.IOStreams
 	factory       *client.Factory
 	output        *output.Flag
-	schedulers    []string
+	schedulers    *values.Names
 	allNamespaces bool
 	watch         bool
 }
@@ -88,7 +89,7 @@ func newPlacement(streams genericiooptions.IOStreams, factory *client.Factory) *
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the workloads of all namespaces")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print again after every change, until interrupted")
-	placement.AddSchedulersFlag(flags, &o.schedulers)
+	o.schedulers = placement.AddSchedulersFlag(flags)
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -178,7 +179,7 @@ func (o *placementOptions) complete(cmd *cobra.Command, args []string, _ string)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	placed, _ := placement.NewState(objects, o.schedulers).Placed()
+	placed, _ := placement.NewState(objects, o.schedulers.Values()).Placed()
 	titles := make([]string, len(placed))
 	for i := range placed {
 		titles[i] = placed[i].Title()
@@ -187,7 +188,7 @@ func (o *placementOptions) complete(cmd *cobra.Command, args []string, _ string)
 }
 
 func (o *placementOptions) find(objects *live.Objects, namespace string, name *placement.Name) (placements, error) {
-	state := placement.NewState(objects, o.schedulers)
+	state := placement.NewState(objects, o.schedulers.Values())
 	if name != nil {
 		found, err := state.Find(namespace, *name)
 		return placements{Items: found}, err

@@ -395,6 +395,7 @@ func TestPlacementRefuses(t *testing.T) {
 		"two names":                   {args: "nginx apache", want: "accepts at most 1 arg"},
 		"a name in all namespaces":    {args: "nginx -A", want: "cannot be named together with --all-namespaces"},
 		"an unknown output format":    {args: "-o xml", want: "use one of table, wide, json, yaml"},
+		"no scheduler":                {args: "--scheduler-names=", want: "--scheduler-names: the list is empty"},
 		"an unknown kind of question": {args: "--sort-by name", want: "unknown flag: --sort-by"},
 		"a workload without a policy": {
 			change: func(w *clitest.World, _ *clitest.Deployment) { w.Deployment("second", 1) },
@@ -434,7 +435,7 @@ func TestPlacementRefuses(t *testing.T) {
 func TestPlacementWithOtherSchedulerNames(t *testing.T) {
 	w, d := nginx(t)
 	d.Object.Spec.Template.Spec.SchedulerName = "berth-adds-only"
-	result := getPlacement(t, w, "nginx --scheduler-name berth-scheduler,berth-adds-only")
+	result := getPlacement(t, w, "nginx --scheduler-names berth-scheduler,berth-adds-only")
 	if result.Code != 0 || !strings.Contains(result.Out, "hangzhou") {
 		t.Errorf("exit status %d, printed %q and %q", result.Code, result.Out, result.Err)
 	}

@@ -117,15 +117,15 @@ func TestOneLine(t *testing.T) {
 
 func TestRepeater(t *testing.T) {
 	answers := [][2]string{
-		{"first\n", ""}, {"first\n", ""}, {"second\n", "a note\n"}, {"second\n", "a note\n"}, {"second\n", ""},
+		{"first\n", ""}, {"first\n", ""}, {"next\n", "a note\n"}, {"next\n", "a note\n"}, {"next\n", ""},
 		{"", "gone\n"}, {"first\n", ""},
 	}
 	tests := map[string]struct {
 		formats []output.Format
 		wantOut string
 	}{
-		"people":   {[]output.Format{output.Table, output.JSON}, "first\n\nsecond\n\nsecond\n\nfirst\n"},
-		"programs": {[]output.Format{output.JSON, output.Table}, "first\nsecond\nsecond\nfirst\n"},
+		"people":   {[]output.Format{output.Table, output.JSON}, strings.Join([]string{"first\n", "next\n", "next\n", "first\n"}, "\n")},
+		"programs": {[]output.Format{output.JSON, output.Table}, strings.Join([]string{"first\n", "next\n", "next\n", "first\n"}, "")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/live"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/placement/policymatch"
@@ -21,13 +22,20 @@ import (
 	"berth.dev/berth/pkg/workload"
 )
 
-// defaultScheduler is the schedulerName of Berth's own profile.
-const defaultScheduler = "berth-scheduler"
+const (
+	// defaultScheduler is the schedulerName of Berth's own profile.
+	defaultScheduler = "berth-scheduler"
 
-// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs.
-func AddSchedulersFlag(flags *pflag.FlagSet, schedulers *[]string) {
-	flags.StringSliceVar(schedulers, "scheduler-name", []string{defaultScheduler},
-		"schedulerName of pods that Berth places, for each profile of its scheduler")
+	// maxSchedulers bounds the profiles that a user can name.
+	maxSchedulers = 64
+)
+
+// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs, and returns its value.
+func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
+	schedulers := values.NewNames("scheduler", maxSchedulers)
+	flags.Var(schedulers, "scheduler-names",
+		"values of spec.schedulerName that Berth's scheduler serves: the names of its profiles (default "+defaultScheduler+")")
+	return schedulers
 }
 
 // State is what follows from live objects as a whole. It shares them, and nothing of it must be changed.
@@ -42,8 +50,11 @@ type State struct {
 	Schedulers []string
 }
 
-// NewState returns the state that follows from the objects.
+// NewState returns the state that follows from the objects. No schedulers stand for Berth's own profile.
 func NewState(objects *live.Objects, schedulers []string) *State {
+	if len(schedulers) == 0 {
+		schedulers = []string{defaultScheduler}
+	}
 	policies := make([]*berthv1alpha1.PropagationPolicy, len(objects.Policies))
 	for i := range objects.Policies {
 		policies[i] = &objects.Policies[i]
@@ -57,9 +68,7 @@ func NewState(objects *live.Objects, schedulers []string) *State {
 
 // Match returns the policy in force for a workload whose pods carry the request in their annotation.
 func (s *State) Match(w *workload.Workload, request string) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
-	return s.Policies.Match(&policymatch.Workload{
-		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Labels: w.Labels,
-	}, request)
+	return s.Policies.Match(w.Selectable(), request)
 }
 
 // ClusterOf returns the name of the Cluster that a bound pod runs in, empty for none. A pod whose node is gone counts where
