@@ -13,6 +13,7 @@ import (
 var subcommands = []func(genericiooptions.IOStreams) *cobra.Command{
 	newDivision,
 	newBinding,
+	newConstraint,
 }
 
 // NewCommand returns the command preview.
