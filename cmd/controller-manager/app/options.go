@@ -16,12 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
-const (
-	// leaseName is the lease that the running instance holds.
-	leaseName = "berth-controller-manager"
-	// disabled as an address switches an endpoint off.
-	disabled = "0"
-)
+// leaseName is the lease that the running instance holds.
+const leaseName = "berth-controller-manager"
 
 // Options are the settings of the controller manager.
 type Options struct {

@@ -12,7 +12,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -83,7 +82,7 @@ func managerOptions(opts *Options) ctrl.Options {
 		Controller: controllerconfig.Controller{
 			CacheSyncTimeout: syncPatience,
 			// Tests run several managers in one process.
-			SkipNameValidation: ptr.To(true),
+			SkipNameValidation: new(true),
 		},
 	}
 }

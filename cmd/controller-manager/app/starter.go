@@ -36,6 +36,8 @@ const (
 	crdPoll = 2 * time.Second
 	// restampQPS and restampBurst limit how many pods get a new seat.
 	restampQPS, restampBurst = 20, 100
+	// evictionQPS and evictionBurst limit how many pods are evicted, whatever the policies allow.
+	evictionQPS, evictionBurst = 10, 50
 )
 
 // required are the kinds without which the controllers have nothing to do.
@@ -169,6 +171,7 @@ func (s *starter) start(ctx context.Context) error {
 		Clock:      clock.RealClock{},
 		Schedulers: s.opts.SchedulerNames,
 		Restamps:   flowcontrol.NewTokenBucketRateLimiter(restampQPS, restampBurst),
+		Evictions:  flowcontrol.NewTokenBucketRateLimiter(evictionQPS, evictionBurst),
 	})
 	if err := policies.SetupWithManager(s.mgr); err != nil {
 		return err

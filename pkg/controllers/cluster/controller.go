@@ -38,8 +38,9 @@ const Name = "cluster"
 
 // Pauses between a change and the pass that takes it up, so that a burst makes few writes.
 const (
-	afterNode    = 500 * time.Millisecond
-	afterCluster = 50 * time.Millisecond
+	afterNode     = 500 * time.Millisecond
+	afterCluster  = 50 * time.Millisecond
+	afterConflict = 500 * time.Millisecond
 )
 
 // everything is the only key.
@@ -110,10 +111,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ everything) (reconcile.Res
 	}
 	slices.SortFunc(clusters, func(a, b *topology.Cluster) int { return strings.Compare(a.Object.Name, b.Object.Name) })
 	var errs []error
+	var result reconcile.Result
 	for _, c := range clusters {
-		errs = append(errs, r.write(ctx, c))
+		err := r.write(ctx, c)
+		if apierrors.IsConflict(err) {
+			// The cache lags behind, or another controller wrote its conditions in between.
+			result.RequeueAfter = afterConflict
+			continue
+		}
+		errs = append(errs, err)
 	}
-	return reconcile.Result{}, errors.Join(errs...)
+	return result, errors.Join(errs...)
 }
 
 // write updates the status of one Cluster if it differs. The patch holds the version it was computed from, so conditions
@@ -123,9 +131,13 @@ func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) error {
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {
 		return client.IgnoreNotFound(err)
 	}
+	if before.UID != c.Object.UID || before.Generation != c.Object.Generation {
+		// The snapshot is of another spec. The event of the change asks for the next pass.
+		return nil
+	}
 	after := before.DeepCopy()
 	setStatus(after, c)
-	if before.UID != c.Object.UID || apiequality.Semantic.DeepEqual(before.Status, after.Status) {
+	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})

@@ -52,7 +52,7 @@ func (m *moves) add(in *inForce, placed *placement, victim rebalance.Victim) {
 // tellMoves tells what a round did, in one event for the workload.
 func (p *pass) tellMoves(in *inForce, placed *placement, m *moves) {
 	if len(m.ways) > 0 {
-		var ways []string
+		ways := make([]string, 0, len(m.ways))
 		for way, n := range m.ways {
 			ways = append(ways, fmt.Sprintf("%d from %s", n, way))
 		}

@@ -39,6 +39,8 @@ type record struct {
 	refusals map[types.UID]refusal
 	// held is the reason last told by an event.
 	held rebalance.Reason
+	// noRoomUntil is until when it is known that no cluster has room.
+	noRoomUntil time.Time
 }
 
 type policyVersion struct {
@@ -83,7 +85,7 @@ func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration
 // look brings the record up to date with the pods in the cache. It forgets what is no longer needed.
 func (r *record) look(version policyVersion, pods []*corev1.Pod, now time.Time) {
 	if r.policy != version {
-		r.policy, r.fruitless = version, 0
+		r.policy, r.fruitless, r.noRoomUntil = version, 0, time.Time{}
 	}
 	if len(r.gone) == 0 && len(r.refusals) == 0 {
 		return

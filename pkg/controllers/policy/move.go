@@ -22,10 +22,13 @@ import (
 )
 
 const (
-	// roomAgain is when room is looked for again: other pods come and go without an event for this controller.
-	roomAgain = 30 * time.Second
-	// changedAgain is when a round is tried again in which the API server knew better than the cache.
+	// roomAgain is when room is looked for again: other pods come and go without an event for this controller. roomPause
+	// is how long a search that found none is good for, whatever happens.
+	roomAgain, roomPause = 30 * time.Second, 5 * time.Second
+	// changedAgain is when something is tried again in which the API server knew better than the cache.
 	changedAgain = time.Second
+	// limitAgain is when a round goes on that ran into the limit of evictions.
+	limitAgain = time.Second
 )
 
 // move makes one round of evictions for each workload of a policy that needs one.
@@ -49,30 +52,39 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 // moveWorkload decides on the round of one workload, has the API server confirm it, and carries it out.
 func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement) error {
 	round := p.round(in, placed)
-	if held := round.Guard(); placed.plan != nil && held == "" {
+	defer func() { placed.moving = placed.note.open || placed.decision.Held == rebalance.Cooldown }()
+	if placed.plan == nil {
+		placed.decision.Held = round.Never
+		return nil
+	}
+	if p.now.Before(placed.note.noRoomUntil) {
+		placed.decision.Held = rebalance.NoRoom
+		return nil
+	}
+	placed.decision.Held = rebalance.Unconfirmed
+	if round.Guard() == "" {
 		if err := p.findRoom(ctx, in, placed, round); err != nil {
 			return err
 		}
 	}
-	placed.decide(round)
-	defer func() { placed.moving = placed.note.open || placed.decision.Held == rebalance.Cooldown }()
-	if len(placed.decision.Victims) == 0 {
+	decision := rebalance.Decide(round)
+	if len(decision.Victims) == 0 {
+		placed.decision = decision
+		if decision.Held == rebalance.NoRoom {
+			placed.note.noRoomUntil = p.now.Add(roomPause)
+		}
 		return nil
 	}
 	confirmed, err := p.confirm(ctx, in, placed, round)
 	if err != nil {
 		return err
 	}
-	return p.evictAll(ctx, in, placed, confirmed)
-}
-
-// decide fills in the decision. A workload without a plan has one reason only.
-func (p *placement) decide(round *rebalance.Round) {
-	if p.plan == nil {
-		p.decision = rebalance.Decision{Held: round.Never}
-		return
+	if len(confirmed) == 0 {
+		p.again(changedAgain)
+		return nil
 	}
-	p.decision = rebalance.Decide(round)
+	placed.decision = decision
+	return p.evictAll(ctx, in, placed, confirmed)
 }
 
 // round gathers what the decision needs, but for the room of the clusters.
@@ -116,7 +128,11 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 			continue
 		}
 		if owner, ok := placed.plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			count, err := p.roomIn(ctx, in.clusters[owner], placed.bound[i], 1)
+			volumes, err := room.VolumesOf(ctx, p.Live, placed.bound[i])
+			if err != nil {
+				return err
+			}
+			count, err := p.roomIn(in.clusters[owner], placed.bound[i], volumes, 1)
 			if err != nil {
 				return err
 			}
@@ -127,8 +143,12 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 	if sample < 0 || placed.pods[sample].Fixed {
 		return nil
 	}
+	volumes, err := room.VolumesOf(ctx, p.Live, placed.bound[sample])
+	if err != nil {
+		return err
+	}
 	for i, cluster := range in.clusters {
-		count, err := p.roomIn(ctx, cluster, placed.bound[sample], int(placed.desired[i]-placed.current[i]))
+		count, err := p.roomIn(cluster, placed.bound[sample], volumes, int(placed.desired[i]-placed.current[i]))
 		if err != nil {
 			return err
 		}
@@ -137,13 +157,9 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 	return nil
 }
 
-func (p *pass) roomIn(ctx context.Context, cluster *topology.Cluster, pod *corev1.Pod, limit int) (int, error) {
+func (p *pass) roomIn(cluster *topology.Cluster, pod *corev1.Pod, volumes *room.Volumes, limit int) (int, error) {
 	if cluster == nil || cluster.ReadyNodes == 0 || limit <= 0 {
 		return 0, nil
-	}
-	volumes, err := room.VolumesOf(ctx, p.Live, pod)
-	if err != nil {
-		return 0, err
 	}
 	return p.room.Count(cluster.Nodes, pod, volumes, limit)
 }
@@ -201,6 +217,10 @@ func (p *pass) evictAll(
 		if pod == nil || pod.Spec.NodeName != placed.bound[victim.Pod].Spec.NodeName {
 			p.again(changedAgain)
 			continue
+		}
+		if !p.Evictions.TryAccept() {
+			p.again(limitAgain)
+			return nil
 		}
 		p.logger.V(2).Info("Evicting pod", "pod", pod.Name, "policy", in.policy.Name, "to", in.order.Name(victim.To))
 		err := p.Evictor.Evict(ctx, pod)

@@ -66,7 +66,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		return nil, err
 	}
 	p.now = r.Clock.Now()
-	p.room = room.NewEstimator(p.logger, func(node string) ([]corev1.Pod, error) { return r.podsOn(ctx, node) })
+	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, func(node string) ([]corev1.Pod, error) { return r.podsOn(ctx, node) })
 	for _, policy := range policies {
 		in := &inForce{compiled: compiled[policy.UID], policy: policy}
 		if in.order != nil {

@@ -38,8 +38,8 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Schedulers are the names of the schedulers that Berth's plugins run in.
 	Schedulers []string
-	// Restamps limits how many pods get a new seat per second.
-	Restamps flowcontrol.RateLimiter
+	// Restamps limits how many pods get a new seat, Evictions how many are evicted, over all policies.
+	Restamps, Evictions flowcontrol.RateLimiter
 }
 
 // Reconciler carries out the policies of a namespace. Passes over different namespaces may run at the same time.
@@ -83,7 +83,12 @@ func (p *pass) report(ctx context.Context, in *inForce) error {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
+	err := p.Client.Status().Patch(ctx, after, patch)
+	switch {
+	case apierrors.IsConflict(err):
+		p.again(changedAgain)
+		return nil
+	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("writing the status of policy %s/%s: %w", in.policy.Namespace, in.policy.Name, err)
 	}
 	return nil

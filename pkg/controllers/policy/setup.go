@@ -31,7 +31,7 @@ const (
 	// pause is how long a change waits for others of its namespace.
 	pause = 100 * time.Millisecond
 	// firstRetry and longestRetry bound the pause after a pass that failed.
-	firstRetry, longestRetry = 100 * time.Millisecond, 30 * time.Second
+	firstRetry, longestRetry = 100 * time.Millisecond, 10 * time.Second
 	// passes is the number of namespaces looked at in parallel.
 	passes = 4
 )

@@ -1,9 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package room estimates how many more pods the nodes of a cluster would take now. It asks what the scheduler's filters
-// ask of a single pod: node affinity, taints, ports, resources, and where its volumes are. It errs on the side of no room:
-// a pod that asks for what is not understood here has none anywhere.
+// Package room estimates how many more pods the nodes of a cluster would take now. It asks what most of the scheduler's
+// filters ask: node affinity, taints, ports, resources, where the volumes are, and which pods the pod must not meet. Where
+// it does not know it errs on the side of no room: a pod with resource claims has none anywhere. It knows nothing of
+// required affinity to other pods and of topology spread; what they keep from starting is noticed afterwards, because a
+// workload with a pending pod is left alone.
 package room
 
 import (
@@ -24,14 +26,19 @@ type PodsOn func(node string) ([]corev1.Pod, error)
 // Estimator remembers what is used of the nodes it was asked about, so it serves one pass over many workloads and is then
 // thrown away. It is not safe for concurrent use.
 type Estimator struct {
+	nodes  func() []*corev1.Node
 	podsOn PodsOn
 	used   map[string]*usage
-	logger klog.Logger
+	// domains are, by the key of a node label, the names of the nodes with each value.
+	domains map[string]map[string][]string
+	logger  klog.Logger
 }
 
-// NewEstimator returns an estimator that finds the pods of a node by podsOn.
-func NewEstimator(logger klog.Logger, podsOn PodsOn) *Estimator {
-	return &Estimator{podsOn: podsOn, used: map[string]*usage{}, logger: logger}
+// NewEstimator returns an estimator that knows all nodes by nodes, and the pods of each by podsOn.
+func NewEstimator(logger klog.Logger, nodes func() []*corev1.Node, podsOn PodsOn) *Estimator {
+	return &Estimator{
+		nodes: nodes, podsOn: podsOn, used: map[string]*usage{}, domains: map[string]map[string][]string{}, logger: logger,
+	}
 }
 
 // usage is what the pods of a node take of it.
@@ -50,37 +57,31 @@ type hostPort struct {
 // Count returns how many pods like the given one the nodes would take now beside those that they run, at most limit.
 // Volumes restricts the nodes further; nil stands for a pod without any.
 func (e *Estimator) Count(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volumes, limit int) (int, error) {
-	if limit <= 0 || len(pod.Spec.ResourceClaims) > 0 {
-		return 0, nil
-	}
-	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
-	requests := requestsOf(pod)
-	ports := portsOf(pod)
 	count := 0
-	for _, node := range nodes {
-		if !e.admits(node, pod, affinity) || !volumes.reach(node) {
-			continue
-		}
-		used, err := e.usageOf(node.Name)
-		if err != nil {
-			return 0, err
-		}
-		count += min(limit-count, used.copies(node, requests, ports, limit-count))
-		if count >= limit {
-			break
-		}
-	}
-	return count, nil
+	err := e.visit(nodes, pod, volumes, limit, func(_ *usage, copies int) { count += copies })
+	return count, err
 }
 
 // Reserve takes the room of n pods like the given one off what the nodes have left.
 func (e *Estimator) Reserve(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volumes, n int) error {
+	requests, ports := requestsOf(pod), portsOf(pod)
+	return e.visit(nodes, pod, volumes, n, func(used *usage, copies int) { used.add(requests, ports, int64(copies)) })
+}
+
+// visit shows the nodes that would take pods like the given one, with the number of pods that each would take, until limit
+// is reached.
+func (e *Estimator) visit(
+	nodes []*corev1.Node, pod *corev1.Pod, volumes *Volumes, limit int, found func(used *usage, copies int),
+) error {
+	if len(pod.Spec.ResourceClaims) > 0 {
+		return nil
+	}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
-	requests := requestsOf(pod)
-	ports := portsOf(pod)
+	requests, ports := requestsOf(pod), portsOf(pod)
+	exclusions, taken := exclusionsOf(pod), map[domain]bool{}
 	for _, node := range nodes {
-		if n <= 0 {
-			break
+		if limit <= 0 {
+			return nil
 		}
 		if !e.admits(node, pod, affinity) || !volumes.reach(node) {
 			continue
@@ -89,9 +90,21 @@ func (e *Estimator) Reserve(nodes []*corev1.Node, pod *corev1.Pod, volumes *Volu
 		if err != nil {
 			return err
 		}
-		copies := used.copies(node, requests, ports, n)
-		used.add(requests, ports, int64(copies))
-		n -= copies
+		copies := used.copies(node, requests, ports, limit)
+		if copies == 0 {
+			continue
+		}
+		if excluded, err := e.excluded(node, exclusions, taken); err != nil || excluded {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if take(node, exclusions, taken) {
+			copies = 1
+		}
+		limit -= copies
+		found(used, copies)
 	}
 	return nil
 }

@@ -54,6 +54,15 @@ func (s *Snapshot) Cluster(name string) *Cluster { return s.clusters[name] }
 // Clusters returns all Clusters, in no particular order.
 func (s *Snapshot) Clusters() map[string]*Cluster { return s.clusters }
 
+// Nodes returns all nodes, in no particular order.
+func (s *Snapshot) Nodes() []*corev1.Node {
+	nodes := make([]*corev1.Node, 0, len(s.nodes))
+	for _, p := range s.nodes {
+		nodes = append(nodes, p.node)
+	}
+	return nodes
+}
+
 // Place returns the named node, nil if there is none, and the name of its Cluster, empty if it belongs to none.
 func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	p := s.nodes[node]

@@ -92,7 +92,7 @@ func addForeignRevision(o *Observed, rs *appsv1.ReplicaSet) {
 		o.Request, o.Scheduler = requestOf(rs.Spec.Template.Annotations), rs.Spec.Template.Spec.SchedulerName
 		settled = rs.Status.ObservedGeneration >= rs.Generation
 	}
-	o.Settled = settled && !(inUse && used)
+	o.Settled = settled && (!inUse || !used)
 }
 
 func ofStatefulSet(set *appsv1.StatefulSet) *Observed {

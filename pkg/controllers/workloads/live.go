@@ -45,13 +45,14 @@ func liveObjects(ctx context.Context, reader client.Reader, o *Observed) (*Objec
 	objects := &Objects{}
 	switch {
 	case o.foreign != nil:
-		return objects, liveReplicaSets(ctx, reader, o, objects)
+		// The selector is that of one ReplicaSet, and a second one in use would be a rollout.
+		return objects, liveReplicaSets(ctx, reader, objects, client.InNamespace(o.Namespace))
 	case o.Kind == kindDeployment:
 		objects.Deployments = make([]appsv1.Deployment, 1)
 		if err := reader.Get(ctx, key, &objects.Deployments[0]); err != nil {
 			return nil, err
 		}
-		return objects, liveReplicaSets(ctx, reader, o, objects)
+		return objects, liveReplicaSets(ctx, reader, objects, client.InNamespace(o.Namespace), selecting(o))
 	case o.Kind == kindReplicaSet:
 		objects.ReplicaSets = make([]appsv1.ReplicaSet, 1)
 		return objects, reader.Get(ctx, key, &objects.ReplicaSets[0])
@@ -66,9 +67,9 @@ func liveObjects(ctx context.Context, reader client.Reader, o *Observed) (*Objec
 	}
 }
 
-func liveReplicaSets(ctx context.Context, reader client.Reader, o *Observed, objects *Objects) error {
+func liveReplicaSets(ctx context.Context, reader client.Reader, objects *Objects, options ...client.ListOption) error {
 	var list appsv1.ReplicaSetList
-	if err := reader.List(ctx, &list, client.InNamespace(o.Namespace), selecting(o)); err != nil {
+	if err := reader.List(ctx, &list, options...); err != nil {
 		return err
 	}
 	objects.ReplicaSets = list.Items

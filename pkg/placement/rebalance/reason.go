@@ -24,6 +24,8 @@ const (
 	ReplicasMissing Reason = "ReplicasMissing"
 	// ReplicasTooMany: the workload's controller is about to delete pods.
 	ReplicasTooMany Reason = "ReplicasTooMany"
+	// Unconfirmed: what the cache says could not be confirmed, or is out of date. Decide never returns it.
+	Unconfirmed Reason = "Unconfirmed"
 	// Cooldown: the last round was not long enough ago.
 	Cooldown Reason = "Cooldown"
 
@@ -53,6 +55,7 @@ var texts = map[Reason]string{
 	PodsPending:      "pods of the workload are pending",
 	ReplicasMissing:  "not all replicas of the workload are running",
 	ReplicasTooMany:  "the workload is scaling down",
+	Unconfirmed:      "their state is being confirmed with the API server",
 	Cooldown:         "waiting for spec.rebalance.cooldown",
 	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
 	NoRoom:           "no cluster that is short of its share has room for the pods",
