@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,6 +15,9 @@ import (
 
 	"berth.dev/berth/cmd/playground/app"
 )
+
+// exitInterrupted is what shells report for a program that SIGINT ended.
+const exitInterrupted = 130
 
 func main() {
 	os.Exit(run())
@@ -24,9 +28,15 @@ func run() int {
 	// A second signal must not interrupt the cleanup, so the handler stays until the end.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := app.NewCommand().ExecuteContext(ctx); err != nil {
+	err := app.NewCommand().ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		fmt.Fprintln(os.Stderr, "Interrupted.")
+		return exitInterrupted
+	default:
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		return 1
 	}
-	return 0
 }

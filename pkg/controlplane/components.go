@@ -18,9 +18,11 @@ const (
 	// BerthNamespace is the namespace of Berth's ServiceAccounts and leases.
 	BerthNamespace = "berth-system"
 
-	// BerthScheduler and BerthControllerManager are the names of Berth's
-	// programs and of their ServiceAccounts.
-	BerthScheduler         = "berth-scheduler"
+	// BerthScheduler is the name of Berth's scheduler and of its ServiceAccount.
+	BerthScheduler = "berth-scheduler"
+
+	// BerthControllerManager is the name of Berth's controllers and of their
+	// ServiceAccount.
 	BerthControllerManager = "berth-controller-manager"
 )
 

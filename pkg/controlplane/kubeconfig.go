@@ -51,7 +51,12 @@ func WriteKubeconfig(path, server string, caPEM []byte, client KeyPair) error {
 	if err != nil {
 		return fmt.Errorf("encoding the kubeconfig %s: %w", path, err)
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	// A client that starts meanwhile sees the old file or the new one.
+	fresh := path + ".new"
+	if err := os.WriteFile(fresh, data, 0o600); err != nil {
+		return fmt.Errorf("writing a kubeconfig: %w", err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
 		return fmt.Errorf("writing a kubeconfig: %w", err)
 	}
 	return nil

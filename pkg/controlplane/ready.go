@@ -84,8 +84,8 @@ func (cp *ControlPlane) forget(name string) {
 }
 
 // waitReady polls until the check succeeds, the process ends, or time is up.
-func waitReady(ctx context.Context, p *Process, timeout time.Duration, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+func waitReady(caller context.Context, p *Process, timeout time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 	ticker := time.NewTicker(readyPoll)
 	defer ticker.Stop()
@@ -97,7 +97,12 @@ func waitReady(ctx context.Context, p *Process, timeout time.Duration, check fun
 		select {
 		case <-p.Done():
 			return p.Wait()
+		case <-caller.Done():
+			return fmt.Errorf("waiting for %s: %w", p.Name(), caller.Err())
 		case <-ctx.Done():
+			if caller.Err() != nil {
+				continue
+			}
 			tail, _ := tailOf(p.LogPath(), tailLines)
 			return fmt.Errorf("%s is not ready: %w (%w); end of %s:\n  %s",
 				p.Name(), ctx.Err(), last, p.LogPath(), strings.Join(tail, "\n  "))

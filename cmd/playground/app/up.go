@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,8 +53,7 @@ func up(ctx context.Context, options world.Options, out io.Writer) error {
 
 // printGuide tells a newcomer what to do next, with programs that this machine has.
 func printGuide(out io.Writer, w *world.World) {
-	bin := w.BinDir()
-	apply, look := filepath.Join(bin, "berth-playground")+" apply", filepath.Join(bin, "berthctl")+" get placement"
+	apply, ctl := short(filepath.Join(w.BinDir(), "berth-playground"))+" apply", short(filepath.Join(w.BinDir(), "berthctl"))
 	if _, err := exec.LookPath("kubectl"); err == nil {
 		apply = "kubectl apply -f"
 	}
@@ -67,12 +68,25 @@ Share 5 replicas out over beijing and hangzhou, 2 to 3:
 
 See who runs where:
 
-  %s nginx
+  %s get placement nginx
 
 Ask beforehand what other weights would do:
 
   %s preview division --replicas 7 --weights beijing=2,hangzhou=3
 
 Logs are in %s. Ctrl-C ends it all.
-`, w.AdminKubeconfig(), apply, w.Example(), look, filepath.Join(bin, "berthctl"), w.LogDir())
+`, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl, w.LogDir())
+}
+
+// short returns the path as one would type it here.
+func short(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	relative, err := filepath.Rel(here, path)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return path
+	}
+	return relative
 }

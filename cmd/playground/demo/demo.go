@@ -84,7 +84,7 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 		}
 		took := time.Since(began).Seconds()
 		fmt.Fprintf(out, "   ok after %.1fs: %s\n", took, seen)
-		summary = append(summary, fmt.Sprintf("%d\t%s\t%s\t%.1fs", i+1, s.title, seen, took))
+		summary = append(summary, fmt.Sprintf("%d\t%.1fs\t%s", i+1, took, seen))
 	}
 	return printSummary(out, summary)
 }
@@ -92,7 +92,7 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 func printSummary(out io.Writer, lines []string) error {
 	fmt.Fprint(out, "\n== What was seen\n\n")
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STEP\tWHAT\tSEEN\tTIME")
+	fmt.Fprintln(table, "STEP\tTIME\tSEEN")
 	for _, line := range lines {
 		fmt.Fprintln(table, line)
 	}

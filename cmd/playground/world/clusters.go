@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -24,11 +25,21 @@ const (
 	poll         = 100 * time.Millisecond
 )
 
+// nodeCapacity is that of a small machine. On a large one a pod without requests weighs so little that the scheduler sees no
+// difference between an empty node and one with several pods.
+func nodeCapacity() corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("4"),
+		corev1.ResourceMemory: resource.MustParse("16Gi"),
+		corev1.ResourcePods:   resource.MustParse("110"),
+	}
+}
+
 // createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region they carry.
 func (w *World) createClusters(ctx context.Context) error {
 	for _, name := range ClusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
-		if err := controlplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nil); err != nil {
+		if err := controlplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nodeCapacity()); err != nil {
 			return err
 		}
 		cluster := &berthv1alpha1.Cluster{
@@ -71,14 +82,15 @@ func (w *World) clustersReady(ctx context.Context) error {
 	for i := range list.Items {
 		cluster := &list.Items[i]
 		if !meta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterReady) {
-			return fmt.Errorf("cluster %s is not Ready, see %s.log", cluster.Name, controllerManager)
+			return fmt.Errorf("cluster %s is not Ready, see %s.log", cluster.Name, controlplane.BerthControllerManager)
 		}
 	}
 	return nil
 }
 
 func (w *World) schedulerLeads(ctx context.Context) error {
-	lease, err := w.Client.CoordinationV1().Leases(namespace).Get(ctx, scheduler, metav1.GetOptions{})
+	const scheduler = controlplane.BerthScheduler
+	lease, err := w.Client.CoordinationV1().Leases(controlplane.BerthNamespace).Get(ctx, scheduler, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("%s has no lease yet, see %s.log: %w", scheduler, scheduler, err)
 	}

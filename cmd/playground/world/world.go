@@ -67,12 +67,12 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if err := w.install(ctx); err != nil {
 		return err
 	}
-	say("creating %d clusters with %d nodes each", w.options.Clusters, w.options.Nodes)
-	if err := w.createClusters(ctx); err != nil {
+	say("starting %s and %s", controlplane.BerthScheduler, controlplane.BerthControllerManager)
+	if err := w.startComponents(ctx); err != nil {
 		return err
 	}
-	say("starting %s and %s", scheduler, controllerManager)
-	if err := w.startComponents(ctx); err != nil {
+	say("creating %d clusters with %d nodes each", w.options.Clusters, w.options.Nodes)
+	if err := w.createClusters(ctx); err != nil {
 		return err
 	}
 	return w.waitReady(ctx)
@@ -109,5 +109,7 @@ func (w *World) LogDir() string { return w.plane.LogDir() }
 // StateDir returns the directory that holds everything of this run.
 func (w *World) StateDir() string { return w.plane.StateDir() }
 
-// Example returns the path of the manifest that a newcomer starts with.
-func (w *World) Example() string { return filepath.Join(w.options.Manifests, "examples", "nginx.yaml") }
+// Example returns the path of the manifest that a newcomer starts with: the example of KubeEdge's node-group proposal.
+func (w *World) Example() string {
+	return filepath.Join(filepath.Dir(w.options.Manifests), "examples", "node-groups", "nginx.yaml")
+}
