@@ -27,11 +27,15 @@ import (
 const (
 	program      = "berthctl"
 	pluginPrefix = "kubectl-"
+
+	// completerPrefix begins the name under which kubectl calls a plugin to ask what may follow on the command line.
+	completerPrefix = "kubectl_complete-"
 )
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-It reads and never changes anything. Installed under the name kubectl-berth it is a plugin of kubectl.
+It reads and never changes anything. Installed under the name kubectl-berth it is a plugin of kubectl, and a link to it
+named kubectl_complete-berth lets the shell complete kubectl's command line.
 
 Exit status:
   0  the command did what it was asked to do
@@ -87,14 +91,21 @@ func NewCommand(o Options) *cobra.Command {
 
 // names returns the name of the program and how users call it: a plugin of kubectl is called as a command of kubectl.
 func names(argument string) (name, display string) {
-	name = strings.TrimSuffix(filepath.Base(filepath.ToSlash(argument)), ".exe")
+	name = baseName(argument)
 	if argument == "" || name == "/" || name == "." {
 		name = program
+	}
+	if plugin, ok := strings.CutPrefix(name, completerPrefix); ok {
+		name = pluginPrefix + plugin
 	}
 	if plugin, ok := strings.CutPrefix(name, pluginPrefix); ok {
 		return name, "kubectl " + strings.ReplaceAll(strings.ReplaceAll(plugin, "-", " "), "_", "-")
 	}
 	return name, name
+}
+
+func baseName(argument string) string {
+	return strings.TrimSuffix(filepath.Base(filepath.ToSlash(argument)), ".exe")
 }
 
 // finish makes what all commands share: help texts that call the program by its name, and an error instead of the help
@@ -117,6 +128,8 @@ func subcommandExpected(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	// Cobra sets this distance only where it writes the message itself.
+	cmd.SuggestionsMinimumDistance = 2
 	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"berth.dev/berth/pkg/cli/internal/output"
 )
 
@@ -23,6 +25,9 @@ const (
 // printed as one line.
 func Run(ctx context.Context, o Options, args []string) int {
 	root := NewCommand(o)
+	if strings.HasPrefix(baseName(o.Program), completerPrefix) {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
 	root.SetArgs(args)
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
