@@ -157,7 +157,25 @@ func metricName(literal *ast.CompositeLit) string {
 	return strings.Join(parts, "_")
 }
 
-// berthMetrics returns the names of all metrics that the programs define, by the file that does.
+// definedMetric returns the name of the metric that a piece of code defines, empty if it defines none.
+func definedMetric(node ast.Node) string {
+	name := ""
+	switch n := node.(type) {
+	case *ast.CompositeLit:
+		name = metricName(n)
+	case *ast.CallExpr:
+		// prometheus.NewDesc(name, ...)
+		if called, ok := n.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "NewDesc" && len(n.Args) > 0 {
+			name, _ = text(n.Args[0])
+		}
+	}
+	if !strings.HasPrefix(name, "berth_") {
+		return ""
+	}
+	return name
+}
+
+// berthMetrics returns the names of all metrics that the programs define, with the file that does.
 func berthMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -166,17 +184,7 @@ func berthMetrics(t *testing.T) map[string]string {
 			return err
 		}
 		ast.Inspect(parseFile(t, path), func(node ast.Node) bool {
-			name := ""
-			switch n := node.(type) {
-			case *ast.CompositeLit:
-				name = metricName(n)
-			case *ast.CallExpr:
-				// prometheus.NewDesc(name, ...)
-				if called, ok := n.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "NewDesc" && len(n.Args) > 0 {
-					name, _ = text(n.Args[0])
-				}
-			}
-			if strings.HasPrefix(name, "berth_") {
+			if name := definedMetric(node); name != "" {
 				found[name] = path
 			}
 			return true
