@@ -89,7 +89,18 @@ check_licences() {
 }
 
 check_manifests() {
-  go run ./hack/manifests manifests
+  go run ./hack/manifests manifests examples
+}
+
+# Links from one file of the documentation to another lead somewhere.
+check_links() {
+  local file link status=0
+  while read -r file; do
+    while read -r link; do
+      [[ -e $(dirname "$file")/${link%%#*} ]] || { echo "$file links to $link, which does not exist"; status=1; }
+    done < <(grep -oE '\]\([^)#: ]+(#[^) ]*)?\)' "$file" | sed 's/^](//; s/)$//')
+  done < <(our_files '*.md')
+  return $status
 }
 
 check_size() {
@@ -113,7 +124,7 @@ check_scripts() {
 }
 
 # The quick ones come first.
-all=(scripts format size modules manifests licences generated lint vulnerabilities)
+all=(scripts format size links modules manifests licences generated lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {
