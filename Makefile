@@ -42,7 +42,8 @@ clean: ## Remove bin/ and what a playground may have left.
 ##@ Test
 
 .PHONY: test
-test: test-unit test-integration ## All tests: what a change has to pass.
+test: build-all ## All tests: what a change has to pass. Each part runs even if the other fails.
+	@status=0; hack/test.sh unit || status=$$?; hack/test.sh integration || status=$$?; exit $$status
 
 .PHONY: test-unit
 test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limits them.
