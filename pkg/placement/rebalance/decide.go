@@ -203,12 +203,14 @@ func (c *choice) run() Decision {
 		}
 		c.take(i, to)
 	}
-	if len(c.decision.Victims) < c.misplaced {
-		for _, reason := range podReasons {
-			if c.seen[reason] {
-				c.decision.Held = reason
-				break
-			}
+	if len(c.decision.Victims) == c.misplaced {
+		c.decision.RetryAfter = 0
+		return c.decision
+	}
+	for _, reason := range podReasons {
+		if c.seen[reason] {
+			c.decision.Held = reason
+			break
 		}
 	}
 	return c.decision

@@ -1,0 +1,296 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rebalance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+// willing is a round of five replicas with weights 4 and 1 in which no guard holds anything back: beijing should have four
+// pods and hangzhou one.
+func willing(t *testing.T, pods []rebalance.Pod) *rebalance.Round {
+	t.Helper()
+	return &rebalance.Round{
+		Plan: order(t, 4, 1).Plan(5),
+		Clusters: []rebalance.Cluster{
+			beijing: {Ready: true, Room: 10}, hangzhou: {Ready: true, Room: 10},
+		},
+		Pods: pods, RolloutFinished: true, MaxUnavailable: 5, MinPodAge: time.Second, Cooldown: time.Second,
+		SinceRound: time.Minute,
+	}
+}
+
+// decideCase is a row of the tables of TestDecide….
+type decideCase struct {
+	pods   []rebalance.Pod
+	change func(*rebalance.Round)
+	// wantVictims are the names of the victims, in order.
+	wantVictims []string
+	wantHeld    rebalance.Reason
+	wantRetry   time.Duration
+}
+
+func runDecide(t *testing.T, tests map[string]decideCase) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			round := willing(t, tc.pods)
+			if tc.change != nil {
+				tc.change(round)
+			}
+			got := rebalance.Decide(round)
+			var victims []string
+			for _, victim := range got.Victims {
+				victims = append(victims, tc.pods[victim.Pod].Name)
+				if victim.To != beijing {
+					t.Errorf("%s goes to cluster %d, want beijing", tc.pods[victim.Pod].Name, victim.To)
+				}
+			}
+			if diff := cmp.Diff(tc.wantVictims, victims); diff != "" {
+				t.Errorf("victims mismatch (-want +got):\n%s", diff)
+			}
+			if got.Held != tc.wantHeld {
+				t.Errorf("held = %q, want %q", got.Held, tc.wantHeld)
+			}
+			if got.RetryAfter != tc.wantRetry {
+				t.Errorf("retry after %v, want %v", got.RetryAfter, tc.wantRetry)
+			}
+		})
+	}
+}
+
+// threeInHangzhou are two pods too many in hangzhou.
+func threeInHangzhou() []rebalance.Pod { return all(in(beijing, 2), in(hangzhou, 3)) }
+
+// The order in which pods go.
+func TestDecideOrder(t *testing.T) {
+	runDecide(t, map[string]decideCase{
+		"nothing is misplaced": {
+			pods: all(in(beijing, 4), in(hangzhou, 1)),
+		},
+		"the youngest of the surplus go": {
+			pods:        threeInHangzhou(),
+			wantVictims: []string{"1-2", "1-1"},
+		},
+		"pods that are not ready go first, although they are old": {
+			pods:        all(in(beijing, 2), in(hangzhou, 1, notReady, named("broken")), in(hangzhou, 2)),
+			wantVictims: []string{"broken", "1-1"},
+		},
+		"the lowest deletion cost goes first, although it is old": {
+			pods:        all(in(beijing, 2), in(hangzhou, 1, cost(-9), named("cheap")), in(hangzhou, 2)),
+			wantVictims: []string{"cheap", "1-1"},
+		},
+		"pods in no cluster of the policy go": {
+			pods:        all(in(beijing, 3), in(hangzhou, 1), in(rebalance.Elsewhere, 1)),
+			wantVictims: []string{"-1-0"},
+		},
+		"an old pod goes in the place of a younger one that must stay": {
+			pods:        all(in(beijing, 3), in(hangzhou, 1, age(time.Hour), named("old")), in(hangzhou, 1, age(time.Second))),
+			change:      func(r *rebalance.Round) { r.MinPodAge = 30 * time.Second },
+			wantVictims: []string{"old"},
+		},
+		"pods of others stay, and one of ours goes instead": {
+			pods:        all(in(beijing, 3), in(hangzhou, 1, keep(rebalance.NotOurs), age(time.Minute)), in(hangzhou, 1, named("ours"))),
+			wantVictims: []string{"ours"},
+		},
+	})
+}
+
+// What holds all pods of a workload back.
+func TestDecideGuards(t *testing.T) {
+	runDecide(t, map[string]decideCase{
+		"rebalancing is off": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.Never = rebalance.Forbidden },
+			wantHeld: rebalance.Forbidden,
+		},
+		"pods of a Job": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.Never = rebalance.JobPods },
+			wantHeld: rebalance.JobPods,
+		},
+		"half of the clusters are not ready": {
+			pods:        threeInHangzhou(),
+			change:      func(r *rebalance.Round) { r.Clusters[hangzhou].Ready = false },
+			wantVictims: []string{"1-2", "1-1"},
+		},
+		"more than half of the clusters are not ready": {
+			pods: threeInHangzhou(),
+			change: func(r *rebalance.Round) {
+				r.Clusters[hangzhou].Ready, r.Clusters[beijing].Ready = false, false
+			},
+			wantHeld: rebalance.ClustersNotReady,
+		},
+		"a rollout is under way": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.RolloutFinished = false },
+			wantHeld: rebalance.RolloutUnderWay,
+		},
+		"a pod is pending": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.Pending = 1 },
+			wantHeld: rebalance.PodsPending,
+		},
+		"a replica has not been made yet": {
+			pods:     all(in(beijing, 1), in(hangzhou, 3)),
+			wantHeld: rebalance.ReplicasMissing,
+		},
+		"the workload is about to shrink": {
+			pods:     all(in(beijing, 3), in(hangzhou, 3)),
+			wantHeld: rebalance.ReplicasTooMany,
+		},
+		"the last round was a moment ago": {
+			pods:      threeInHangzhou(),
+			change:    func(r *rebalance.Round) { r.Cooldown, r.SinceRound = time.Minute, 20*time.Second },
+			wantHeld:  rebalance.Cooldown,
+			wantRetry: 40 * time.Second,
+		},
+		"the last round is exactly the cool-down ago": {
+			pods:        threeInHangzhou(),
+			change:      func(r *rebalance.Round) { r.Cooldown, r.SinceRound = time.Minute, time.Minute },
+			wantVictims: []string{"1-2", "1-1"},
+		},
+	})
+}
+
+// What holds single pods back.
+func TestDecideLimits(t *testing.T) {
+	runDecide(t, map[string]decideCase{
+		"no more are missing than allowed": {
+			pods:        threeInHangzhou(),
+			change:      func(r *rebalance.Round) { r.MaxUnavailable = 1 },
+			wantVictims: []string{"1-2"},
+			wantHeld:    rebalance.MaxUnavailable,
+		},
+		"what is missing already counts": {
+			pods:     all(in(beijing, 2, notReady), in(hangzhou, 3)),
+			change:   func(r *rebalance.Round) { r.MaxUnavailable = 2 },
+			wantHeld: rebalance.MaxUnavailable,
+		},
+		"a misplaced pod that is not ready goes although nothing more may be missing": {
+			pods:        all(in(beijing, 2), in(hangzhou, 2), in(hangzhou, 1, notReady, named("broken"))),
+			change:      func(r *rebalance.Round) { r.MaxUnavailable = 1 },
+			wantVictims: []string{"broken"},
+			wantHeld:    rebalance.MaxUnavailable,
+		},
+		"no round takes more pods that are not ready than may be missing": {
+			pods:        all(in(beijing, 2), in(hangzhou, 3, notReady)),
+			change:      func(r *rebalance.Round) { r.MaxUnavailable = 1 },
+			wantVictims: []string{"1-2"},
+			wantHeld:    rebalance.MaxUnavailable,
+		},
+		"the receiving cluster is full": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.Clusters[beijing].Room = 0 },
+			wantHeld: rebalance.NoRoom,
+		},
+		"the receiving cluster has room for one": {
+			pods:        threeInHangzhou(),
+			change:      func(r *rebalance.Round) { r.Clusters[beijing].Room = 1 },
+			wantVictims: []string{"1-2"},
+			wantHeld:    rebalance.NoRoom,
+		},
+		"the receiving cluster is not ready": {
+			pods:     threeInHangzhou(),
+			change:   func(r *rebalance.Round) { r.Clusters[beijing].Ready = false },
+			wantHeld: rebalance.NoRoom,
+		},
+		"young pods stay until they are old enough": {
+			pods:      all(in(beijing, 2), in(hangzhou, 3, age(10*time.Second))),
+			change:    func(r *rebalance.Round) { r.MinPodAge = 30 * time.Second },
+			wantHeld:  rebalance.PodsTooYoung,
+			wantRetry: 20 * time.Second,
+		},
+		"all pods are of others": {
+			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.NotOurs))),
+			wantHeld: rebalance.PodsNotOurs,
+		},
+		"pods that another policy placed stay until they carry the name of this one": {
+			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.TakenOver))),
+			wantHeld: rebalance.PodsNotOurs,
+		},
+		"protected pods stay": {
+			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Protected))),
+			wantHeld: rebalance.PodsProtected,
+		},
+		"pods on dead nodes stay": {
+			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Unreachable))),
+			wantHeld: rebalance.PodsUnreachable,
+		},
+		"pods that a budget refused stay for a while": {
+			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Refused))),
+			wantHeld: rebalance.PodsRefused,
+		},
+	})
+}
+
+// With the weights 2 and 3 and five replicas hangzhou owns the ordinals 0, 2 and 4, beijing 1 and 3.
+func TestDecideOrdinals(t *testing.T) {
+	tests := map[string]struct {
+		pods        []rebalance.Pod
+		hangzhou    rebalance.Cluster
+		wantVictims []rebalance.Victim
+		wantHeld    rebalance.Reason
+	}{
+		"two pods that should change places go both, although each cluster has its share": {
+			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(hangzhou, 1, ordinal(2)),
+				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
+			hangzhou:    rebalance.Cluster{Ready: true},
+			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}, {Pod: 1, To: beijing}},
+		},
+		"a pod whose volume is in its present place stays": {
+			pods: all(in(beijing, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
+				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
+			hangzhou: rebalance.Cluster{Ready: true, Room: 10},
+			wantHeld: rebalance.NoRoom,
+		},
+		"a pod whose own cluster is not ready stays": {
+			pods: all(in(beijing, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
+				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
+			hangzhou: rebalance.Cluster{Room: 10},
+			wantHeld: rebalance.NoRoom,
+		},
+		"a pod beyond the replicas is left to its controller": {
+			pods: all(in(hangzhou, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
+				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(5), fits)),
+			hangzhou: rebalance.Cluster{Ready: true, Room: 10},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			round := willing(t, tc.pods)
+			round.Plan = order(t, 2, 3).Plan(5)
+			round.Clusters[hangzhou] = tc.hangzhou
+			got := rebalance.Decide(round)
+			if diff := cmp.Diff(rebalance.Decision{Victims: tc.wantVictims, Held: tc.wantHeld}, got); diff != "" {
+				t.Errorf("Decide() mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReasonsHaveTexts(t *testing.T) {
+	reasons := []rebalance.Reason{
+		rebalance.Forbidden, rebalance.JobPods, rebalance.UnknownWorkload, rebalance.ClustersNotReady,
+		rebalance.RolloutUnderWay, rebalance.PodsPending, rebalance.ReplicasMissing, rebalance.ReplicasTooMany,
+		rebalance.Cooldown, rebalance.Unconfirmed, rebalance.MaxUnavailable, rebalance.NoRoom, rebalance.PodsTooYoung,
+		rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs, rebalance.PodsRefused,
+	}
+	texts := map[string]rebalance.Reason{}
+	for _, reason := range reasons {
+		text := reason.String()
+		if text == "" {
+			t.Errorf("%s has no text", reason)
+		}
+		if other, twice := texts[text]; twice {
+			t.Errorf("%q and %q have the same text", reason, other)
+		}
+		texts[text] = reason
+	}
+}

@@ -1,0 +1,274 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rebalance_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+// world is a random workload with its policy.
+type world struct {
+	order    *apportion.Order
+	replicas int
+	pods     []rebalance.Pod
+}
+
+func drawOrder(t *rapid.T) *apportion.Order {
+	clusters := make([]apportion.Cluster, rapid.IntRange(1, 6).Draw(t, "clusters"))
+	for i := range clusters {
+		clusters[i] = apportion.Cluster{Name: fmt.Sprintf("c%d", i), Weight: rapid.Int64Range(1, 9).Draw(t, "weight")}
+	}
+	order, err := apportion.NewOrder(clusters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+// drawWorld draws as many pods as replicas, anywhere, with any seats.
+func drawWorld(t *rapid.T) world {
+	w := world{order: drawOrder(t), replicas: rapid.IntRange(0, 40).Draw(t, "replicas")}
+	for i := range w.replicas {
+		w.pods = append(w.pods, rebalance.Pod{
+			Name:    fmt.Sprintf("pod-%d", i),
+			Cluster: rapid.IntRange(rebalance.Elsewhere, w.order.Len()-1).Draw(t, "cluster"),
+			Seat:    rapid.Int32Range(-1, 45).Draw(t, "seat"),
+			Cost:    rapid.Int64Range(-45, 3).Draw(t, "cost"),
+			Ready:   rapid.Bool().Draw(t, "ready"),
+			Age:     time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
+			Keep:    rapid.SampledFrom([]rebalance.Keep{rebalance.Movable, rebalance.Movable, rebalance.NotOurs, rebalance.Protected}).Draw(t, "keep"),
+		})
+	}
+	return w
+}
+
+func TestSeatsAreOwnedAndUnique(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		plan := w.order.Plan(int64(w.replicas))
+		holder := map[int32]string{}
+		for i, s := range rebalance.Seats(plan, w.pods) {
+			p := &w.pods[i]
+			if s == rebalance.NoSeat {
+				continue
+			}
+			if owner, ok := plan.Owner(int64(s)); !ok || owner != p.Cluster {
+				t.Fatalf("%s in cluster %d got seat %d of cluster %d", p.Name, p.Cluster, s, owner)
+			}
+			if other, twice := holder[s]; twice {
+				t.Fatalf("%s and %s both got seat %d", p.Name, other, s)
+			}
+			holder[s] = p.Name
+		}
+	})
+}
+
+func TestOnlySurplusPodsHaveNoSeat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		plan := w.order.Plan(int64(w.replicas))
+		held, unseated := make([]int, w.order.Len()), make([]int, w.order.Len())
+		for i, s := range rebalance.Seats(plan, w.pods) {
+			p := &w.pods[i]
+			if p.Cluster == rebalance.Elsewhere {
+				continue
+			}
+			held[p.Cluster]++
+			if s == rebalance.NoSeat && p.Keep != rebalance.NotOurs {
+				unseated[p.Cluster]++
+			}
+		}
+		for c := range held {
+			if surplus := max(0, held[c]-plan.Share(c)); unseated[c] > surplus {
+				t.Fatalf("%d pods of cluster %d have no seat, but only %d are surplus", unseated[c], c, surplus)
+			}
+		}
+	})
+}
+
+func TestSeatsAreStable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		plan := w.order.Plan(int64(w.replicas))
+		seats := rebalance.Seats(plan, w.pods)
+		again := slices.Clone(w.pods)
+		for i := range again {
+			again[i].Seat = seats[i]
+		}
+		if diff := gocmp.Diff(seats, rebalance.Seats(plan, again)); diff != "" {
+			t.Fatalf("seats that were given change at the next look (-first +second):\n%s", diff)
+		}
+	})
+}
+
+func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		order := drawOrder(t)
+		replicas := rapid.IntRange(0, 40).Draw(t, "replicas")
+		shares, _ := order.Shares(int64(replicas))
+		var pods []rebalance.Pod
+		for c, share := range shares {
+			for range share {
+				pods = append(pods, rebalance.Pod{
+					Name: fmt.Sprintf("pod-%d", len(pods)), Cluster: c, Ready: true,
+					Seat: rapid.Int32Range(-1, 45).Draw(t, "seat from other weights"),
+					Age:  time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
+				})
+			}
+		}
+		for i, s := range rebalance.Seats(order.Plan(int64(replicas)), pods) {
+			pods[i].Seat = s
+		}
+		// A ReplicaSet deletes the lowest deletion cost, which is the highest seat, first.
+		slices.SortFunc(pods, func(a, b rebalance.Pod) int { return cmp.Compare(a.Seat, b.Seat) })
+		left := rapid.IntRange(0, replicas).Draw(t, "left")
+		got := make([]int64, order.Len())
+		for _, p := range pods[:left] {
+			got[p.Cluster]++
+		}
+		want, _ := order.Shares(int64(left))
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("shares after scaling from %d to %d (-want +got):\n%s", replicas, left, diff)
+		}
+	})
+}
+
+func drawRound(t *rapid.T, w world) *rebalance.Round {
+	round := &rebalance.Round{
+		Plan: w.order.Plan(int64(w.replicas)), Clusters: make([]rebalance.Cluster, w.order.Len()), Pods: w.pods,
+		RolloutFinished: true, MaxUnavailable: rapid.IntRange(1, 10).Draw(t, "max unavailable"),
+		MinPodAge: time.Duration(rapid.IntRange(0, 50).Draw(t, "min age")) * time.Second,
+	}
+	for i := range round.Clusters {
+		round.Clusters[i] = rebalance.Cluster{
+			Ready: rapid.IntRange(0, 3).Draw(t, "ready") > 0, Room: rapid.IntRange(0, 5).Draw(t, "room"),
+		}
+	}
+	return round
+}
+
+func TestDecideTakesOnlyPodsThatMayGo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		round := drawRound(t, w)
+		seen := map[int]bool{}
+		for _, v := range rebalance.Decide(round).Victims {
+			if p := &w.pods[v.Pod]; p.Keep != rebalance.Movable || p.Age < round.MinPodAge || seen[v.Pod] {
+				t.Fatalf("%+v is no victim", *p)
+			}
+			seen[v.Pod] = true
+		}
+	})
+}
+
+func TestDecideTakesNoMoreThanMayBeMissing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		round := drawRound(t, w)
+		victims := rebalance.Decide(round).Victims
+		if len(victims) > round.MaxUnavailable {
+			t.Fatalf("%d victims, %d may be missing", len(victims), round.MaxUnavailable)
+		}
+		serving, taken := 0, 0
+		for i := range w.pods {
+			if w.pods[i].Ready {
+				serving++
+			}
+		}
+		for _, v := range victims {
+			if w.pods[v.Pod].Ready {
+				taken++
+			}
+		}
+		if least := w.replicas - round.MaxUnavailable; taken > 0 && serving-taken < least {
+			t.Fatalf("%d replicas serve after the round, at least %d must", serving-taken, least)
+		}
+	})
+}
+
+func TestDecideMovesPodsToWhereTheyAreWantedOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		round := drawRound(t, w)
+		misplaced := rebalance.Misplaced(round.Plan, w.order.Len(), w.pods)
+		d := rebalance.Decide(round)
+		received := make([]int, w.order.Len())
+		moved := slices.Clone(w.pods)
+		for _, v := range d.Victims {
+			received[v.To]++
+			moved[v.Pod].Cluster = v.To
+		}
+		for c, n := range received {
+			if n > 0 && (!round.Clusters[c].Ready || n > round.Clusters[c].Room) {
+				t.Fatalf("cluster %d receives %d, but is %+v", c, n, round.Clusters[c])
+			}
+		}
+		if left := rebalance.Misplaced(round.Plan, w.order.Len(), moved); left != misplaced-len(d.Victims) {
+			t.Fatalf("%d misplaced before, %d moved, %d misplaced after", misplaced, len(d.Victims), left)
+		}
+		if (len(d.Victims) < misplaced) != (d.Held != "") {
+			t.Fatalf("%d of %d misplaced pods move, held back by %q", len(d.Victims), misplaced, d.Held)
+		}
+	})
+}
+
+func TestDecideDoesNotDependOnTheOrderOfPods(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		round := drawRound(t, w)
+		shuffled := *round
+		shuffled.Pods = rapid.Permutation(w.pods).Draw(t, "shuffled")
+		names := func(r *rebalance.Round) []string {
+			var names []string
+			for _, v := range rebalance.Decide(r).Victims {
+				names = append(names, fmt.Sprintf("%s to %d", r.Pods[v.Pod].Name, v.To))
+			}
+			return names
+		}
+		if diff := gocmp.Diff(names(round), names(&shuffled)); diff != "" {
+			t.Fatalf("victims change with the order (-first +second):\n%s", diff)
+		}
+	})
+}
+
+func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		round := drawRound(t, w)
+		for i := range round.Clusters {
+			round.Clusters[i] = rebalance.Cluster{Ready: true, Room: 100}
+		}
+		for i := range w.pods {
+			w.pods[i].Keep, w.pods[i].Ready, w.pods[i].Age = rebalance.Movable, true, time.Hour
+		}
+		initially := rebalance.Misplaced(round.Plan, w.order.Len(), w.pods)
+		evictions := 0
+		for range initially {
+			d := rebalance.Decide(round)
+			for _, v := range d.Victims {
+				// The replacement lands where a cluster was short, and is a new pod.
+				w.pods[v.Pod] = rebalance.Pod{
+					Name: fmt.Sprintf("new-%d", evictions), Cluster: v.To, Seat: rebalance.NoSeat, Ready: true, Age: time.Hour,
+				}
+				evictions++
+			}
+		}
+		if left := rebalance.Misplaced(round.Plan, w.order.Len(), w.pods); left != 0 || evictions != initially {
+			t.Fatalf("%d misplaced at first, %d evictions, %d still misplaced", initially, evictions, left)
+		}
+		if d := rebalance.Decide(round); len(d.Victims) != 0 {
+			t.Fatalf("a converged workload loses %d pods", len(d.Victims))
+		}
+	})
+}
