@@ -63,6 +63,16 @@ func (s *site) expectShares(ctx context.Context, app string, want map[string]int
 	Eventually(func() map[string]int { return s.shares(ctx, app) }, timeout, poll).Should(Equal(want))
 }
 
+// expectRunning waits until so many pods of an app run, wherever that is, and none waits.
+func (s *site) expectRunning(ctx context.Context, app string, count int) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		pods := s.pods(ctx, app)
+		g.Expect(pods).To(HaveLen(count))
+		g.Expect(pods).To(HaveEach(HaveField("Status.Phase", corev1.PodRunning)))
+	}, timeout, poll).Should(Succeed())
+}
+
 // seats returns the seats of the bound pods of an app by cluster, in order. It fails the spec if a stamp is not what the
 // node, the pod and the seat make it.
 func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
