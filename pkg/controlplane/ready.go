@@ -5,6 +5,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -84,31 +84,22 @@ func (cp *ControlPlane) forget(name string) {
 }
 
 // waitReady polls until the check succeeds, the process ends, or time is up.
-func waitReady(caller context.Context, p *Process, timeout time.Duration, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(caller, timeout)
-	defer cancel()
-	ticker := time.NewTicker(readyPoll)
-	defer ticker.Stop()
-	for {
-		last := check(ctx)
-		if last == nil {
-			return nil
+func waitReady(ctx context.Context, p *Process, timeout time.Duration, check func(context.Context) error) error {
+	exited := make(chan error, 1)
+	go func() {
+		err := p.Wait()
+		if err == nil {
+			err = fmt.Errorf("%s was stopped before it was ready", p.Name())
 		}
-		select {
-		case <-p.Done():
-			return p.Wait()
-		case <-caller.Done():
-			return fmt.Errorf("waiting for %s: %w", p.Name(), caller.Err())
-		case <-ctx.Done():
-			if caller.Err() != nil {
-				continue
-			}
-			tail, _ := tailOf(p.LogPath(), tailLines)
-			return fmt.Errorf("%s is not ready: %w (%w); end of %s:\n  %s",
-				p.Name(), ctx.Err(), last, p.LogPath(), strings.Join(tail, "\n  "))
-		case <-ticker.C:
-		}
+		exited <- err
+	}()
+	err := Await(ctx, timeout, exited, check)
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*ExitError)) {
+		return err
 	}
+	tail, tailErr := tailOf(p.LogPath(), tailLines)
+	return fmt.Errorf("%s is not ready: %w; end of %s:\n  %s",
+		p.Name(), errors.Join(err, tailErr), p.LogPath(), strings.Join(tail, "\n  "))
 }
 
 // checkURL returns nil if a GET is answered with 200.
@@ -135,20 +126,12 @@ func checkURL(ctx context.Context, client *http.Client, url string) error {
 // waitForServiceAccount waits for the ServiceAccount that admission wants to
 // see before it lets a pod into the namespace.
 func (cp *ControlPlane) waitForServiceAccount(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	ctx, cancel := context.WithTimeout(ctx, cp.opts.StartTimeout)
-	defer cancel()
-	var last error
-	err := wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
-		select {
-		case err := <-cp.exited:
-			return false, err
-		default:
-		}
-		_, last = client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return last == nil, nil
+	err := Await(ctx, cp.opts.StartTimeout, cp.exited, func(ctx context.Context) error {
+		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err
 	})
-	if err != nil && last != nil {
-		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w (%w)", namespace, err, last)
+	if err != nil {
+		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
 	}
-	return err
+	return nil
 }

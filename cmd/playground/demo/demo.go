@@ -34,7 +34,6 @@ const (
 
 	// stepTimeout bounds every wait of a step. What is waited for takes seconds.
 	stepTimeout = 90 * time.Second
-	poll        = 100 * time.Millisecond
 )
 
 // step is a claim and the proof of it.

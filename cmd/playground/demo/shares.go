@@ -5,7 +5,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,9 +13,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"berth.dev/berth/cmd/playground/podwatch"
+	"berth.dev/berth/pkg/controlplane"
 )
 
 // shares maps clusters to numbers of replicas.
@@ -41,32 +40,20 @@ type placement struct {
 	pods           []corev1.Pod
 }
 
-// await polls until the check succeeds. It gives up after stepTimeout, or when a program of the playground ends, with what was
-// missing last.
+// await polls until the check succeeds. It gives up after stepTimeout, or when a program of the playground ends.
 func (d *demo) await(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	var missing error
-	err := wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-		select {
-		case err := <-d.exited:
-			return false, err
-		default:
-		}
-		missing = check(ctx)
-		return missing == nil, nil
-	})
-	return errors.Join(err, missing)
+	return controlplane.Await(ctx, stepTimeout, d.exited, check)
 }
 
 // awaitShares waits until the policy wants and the pods have these shares, with nothing under way, and prints them.
 func (d *demo) awaitShares(ctx context.Context, desired, running shares, waiting int) (*placement, error) {
 	var now *placement
 	err := d.await(ctx, func(ctx context.Context) error {
-		var err error
-		if now, err = d.observe(ctx); err != nil {
+		seen, err := d.observe(ctx)
+		if err != nil {
 			return err
 		}
+		now = seen
 		if !maps.Equal(now.running, running) || now.waiting != waiting || now.other > 0 {
 			return fmt.Errorf("running: %s, want %s; waiting for a node: %d, want %d; starting or ending: %d",
 				now.running, running, now.waiting, waiting, now.other)

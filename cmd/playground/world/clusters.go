@@ -13,17 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 )
 
-const (
-	// startTimeout bounds the wait for Berth's programs, which is a matter of seconds.
-	startTimeout = 60 * time.Second
-	poll         = 100 * time.Millisecond
-)
+// startTimeout bounds the wait for Berth's programs, which is a matter of seconds.
+const startTimeout = 60 * time.Second
 
 // nodeCapacity is that of a small machine. On a large one a pod without requests weighs so little that the scheduler sees no
 // difference between an empty node and one with several pods.
@@ -56,20 +52,11 @@ func (w *World) createClusters(ctx context.Context) error {
 // waitReady returns when both programs work: every Cluster is Ready, which the controller manager says, and the scheduler
 // holds its lease.
 func (w *World) waitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	var missing error
-	err := wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-		select {
-		case err := <-w.Exited():
-			return false, err
-		default:
-		}
-		missing = errors.Join(w.schedulerLeads(ctx), w.clustersReady(ctx))
-		return missing == nil, nil
+	err := controlplane.Await(ctx, startTimeout, w.Exited(), func(ctx context.Context) error {
+		return errors.Join(w.schedulerLeads(ctx), w.clustersReady(ctx))
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for Berth's programs: %w", errors.Join(err, missing))
+		return fmt.Errorf("waiting for Berth's programs: %w", err)
 	}
 	return nil
 }
