@@ -1,0 +1,191 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trim_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/trim"
+)
+
+// trimmed runs the transform that the cache would run on the object.
+func trimmed[T any](t *testing.T, object *T) *T {
+	t.Helper()
+	for kind, by := range trim.ByObject() {
+		if reflect.TypeOf(kind) != reflect.TypeFor[*T]() {
+			continue
+		}
+		out, err := by.Transform(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typed, ok := out.(*T)
+		if !ok {
+			t.Fatalf("the transform returns a %T", out)
+		}
+		return typed
+	}
+	t.Fatalf("no transform for %T", object)
+	return nil
+}
+
+func fullPod(annotations map[string]string) *corev1.Pod {
+	requests := corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p", UID: "u", Labels: map[string]string{"app": "web"}, Annotations: annotations,
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: "n", SchedulerName: "s", Hostname: "h",
+			NodeSelector: map[string]string{"a": "b"},
+			Tolerations:  []corev1.Toleration{{Key: "k"}},
+			Volumes: []corev1.Volume{
+				{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{}}},
+				{Name: "data", VolumeSource: corev1.VolumeSource{
+					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"},
+				}},
+			},
+			Containers: []corev1.Container{{
+				Name: "main", Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "v"}}, Resources: requests,
+				Ports: []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 81, HostPort: 81}},
+			}},
+		},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "192.0.2.1",
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, Message: "m"},
+			},
+		},
+	}
+}
+
+func TestPod(t *testing.T) {
+	common := func() *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Labels: map[string]string{"app": "web"}},
+			Spec: corev1.PodSpec{
+				NodeName: "n", SchedulerName: "s",
+				Containers: []corev1.Container{{
+					Name: "main",
+					Resources: corev1.ResourceRequirements{
+						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+					},
+					Ports: []corev1.ContainerPort{{ContainerPort: 81, HostPort: 81}},
+				}},
+			},
+			Status: corev1.PodStatus{
+				Phase:      corev1.PodRunning,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			},
+		}
+	}
+	stranger := common()
+	stranger.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "x"}
+	stamped := common()
+	stamped.Annotations = map[string]string{berthv1alpha1.PlacedByAnnotation: "u/n"}
+	stamped.Spec.NodeSelector = map[string]string{"a": "b"}
+	stamped.Spec.Tolerations = []corev1.Toleration{{Key: "k"}}
+	stamped.Spec.Volumes = fullPod(nil).Spec.Volumes[1:]
+	tests := map[string]struct {
+		annotations map[string]string
+		want        *corev1.Pod
+	}{
+		"a pod that Berth did not place": {
+			annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "x", "token": "secret"}, want: stranger,
+		},
+		"a pod that Berth placed also keeps where a replacement could run": {
+			annotations: map[string]string{berthv1alpha1.PlacedByAnnotation: "u/n", "token": "secret"}, want: stamped,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := trimmed(t, fullPod(tc.annotations))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("trimmed pod mismatch (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(got.DeepCopy(), trimmed(t, got)); diff != "" {
+				t.Errorf("trimming twice changes the pod (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNodeLosesItsHeartbeat(t *testing.T) {
+	got := trimmed(t, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"x": "y"}},
+		Spec:       corev1.NodeSpec{ProviderID: "p", Unschedulable: true},
+		Status: corev1.NodeStatus{
+			Images: []corev1.ContainerImage{{SizeBytes: 1}},
+			Conditions: []corev1.NodeCondition{
+				{Type: corev1.NodeMemoryPressure}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()},
+			},
+		},
+	})
+	want := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{}},
+		Spec:       corev1.NodeSpec{Unschedulable: true},
+		Status: corev1.NodeStatus{
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trimmed node mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "p", "x": "y"}},
+		Spec:       corev1.PodSpec{SchedulerName: "s", Containers: []corev1.Container{{Name: "main"}}},
+	}
+	want := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "p"}},
+		Spec:       corev1.PodSpec{SchedulerName: "s"},
+	}
+	revision := metav1.ObjectMeta{Annotations: map[string]string{trim.RevisionAnnotation: "3", "x": "y"}}
+	copies := func() corev1.PodTemplateSpec { return *template.DeepCopy() }
+	rcTemplate := copies()
+	deployment := trimmed(t, &appsv1.Deployment{ObjectMeta: *revision.DeepCopy(), Spec: appsv1.DeploymentSpec{Template: copies()}})
+	replicaSet := trimmed(t, &appsv1.ReplicaSet{ObjectMeta: *revision.DeepCopy(), Spec: appsv1.ReplicaSetSpec{Template: copies()}})
+	for kind, got := range map[string]corev1.PodTemplateSpec{
+		"Deployment":            deployment.Spec.Template,
+		"ReplicaSet":            replicaSet.Spec.Template,
+		"StatefulSet":           trimmed(t, &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Template: copies()}}).Spec.Template,
+		"Job":                   trimmed(t, &batchv1.Job{Spec: batchv1.JobSpec{Template: copies()}}).Spec.Template,
+		"ReplicationController": *trimmed(t, &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Template: &rcTemplate}}).Spec.Template,
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("template of the %s mismatch (-want +got):\n%s", kind, diff)
+		}
+	}
+	for kind, got := range map[string]map[string]string{"Deployment": deployment.Annotations, "ReplicaSet": replicaSet.Annotations} {
+		if diff := cmp.Diff(map[string]string{trim.RevisionAnnotation: "3"}, got); diff != "" {
+			t.Errorf("annotations of the %s mismatch (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
+func TestTombstonesPass(t *testing.T) {
+	tombstone := cache.DeletedFinalStateUnknown{Key: "k"}
+	for kind, by := range trim.ByObject() {
+		if got, err := by.Transform(tombstone); err != nil || got != any(tombstone) {
+			t.Errorf("the transform of %T returns %v, %v for a tombstone", kind, got, err)
+		}
+	}
+}

@@ -1,0 +1,256 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/workloads"
+)
+
+// seen is what a test compares of a workload.
+type seen struct {
+	Name     string
+	Replicas int32
+	Known    bool
+	// Bound are the pods that count, Pending and AllPending those of the newest and of all revisions that are not bound.
+	Bound               []string
+	Pending, AllPending int
+	Finished            bool
+}
+
+func look(objects *workloads.Objects) []seen {
+	var all []seen
+	for _, o := range workloads.Observe(objects) {
+		s := seen{
+			Name: o.Kind + " " + o.Name, Replicas: o.Replicas, Known: o.ReplicasKnown,
+			Pending: o.Pending(false), AllPending: o.Pending(true), Finished: o.RolloutFinished(),
+		}
+		for _, p := range o.Bound() {
+			s.Bound = append(s.Bound, p.Name)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+type observeCase struct {
+	objects workloads.Objects
+	want    []seen
+}
+
+func runObserve(t *testing.T, tests map[string]observeCase) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, look(&tc.objects)); diff != "" {
+				t.Errorf("Observe() mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestObserveDeployment(t *testing.T) {
+	d := ownedBy("apps/v1", "Deployment", "web")
+	rs := func(name string) *metav1.OwnerReference { return ownedBy("apps/v1", "ReplicaSet", name) }
+	runObserve(t, map[string]observeCase{
+		"one revision": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "1", 3)},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 3)},
+				Pods: []corev1.Pod{
+					pod("a", rs("rs1")), pod("b", rs("rs1"), pending), pod("c", rs("rs1"), terminating),
+					pod("d", rs("rs1"), phase(corev1.PodFailed)), pod("e", rs("rs1"), phase(corev1.PodSucceeded)),
+				},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 3, Known: true, Bound: []string{"a"}, Pending: 1, AllPending: 1, Finished: true}},
+		},
+		"the revision with the highest number counts, compared as numbers": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "10", 2)},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs9", d, "9", 1), replicaSet("rs10", d, "10", 1)},
+				Pods:        []corev1.Pod{pod("old", rs("rs9")), pod("new", rs("rs10")), pod("waits", rs("rs9"), pending)},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 2, Known: true, Bound: []string{"new"}, AllPending: 1}},
+		},
+		"a terminating pod of the old revision does not keep the rollout from being finished": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 0), replicaSet("rs2", d, "2", 1)},
+				Pods:        []corev1.Pod{pod("old", rs("rs1"), terminating), pod("new", rs("rs2"))},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Bound: []string{"new"}, Finished: true}},
+		},
+		"a change that the controller has not seen": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Generation = 2 })},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
+		},
+		"paused with a new template of which there are no pods": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) {
+					d.Spec.Paused, d.Status.UpdatedReplicas = true, 0
+				})},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
+		},
+		"the ReplicaSet of the new revision is not known yet": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
+		},
+		"a ReplicaSet of a Deployment that is not known is nothing yet": {
+			objects: workloads.Objects{
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
+			},
+		},
+		"absent replicas are one": {
+			objects: workloads.Objects{
+				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil })},
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Finished: true}},
+		},
+	})
+}
+
+func TestObserveOtherOwners(t *testing.T) {
+	rollout := ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")
+	rs := func(name string) *metav1.OwnerReference { return ownedBy("apps/v1", "ReplicaSet", name) }
+	set := ownedBy("apps/v1", "StatefulSet", "db")
+	clone := ownedBy("apps.kruise.io/v1alpha1", "CloneSet", "cs")
+	younger := func(r appsv1.ReplicaSet) appsv1.ReplicaSet {
+		r.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		return r
+	}
+	runObserve(t, map[string]observeCase{
+		"a ReplicaSet of its own": {
+			objects: workloads.Objects{
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", nil, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
+			},
+			want: []seen{{Name: "ReplicaSet rs", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"a ReplicaSet that a controller of another kind owns": {
+			objects: workloads.Objects{
+				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", rollout, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
+			},
+			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"two such ReplicaSets in use are a rollout, and the younger counts": {
+			objects: workloads.Objects{
+				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 1)), replicaSet("old", rollout, "", 2)},
+				Pods:        []corev1.Pod{pod("a", rs("old")), pod("b", rs("new"))},
+			},
+			want: []seen{{Name: "Rollout ro", Replicas: 1, Known: true, Bound: []string{"b"}}},
+		},
+		"one of two such ReplicaSets in use is none": {
+			objects: workloads.Objects{
+				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 0)), replicaSet("old", rollout, "", 2)},
+				Pods:        []corev1.Pod{pod("a", rs("old"))},
+			},
+			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"a StatefulSet that is rolled out": {
+			objects: workloads.Objects{
+				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r1", "r2")},
+				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2")), pod("db-6", set, revisionHash("r1"))},
+			},
+			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}}},
+		},
+		"a StatefulSet at rest": {
+			objects: workloads.Objects{
+				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r2", "r2")},
+				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2"))},
+			},
+			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}, Finished: true}},
+		},
+		"Jobs that have finished are not there": {
+			objects: workloads.Objects{
+				Jobs: []batchv1.Job{job("done", true), job("works", false)},
+				Pods: []corev1.Pod{pod("a", ownedBy("batch/v1", "Job", "works"))},
+			},
+			want: []seen{{Name: "Job works", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"a ReplicationController, with an owner or without": {
+			objects: workloads.Objects{
+				ReplicationControllers: []corev1.ReplicationController{{
+					ObjectMeta: meta("rc", ownedBy("apps.openshift.io/v1", "DeploymentConfig", "dc")),
+					Spec:       corev1.ReplicationControllerSpec{Replicas: new(int32(2))}, Status: corev1.ReplicationControllerStatus{ObservedGeneration: 1},
+				}},
+				Pods: []corev1.Pod{pod("a", ownedBy("v1", "ReplicationController", "rc"))},
+			},
+			want: []seen{{Name: "ReplicationController rc", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"an owner of a kind that is not read: the revision of the youngest pod counts": {
+			objects: workloads.Objects{Pods: []corev1.Pod{
+				pod("b", clone, revisionHash("2"), bornAt(2)), pod("a", clone, revisionHash("1"), bornAt(1)),
+			}},
+			want: []seen{{Name: "CloneSet cs", Bound: []string{"b"}}},
+		},
+		"a pod without an owner": {
+			objects: workloads.Objects{Pods: []corev1.Pod{pod("bare", nil)}},
+			want:    []seen{{Name: "Pod bare", Bound: []string{"bare"}, Finished: true}},
+		},
+		"a kind of the same name in another group is not read": {
+			objects: workloads.Objects{Pods: []corev1.Pod{pod("a", ownedBy("example.com/v1", "StatefulSet", "db"))}},
+			want:    []seen{{Name: "StatefulSet db", Bound: []string{"a"}}},
+		},
+		"an owner that does not exist": {
+			objects: workloads.Objects{Pods: []corev1.Pod{
+				pod("a", rs("absent")), pod("b", set), pod("c", ownedBy("batch/v1", "Job", "absent")),
+				pod("d", ownedBy("v1", "ReplicationController", "absent")),
+			}},
+		},
+	})
+}
+
+func TestObserveOrder(t *testing.T) {
+	objects := workloads.Objects{
+		StatefulSets: []appsv1.StatefulSet{statefulSet("a", "", "")},
+		Deployments:  []appsv1.Deployment{deployment("b", "", 1), deployment("a", "", 1)},
+	}
+	var names []string
+	for _, o := range workloads.Observe(&objects) {
+		names = append(names, o.Kind+" "+o.Name)
+	}
+	if diff := cmp.Diff([]string{"Deployment a", "Deployment b", "StatefulSet a"}, names); diff != "" {
+		t.Errorf("order mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestRequestAndScheduler(t *testing.T) {
+	set := statefulSet("db", "", "")
+	bare := pod("bare", nil, func(p *corev1.Pod) {
+		p.Annotations[berthv1alpha1.PolicyAnnotation], p.Spec.SchedulerName = "mine", "other"
+	})
+	stamped := pod("stamped", nil, func(p *corev1.Pod) {
+		p.Annotations[berthv1alpha1.PlacedByAnnotation], p.Spec.SchedulerName = "stamped/node", "other"
+	})
+	objects := workloads.Objects{StatefulSets: []appsv1.StatefulSet{set}, Pods: []corev1.Pod{bare, stamped}}
+	type answer struct {
+		Request string
+		Asks    bool
+	}
+	got := map[string]answer{}
+	for _, o := range workloads.Observe(&objects) {
+		got[o.Name] = answer{o.Request, o.Asks([]string{"berth-scheduler"})}
+	}
+	want := map[string]answer{"db": {"p", true}, "bare": {"mine", false}, "stamped": {"", true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+}
