@@ -17,10 +17,14 @@ import (
 	"berth.dev/berth/cmd/playground/podwatch"
 )
 
-// record watches the pods of an app until the returned function is called, which tells what was seen.
+// record watches the pods of an app, of all apps if it is empty, until the returned function is called, which tells what was seen.
 func (s *site) record(ctx context.Context, app string) func() podwatch.Seen {
 	GinkgoHelper()
-	recorder, err := podwatch.Start(ctx, client, s.namespace, "app="+app)
+	selector := ""
+	if app != "" {
+		selector = "app=" + app
+	}
+	recorder, err := podwatch.Start(ctx, client, s.namespace, selector)
 	Expect(err).NotTo(HaveOccurred())
 	return func() podwatch.Seen {
 		GinkgoHelper()

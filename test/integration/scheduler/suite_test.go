@@ -26,6 +26,8 @@ const (
 	// longTimeout is for thousands of pods.
 	longTimeout = 180 * time.Second
 	poll        = 100 * time.Millisecond
+	// slowPoll is for what would slow down what it waits for.
+	slowPoll = 500 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.
 	settle = time.Second
 )
