@@ -70,7 +70,7 @@ func shares(ctx context.Context, selector string) map[string]int {
 	return counts
 }
 
-var _ = Describe("The examples", Ordered, func() {
+var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 	var all []*unstructured.Unstructured
 
 	BeforeAll(func(ctx SpecContext) {
