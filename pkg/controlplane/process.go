@@ -42,8 +42,8 @@ type Process struct {
 	done    chan struct{}
 
 	mu sync.Mutex
-	// signalled is set once the parent asked for the end: an exit after that is
-	// no failure.
+	// signalled is set once the parent asked for the end or expects it: an exit
+	// after that is no failure.
 	signalled bool
 	err       error
 }
@@ -179,6 +179,13 @@ func (p *Process) Kill(signal syscall.Signal) error {
 		return fmt.Errorf("sending %s to %s: %w", signal, p.name, err)
 	}
 	return nil
+}
+
+// ExpectEnd makes an end of the process by itself an expected one from now on.
+func (p *Process) ExpectEnd() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.signalled = true
 }
 
 // Stop asks the process to end, insists with SIGKILL after the grace period,

@@ -189,6 +189,19 @@ func TestProcessThatDiedBeforeStopIsReported(t *testing.T) {
 	}
 }
 
+func TestProcessWhoseEndIsExpectedIsNotReported(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	p := shell(t, "until [ -e "+gate+" ]; do sleep 0.01; done; exit 7")
+	p.ExpectEnd()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if err := errors.Join(p.Wait(), p.Stop(endTimeout)); err != nil {
+		t.Errorf("an expected end is reported: %v", err)
+	}
+}
+
 func TestProcessThatCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	_, err := controlplane.StartProcess(t.Context(), controlplane.ProcessOptions{
