@@ -25,8 +25,9 @@ func main() {
 
 // run exists so that deferred calls happen before the exit.
 func run() int {
-	// A second signal must not interrupt the cleanup, so the handler stays until the end.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A second signal must not interrupt the cleanup, so the handler stays until the end. SIGPIPE is what a reader of the output
+	// causes that ends early, and would otherwise end the process on the spot.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	err := app.NewCommand().ExecuteContext(ctx)
 	switch {

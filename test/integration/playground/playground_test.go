@@ -109,6 +109,17 @@ var _ = Describe("berth-playground", func() {
 		Expect(p.stateDir).NotTo(BeADirectory())
 	})
 
+	It("cleans up when nobody reads its output any more", func(ctx SpecContext) {
+		binDir, err := controlplane.FindBinDir()
+		Expect(err).NotTo(HaveOccurred())
+		stateDir := filepath.Join(GinkgoT().TempDir(), "state")
+		// The shell reports the exit code of the first program of the pipe.
+		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", `"$0" demo --state-dir="$1" | head -n 2`,
+			filepath.Join(binDir, "berth-playground"), stateDir)
+		Expect(cmd.Run()).To(MatchError("exit status 130"))
+		Expect(stateDir).NotTo(BeADirectory())
+	})
+
 	DescribeTable("refuses a size that makes no sense",
 		func(ctx SpecContext, argument string) {
 			p := start(ctx, argument)
