@@ -1,0 +1,281 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/util/flowcontrol"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// oneAtATime allows one replica to be missing.
+func oneAtATime(spec *berthv1alpha1.PropagationPolicySpec) {
+	spec.Rebalance.MaxUnavailable = new(intstr.FromInt32(1))
+}
+
+func refusedByBudget(seconds int) func(*corev1.Pod) error {
+	return func(*corev1.Pod) error { return apierrors.NewTooManyRequests("the budget is used up", seconds) }
+}
+
+func TestACacheThatLagsBehindCausesNoSecondEviction(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime, func(spec *berthv1alpha1.PropagationPolicySpec) {
+		spec.Rebalance.Cooldown.Duration = 0
+	}))...)
+	h.pass()
+	if diff := cmp.Diff([]string{"web-0"}, h.evicted()); diff != "" {
+		t.Fatalf("evicted pods mismatch (-want +got):\n%s", diff)
+	}
+	// The replacement is there and ready on the server, but the cache still shows the pod that was evicted.
+	h.replace("new-0", "beijing-0", 0)
+	for range 3 {
+		h.wait(time.Second)
+		h.pass()
+	}
+	if got := h.evicted(); len(got) != 0 {
+		t.Errorf("%v are evicted on the ground of a cache that lags behind", got)
+	}
+	h.sync()
+	h.pass()
+	if diff := cmp.Diff([]string{"web-4"}, h.evicted()); diff != "" {
+		t.Errorf("evicted pods mismatch once the cache has caught up (-want +got):\n%s", diff)
+	}
+}
+
+func TestNextRoundWaitsForReplacementAndCooldown(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
+	h.pass()
+	h.evicted()
+	h.sync()
+	h.wait(time.Hour)
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Fatalf("%v are evicted before the replacement is there", got)
+	}
+	h.replace("new-0", "beijing-0", 0)
+	h.sync()
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Fatalf("%v are evicted as soon as the replacement is there", got)
+	}
+	if want := 10 * time.Second; h.last.RequeueAfter != want {
+		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
+	}
+	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas, 1 run outside their share"; got != want {
+		t.Errorf("Placed = %q, want %q", got, want)
+	}
+	h.wait(10 * time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 1 {
+		t.Errorf("%v are evicted after the cool-down, want one", got)
+	}
+}
+
+func TestRoundsThatChangeNothingBecomeRare(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
+	h.pass()
+	var pauses []time.Duration
+	for round := range 4 {
+		evicted := h.evicted()
+		if len(evicted) != 1 {
+			t.Fatalf("round %d evicts %v", round, evicted)
+		}
+		// Something brings the pod back to where it was.
+		h.replace(fmt.Sprintf("back-%d", round), "hangzhou-0", -1)
+		h.sync()
+		h.pass()
+		began := h.clock.Now()
+		for len(h.evictor.evicted) == 0 && h.last.RequeueAfter > 0 {
+			h.sync()
+			h.wait(h.last.RequeueAfter)
+			h.pass()
+		}
+		pauses = append(pauses, h.clock.Since(began))
+	}
+	want := []time.Duration{20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second}
+	if diff := cmp.Diff(want, pauses); diff != "" {
+		t.Errorf("pauses mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestABudgetThatRefuses(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong())...)
+	h.evictor.refuse = refusedByBudget(0)
+	before := counter(t, "refused_by_pdb")
+	h.pass()
+	if got, want := h.condition(berthv1alpha1.PolicyPlaced), misplaced("a PodDisruptionBudget does not let the pods go"); got != want {
+		t.Errorf("Placed = %q, want %q", got, want)
+	}
+	if got := h.events(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning EvictionRefused Pod web-0 of Deployment web cannot be moved") {
+		t.Errorf("events = %q", got)
+	}
+	if got := counter(t, "refused_by_pdb") - before; got != 1 {
+		t.Errorf("%v attempts are counted, want one for the workload", got)
+	}
+	if want := 5 * time.Second; h.last.RequeueAfter != want {
+		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
+	}
+	// Each of the three pods in hangzhou is tried once, then all are left alone for a while.
+	for range 5 {
+		h.pass()
+	}
+	if got := counter(t, "refused_by_pdb") - before; got != 3 {
+		t.Errorf("%v attempts are counted, want one for each pod", got)
+	}
+	h.evictor.refuse = nil
+	h.wait(5 * time.Second)
+	h.pass()
+	if diff := cmp.Diff([]string{"web-0", "web-4"}, h.evicted()); diff != "" {
+		t.Errorf("evicted pods mismatch once the budget lets them go (-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusalsBecomeRare(t *testing.T) {
+	tests := map[string]struct {
+		refuse func(*corev1.Pod) error
+		want   []time.Duration
+	}{
+		"a budget that is used up": {
+			refuse: refusedByBudget(0),
+			want:   []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second},
+		},
+		"a server that asks for more": {
+			refuse: refusedByBudget(30),
+			want:   []time.Duration{30 * time.Second, 60 * time.Second, 120 * time.Second, 240 * time.Second},
+		},
+		"more than one budget": {
+			refuse: func(*corev1.Pod) error {
+				return apierrors.NewInternalError(errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
+			},
+			want: []time.Duration{5 * time.Minute, 5 * time.Minute, 5 * time.Minute, 5 * time.Minute},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			// One pod is too many in hangzhou, and only one may go.
+			objects := world(sites(), placed(), these(newPolicy("p", reweighed(3, 2))))
+			h := newHarness(t, objects...)
+			for _, name := range []string{"web-0", "web-2"} {
+				change(h, webPod(name, "hangzhou-0", 0), annotated("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"))
+			}
+			h.sync()
+			attempts := 0
+			h.evictor.refuse = func(pod *corev1.Pod) error {
+				attempts++
+				return tc.refuse(pod)
+			}
+			h.pass()
+			h.sync()
+			var pauses []time.Duration
+			for range tc.want {
+				seen, began := attempts, h.clock.Now()
+				for attempts == seen && h.last.RequeueAfter > 0 {
+					h.wait(h.last.RequeueAfter)
+					h.pass()
+				}
+				pauses = append(pauses, h.clock.Since(began))
+			}
+			if diff := cmp.Diff(tc.want, pauses); diff != "" {
+				t.Errorf("pauses mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOutcomesOfAnEviction(t *testing.T) {
+	resource := schema.GroupResource{Resource: "pods"}
+	tests := map[string]struct {
+		err       error
+		outcome   string
+		wantError bool
+	}{
+		"it works":                        {outcome: "evicted"},
+		"the pod is gone":                 {err: apierrors.NewNotFound(resource, "web-4"), outcome: "gone"},
+		"another pod has taken its place": {err: apierrors.NewConflict(resource, "web-4", errors.New("UID")), outcome: "gone"},
+		"forbidden":                       {err: apierrors.NewForbidden(resource, "web-4", errors.New("no")), outcome: "failed", wantError: true},
+		"an internal error":               {err: apierrors.NewInternalError(errors.New("webhook")), outcome: "failed", wantError: true},
+		"the server is down":              {err: errors.New("connection refused"), outcome: "failed", wantError: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
+			h.evictor.refuse = func(*corev1.Pod) error { return tc.err }
+			before := counter(t, tc.outcome)
+			if _, err := h.Reconcile(t.Context(), namespace); (err != nil) != tc.wantError {
+				t.Errorf("Reconcile() = %v, want an error: %v", err, tc.wantError)
+			}
+			if got := counter(t, tc.outcome) - before; got != 1 {
+				t.Errorf("%v evictions are counted as %s, want 1", got, tc.outcome)
+			}
+		})
+	}
+}
+
+func TestTheLimitOfAllEvictions(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong())...)
+	h.Evictions = flowcontrol.NewFakeNeverRateLimiter()
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Errorf("%v are evicted beyond the limit", got)
+	}
+	if want := time.Second; h.last.RequeueAfter != want {
+		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
+	}
+}
+
+func TestHeldBackIsToldOnce(t *testing.T) {
+	h := newHarness(t, world(sites()[1:], placed(), wrong(), these(newNode("beijing-0", func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+	})))...)
+	h.settle()
+	want := []string{
+		"Warning RebalanceHeldBack Pods of Deployment web run outside their share and stay: " +
+			"no cluster that is short of its share has room for the pods",
+	}
+	if diff := cmp.Diff(want, h.events()); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
+	}
+	for range 3 {
+		h.wait(time.Minute)
+		h.pass()
+	}
+	if got := h.events(); len(got) != 0 {
+		t.Errorf("told again: %q", got)
+	}
+	if want := 30 * time.Second; h.last.RequeueAfter != want {
+		t.Errorf("room is looked for again in %v, want %v", h.last.RequeueAfter, want)
+	}
+}
+
+// counter reads berth_evictions_total of an outcome.
+func counter(t *testing.T, outcome string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "berth_evictions_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			if metric.GetLabel()[0].GetValue() == outcome {
+				return metric.GetCounter().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no berth_evictions_total{outcome=%q}", outcome)
+	return 0
+}
