@@ -24,6 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Workloads",type=integer,JSONPath=`.status.workloadCount`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name != 'none'",message="no policy can be called none, which as a request of a pod keeps every policy away"
 type PropagationPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -177,14 +178,14 @@ type Rebalance struct {
 	// +optional
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="must be between 0s and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('24h')",message="must be a duration from 0s to 24h such as 30s, 5m or 1h30m"
 	Cooldown *metav1.Duration `json:"cooldown,omitempty"`
 
 	// minPodAge protects young pods: a pod is moved only when it has been running for this long. At most 24h. Default 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="must be between 0s and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('24h')",message="must be a duration from 0s to 24h such as 30s, 5m or 1h30m"
 	MinPodAge *metav1.Duration `json:"minPodAge,omitempty"`
 }
 

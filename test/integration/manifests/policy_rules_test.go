@@ -43,8 +43,13 @@ var _ = Describe("A PropagationPolicy", func() {
 		Entry("that places pods anyway", `placement: {whenUnsatisfiable: ScheduleAnyway, staticWeightList: [{clusterNames: [a], weight: 1}]}`),
 	)
 
+	It("is not called none, which would keep policies away from the pods that ask for it", func(ctx SpecContext) {
+		_, err := createNamedPolicy(ctx, "none", ``)
+		Expect(err).To(refusal("no policy can be called none"))
+	})
+
 	const (
-		badDuration = "must be between 0s and 24h"
+		badDuration = "must be a duration from 0s to 24h such as 30s, 5m or 1h30m"
 		badMissing  = "must be a number from 1 to 100000 or a percentage from 1% to 100%"
 	)
 

@@ -48,6 +48,12 @@ func createCluster(ctx context.Context, name, spec string) (*unstructured.Unstru
 // createPolicy fills in what the spec leaves out of a policy that is valid.
 func createPolicy(ctx context.Context, spec string) (*unstructured.Unstructured, error) {
 	GinkgoHelper()
+	return createNamedPolicy(ctx, "web", spec)
+}
+
+// createNamedPolicy is createPolicy for a policy whose name matters.
+func createNamedPolicy(ctx context.Context, name, spec string) (*unstructured.Unstructured, error) {
+	GinkgoHelper()
 	for field, value := range map[string]string{
 		"resourceSelectors": `[{apiVersion: apps/v1, kind: Deployment}]`,
 		"placement":         `{staticWeightList: [{clusterNames: [a], weight: 1}]}`,
@@ -56,7 +62,7 @@ func createPolicy(ctx context.Context, spec string) (*unstructured.Unstructured,
 			spec = field + ": " + value + "\n" + spec
 		}
 	}
-	return create(ctx, "propagationpolicies", withSpec("PropagationPolicy", "web", spec))
+	return create(ctx, "propagationpolicies", withSpec("PropagationPolicy", name, spec))
 }
 
 // weights returns the placement of a policy with one entry.
