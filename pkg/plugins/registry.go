@@ -36,8 +36,9 @@ func (s *State) Registry() frameworkruntime.Registry {
 
 // Options returns the Registry in the form that the scheduler's Setup takes.
 func (s *State) Options() []app.Option {
-	var options []app.Option
-	for name, factory := range s.Registry() {
+	registry := s.Registry()
+	options := make([]app.Option, 0, len(registry))
+	for name, factory := range registry {
 		options = append(options, app.WithPlugin(name, factory))
 	}
 	return options

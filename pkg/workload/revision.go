@@ -73,7 +73,7 @@ func Ordinal(pod *corev1.Pod, start int32) (ordinal int32, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || int32(n) < start {
+	if err != nil || n < int64(start) {
 		return 0, false
 	}
 	return int32(n) - start, true

@@ -152,14 +152,15 @@ func unread(ref *metav1.OwnerReference, namespace string) Workload {
 
 func check(ref *metav1.OwnerReference, namespace string, object metav1.Object, err error) error {
 	switch {
+	case err == nil && object.GetUID() == ref.UID:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s %s/%s with UID %s: %w", ref.Kind, namespace, ref.Name, ref.UID, ErrOwnerNotFound)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%s %s/%s: %w", ref.Kind, namespace, ref.Name, ErrOwnerNotFound)
-	case err != nil:
+	default:
 		return fmt.Errorf("getting %s %s/%s: %w", ref.Kind, namespace, ref.Name, err)
-	case object.GetUID() != ref.UID:
-		return fmt.Errorf("%s %s/%s with UID %s: %w", ref.Kind, namespace, ref.Name, ref.UID, ErrOwnerNotFound)
 	}
-	return nil
 }
 
 func replicasOrOne(replicas *int32) int32 {

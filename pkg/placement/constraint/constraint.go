@@ -104,8 +104,8 @@ func (c *Constraint) MatchLabels(labels map[string]string) (matches, found bool)
 // MatchNumber reports whether a value meets a metric constraint. Numbers are compared exactly as written, never rounded. It
 // is false for a label constraint, and for a value that is not a number.
 func (c *Constraint) MatchNumber(actual Number) bool {
-	order, comparable := actual.compare(c.number)
-	if !comparable || c.kind != Metric {
+	order, ordered := actual.compare(c.number)
+	if !ordered || c.kind != Metric {
 		return false
 	}
 	switch c.operator {

@@ -80,7 +80,7 @@ func NumberOfInt(value int64) Number {
 }
 
 // compare returns -1, 0 or 1 as n is less than, equal to or more than other, and false if one of them is not a number.
-func (n Number) compare(other Number) (order int, comparable bool) {
+func (n Number) compare(other Number) (order int, ordered bool) {
 	if n.infinite == 0 && n.value == nil || other.infinite == 0 && other.value == nil {
 		return 0, false
 	}

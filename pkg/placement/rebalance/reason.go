@@ -45,7 +45,7 @@ const (
 	PodsNotOurs Reason = "PodsNotOurs"
 )
 
-// texts are written to follow "N replicas run outside their share: ".
+// texts say why the replicas stay.
 var texts = map[Reason]string{
 	Forbidden:        "spec.rebalance.mode is Never",
 	JobPods:          "pods of Jobs are never evicted",

@@ -27,8 +27,11 @@ const (
 	// MaxWeight is the largest weight of a scheduler.
 	MaxWeight = 1000
 
-	// MaxClusters is the largest number of clusters, and MaxSchedulers of schedulers, that are shared out at once.
-	MaxClusters, MaxSchedulers = 100_000, 1000
+	// MaxClusters is the largest number of clusters that are shared out at once.
+	MaxClusters = 100_000
+
+	// MaxSchedulers is the largest number of schedulers among which they are.
+	MaxSchedulers = 1000
 
 	// maxPairs bounds the memory: sixteen bytes for each pair.
 	maxPairs = 20_000_000

@@ -68,7 +68,7 @@ func groupKey(c Cluster, level GroupBy) string {
 
 // finer splits units one level down: a province into its cities, a city into its clusters.
 func finer(units []unit, clusters []Cluster) []unit {
-	var result []unit
+	result := make([]unit, 0, len(units))
 	for _, u := range units {
 		level := GroupByNone
 		if u.level == GroupByProvince {
@@ -82,7 +82,7 @@ func finer(units []unit, clusters []Cluster) []unit {
 // split splits the units that no scheduler could ever hold.
 func (a *Assignment) split(units []unit, clusters []Cluster) []unit {
 	largest := slices.Max(a.Capacities)
-	var result []unit
+	result := make([]unit, 0, len(units))
 	for _, u := range units {
 		if len(u.members) <= largest || u.level == GroupByNone {
 			result = append(result, u)

@@ -159,7 +159,7 @@ func (c *Catalog) noteFailure(ctx context.Context) {
 		return
 	}
 	for _, s := range []*source{c.clusters, c.policies} {
-		err, since := s.failure()
+		since, err := s.failure()
 		if err == nil || c.clock.Since(since) < c.patience {
 			continue
 		}

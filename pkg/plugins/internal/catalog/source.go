@@ -59,7 +59,11 @@ func stripManagedFields(object any) (any, error) {
 
 // specChanged tells a change of what the user asked for from a mere write of status.
 func specChanged(oldObj, newObj any) bool {
-	before, after := oldObj.(metav1.Object), newObj.(metav1.Object)
+	before, okBefore := oldObj.(metav1.Object)
+	after, okAfter := newObj.(metav1.Object)
+	if !okBefore || !okAfter {
+		return true
+	}
 	return before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration()
 }
 
@@ -91,10 +95,10 @@ func (s *source) ready() bool {
 }
 
 // failure returns the error of the last list and since when lists have failed; nil if the last one succeeded.
-func (s *source) failure() (error, time.Time) { //nolint:revive // the error is what is asked for, not a failure to answer
+func (s *source) failure() (since time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err, s.errSince
+	return s.errSince, s.err
 }
 
 // objects returns what is known; nothing while the kind is not installed, whatever the store still holds of it.
