@@ -59,7 +59,7 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 		Short:             "Tell why a pod runs where it does, or waits",
 		Long:              podLong,
 		Example:           podExample,
-		Args:              cobra.ExactArgs(1),
+		Args:              onePod,
 		ValidArgsFunction: o.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0])
@@ -68,6 +68,13 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 	o.schedulers = placement.AddSchedulersFlag(cmd.Flags())
 	o.output.AddTo(cmd)
 	return cmd
+}
+
+func onePod(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d pods named, name one: %s NAME", len(args), cmd.CommandPath())
+	}
+	return nil
 }
 
 func (o *podOptions) run(ctx context.Context, name string) error {

@@ -441,7 +441,8 @@ func TestPodWhyItRunsThere(t *testing.T) {
 			},
 			want: []string{
 				"State:     Bound on node hangzhou-3 in cluster hangzhou\n",
-				"- something other than Berth bound it: it counts in the shares, and Berth never evicts it\n",
+				"- no policy placed it: none was in force when it was bound, or something other than Berth bound it; " +
+					"it counts in the shares, and Berth never evicts it\n",
 				"hangzhou   3         3         0",
 			},
 		},
@@ -555,8 +556,8 @@ func TestPodRefuses(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"an unknown pod":           {"apache", `pod "apache" not found in namespace "default"`},
 		"another namespace":        {"nginx-e -n web", `pod "nginx-e" not found in namespace "web"`},
-		"no name":                  {"", "accepts 1 arg(s), received 0"},
-		"two names":                {"nginx-e nginx-d", "accepts 1 arg(s), received 2"},
+		"no name":                  {"", "0 pods named, name one: berthctl explain pod NAME"},
+		"two names":                {"nginx-e nginx-d", "2 pods named, name one"},
 		"no possible name":         {"Nginx_E", `"Nginx_E" is no name of a pod`},
 		"a very long name":         {strings.Repeat("n", 100_000), "is no name of a pod"},
 		"an unknown output format": {"nginx-e -o wide", "use one of text, json, yaml"},

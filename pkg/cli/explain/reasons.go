@@ -64,7 +64,8 @@ func (e *explanation) explainBound(q *question) {
 	p := e.Placement
 	switch {
 	case e.State == bound:
-		e.becausef("something other than Berth bound it: it counts in the shares, and Berth never evicts it")
+		e.becausef("no policy placed it: none was in force when it was bound, or something other than Berth bound it; it counts " +
+			"in the shares, and Berth never evicts it")
 	case p.PlacedBy != q.policy.Name:
 		e.becausef("policy %q placed it, but policy %q is in force now", p.PlacedBy, q.policy.Name)
 	default:

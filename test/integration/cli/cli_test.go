@@ -116,7 +116,7 @@ var _ = Describe("explain pod", func() {
 		s.bindWithForeignStamp(ctx, pods[0])
 		Expect(s.generic(run(ctx, "explain", "pod", pods[0], "-n", s.namespace))).To(And(
 			ContainSubstring("State: Bound on node hangzhou-0 in cluster hangzhou\n"),
-			ContainSubstring("- something other than Berth bound it"),
+			ContainSubstring("- no policy placed it"),
 		))
 	})
 })

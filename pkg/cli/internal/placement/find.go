@@ -58,14 +58,17 @@ func ParseName(text string) (Name, error) {
 	if len(text) > maxName {
 		return Name{}, fmt.Errorf("%.64q... is too long for the name of a workload", text)
 	}
-	kind, name, found := strings.Cut(text, "/")
+	full, name, found := strings.Cut(text, "/")
 	if !found {
-		kind, name = "", text
+		full, name = "", text
 	}
-	if found && kind == "" || len(validation.IsDNS1123Subdomain(name)) > 0 {
+	kind, group, grouped := strings.Cut(strings.ToLower(full), ".")
+	wrong := len(validation.IsDNS1123Subdomain(name)) > 0 ||
+		found && len(validation.IsDNS1123Label(kind)) > 0 ||
+		grouped && len(validation.IsDNS1123Subdomain(group)) > 0
+	if wrong {
 		return Name{}, fmt.Errorf("%q is no workload: write NAME or KIND/NAME, for instance deployment/nginx", text)
 	}
-	kind, group, _ := strings.Cut(strings.ToLower(kind), ".")
 	if long, short := shortKinds[kind]; short {
 		kind = long
 	}
