@@ -14,7 +14,6 @@ var subcommands = []func(genericiooptions.IOStreams) *cobra.Command{
 	newDivision,
 	newBinding,
 	newConstraint,
-	newFeed,
 }
 
 // NewCommand returns the command preview.
