@@ -21,6 +21,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/stamp"
 )
 
@@ -53,7 +54,8 @@ func (*BerthBinder) Name() string {
 }
 
 // Bind binds the pod to the node.
-func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Pod, node string) *fwk.Status {
+func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Bind", &status)
 	binding := &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},

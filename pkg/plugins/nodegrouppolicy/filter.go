@@ -5,6 +5,7 @@ package nodegrouppolicy
 
 import (
 	"context"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -23,16 +25,16 @@ func (p *NodeGroupPolicy) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		return fwk.AsStatus(err)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
 	}
 	cluster := s.cluster(node.Node().Name)
 	if s.admits(cluster) {
 		return nil
 	}
 	r := s.reason(cluster)
-	s.rejected.Or(1 << r)
+	atomic.OrUint32(s.rejected, 1<<r)
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())
 }
 
@@ -93,9 +95,9 @@ func (p *NodeGroupPolicy) AddPod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		return fwk.AsStatus(err)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
 	}
 	other := added.GetPod()
 	if s.admission != belowShare || !s.sibling(pod, other) {
@@ -117,9 +119,9 @@ func (p *NodeGroupPolicy) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		return fwk.AsStatus(err)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
 	}
 	other := removed.GetPod()
 	if s.sibling(pod, other) {
@@ -132,14 +134,18 @@ func (p *NodeGroupPolicy) RemovePod(
 }
 
 // PostFilter sends a pod that found no room where it should go, but may go elsewhere, through another cycle that admits
-// the other clusters. For all other pods it leaves the matter to the plugins behind it.
+// the other clusters. For all other pods it leaves the matter to the plugins behind it, except for those that PreFilter
+// rejected: nothing helps them, and the plugins behind could only tell that they have not been asked before.
 func (p *NodeGroupPolicy) PostFilter(
-	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, _ fwk.NodeToStatusReader,
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		// PreFilter skipped the pod, or rejected it before there was a state.
+	s := stateOf(cycle)
+	if s == nil {
+		// The name of no node stands for all nodes that Filter was not asked about.
+		if statuses.Get("").Plugin() == Name {
+			return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
+		}
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	s.countRejections()

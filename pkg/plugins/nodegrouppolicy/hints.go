@@ -5,12 +5,20 @@ package nodegrouppolicy
 
 import (
 	"context"
+	"errors"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
+	"k8s.io/utils/ptr"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/workload"
 )
 
@@ -18,70 +26,105 @@ import (
 // owners are not among them: those wake the pods they concern directly.
 func (p *NodeGroupPolicy) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
-		// No narrower event tells that a bound pod is being deleted, which frees its seat at that moment.
+		// No narrower event tells that a bound pod is being deleted, which frees its seat at that moment, or that a waiting
+		// pod asks for another policy.
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete},
 			QueueingHintFn: p.isSchedulableAfterPodChange,
 		},
 		{
-			Event: fwk.ClusterEvent{
-				Resource:   fwk.Node,
-				ActionType: fwk.Add | fwk.UpdateNodeLabel | fwk.UpdateNodeTaint | fwk.UpdateNodeAllocatable,
-			},
+			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
 			QueueingHintFn: p.isSchedulableAfterNodeChange,
 		},
 	}, nil
 }
 
-// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision goes away or begins to.
+// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place, or when what decides
+// on the pod's own policy has changed.
 func (p *NodeGroupPolicy) isSchedulableAfterPodChange(
 	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (fwk.QueueingHint, error) {
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
 	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fwk.Queue, err
-	}
-	if before == nil || after != nil && (before.DeletionTimestamp != nil || after.DeletionTimestamp == nil) {
+	case before == nil:
 		return fwk.QueueSkip, nil
-	}
-	if before.Spec.NodeName == "" || before.Namespace != pod.Namespace {
+	case before.UID == pod.UID:
+		if after != nil && asksDifferently(before, after) {
+			return fwk.Queue, nil
+		}
 		return fwk.QueueSkip, nil
-	}
-	mine, owned := workload.RevisionOf(pod)
-	other, otherOwned := workload.RevisionOf(before)
-	if owned != otherOwned || mine != other {
+	case !freesPlace(pod, before, after):
 		return fwk.QueueSkip, nil
 	}
 	logger.V(5).Info("A place may be free after a sibling went away", "pod", klog.KObj(pod), "sibling", klog.KObj(before))
 	return fwk.Queue, nil
 }
 
-// isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or when a node of such a cluster
-// changes and the pod is placed by turn, which depends on which clusters have a node that fits.
+// asksDifferently says whether a change of a waiting pod may give it another policy or another revision. Its status does
+// not count: the scheduler itself writes there that the pod waits.
+func asksDifferently(before, after *corev1.Pod) bool {
+	return before.Annotations[berthv1alpha1.PolicyAnnotation] != after.Annotations[berthv1alpha1.PolicyAnnotation] ||
+		!maps.Equal(before.Labels, after.Labels) ||
+		ptr.Deref(metav1.GetControllerOfNoCopy(before), metav1.OwnerReference{}).UID !=
+			ptr.Deref(metav1.GetControllerOfNoCopy(after), metav1.OwnerReference{}).UID
+}
+
+// freesPlace says whether another pod held a place in the pod's share, bound or nominated, and does so no longer.
+func freesPlace(pod, before, after *corev1.Pod) bool {
+	if before.Namespace != pod.Namespace || before.DeletionTimestamp != nil ||
+		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" {
+		return false
+	}
+	mine, owned := workload.RevisionOf(pod)
+	if other, otherOwned := workload.RevisionOf(before); owned != otherOwned || mine != other {
+		return false
+	}
+	if after == nil || after.DeletionTimestamp != nil {
+		return true
+	}
+	other, otherOwned := workload.RevisionOf(after)
+	return owned != otherOwned || mine != other
+}
+
+// isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or leaves one and takes the
+// replicas on it out of the count.
 func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(
 	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (fwk.QueueingHint, error) {
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
 	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
 	if err != nil {
 		return fwk.Queue, err
 	}
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot == nil {
-		return fwk.Queue, nil
-	}
-	policy, w, err := p.policyOf(snapshot, pod)
-	if err != nil || policy == nil {
-		return fwk.Queue, nil //nolint:nilerr // PreFilter tells the user about it
-	}
-	cluster, found := snapshot.Membership.ClusterOf(after.Name, after.Labels)
-	if !found || !policy.Names(cluster) {
+		// The first snapshot wakes all pods.
 		return fwk.QueueSkip, nil
 	}
-	if before != nil && w.ReplicasKnown {
-		if previous, _ := snapshot.Membership.ClusterOf(before.Name, before.Labels); previous == cluster {
-			return fwk.QueueSkip, nil
-		}
+	policy, _, err := p.policyOf(snapshot, pod)
+	switch {
+	case errors.Is(err, policymatch.ErrNotFound), errors.Is(err, workload.ErrOwnerNotFound):
+		// No node helps; the policy or the owner wakes the pod when it appears.
+		return fwk.QueueSkip, nil
+	case err != nil, policy == nil:
+		return fwk.Queue, nil //nolint:nilerr // PreFilter tells the user about it
+	case clusterIn(policy, snapshot, before) == clusterIn(policy, snapshot, after):
+		return fwk.QueueSkip, nil
 	}
-	logger.V(5).Info("A node of a cluster of the policy changed", "pod", klog.KObj(pod), "node", klog.KObj(after))
+	logger.V(5).Info("A node joined or left a cluster of the policy", "pod", klog.KObj(pod), "node", klog.KObj(after))
 	return fwk.Queue, nil
+}
+
+// clusterIn returns the cluster of the node if the policy names it; empty if it does not, and for no node.
+func clusterIn(policy *catalog.Policy, snapshot *catalog.Snapshot, node *corev1.Node) string {
+	if node == nil {
+		return ""
+	}
+	if cluster, found := snapshot.Membership.ClusterOf(node.Name, node.Labels); found && policy.Names(cluster) {
+		return cluster
+	}
+	return ""
 }

@@ -4,6 +4,7 @@
 package nodegrouppolicy
 
 import (
+	"sync/atomic"
 	"time"
 
 	"k8s.io/component-base/metrics"
@@ -83,7 +84,7 @@ func observeRecount(nodes int, took time.Duration) {
 
 // countRejections counts the reasons for which Filter rejected nodes in an attempt that failed.
 func (s *state) countRejections() {
-	seen := s.rejected.Load()
+	seen := atomic.LoadUint32(s.rejected)
 	for r := range reasons {
 		if seen&(1<<r) != 0 {
 			rejectedAttempts.WithLabelValues(r.label()).Inc()
@@ -91,8 +92,9 @@ func (s *state) countRejections() {
 	}
 }
 
-// reject rejects the pod as a whole and counts it.
-func reject(code fwk.Code, r reason) *fwk.Status {
+// reject rejects the pod as a whole and counts it. Evicting other pods never helps such a pod; besides, a dry run of
+// preemption would ask Filter without the state that PreFilter did not come to write.
+func reject(r reason) *fwk.Status {
 	rejectedAttempts.WithLabelValues(r.label()).Inc()
-	return fwk.NewStatus(code, r.String())
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())
 }

@@ -6,7 +6,6 @@ package nodegrouppolicy
 import (
 	"context"
 	"math/bits"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,27 +25,28 @@ func (p *NodeGroupPolicy) PreFilter(
 	defer guard.Rescue(ctx, Name, "PreFilter", &status)
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot == nil {
-		return nil, reject(fwk.Unschedulable, reasonUnreadable)
+		return nil, reject(reasonUnreadable)
 	}
 	if unconcerned(snapshot, pod) {
-		return nil, fwk.NewStatus(fwk.Skip)
+		return nil, skip
 	}
 	policy, w, err := p.policyOf(snapshot, pod)
 	if err != nil {
 		return nil, rejection(err)
 	}
 	if policy == nil {
-		return nil, fwk.NewStatus(fwk.Skip)
+		return nil, skip
 	}
 	if policy.Err != nil {
-		return nil, reject(fwk.UnschedulableAndUnresolvable, reasonPolicyInvalid)
+		return nil, reject(reasonPolicyInvalid)
 	}
 
 	started := time.Now()
 	p.shared.View.Refresh(nodes, snapshot.Membership)
 	observeRecount(p.shared.View.Recounted(), time.Since(started))
 
-	s := &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none, rejected: &atomic.Uint32{}}
+	s := &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none}
+	s.rejected = &s.ownRejected
 	revision, owned := workload.RevisionOf(pod)
 	if !owned {
 		revision = view.BarePods(pod.Namespace, policy.Object.Name)
@@ -77,8 +77,7 @@ func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload,
 
 // decideFixed admits the cluster that owns the ordinal of the pod.
 func (s *state) decideFixed(seat int32) {
-	// A power of two, so that the pods of one workload share a few plans; the owner of a seat is the same in all of them.
-	s.plan = s.policy.Plan(1 << min(bits.Len32(uint32(seat)), bits.Len32(apportion.MaxSeats-1)))
+	s.plan = s.planUpTo(seat)
 	s.seat = seat
 	s.admission = oneCluster
 	if owner, found := s.plan.Owner(int64(seat)); found {
@@ -86,11 +85,17 @@ func (s *state) decideFixed(seat int32) {
 	}
 }
 
+// planUpTo returns a plan that reaches as far as the seat. Its size is a power of two, so that pods share a few plans; the
+// owner of a seat is the same in all of them.
+func (s *state) planUpTo(seat int32) *apportion.Plan {
+	return s.policy.Plan(1 << min(bits.Len32(uint32(seat)), bits.Len32(apportion.MaxSeats-1)))
+}
+
 // decideByShare admits the clusters that hold fewer pods than their share of n replicas.
 func (s *state) decideByShare(n int32) {
 	s.plan = s.policy.Plan(n)
 	s.admission = belowShare
-	s.free = make([]int32, s.policy.Order.Len())
+	s.free = s.newFree()
 	for id, i := range s.clusters {
 		if i != none {
 			s.free[i] = int32(s.plan.Free(int(i), s.counts.Held(int32(id))))
@@ -110,7 +115,7 @@ func (s *state) decideByTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.S
 		}
 	}
 	ranking := s.policy.Order.Ranking(held)
-	s.free = make([]int32, len(held))
+	s.free = s.newFree()
 	for turn, i := range ranking {
 		s.free[i] = int32(len(ranking) - turn)
 	}

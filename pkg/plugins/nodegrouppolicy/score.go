@@ -20,9 +20,9 @@ func (p *NodeGroupPolicy) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		return fwk.NewStatus(fwk.Skip)
+	s := stateOf(cycle)
+	if s == nil {
+		return skip
 	}
 	lacks := func(cluster int32) int64 { return int64(s.free[cluster]) }
 	if s.free == nil {
@@ -34,7 +34,7 @@ func (p *NodeGroupPolicy) PreScore(
 		}
 	}
 	if !s.rank(nodes, lacks) {
-		return fwk.NewStatus(fwk.Skip)
+		return skip
 	}
 	return nil
 }
@@ -75,9 +75,9 @@ func (p *NodeGroupPolicy) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		return 0, fwk.AsStatus(err)
+	s := stateOf(cycle)
+	if s == nil {
+		return 0, fwk.AsStatus(errNoState)
 	}
 	cluster := s.cluster(node.Node().Name)
 	if cluster == none {
@@ -96,9 +96,9 @@ func (p *NodeGroupPolicy) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
-	s, err := readState(cycle)
-	if err != nil {
-		// PreFilter skipped the pod: no policy places it.
+	s := stateOf(cycle)
+	if s == nil {
+		// No policy places the pod.
 		return nil
 	}
 	given := stamp.Stamp{Policy: s.policy.Object.Name, Seat: stamp.NoSeat}
@@ -124,11 +124,12 @@ func (s *state) seatIn(cluster int32) int32 {
 			return int32(seat)
 		}
 	default:
-		taken := int64(0)
-		if held != nil {
-			taken = int64(held.Len())
+		// The next seat of the cluster is its last one if no lower seat has become free.
+		last, found := s.policy.Order.SeatNumber(int(cluster), int64(held.Len()))
+		if !found || last >= apportion.MaxSeats {
+			return stamp.NoSeat
 		}
-		if seat, found := s.policy.Order.SeatNumber(int(cluster), taken); found && seat < apportion.MaxSeats {
+		if seat, free := s.planUpTo(int32(last)).FirstFreeOf(int(cluster), held); free {
 			return int32(seat)
 		}
 	}

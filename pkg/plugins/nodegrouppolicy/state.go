@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,8 +54,23 @@ type state struct {
 	// removed are the siblings that a dry run of preemption took away; they give no credit.
 	removed map[types.UID]struct{}
 	scores  []int64
-	// rejected collects, as bits, the reasons that Filter gave.
-	rejected *atomic.Uint32
+	// rejected collects, as bits set atomically, the reasons that Filter gave with this state and its clones.
+	rejected *uint32
+
+	// What free and rejected point to, so that a state is one piece of memory.
+	fewFree     [fewClusters]int32
+	ownRejected uint32
+}
+
+// fewClusters is how many clusters most policies have at most.
+const fewClusters = 16
+
+// newFree returns room for a number of each cluster of the policy.
+func (s *state) newFree() []int32 {
+	if n := s.policy.Order.Len(); n > fewClusters {
+		return make([]int32, n)
+	}
+	return s.fewFree[:s.policy.Order.Len()]
 }
 
 // Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
@@ -85,15 +99,15 @@ func (s *state) sibling(pod, other *corev1.Pod) bool {
 	return owned && revision == s.revision
 }
 
-// readState returns the state of this cycle; the error is a fault of the framework or of this plugin.
-func readState(cycle fwk.CycleState) (*state, error) {
+// stateOf returns the state of this cycle, nil if PreFilter skipped or rejected the pod.
+func stateOf(cycle fwk.CycleState) *state {
 	data, err := cycle.Read(stateKey)
 	if err != nil {
-		return nil, fmt.Errorf("reading %q from the cycle state: %w", stateKey, err)
+		return nil
 	}
-	s, ok := data.(*state)
-	if !ok {
-		return nil, fmt.Errorf("%q in the cycle state is a %T", stateKey, data)
-	}
-	return s, nil
+	s, _ := data.(*state)
+	return s
 }
+
+// errNoState is a fault of the framework or of this plugin.
+var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)

@@ -24,24 +24,18 @@ func ChangedClusters(before, after *Snapshot) sets.Set[string] {
 }
 
 // ChangedNamespaces returns the namespaces whose waiting pods a change may concern: those with a policy that came, went or
-// changed, and those with a policy that names a changed cluster. All is true if every namespace is concerned, because
-// there was no snapshot before.
+// changed, and those with any policy if a cluster did. A cluster that no policy names counts too, because nodes that it
+// gives up or claims leave or join others. All is true if every namespace is concerned, because there was no snapshot
+// before.
 func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], all bool) {
 	if before == nil || after == nil {
 		return nil, true
 	}
 	namespaces = sets.New[string]()
-	clusters := ChangedClusters(before, after)
+	moved := len(ChangedClusters(before, after)) > 0
 	for key, policy := range after.policies {
-		if before.policies[key] != policy {
+		if moved || before.policies[key] != policy {
 			namespaces.Insert(key.Namespace)
-			continue
-		}
-		for cluster := range clusters {
-			if policy.Names(cluster) {
-				namespaces.Insert(key.Namespace)
-				break
-			}
 		}
 	}
 	for key := range before.policies {

@@ -7,6 +7,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -29,12 +30,21 @@ func RegisterMetrics() {
 // Rescue turns a panic into an error status, so that it fails the attempt of one pod and nothing else. It must be deferred
 // directly.
 func Rescue(ctx context.Context, plugin, extensionPoint string, status **fwk.Status) {
-	cause := recover()
-	if cause == nil {
-		return
+	if cause := recover(); cause != nil {
+		*status = fwk.AsStatus(note(klog.FromContext(ctx), plugin, extensionPoint, cause))
 	}
+}
+
+// RescueHint turns a panic in a queueing hint into an error, which lets the pod be tried. It must be deferred directly.
+func RescueHint(logger klog.Logger, plugin string, hint *fwk.QueueingHint, err *error) {
+	if cause := recover(); cause != nil {
+		*hint, *err = fwk.Queue, note(logger, plugin, "QueueingHint", cause)
+	}
+}
+
+// note counts a panic, logs where it happened, and returns it as an error.
+func note(logger klog.Logger, plugin, extensionPoint string, cause any) error {
 	panics.WithLabelValues(plugin, extensionPoint).Inc()
-	err := fmt.Errorf("panic in %s of plugin %s: %v", extensionPoint, plugin, cause)
-	klog.FromContext(ctx).Error(err, "A plugin panicked, the attempt of this pod fails")
-	*status = fwk.AsStatus(err)
+	logger.Error(nil, "A plugin panicked", "plugin", plugin, "extensionPoint", extensionPoint, "stack", string(debug.Stack()))
+	return fmt.Errorf("panic in %s of plugin %s: %v", extensionPoint, plugin, cause)
 }

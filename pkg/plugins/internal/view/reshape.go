@@ -10,49 +10,47 @@ import (
 
 // reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes that went away are
 // looked up, because such a pod still is a replica of its workload until the garbage collector removes it.
-func (v *View) reshape(infos []fwk.NodeInfo, remember bool) {
-	old := make(map[fwk.NodeInfo]*node, len(v.nodes))
+func (v *View) reshape(infos []fwk.NodeInfo) {
+	old := make(map[fwk.NodeInfo]int, len(v.nodes))
 	for i := range v.nodes {
-		old[v.nodes[i].info] = &v.nodes[i]
+		old[v.nodes[i].info] = i
 	}
-	nodes := make([]node, len(infos))
+	nodes, generations := make([]node, len(infos)), make([]int64, len(infos))
 	v.byName = make(map[string]int32, len(infos))
 	for i, info := range infos {
 		n := &nodes[i]
-		if known := old[info]; known != nil {
-			*n = *known
+		n.info, n.cluster, generations[i] = info, NoCluster, unseen
+		if known, found := old[info]; found {
+			*n, generations[i] = v.nodes[known], v.generations[known]
 			delete(old, info)
-		} else {
-			*n = node{info: info, generation: -1, cluster: NoCluster}
 		}
-		if remember || n.generation != info.GetGeneration() {
+		if generations[i] != generation(info) {
 			v.recount(n)
+			generations[i] = generation(info)
 		}
 		v.byName[info.Node().Name] = int32(i)
 	}
 	for _, gone := range old {
-		v.forget(gone)
+		v.forget(&v.nodes[gone])
 	}
-	v.nodes = nodes
+	v.nodes, v.generations = nodes, generations
 	v.findVanished()
 }
 
 // findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which they were placed.
 func (v *View) findVanished() {
-	for _, p := range v.vanished {
-		v.remove(p.entry, p.cluster)
+	for i := range v.vanished {
+		v.remove(&v.vanished[i].entry, v.vanished[i].cluster)
 	}
 	v.vanished = v.vanished[:0]
 	for _, pod := range v.pods.BoundPods() {
 		if _, exists := v.byName[pod.Spec.NodeName]; exists {
 			continue
 		}
-		if e, counted := v.entryOf(pod); counted {
-			p := vanishedPod{
-				namespace: pod.Namespace, name: pod.Name, uid: pod.UID, cluster: v.stampedCluster(pod), entry: e,
-			}
-			v.vanished = append(v.vanished, p)
-			v.add(p.entry, p.cluster)
+		if e := v.entryOf(pod); e.counted {
+			cluster := v.stampedCluster(pod)
+			v.vanished = append(v.vanished, vanishedPod{entry: e, cluster: cluster})
+			v.add(&e, cluster)
 		}
 	}
 }
@@ -61,9 +59,9 @@ func (v *View) findVanished() {
 func (v *View) sweepVanished() {
 	kept := v.vanished[:0]
 	for _, p := range v.vanished {
-		pod := v.pods.Pod(p.namespace, p.name)
-		if pod == nil || pod.UID != p.uid || pod.DeletionTimestamp != nil {
-			v.remove(p.entry, p.cluster)
+		pod := v.pods.Pod(p.entry.pod.Namespace, p.entry.pod.Name)
+		if pod == nil || pod.UID != p.entry.pod.UID || pod.DeletionTimestamp != nil {
+			v.remove(&p.entry, p.cluster)
 			continue
 		}
 		kept = append(kept, p)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/stamp"
 	"berth.dev/berth/pkg/workload"
@@ -40,6 +41,8 @@ type View struct {
 
 	membership Membership
 	nodes      []node
+	// generations of the nodes as counted. They lie apart because every Refresh reads all of them, and little else.
+	generations []int64
 	byName     map[string]int32
 	revisions  map[workload.Revision]*Counts
 	vanished   []vanishedPod
@@ -47,7 +50,8 @@ type View struct {
 	clusterIDs   map[string]int32
 	clusterNames []string
 
-	recounted int
+	recounted  int
+	unfinished bool
 }
 
 // NoCluster is the ID of a node that lies in no cluster.
@@ -55,25 +59,28 @@ const NoCluster int32 = -1
 
 // node is what the view remembers of one node.
 type node struct {
-	info       fwk.NodeInfo
-	generation int64
-	cluster    int32
-	entries    []entry
+	info    fwk.NodeInfo
+	cluster int32
+	entries []entry // one for each pod, in the order of info
 }
 
-// entry is one counted pod.
+// entry is how a pod counts.
 type entry struct {
+	// pod is the object that was looked at. It never changes: a pod that changes becomes another object.
+	pod      *corev1.Pod
+	counted  bool
 	revision workload.Revision
 	seat     int32
 }
 
-// vanishedPod is a pod on a node that no longer exists.
+// vanishedPod is a counted pod on a node that no longer exists.
 type vanishedPod struct {
-	namespace, name string
-	uid             types.UID
-	cluster         int32
-	entry           entry
+	entry   entry
+	cluster int32
 }
+
+// unseen is the generation of a node that has not been counted.
+const unseen int64 = -1
 
 // New returns an empty view. Seats of assumed pods, which carry no stamp yet, are looked up in reservations.
 func New(reservations *Reservations, pods PodLister) *View {
@@ -89,24 +96,51 @@ func New(reservations *Reservations, pods PodLister) *View {
 // Refresh brings the view up to date with the nodes of the scheduler's snapshot and with a membership. With nothing
 // changed it costs one comparison per node and does not allocate.
 func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
+	if v.unfinished {
+		// The last Refresh panicked, and nobody knows how far it got.
+		v.nodes, v.generations, v.vanished, v.revisions = nil, nil, nil, map[workload.Revision]*Counts{}
+	}
+	v.unfinished = true
 	v.recounted = 0
-	remember := membership != v.membership
-	v.membership = membership
-	shape := len(infos) != len(v.nodes)
-	for i := 0; i < len(infos) && !shape; i++ {
-		n := &v.nodes[i]
-		if n.info != infos[i] {
-			shape = true
-			break
-		}
-		if remember || n.generation != infos[i].GetGeneration() {
-			v.recount(n)
+	if membership != v.membership {
+		v.membership = membership
+		for i := range v.generations {
+			v.generations[i] = unseen
 		}
 	}
-	if shape {
-		v.reshape(infos, remember)
+	if !v.recountChanged(infos) {
+		v.reshape(infos)
 	}
 	v.sweepVanished()
+	v.unfinished = false
+}
+
+// recountChanged recounts the nodes that changed. It stops and returns false if it comes upon another list of nodes.
+func (v *View) recountChanged(infos []fwk.NodeInfo) bool {
+	if len(infos) != len(v.nodes) {
+		return false
+	}
+	generations := v.generations[:len(infos)]
+	for i, info := range infos {
+		// No two nodes and no two states of one node have a generation in common.
+		if generation(info) == generations[i] {
+			continue
+		}
+		if v.nodes[i].info != info {
+			return false
+		}
+		v.recount(&v.nodes[i])
+		generations[i] = generation(info)
+	}
+	return true
+}
+
+// generation is GetGeneration without a dynamic call.
+func generation(info fwk.NodeInfo) int64 {
+	if n, ok := info.(*framework.NodeInfo); ok {
+		return n.Generation
+	}
+	return info.GetGeneration()
 }
 
 // Recounted returns how many nodes the last Refresh recounted.
@@ -151,25 +185,43 @@ func (v *View) Counts(revision workload.Revision) *Counts {
 	return v.revisions[revision]
 }
 
-// recount forgets what the node held and counts it anew.
+// recount brings what is known of the node up to date. Pods that are the same objects as before are left as they are, so
+// that one pod more does not cost a look at all the others.
 func (v *View) recount(n *node) {
 	v.recounted++
-	v.forget(n)
-	n.generation = n.info.GetGeneration()
-	n.cluster = v.clusterOf(n.info.Node())
-	for _, info := range n.info.GetPods() {
-		if e, counted := v.entryOf(info.GetPod()); counted {
-			n.entries = append(n.entries, e)
-			v.add(e, n.cluster)
-		}
+	if cluster := v.clusterOf(n.info.Node()); cluster != n.cluster {
+		v.forget(n)
+		n.cluster = cluster
 	}
+	pods := n.info.GetPods()
+	for i, info := range pods {
+		pod := info.GetPod()
+		switch {
+		case i == len(n.entries):
+			n.entries = append(n.entries, v.entryOf(pod))
+		case n.entries[i].pod == pod:
+			continue
+		default:
+			v.remove(&n.entries[i], n.cluster)
+			n.entries[i] = v.entryOf(pod)
+		}
+		v.add(&n.entries[i], n.cluster)
+	}
+	v.forgetFrom(n, len(pods))
 }
 
 func (v *View) forget(n *node) {
-	for _, e := range n.entries {
-		v.remove(e, n.cluster)
+	v.forgetFrom(n, 0)
+}
+
+// forgetFrom forgets the pods of the node from the given one on.
+func (v *View) forgetFrom(n *node, first int) {
+	rest := n.entries[first:]
+	for i := range rest {
+		v.remove(&rest[i], n.cluster)
 	}
-	n.entries = n.entries[:0]
+	clear(rest)
+	n.entries = n.entries[:first]
 }
 
 func (v *View) clusterOf(n *corev1.Node) int32 {
@@ -184,19 +236,19 @@ func (v *View) clusterOf(n *corev1.Node) int32 {
 }
 
 // entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
-func (v *View) entryOf(pod *corev1.Pod) (entry, bool) {
+func (v *View) entryOf(pod *corev1.Pod) entry {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return entry{}, false
+		return entry{pod: pod}
 	}
 	given, placed := v.placement(pod)
 	revision, owned := workload.RevisionOf(pod)
 	if !owned {
 		if !placed {
-			return entry{}, false
+			return entry{pod: pod}
 		}
 		revision = BarePods(pod.Namespace, given.Policy)
 	}
-	return entry{revision: revision, seat: given.Seat}, true
+	return entry{pod: pod, counted: true, revision: revision, seat: given.Seat}
 }
 
 // placement returns what a pod was given, from its stamp or, if that has not arrived yet, from what was reserved.
@@ -210,7 +262,10 @@ func (v *View) placement(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
 	return stamp.Stamp{Seat: stamp.NoSeat}, false
 }
 
-func (v *View) add(e entry, cluster int32) {
+func (v *View) add(e *entry, cluster int32) {
+	if !e.counted {
+		return
+	}
 	counts := v.revisions[e.revision]
 	if counts == nil {
 		counts = &Counts{}
@@ -219,11 +274,11 @@ func (v *View) add(e entry, cluster int32) {
 	counts.add(cluster, e.seat)
 }
 
-func (v *View) remove(e entry, cluster int32) {
-	counts := v.revisions[e.revision]
-	if counts == nil {
+func (v *View) remove(e *entry, cluster int32) {
+	if !e.counted {
 		return
 	}
+	counts := v.revisions[e.revision]
 	counts.remove(cluster, e.seat)
 	if counts.total == 0 {
 		delete(v.revisions, e.revision)

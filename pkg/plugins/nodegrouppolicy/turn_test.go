@@ -1,0 +1,201 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+)
+
+// cloneSetPod is a pod of a kind that Berth does not read, so that nobody knows how many replicas there are to be.
+func cloneSetPod(number int) *corev1.Pod {
+	pod := plugintest.MakePod(fmt.Sprint("cache-", number)).Obj()
+	pod.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "cache", UID: "cloneset", Controller: ptr.To(true),
+	}}
+	return pod
+}
+
+func cloneSetPolicy() *plugintest.PolicyWrapper {
+	return plugintest.MakePolicy("caches").Selects("apps.kruise.io/v1alpha1", "CloneSet", "cache").
+		Weight(2, "beijing").Weight(3, "hangzhou")
+}
+
+func barePod(number int) *corev1.Pod {
+	return plugintest.MakePod(fmt.Sprint("task-", number)).Obj()
+}
+
+func barePodPolicy() *plugintest.PolicyWrapper {
+	return plugintest.MakePolicy("tasks").Selects("v1", "Pod", "").Weight(2, "beijing").Weight(3, "hangzhou")
+}
+
+func TestPodsOfUnknownNumberComeByTurn(t *testing.T) {
+	tests := map[string]struct {
+		policy *plugintest.PolicyWrapper
+		pod    func(number int) *corev1.Pod
+	}{
+		"owner of an unknown kind": {policy: cloneSetPolicy(), pod: cloneSetPod},
+		"pods without an owner":    {policy: barePodPolicy(), pod: barePod},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newTwoSites(t, tc.policy.Obj())
+			var got []string
+			var seats []int32
+			for i := range 5 {
+				pod := s.MustPlace(tc.pod(i))
+				got, seats = append(got, plugintest.SiteOf(pod.Spec.NodeName)), append(seats, seatOf(t, pod))
+			}
+			if diff := cmp.Diff(seatOwners, got); diff != "" {
+				t.Errorf("sites in turn (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]int32{0, 1, 2, 3, 4}, seats); diff != "" {
+				t.Errorf("seats in turn (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestByTurnAReplacementTakesTheLowestFreeSeat(t *testing.T) {
+	s := newTwoSites(t, cloneSetPolicy().Obj())
+	first := s.MustPlace(cloneSetPod(0))
+	for i := 1; i < 5; i++ {
+		s.MustPlace(cloneSetPod(i))
+	}
+	s.Remove(first)
+	if got := seatOf(t, s.MustPlace(cloneSetPod(5))); got != 0 {
+		t.Errorf("the replacement of seat 0 has seat %d", got)
+	}
+}
+
+func TestByTurnTheNextClusterThatCanHostIsChosen(t *testing.T) {
+	// hangzhou comes first, beijing second.
+	tests := map[string]struct {
+		objects func(s *plugintest.Scheduler)
+		pod     func() *corev1.Pod
+		want    string
+	}{
+		"the first can": {pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "hangzhou"},
+		"the first is cordoned": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
+				}
+			},
+			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "beijing",
+		},
+		"the first is cordoned and the pod tolerates that": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
+				}
+			},
+			pod: func() *corev1.Pod {
+				pod := cloneSetPod(0)
+				pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+				return pod
+			}, want: "hangzhou",
+		},
+		"the first is tainted": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) {
+						n.Spec.Taints = []corev1.Taint{{Key: "broken", Effect: corev1.TaintEffectNoExecute}}
+					})
+				}
+			},
+			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "beijing",
+		},
+		"a taint that only asks does not count": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) {
+						n.Spec.Taints = []corev1.Taint{{Key: "busy", Effect: corev1.TaintEffectPreferNoSchedule}}
+					})
+				}
+			},
+			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "hangzhou",
+		},
+		"the first is full": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					s.Add(plugintest.MakePod(fmt.Sprint("hog-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "32"}).
+						Node(fmt.Sprint("hangzhou-", i)).Obj())
+				}
+			},
+			pod: func() *corev1.Pod {
+				pod := cloneSetPod(0)
+				pod.Spec.Containers = plugintest.MakePod("x").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1"}).Obj().Spec.Containers
+				return pod
+			}, want: "beijing",
+		},
+		"the pod selects nodes of the second": {
+			pod: func() *corev1.Pod {
+				pod := cloneSetPod(0)
+				pod.Spec.NodeSelector = map[string]string{plugintest.SiteLabel: "beijing"}
+				return pod
+			}, want: "beijing",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newTwoSites(t, cloneSetPolicy().Obj())
+			if tc.objects != nil {
+				tc.objects(s)
+			}
+			if got := plugintest.SiteOf(s.MustPlace(tc.pod()).Spec.NodeName); got != tc.want {
+				t.Errorf("the pod runs in %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// A host port is not among what is looked at when a cluster is chosen, so that the choice turns out to be wrong only later.
+func TestByTurnAWrongChoiceIsTriedAgainElsewhere(t *testing.T) {
+	s := newTwoSites(t, cloneSetPolicy().Obj())
+	for i := range 2 {
+		s.Add(plugintest.MakePod(fmt.Sprint("web-", i)).HostPort(80).Node(fmt.Sprint("hangzhou-", i)).Obj())
+	}
+	pod := plugintest.MakePod("cache-0").HostPort(80).Obj()
+	pod.OwnerReferences = cloneSetPod(0).OwnerReferences
+
+	first := s.Try(pod)
+	if first.Node != "" {
+		t.Fatalf("the pod found %s at once", first.Node)
+	}
+	if got := first.Reasons()[nodegrouppolicy.ErrReasonLaterTurn]; got != 2 {
+		t.Errorf("%d nodes were rejected with %q, want the 2 of beijing", got, nodegrouppolicy.ErrReasonLaterTurn)
+	}
+	if got := first.PostFilter.Message(); got != nodegrouppolicy.ErrReasonBeyondShare {
+		t.Errorf("PostFilter says %q, want %q", got, nodegrouppolicy.ErrReasonBeyondShare)
+	}
+	if got := plugintest.SiteOf(s.MustPlace(pod).Spec.NodeName); got != "beijing" {
+		t.Errorf("the pod runs in %s, want beijing", got)
+	}
+}
+
+func TestByTurnAClusterAtItsMaxIsLeftOut(t *testing.T) {
+	policy := plugintest.MakePolicy("caches").Selects("apps.kruise.io/v1alpha1", "CloneSet", "cache").
+		Weight(1, "beijing", "hangzhou").Bounds(0, 1)
+	s := newTwoSites(t, policy.Obj())
+	got := bySite([]*corev1.Pod{s.MustPlace(cloneSetPod(0)), s.MustPlace(cloneSetPod(1))})
+	if diff := cmp.Diff(map[string]int{"beijing": 1, "hangzhou": 1}, got); diff != "" {
+		t.Errorf("pods by site (-want +got):\n%s", diff)
+	}
+	pod, attempt := s.Place(cloneSetPod(2))
+	if pod != nil {
+		t.Fatalf("a third pod runs on %s", pod.Spec.NodeName)
+	}
+	if got := attempt.Reasons()[nodegrouppolicy.ErrReasonShareUsedUp]; got != 4 {
+		t.Errorf("%d nodes were rejected with %q, want all 4", got, nodegrouppolicy.ErrReasonShareUsedUp)
+	}
+}
