@@ -40,7 +40,7 @@ func (s *site) createBurst(ctx context.Context, prefix string, count, replicas i
 	s.createPolicy(ctx, policy)
 	for _, name := range b.names {
 		deployment := s.deployment(name, replicas)
-		// So many pods are a long time going if each takes leave of its node.
+		// So many pods are a long time going if each takes leave of its node first.
 		deployment.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
 		s.createDeployment(ctx, deployment)
 	}
@@ -60,6 +60,14 @@ func (s *site) waiting(ctx context.Context, all int) int {
 		existing += int(*some.RemainingItemCount)
 	}
 	return all - existing + len(unbound.Items)
+}
+
+// bound returns how many pods of the site are bound.
+func (s *site) bound(ctx context.Context) int {
+	GinkgoHelper()
+	bound, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName!="})
+	Expect(err).NotTo(HaveOccurred())
+	return len(bound.Items)
 }
 
 // expectExact waits until every pod is bound, and checks that each Deployment has exactly its shares, on all of its seats.
@@ -114,23 +122,15 @@ var _ = Describe("a burst", func() {
 	})
 })
 
-// deleteNodes removes the pods, nodes and clusters of a site that is so large that it would slow down the other specs.
+// deleteNodes removes the nodes of a site that is so large that it would slow down the other specs.
 func (s *site) deleteNodes(ctx context.Context) {
 	GinkgoHelper()
-	Expect(client.AppsV1().Deployments(s.namespace).DeleteCollection(ctx,
-		metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
-	Eventually(func() []corev1.Pod {
-		list, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		Expect(err).NotTo(HaveOccurred())
-		return list.Items
-	}, longTimeout, slowPoll).Should(BeEmpty())
 	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: placeLabel})
 	Expect(err).NotTo(HaveOccurred())
 	for i := range list.Items {
 		pod := corev1.Pod{Spec: corev1.PodSpec{NodeName: list.Items[i].Name}}
-		if s.place(&pod) == "elsewhere" {
-			continue
+		if s.place(&pod) != "elsewhere" {
+			Expect(client.CoreV1().Nodes().Delete(ctx, list.Items[i].Name, metav1.DeleteOptions{})).To(Succeed())
 		}
-		Expect(client.CoreV1().Nodes().Delete(ctx, list.Items[i].Name, metav1.DeleteOptions{})).To(Succeed())
 	}
 }

@@ -24,7 +24,7 @@ var patientElection = []string{"--leader-elect-lease-duration=60s", "--leader-el
 
 // quickElection makes a standby take over within seconds after a crash.
 var quickElection = []string{
-	"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
+	"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
 }
 
 // scheduler is a running berth-scheduler.
@@ -75,6 +75,19 @@ func (s *scheduler) crash() {
 func (s *scheduler) end() {
 	GinkgoHelper()
 	Expect(s.Stop(10 * time.Second)).To(Succeed())
+}
+
+// endAfterwards ends the scheduler when the spec is over.
+func (s *scheduler) endAfterwards() *scheduler {
+	DeferCleanup(s.end)
+	return s
+}
+
+// replaceMain ends the main scheduler until the spec, which starts its own, is over.
+func replaceMain() {
+	GinkgoHelper()
+	main.end()
+	DeferCleanup(func(ctx SpecContext) { main = startScheduler(ctx, schedulerOptions{args: patientElection}) })
 }
 
 // leader returns who holds the lease, empty if nobody does.

@@ -1,0 +1,99 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const unreadable = "Clusters and PropagationPolicies cannot be read"
+
+// forbid takes the permission to read Berth's kinds from the scheduler, and returns what gives it back. At the latest the end
+// of the spec does.
+func forbid(ctx context.Context) (allow func(context.Context)) {
+	GinkgoHelper()
+	setRules := func(ctx context.Context, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		GinkgoHelper()
+		role, err := client.RbacV1().ClusterRoles().Get(ctx, schedulerName, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		before := slices.Clone(role.Rules)
+		if role.Rules = rules; rules == nil {
+			role.Rules = slices.DeleteFunc(slices.Clone(before), func(r rbacv1.PolicyRule) bool {
+				return slices.Contains(r.APIGroups, "berth.dev")
+			})
+			Expect(role.Rules).To(HaveLen(len(before) - 1))
+		}
+		_, err = client.RbacV1().ClusterRoles().Update(ctx, role, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		return before
+	}
+	before := setRules(ctx, nil)
+	DeferCleanup(func(ctx SpecContext) { setRules(ctx, before) })
+	return func(ctx context.Context) { setRules(ctx, before) }
+}
+
+var _ = Describe("an outage", Serial, func() {
+	It("of the API server leaves exact shares behind", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "beijing", "hangzhou")
+		stopped := s.whenBound(ctx, 20, func() { Expect(plane.StopAPIServer()).To(Succeed()) })
+		b := s.createBurst(ctx, "web", 2, 101, twoToThree()...)
+		Eventually(stopped).WithTimeout(timeout).Should(BeClosed())
+		Expect(plane.StartAPIServer(ctx)).To(Succeed())
+		Expect(s.bound(ctx)).To(BeNumerically("<", 202), "it came too late")
+		b.expectExact(ctx)
+		Expect(main.Done()).NotTo(BeClosed())
+
+		By("working as before")
+		s.scale(ctx, "web-0", 31)
+		s.expectShares(ctx, "web-0", webster(31, twoToThree()...))
+		s.createPolicy(ctx, s.policy("later", "StatefulSet", twoToThree()...))
+		s.createStatefulSet(ctx, s.statefulSet("later", 5))
+		s.expectOrdinals(ctx, "later", 5)
+	})
+
+	It("of the permission to read policies is told to the pods that wait for it", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "beijing", "hangzhou")
+		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
+		replaceMain()
+		allow := forbid(ctx)
+		impatient := bytes.Replace(shippedConfiguration(), []byte("firstReadTimeout: 10s"), []byte("firstReadTimeout: 1s"), 1)
+		Expect(impatient).NotTo(Equal(shippedConfiguration()))
+		startScheduler(ctx, schedulerOptions{name: "forbidden", configuration: impatient}).endAfterwards()
+		s.createDeployment(ctx, s.deployment("nginx", 5))
+		s.createPod(ctx, s.pod("free", 0))
+		s.expectWaiting(ctx, "nginx", 5, unreadable)
+		s.expectWaiting(ctx, "free", 1, unreadable)
+
+		allow(ctx)
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+		s.expectRunning(ctx, "free", 1)
+	})
+
+	It("of the permission to read policies changes nothing for a scheduler that has read them", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "beijing", "hangzhou")
+		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
+		s.createDeployment(ctx, s.deployment("nginx", 5))
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+		allow := forbid(ctx)
+		// It ends the watches, so that the scheduler has to list anew.
+		Expect(plane.RestartAPIServer(ctx)).To(Succeed())
+		s.scale(ctx, "nginx", 10)
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 4, "hangzhou": 6})
+
+		allow(ctx)
+		By("seeing policies again that are created later")
+		asking := s.pod("asking", 0)
+		asking.Annotations = map[string]string{"groupingpolicy.kubeedge.io": "later"}
+		s.createPod(ctx, asking)
+		s.createPolicy(ctx, s.policy("later", "Pod", weight{cluster: "beijing", weight: 1}))
+		s.expectShares(ctx, "asking", map[string]int{"beijing": 1})
+	})
+})
