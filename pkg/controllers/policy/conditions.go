@@ -90,13 +90,13 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Message = "the weights of the policy cannot be used, so its pods wait"
 	case total.moving:
 		condition.Reason = berthv1alpha1.ReasonRebalancing
-		condition.Message = fmt.Sprintf("moving replicas, %d run outside their share", total.misplaced)
+		condition.Message = fmt.Sprintf("moving replicas; outside their share: %d", total.misplaced)
 	case total.misplaced > 0:
 		condition.Reason = berthv1alpha1.ReasonMisplaced
-		condition.Message = fmt.Sprintf("%d replicas run outside their share: %s", total.misplaced, enumerate(total.held, "; "))
+		condition.Message = fmt.Sprintf("replicas outside their share: %d (%s)", total.misplaced, enumerate(total.held, "; "))
 	case total.pending > 0 || total.short > 0:
 		condition.Reason = berthv1alpha1.ReasonPodsPending
-		condition.Message = fmt.Sprintf("%d pods wait for a node, %d replicas are missing", total.pending, total.short)
+		condition.Message = fmt.Sprintf("pods without a node: %d, replicas missing: %d", total.pending, total.short)
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"

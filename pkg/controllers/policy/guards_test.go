@@ -23,7 +23,7 @@ import (
 
 // misplaced says how the condition Placed reads of a policy that moves nothing although two pods are in the wrong place.
 func misplaced(why string) string {
-	return "False Misplaced: 2 replicas run outside their share: " + why
+	return "False Misplaced: replicas outside their share: 2 (" + why + ")"
 }
 
 // wrong is a policy that wants two of the placed pods in beijing instead of hangzhou.
@@ -31,28 +31,42 @@ func wrong(changes ...func(*berthv1alpha1.PropagationPolicySpec)) []client.Objec
 	return these(newPolicy("p", append([]func(*berthv1alpha1.PropagationPolicySpec){reweighed(4, 1)}, changes...)...))
 }
 
-func TestGuardsHoldEvictionsBack(t *testing.T) {
+// guardCase is a world in which two pods are in the wrong place.
+type guardCase struct {
+	objects []client.Object
+	want    string
+	// wantEvicted is the number of pods that go all the same.
+	wantEvicted int
+}
+
+func runGuards(t *testing.T, tests map[string]guardCase) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, tc.objects...)
+			h.pass()
+			if got := h.evicted(); len(got) != tc.wantEvicted {
+				t.Errorf("%v are evicted, want %d", got, tc.wantEvicted)
+			}
+			if got := h.condition(berthv1alpha1.PolicyPlaced); got != tc.want {
+				t.Errorf("Placed = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestGuardsOfPods(t *testing.T) {
 	critical := func(p *corev1.Pod) { p.Spec.Priority = new(int32(2_000_001_000)) }
 	priority := func(p *corev1.Pod) { p.Spec.Priority = new(int32(1_000_000_000)) }
 	copied := func(p *corev1.Pod) { p.Annotations[berthv1alpha1.PlacedByAnnotation] = "other/" + p.Spec.NodeName }
-	deployment := func(change func(*appsv1.Deployment)) []client.Object {
-		objects := placed()
-		objects[0] = newDeployment(5, change)
-		return objects
-	}
-	tests := map[string]struct {
-		objects []client.Object
-		want    string
-		// wantEvicted is the number of pods that go all the same.
-		wantEvicted int
-	}{
+	runGuards(t, map[string]guardCase{
 		"nothing": {
 			objects: world(sites(), placed(), wrong()), wantEvicted: 2,
-			want: "False Rebalancing: moving replicas, 2 run outside their share",
+			want: "False Rebalancing: moving replicas; outside their share: 2",
 		},
 		"high priority that is not the system's": {
 			objects: world(sites(), placed(priority), wrong()), wantEvicted: 2,
-			want: "False Rebalancing: moving replicas, 2 run outside their share",
+			want: "False Rebalancing: moving replicas; outside their share: 2",
 		},
 		"mode Never": {
 			objects: world(sites(), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
@@ -94,6 +108,16 @@ func TestGuardsHoldEvictionsBack(t *testing.T) {
 				wrong(func(spec *berthv1alpha1.PropagationPolicySpec) { spec.Rebalance.MinPodAge.Duration = time.Minute })),
 			want: misplaced("the pods are younger than spec.rebalance.minPodAge"),
 		},
+	})
+}
+
+func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
+	deployment := func(change func(*appsv1.Deployment)) []client.Object {
+		objects := placed()
+		objects[0] = newDeployment(5, change)
+		return objects
+	}
+	runGuards(t, map[string]guardCase{
 		"a pod is pending": {
 			objects: world(sites(), placed(), wrong(), these(webPod("waits", "", 0))),
 			want:    misplaced("pods of the workload are pending"),
@@ -116,7 +140,7 @@ func TestGuardsHoldEvictionsBack(t *testing.T) {
 		},
 		"a replica is missing": {
 			objects: world(sites(), placed()[:6], wrong()),
-			want:    "False Misplaced: 1 replicas run outside their share: not all replicas of the workload are running",
+			want:    "False Misplaced: replicas outside their share: 1 (not all replicas of the workload are running)",
 		},
 		"the workload shrinks": {
 			objects: world(sites(), wrong(), deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) })),
@@ -127,7 +151,7 @@ func TestGuardsHoldEvictionsBack(t *testing.T) {
 				spec.Rebalance.MaxUnavailable = new(intstr.FromInt32(1))
 			})),
 			wantEvicted: 1, // it is one that is missing already
-			want:        "False Rebalancing: moving replicas, 2 run outside their share",
+			want:        "False Rebalancing: moving replicas; outside their share: 2",
 		},
 		"the receiving cluster is full": {
 			objects: world(sites(), placed(), wrong(), these(webPod("filler", "beijing-0", 0, func(p *corev1.Pod) {
@@ -150,21 +174,9 @@ func TestGuardsHoldEvictionsBack(t *testing.T) {
 		},
 		"all clusters are gone": {
 			objects: world(placed(), wrong()),
-			want:    "False Misplaced: 5 replicas run outside their share: more than half of the clusters of the policy are not ready",
+			want:    "False Misplaced: replicas outside their share: 5 (more than half of the clusters of the policy are not ready)",
 		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t, tc.objects...)
-			h.pass()
-			if got := h.evicted(); len(got) != tc.wantEvicted {
-				t.Errorf("%v are evicted, want %d", got, tc.wantEvicted)
-			}
-			if got := h.condition(berthv1alpha1.PolicyPlaced); got != tc.want {
-				t.Errorf("Placed = %q, want %q", got, tc.want)
-			}
-		})
-	}
+	})
 }
 
 func TestPodsOnADeadNodeStay(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -340,5 +341,5 @@ func (h *harness) stampOf(name string) string {
 	if !stamped {
 		return "not stamped"
 	}
-	return strings.Join([]string{given.Policy, given.Cluster, fmt.Sprint(given.Seat), pod.Annotations[corev1.PodDeletionCost]}, " ")
+	return strings.Join([]string{given.Policy, given.Cluster, strconv.Itoa(int(given.Seat)), pod.Annotations[corev1.PodDeletionCost]}, " ")
 }

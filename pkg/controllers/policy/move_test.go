@@ -29,7 +29,7 @@ func TestRoundAfterAChangeOfWeights(t *testing.T) {
 	if diff := cmp.Diff([]string{"web-0", "web-4"}, h.evicted()); diff != "" {
 		t.Errorf("evicted pods mismatch (-want +got):\n%s", diff)
 	}
-	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas, 2 run outside their share"; got != want {
+	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas; outside their share: 2"; got != want {
 		t.Errorf("Placed = %q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{"Normal Rebalancing Moving pods of Deployment web: 2 from hangzhou to beijing"}, h.events()); diff != "" {

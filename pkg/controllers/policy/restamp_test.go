@@ -28,45 +28,34 @@ func never(spec *berthv1alpha1.PropagationPolicySpec) {
 
 const surplusCost = "-2147483648"
 
+type restampCase struct {
+	objects []client.Object
+	// want are policy, cluster, seat and deletion cost of each pod.
+	want map[string]string
+}
+
+func runRestamp(t *testing.T, tests map[string]restampCase) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, tc.objects...)
+			h.settle()
+			got := map[string]string{}
+			for name := range h.pods() {
+				got[name] = h.stampOf(name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("stamps mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestRestamp(t *testing.T) {
-	ordinalPod := func(name, node string) *corev1.Pod {
-		return webPod(name, node, 0, func(p *corev1.Pod) {
-			p.OwnerReferences[0] = owner("apps/v1", "StatefulSet", "db")
-			p.Labels[appsv1.ControllerRevisionHashLabelKey] = "r"
-		})
-	}
-	set := &appsv1.StatefulSet{
-		ObjectMeta: meta("db"),
-		Spec: appsv1.StatefulSetSpec{
-			Replicas: new(int32(2)), Template: template(), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		},
-		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, CurrentRevision: "r", UpdateRevision: "r"},
-	}
-	job := &batchv1.Job{
-		ObjectMeta: meta("batch"),
-		Spec: batchv1.JobSpec{
-			Parallelism: new(int32(1)), Completions: new(int32(9)), CompletionMode: new(batchv1.IndexedCompletion), Template: template(),
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		},
-	}
-	indexed := func(index, node string, seat int32) *corev1.Pod {
-		return webPod("batch-"+index, node, seat, annotated(batchv1.JobCompletionIndexAnnotation, index), func(p *corev1.Pod) {
-			p.OwnerReferences[0] = owner("batch/v1", "Job", "batch")
-		})
-	}
-	forKind := func(apiVersion, kind string) []client.Object {
-		return these(newPolicy("p", never, func(spec *berthv1alpha1.PropagationPolicySpec) {
-			spec.ResourceSelectors[0] = berthv1alpha1.ResourceSelector{APIVersion: apiVersion, Kind: kind}
-		}))
-	}
 	deployment := func(replicas int32) []client.Object {
 		return these(newDeployment(replicas), newReplicaSet("rs1", "1", replicas))
 	}
-	tests := map[string]struct {
-		objects []client.Object
-		// want are policy, cluster, seat and deletion cost of each pod.
-		want map[string]string
-	}{
+	runRestamp(t, map[string]restampCase{
 		"the weights change": {
 			// With 4 and 1 hangzhou owns the seat 2 only, beijing 0, 1, 3 and 4.
 			objects: world(sites(), placed(), these(newPolicy("p", reweighed(4, 1), never))),
@@ -109,6 +98,50 @@ func TestRestamp(t *testing.T) {
 				"web-3": "p beijing 3 -3", "web-4": "p hangzhou 4 -4",
 			},
 		},
+		"weights that cannot be used change nothing": {
+			objects: world(sites(), placed(), these(newPolicy("p", func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.StaticWeightList = append(weigh(4, 1), weigh(1, 1)...)
+			}))),
+			want: map[string]string{
+				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1", "web-2": "p hangzhou 2 -2",
+				"web-3": "p beijing 3 -3", "web-4": "p hangzhou 4 -4",
+			},
+		},
+	})
+}
+
+func TestRestampOfOtherKinds(t *testing.T) {
+	ordinalPod := func(name, node string) *corev1.Pod {
+		return webPod(name, node, 0, func(p *corev1.Pod) {
+			p.OwnerReferences[0] = owner("apps/v1", "StatefulSet", "db")
+			p.Labels[appsv1.ControllerRevisionHashLabelKey] = "r"
+		})
+	}
+	set := &appsv1.StatefulSet{
+		ObjectMeta: meta("db"),
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: new(int32(2)), Template: template(), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		},
+		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, CurrentRevision: "r", UpdateRevision: "r"},
+	}
+	job := &batchv1.Job{
+		ObjectMeta: meta("batch"),
+		Spec: batchv1.JobSpec{
+			Parallelism: new(int32(1)), Completions: new(int32(9)), CompletionMode: new(batchv1.IndexedCompletion), Template: template(),
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		},
+	}
+	indexed := func(index, node string, seat int32) *corev1.Pod {
+		return webPod("batch-"+index, node, seat, annotated(batchv1.JobCompletionIndexAnnotation, index), func(p *corev1.Pod) {
+			p.OwnerReferences[0] = owner("batch/v1", "Job", "batch")
+		})
+	}
+	forKind := func(apiVersion, kind string) []client.Object {
+		return these(newPolicy("p", never, func(spec *berthv1alpha1.PropagationPolicySpec) {
+			spec.ResourceSelectors[0] = berthv1alpha1.ResourceSelector{APIVersion: apiVersion, Kind: kind}
+		}))
+	}
+	runRestamp(t, map[string]restampCase{
 		"an ordinal is a seat only in the cluster that owns it": {
 			objects: world(sites(), forKind("apps/v1", "StatefulSet"), these(set, ordinalPod("db-0", "beijing-0"), ordinalPod("db-1", "beijing-0"))),
 			want:    map[string]string{"db-0": "p beijing -1 " + surplusCost, "db-1": "p beijing 1 -1"},
@@ -121,29 +154,7 @@ func TestRestamp(t *testing.T) {
 			objects: world(sites(), forKind("v1", "Pod"), these(webPod("bare", "beijing-0", 9, func(p *corev1.Pod) { p.OwnerReferences = nil }))),
 			want:    map[string]string{"bare": "p beijing 9 -9"},
 		},
-		"weights that cannot be used change nothing": {
-			objects: world(sites(), placed(), these(newPolicy("p", func(spec *berthv1alpha1.PropagationPolicySpec) {
-				spec.Placement.StaticWeightList = append(weigh(4, 1), weigh(1, 1)...)
-			}))),
-			want: map[string]string{
-				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1", "web-2": "p hangzhou 2 -2",
-				"web-3": "p beijing 3 -3", "web-4": "p hangzhou 4 -4",
-			},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t, tc.objects...)
-			h.settle()
-			got := map[string]string{}
-			for name := range h.pods() {
-				got[name] = h.stampOf(name)
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("stamps mismatch (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func TestHandOverToAnotherPolicyComesBeforeEvictions(t *testing.T) {

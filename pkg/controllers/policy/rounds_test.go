@@ -73,7 +73,7 @@ func TestNextRoundWaitsForReplacementAndCooldown(t *testing.T) {
 	if want := 10 * time.Second; h.last.RequeueAfter != want {
 		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
 	}
-	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas, 1 run outside their share"; got != want {
+	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas; outside their share: 1"; got != want {
 		t.Errorf("Placed = %q, want %q", got, want)
 	}
 	h.wait(10 * time.Second)
@@ -157,7 +157,7 @@ func TestRefusalsBecomeRare(t *testing.T) {
 		},
 		"more than one budget": {
 			refuse: func(*corev1.Pod) error {
-				return apierrors.NewInternalError(errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
+				return apierrors.NewInternalError(errors.New("pod has more than one PodDisruptionBudget"))
 			},
 			want: []time.Duration{5 * time.Minute, 5 * time.Minute, 5 * time.Minute, 5 * time.Minute},
 		},
