@@ -43,8 +43,8 @@ const (
 	afterConflict = 500 * time.Millisecond
 )
 
-// everything is the only key.
-type everything struct{}
+// All is the only key: one pass is over all Clusters.
+type All struct{}
 
 // Reconciler writes the status of Clusters.
 type Reconciler struct {
@@ -56,7 +56,7 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[everything](mgr).
+	err := builder.TypedControllerManagedBy[All](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			enqueue[*berthv1alpha1.Cluster](r.Topology, afterCluster),
@@ -71,19 +71,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // enqueue notes that something has changed, and asks for a pass in a while.
-func enqueue[T client.Object](tracker *topology.Tracker, pause time.Duration) handler.TypedEventHandler[T, everything] {
-	add := func(queue workqueue.TypedRateLimitingInterface[everything]) {
+func enqueue[T client.Object](tracker *topology.Tracker, pause time.Duration) handler.TypedEventHandler[T, All] {
+	add := func(queue workqueue.TypedRateLimitingInterface[All]) {
 		tracker.Invalidate()
-		queue.AddAfter(everything{}, pause)
+		queue.AddAfter(All{}, pause)
 	}
-	return handler.TypedFuncs[T, everything]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+	return handler.TypedFuncs[T, All]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
 			add(q)
 		},
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
 			add(q)
 		},
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workqueue.TypedRateLimitingInterface[everything]) {
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
 			add(q)
 		},
 	}
@@ -100,7 +100,7 @@ func statusChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 }
 
 // Reconcile brings the status of every Cluster up to date.
-func (r *Reconciler) Reconcile(ctx context.Context, _ everything) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
 	snapshot, err := r.Topology.Snapshot(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
