@@ -53,8 +53,8 @@ func NewOptions() *Options {
 		RetryPeriod:             2 * time.Second,
 		MetricsBindAddress:      ":8443",
 		HealthProbeBindAddress:  ":8081",
-		KubeAPIQPS:              50,
-		KubeAPIBurst:            100,
+		KubeAPIQPS:              100,
+		KubeAPIBurst:            200,
 		SchedulerNames:          []string{"berth-scheduler"},
 		Logging:                 logsapi.NewLoggingConfiguration(),
 	}

@@ -1,0 +1,169 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/policy"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// memory answers lists of one namespace as a cache does that does not copy, and takes every write.
+type memory struct {
+	client.Client
+	clusters    []berthv1alpha1.Cluster
+	nodes       []corev1.Node
+	policies    []berthv1alpha1.PropagationPolicy
+	deployments []appsv1.Deployment
+	replicaSets []appsv1.ReplicaSet
+	pods        []corev1.Pod
+	writes      int
+}
+
+func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	switch l := list.(type) {
+	case *berthv1alpha1.ClusterList:
+		l.Items = append(l.Items, m.clusters...)
+	case *berthv1alpha1.PropagationPolicyList:
+		l.Items = append(l.Items, m.policies...)
+	case *corev1.NodeList:
+		l.Items = append(l.Items, m.nodes...)
+	case *appsv1.DeploymentList:
+		l.Items = append(l.Items, m.deployments...)
+	case *appsv1.ReplicaSetList:
+		l.Items = append(l.Items, m.replicaSets...)
+	case *corev1.PodList:
+		l.Items = append(l.Items, m.pods...)
+	case *appsv1.StatefulSetList, *batchv1.JobList, *corev1.ReplicationControllerList:
+	default:
+		return fmt.Errorf("nobody lists a %T", list)
+	}
+	return nil
+}
+
+func (m *memory) Status() client.SubResourceWriter { return statusWriter{m} }
+
+type statusWriter struct{ m *memory }
+
+func (s statusWriter) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
+	return nil
+}
+
+func (s statusWriter) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+func (s statusWriter) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+	return nil
+}
+
+func (s statusWriter) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+	s.m.writes++
+	return nil
+}
+
+// newMemory has policies with a Deployment each, and so many pods in all, over ten clusters of twenty nodes.
+func newMemory(policies, pods int) *memory {
+	m := &memory{}
+	var clusterNames []string
+	for c := range 10 {
+		name := fmt.Sprintf("c%d", c)
+		clusterNames = append(clusterNames, name)
+		cluster := newCluster(name)
+		for n := range 20 {
+			node := newNode(fmt.Sprintf("%s-%02d", name, n))
+			cluster.Spec.Nodes = append(cluster.Spec.Nodes, node.Name)
+			m.nodes = append(m.nodes, *node)
+		}
+		m.clusters = append(m.clusters, *cluster)
+	}
+	each := pods / policies
+	for i := range policies {
+		name := fmt.Sprintf("web-%d", i)
+		p := newPolicy(name)
+		p.Spec.ResourceSelectors[0].Name = name
+		p.Spec.Placement.StaticWeightList = []berthv1alpha1.StaticClusterWeight{{ClusterNames: clusterNames, Weight: 1}}
+		m.policies = append(m.policies, *p)
+		d := newDeployment(int32(each))
+		d.Name, d.UID = name, types.UID(name)
+		rs := newReplicaSet("rs-"+name, "1", int32(each))
+		rs.OwnerReferences[0].Name, rs.OwnerReferences[0].UID = name, d.UID
+		m.deployments, m.replicaSets = append(m.deployments, *d), append(m.replicaSets, *rs)
+		for k := range each {
+			pod := webPod(fmt.Sprintf("%s-%d", name, k), m.nodes[(k%10)*20].Name, int32(k), func(p *corev1.Pod) {
+				p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = rs.Name, rs.UID
+			})
+			m.pods = append(m.pods, *pod)
+		}
+	}
+	return m
+}
+
+// BenchmarkPass is one pass over a namespace, with a new process each time or with one that has seen it before.
+func BenchmarkPass(b *testing.B) {
+	for _, size := range []struct{ policies, pods int }{{1, 100}, {100, 10_000}, {1_000, 10_000}} {
+		for _, start := range []string{"cold", "warm"} {
+			b.Run(fmt.Sprintf("policies=%d/pods=%d/%s", size.policies, size.pods, start), func(b *testing.B) {
+				m := newMemory(size.policies, size.pods)
+				r := benchReconciler(m)
+				b.ReportAllocs()
+				for b.Loop() {
+					if start == "cold" {
+						r = benchReconciler(m)
+					}
+					if _, err := r.Reconcile(b.Context(), namespace); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func benchReconciler(m *memory) *policy.Reconciler {
+	return policy.New(policy.Options{
+		Client: m, Live: m, Topology: topology.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
+		Clock: clocktesting.NewFakePassiveClock(birth.Add(time.Hour)), Schedulers: []string{"berth-scheduler"},
+		Restamps: flowcontrol.NewFakeNeverRateLimiter(), Evictions: flowcontrol.NewFakeNeverRateLimiter(),
+	})
+}
+
+// A pass looks at each pod a bounded number of times, however many policies there are: with a hundred times the policies it
+// must not take anything like a hundred times as long. The best of several runs is compared, which the machine hardly
+// disturbs.
+func TestPassesDoNotMultiplyPoliciesByPods(t *testing.T) {
+	fastest := func(policies int) time.Duration {
+		r := benchReconciler(newMemory(policies, 5_000))
+		best := time.Hour
+		for range 5 {
+			began := time.Now()
+			if _, err := r.Reconcile(t.Context(), namespace); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	few, many := fastest(5), fastest(500)
+	t.Logf("5 policies: %v, 500 policies: %v", few, many)
+	if many > 20*few {
+		t.Errorf("a pass over 5000 pods takes %v with 5 policies and %v with 500", few, many)
+	}
+}
