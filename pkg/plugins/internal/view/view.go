@@ -43,9 +43,9 @@ type View struct {
 	nodes      []node
 	// generations of the nodes as counted. They lie apart because every Refresh reads all of them, and little else.
 	generations []int64
-	byName     map[string]int32
-	revisions  map[workload.Revision]*Counts
-	vanished   []vanishedPod
+	byName      map[string]int32
+	revisions   map[workload.Revision]*Counts
+	vanished    []vanishedPod
 
 	clusterIDs   map[string]int32
 	clusterNames []string

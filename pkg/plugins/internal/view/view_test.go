@@ -1,0 +1,139 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
+)
+
+// ownedPod is a bound pod of a ReplicaSet.
+func ownedPod(name, owner, node string) *corev1.Pod {
+	pod := st.MakePod().Namespace("default").Name(name).UID(name).Node(node).Obj()
+	pod.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: types.UID(owner), Controller: ptr.To(true),
+	}}
+	return pod
+}
+
+// infosOf returns a snapshot of four nodes in two clusters, with the pods.
+func infosOf(t *testing.T, pods ...*corev1.Pod) []fwk.NodeInfo {
+	t.Helper()
+	var nodes []*corev1.Node
+	for i := range 4 {
+		nodes = append(nodes, st.MakeNode().Name(fmt.Sprint("node-", i)).Label("site", fmt.Sprint("site-", i%2)).Obj())
+	}
+	infos, err := schedulercache.NewSnapshot(pods, nodes).NodeInfos().List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return infos
+}
+
+func TestRefreshWithNothingChangedDoesNothing(t *testing.T) {
+	infos, members := infosOf(t, ownedPod("a", "set", "node-0")), &siteLabel{}
+	v := view.New(view.NewReservations(), noPods{})
+	v.Refresh(infos, members)
+	if got := v.Recounted(); got != 4 {
+		t.Errorf("the first look counted %d nodes, want all 4", got)
+	}
+	if got := testing.AllocsPerRun(10, func() { v.Refresh(infos, members) }); got != 0 {
+		t.Errorf("%v allocations, want none", got)
+	}
+	if got := v.Recounted(); got != 0 {
+		t.Errorf("%d nodes were counted again", got)
+	}
+}
+
+func TestAnotherMembershipCountsAllNodesAnew(t *testing.T) {
+	infos := infosOf(t, ownedPod("a", "set", "node-0"))
+	v := view.New(view.NewReservations(), noPods{})
+	v.Refresh(infos, &byLabel{map[string]string{"site-0": "beijing"}})
+	v.Refresh(infos, &byLabel{map[string]string{"site-0": "hangzhou"}})
+	counts := v.Counts(workload.Revision{Owner: "set"})
+	if got := counts.Held(v.ClusterID("beijing")).Len(); got != 0 {
+		t.Errorf("beijing holds %d pods, want none any more", got)
+	}
+	if got := counts.Held(v.ClusterID("hangzhou")).Len(); got != 1 {
+		t.Errorf("hangzhou holds %d pods, want 1", got)
+	}
+}
+
+// panicky is a Membership that fails at a node.
+type panicky struct{ at string }
+
+func (p *panicky) ClusterOf(node string, labels map[string]string) (string, bool) {
+	if node == p.at {
+		panic("a bug")
+	}
+	return labels["site"], true
+}
+
+func TestAPanicLeavesNoWrongCounts(t *testing.T) {
+	first := infosOf(t, ownedPod("a", "set", "node-0"), ownedPod("b", "set", "node-3"))
+	second := infosOf(t, ownedPod("a", "set", "node-0"), ownedPod("c", "set", "node-1"))
+	v := view.New(view.NewReservations(), noPods{})
+	v.Refresh(first, &panicky{})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("nothing panicked")
+			}
+		}()
+		v.Refresh(second, &panicky{at: "node-2"})
+	}()
+	v.Refresh(second, &panicky{})
+	if got := v.Counts(workload.Revision{Owner: "set"}).Total(); got != 2 {
+		t.Errorf("%d pods are counted, want 2", got)
+	}
+}
+
+func TestClusterIDsStayTheSame(t *testing.T) {
+	v := view.New(view.NewReservations(), noPods{})
+	ids := map[int32]bool{}
+	for i := range 100 {
+		name := fmt.Sprint("cluster-", i)
+		id := v.ClusterID(name)
+		if again := v.ClusterID(name); again != id {
+			t.Errorf("%s has ID %d, and then %d", name, id, again)
+		}
+		if ids[id] || int(id) >= v.Clusters() {
+			t.Errorf("%s has ID %d, which is another one's or not below %d", name, id, v.Clusters())
+		}
+		ids[id] = true
+	}
+}
+
+func TestUnknownRevisionsHoldNothing(t *testing.T) {
+	counts := view.New(view.NewReservations(), noPods{}).Counts(workload.Revision{Owner: "unknown"})
+	if counts.Held(0).Len() != 0 || counts.Stray() != 0 || counts.Total() != 0 {
+		t.Error("a revision without pods holds some")
+	}
+}
+
+func TestReservations(t *testing.T) {
+	r := view.NewReservations()
+	given := stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}
+	r.Put("pod", given)
+	if got, found := r.Get("pod"); !found || got != given {
+		t.Errorf("got %v, %t, want %v", got, found, given)
+	}
+	r.Drop("pod")
+	r.Drop("pod")
+	if got, found := r.Get("pod"); found {
+		t.Errorf("got %v for a pod that was dropped", got)
+	}
+}
