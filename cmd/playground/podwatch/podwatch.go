@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 )
 
 const (
@@ -70,7 +72,13 @@ func Start(ctx context.Context, client kubernetes.Interface, namespace, selector
 	if err != nil {
 		return nil, fmt.Errorf("listing the pods to record: %w", err)
 	}
-	watcher, err := pods.Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: first.ResourceVersion})
+	// The API server drops a watch that cannot keep up on a busy machine. This one goes on where it was dropped.
+	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, first.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = selector
+			return pods.Watch(ctx, options)
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("watching the pods to record: %w", err)
 	}
@@ -112,7 +120,7 @@ func (r *Recorder) Stop(ctx context.Context) (Seen, error) {
 	return seen, nil
 }
 
-// run ends when the watch ends, which is a failure unless Stop ended it.
+// run ends when the watch ends for good, which is a failure unless Stop ended it.
 func (r *Recorder) run() {
 	defer close(r.done)
 	for event := range r.watcher.ResultChan() {

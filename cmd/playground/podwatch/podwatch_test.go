@@ -4,6 +4,7 @@
 package podwatch_test
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,28 +114,41 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-func TestRecorderFailsWhenItMayHaveMissedSomething(t *testing.T) {
-	tests := map[string]struct {
-		breakIt func(*watch.FakeWatcher)
-		want    string
-	}{
-		"the watch ends": {breakIt: (*watch.FakeWatcher).Stop, want: "the watch ended"},
-		"the watch reports an error": {
-			breakIt: func(w *watch.FakeWatcher) { w.Error(&metav1.Status{Message: "too old"}) }, want: "too old",
-		},
+func TestRecorderGoesOnWhenTheWatchIsDropped(t *testing.T) {
+	ready := condition(corev1.PodReady, "")
+	start := []*corev1.Pod{pod("a", 2, ready)}
+	client, first := fakePods(nil, start)
+	second := watch.NewFake()
+	client.PrependWatchReactor("pods", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		watchAction, ok := action.(clienttesting.WatchActionImpl)
+		return ok && watchAction.ListOptions.ResourceVersion == "3", second, nil
+	})
+	recorder, err := podwatch.Start(t.Context(), client, namespace, "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			client, watcher := fakePods([]*corev1.Pod{pod("a", 2)}, []*corev1.Pod{pod("a", 1)})
-			recorder, err := podwatch.Start(t.Context(), client, namespace, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tc.breakIt(watcher)
-			if _, err := recorder.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Stop() error = %v, want one with %q", err, tc.want)
-			}
-		})
+	first.Modify(pod("a", 3, ready))
+	first.Stop()
+	second.Delete(terminating(pod("a", 4, ready)))
+	got, err := recorder.Stop(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := podwatch.Seen{Gone: []podwatch.Gone{{Name: "a", Node: "node-of-a"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("seen (-want +got):\n%s", diff)
+	}
+}
+
+func TestRecorderFailsWhenItMayHaveMissedSomething(t *testing.T) {
+	client, watcher := fakePods([]*corev1.Pod{pod("a", 2)}, []*corev1.Pod{pod("a", 1)})
+	recorder, err := podwatch.Start(t.Context(), client, namespace, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher.Error(&metav1.Status{Code: http.StatusGone, Message: "too old"})
+	if _, err := recorder.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "too old") {
+		t.Errorf("Stop() error = %v, want one that tells of the watch", err)
 	}
 }
 
@@ -148,7 +162,7 @@ func fakePods(end, start []*corev1.Pod) (*fake.Clientset, *watch.FakeWatcher) {
 		if lists == 1 {
 			pods = start
 		}
-		list := &corev1.PodList{}
+		list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "2"}}
 		for _, p := range pods {
 			list.Items = append(list.Items, *p)
 		}
