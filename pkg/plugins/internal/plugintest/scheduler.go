@@ -9,6 +9,7 @@ package plugintest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -30,6 +32,7 @@ import (
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins"
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
 // Timeout is how long tests wait for what happens in the background, in milliseconds on an idle machine.
@@ -105,6 +108,8 @@ type Scheduler struct {
 	extra    frameworkruntime.Registry
 	config   string
 	held     bool
+
+	kubeConfig *rest.Config
 }
 
 // Option changes what New makes.
@@ -123,6 +128,11 @@ func WithPlugin(name string, factory frameworkruntime.PluginFactory) Option {
 // WithBerth takes a client of Berth's kinds on which the test has put reactors. The objects of New go to it as well.
 func WithBerth(client *berthfake.Clientset) Option {
 	return func(s *Scheduler) { s.Berth = client }
+}
+
+// WithKubeConfig lets the plugins make the client of Berth's kinds from the scheduler's kubeconfig.
+func WithKubeConfig(config *rest.Config) Option {
+	return func(s *Scheduler) { s.kubeConfig = config }
 }
 
 // Held keeps Clusters and policies from being read until Release is called.
@@ -145,7 +155,9 @@ func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler 
 	s.Kube.PrependWatchReactor("*", s.watches.reactor(s.Kube.Tracker()))
 	s.Berth.PrependWatchReactor("*", s.watches.reactor(s.Berth.Tracker()))
 	s.Fence.KeepOpen()
-	s.State = plugins.NewState(s.Fence, s.Berth)
+	if s.State = plugins.NewState(s.Fence, s.Berth); s.kubeConfig != nil {
+		s.State = plugins.NewState(s.Fence, nil)
+	}
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s.stop = stop
 	tb.Cleanup(stop)
@@ -172,7 +184,7 @@ func (s *Scheduler) start(ctx context.Context) {
 	var err error
 	s.Scheduler, err = scheduler.New(ctx, s.Kube, s.Informers, nil, recorder,
 		scheduler.WithProfiles(Profiles(s.tb, s.config)...), scheduler.WithFrameworkOutOfTreeRegistry(s.extra),
-		scheduler.WithParallelism(2))
+		scheduler.WithParallelism(2), scheduler.WithKubeConfig(s.kubeConfig))
 	if err != nil {
 		s.tb.Fatalf("making the scheduler: %v", err)
 	}
@@ -187,7 +199,7 @@ func (s *Scheduler) start(ctx context.Context) {
 
 // informed names the resources that the informers watch and tests change.
 func (s *Scheduler) informed() []string {
-	if s.config == StockConfiguration {
+	if !strings.Contains(s.config, nodegrouppolicy.Name) {
 		return []string{"pods", "nodes"}
 	}
 	return []string{"pods", "nodes", "deployments", "replicasets", "statefulsets", "jobs", "replicationcontrollers"}

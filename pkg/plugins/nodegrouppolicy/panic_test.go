@@ -1,0 +1,146 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodegrouppolicy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/component-base/metrics/testutil"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/utils/clock"
+
+	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+)
+
+// brokenOwners has a bug in each of its methods.
+type brokenOwners struct{}
+
+func (brokenOwners) Deployment(string, string) (*appsv1.Deployment, error)   { panic("a bug") }
+func (brokenOwners) ReplicaSet(string, string) (*appsv1.ReplicaSet, error)   { panic("a bug") }
+func (brokenOwners) StatefulSet(string, string) (*appsv1.StatefulSet, error) { panic("a bug") }
+func (brokenOwners) Job(string, string) (*batchv1.Job, error)                { panic("a bug") }
+func (brokenOwners) ReplicationController(string, string) (*corev1.ReplicationController, error) {
+	panic("a bug")
+}
+
+// newBroken returns a plugin whose owners have bugs.
+func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroupPolicy {
+	t.Helper()
+	client := berthfake.NewSimpleClientset(beijingHangzhou().Obj())
+	definitions, err := catalog.New(client, clock.RealClock{}, time.Second, func(_, _ *catalog.Snapshot) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go definitions.Run(s.Context())
+	s.WaitFor("the policy", func() bool { return definitions.Snapshot() != nil })
+	reservations := view.NewReservations()
+	return nodegrouppolicy.New(s.Framework, &nodegrouppolicy.Shared{
+		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil), Reservations: reservations,
+		Retries: nodegrouppolicy.NewRetries(),
+	})
+}
+
+func TestAPanicFailsOneAttempt(t *testing.T) {
+	d, rs := deployment("nginx", 5)
+	s := newTwoSites(t, beijingHangzhou().Obj(), d, rs)
+	place(t, s, rs, 0, 3)
+	plugin, broken, ctx := find[*nodegrouppolicy.NodeGroupPolicy](t, s), newBroken(t, s), s.Context()
+	pod := plugintest.MakePodOf(rs, 3).Obj()
+	s.Try(pod)
+	nodes, err := s.Framework.SnapshotSharedLister().NodeInfos().List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := framework.NewCycleState()
+	if _, status := plugin.PreFilter(ctx, state, pod, nodes); !status.IsSuccess() {
+		t.Fatal(status.AsError())
+	}
+	// A NodeInfo or PodInfo that is nil stands for whatever bug may come.
+	tests := map[string]func() *fwk.Status{
+		"PreFilter": func() *fwk.Status {
+			_, status := broken.PreFilter(ctx, framework.NewCycleState(), pod, nodes)
+			return status
+		},
+		"SignPod": func() *fwk.Status {
+			_, status := broken.SignPod(ctx, pod)
+			return status
+		},
+		"Filter": func() *fwk.Status { return plugin.Filter(ctx, state, pod, nil) },
+		"AddPod": func() *fwk.Status {
+			return plugin.PreFilterExtensions().AddPod(ctx, state, pod, nil, nodes[0])
+		},
+		"RemovePod": func() *fwk.Status {
+			return plugin.PreFilterExtensions().RemovePod(ctx, state, pod, nil, nodes[0])
+		},
+		"PostFilter": func() *fwk.Status {
+			_, status := plugin.PostFilter(ctx, framework.NewCycleState(), pod, nil)
+			return status
+		},
+		"PreScore": func() *fwk.Status { return plugin.PreScore(ctx, state, pod, []fwk.NodeInfo{nil}) },
+		"Score": func() *fwk.Status {
+			_, status := plugin.Score(ctx, state, pod, nil)
+			return status
+		},
+		"Reserve": func() *fwk.Status { return plugin.Reserve(ctx, state, nil, "beijing-0") },
+	}
+	for point, run := range tests {
+		t.Run(point, func(t *testing.T) {
+			before := panics(t, point)
+			status := run()
+			if status.Code() != fwk.Error || !strings.Contains(status.Message(), point) {
+				t.Errorf("got %v %q, want an error that names %s", status.Code(), status.Message(), point)
+			}
+			if got := panics(t, point) - before; got != 1 {
+				t.Errorf("%v panics were counted, want 1", got)
+			}
+		})
+	}
+}
+
+func TestAPanicInAHintLetsThePodBeTried(t *testing.T) {
+	_, rs := deployment("nginx", 5)
+	s := newTwoSites(t)
+	broken := newBroken(t, s)
+	events, err := broken.EventsToRegister(s.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := panics(t, "QueueingHint")
+	for _, event := range events {
+		if event.Event.Resource != fwk.Node {
+			continue
+		}
+		node := plugintest.MakeNode("beijing", 7).Obj()
+		hint, err := event.QueueingHintFn(klog.FromContext(s.Context()), plugintest.MakePodOf(rs, 0).Obj(), nil, node)
+		if hint != fwk.Queue || err == nil {
+			t.Errorf("got %v and error %v, want Queue and an error", hint, err)
+		}
+	}
+	if got := panics(t, "QueueingHint") - before; got != 1 {
+		t.Errorf("%v panics were counted, want 1", got)
+	}
+}
+
+// panics returns how often the plugin has panicked at an extension point.
+func panics(t *testing.T, point string) float64 {
+	t.Helper()
+	values, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "berth_plugin_panics_total",
+		map[string]string{"plugin": nodegrouppolicy.Name}, "extension_point")
+	if err != nil {
+		return 0
+	}
+	return values[point]
+}
