@@ -99,7 +99,7 @@ func Into(value, variable any) error {
 	}
 	var wrongType *json.UnmarshalTypeError
 	if err := utiljson.Unmarshal(raw, variable); errors.As(err, &wrongType) {
-		return fmt.Errorf("%s: must not be a %.64s", wrongType.Field, wrongType.Value)
+		return fmt.Errorf("%s: must not be of type %.64s", wrongType.Field, wrongType.Value)
 	} else if err != nil {
 		return err
 	}

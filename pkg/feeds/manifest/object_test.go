@@ -5,6 +5,7 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,9 +62,10 @@ func TestDecodeGoesAsDeepAsItSays(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	laughs := "a: &a [lol]\n"
+	var laughs strings.Builder
+	laughs.WriteString("a: &a [lol]\n")
 	for c := 'b'; c <= 'z'; c++ {
-		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "]\n"
+		fmt.Fprintf(&laughs, "%c: &%c [%s]\n", c, c, strings.Repeat("*"+string(c-1)+",", 9))
 	}
 	tests := map[string]struct{ raw, want string }{
 		"nothing":                      {"", "a map with apiVersion and kind is expected"},
@@ -73,8 +75,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"json cut short":               {`{"a": {"b": 1`, "unexpected EOF"},
 		"json with rubbish":            {`{"a": 1}}`, "yaml: "},
 		"two json values":              {`{"a": 1} {"b": 1}`, "there are 2 objects"},
-		"two yaml documents":           {"a: 1\n---\nb: 1\n", "there is a second YAML document"},
-		"a document after an end mark": {"a: 1\n...\nb: 1\n", "there is a second YAML document"},
+		"two yaml documents":           {"a: 1\n...\n--- {b: 1}\n", "there is a second YAML document"},
+		"a document after an end mark": {"a: 1\n...\n--- {b: 1}\n", "there is a second YAML document"},
 		"yaml that is wrong":           {"a: [\n", "yaml: line 1"},
 		"no utf-8":                     {"a: \xff\n", "no UTF-8"},
 		"a program":                    {"\x7fELF\x00\x00", "yaml: "},
@@ -86,7 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"an anchor":                    {"a: &x 1\n", "line 1: anchors and aliases are not accepted"},
 		"an alias":                     {"a: *x\n", "unknown anchor 'x' referenced"},
 		"a merge":                      {"a: &x {b: 1}\nc:\n  <<: *x\n", "anchors and aliases are not accepted"},
-		"a billion laughs":             {laughs, "anchors and aliases are not accepted"},
+		"a billion laughs":             {laughs.String(), "anchors and aliases are not accepted"},
 		"too deep json":                {nested(manifest.MaxDepth), "nested more than 100 levels deep"},
 		"much too deep json":           {nested(10_000), "nested more than 100 levels deep"},
 		"json that only opens":         {strings.Repeat(`{"a":`, 200_000), "nested more than 100 levels deep"},
