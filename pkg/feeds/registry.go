@@ -1,0 +1,105 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feeds
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"berth.dev/berth/pkg/feeds/manifest"
+)
+
+// Registry knows the parser of each kind. It does not change once it is made and is safe for concurrent use.
+type Registry struct {
+	parsers map[schema.GroupKind]PluginFactory
+}
+
+// NewRegistry returns a registry of rules and parsers. A rule for a kind that also has a parser replaces it. An error names
+// the rules or the kind that are wrong: a rule that cannot be understood, a second rule for a kind, or a parser that is
+// listed under another kind than its own.
+func NewRegistry(rules []FeedParser, parsers map[schema.GroupKind]PluginFactory) (*Registry, error) {
+	r := &Registry{parsers: make(map[schema.GroupKind]PluginFactory, len(rules)+len(parsers))}
+	for kind, parser := range parsers {
+		if err := checkParser(kind, parser); err != nil {
+			return nil, fmt.Errorf("the parser for %s: %w", kind, err)
+		}
+	}
+	compiled := make(map[schema.GroupKind]PluginFactory, len(rules))
+	for i := range rules {
+		parser, err := newRule(&rules[i])
+		if err != nil {
+			return nil, fmt.Errorf("FeedParser %.64q: %w", rules[i].Name, err)
+		}
+		kind := rules[i].Spec.groupKind()
+		if other, twice := compiled[kind]; twice {
+			return nil, fmt.Errorf("FeedParsers %.64q and %.64q are both for %s: only one can be used",
+				other.Name(), rules[i].Name, kind)
+		}
+		compiled[kind] = parser
+	}
+	maps.Copy(r.parsers, parsers)
+	maps.Copy(r.parsers, compiled)
+	return r, nil
+}
+
+func checkParser(kind schema.GroupKind, parser PluginFactory) error {
+	switch {
+	case parser == nil:
+		return errors.New("is nil")
+	case parser.Kind() != kind.Kind:
+		return fmt.Errorf("reads objects of kind %.64q", parser.Kind())
+	case parser.Name() == "" || parser.Name() == Unknown:
+		return fmt.Errorf("must not have the name %q", parser.Name())
+	}
+	return nil
+}
+
+// ParserFor returns the parser for objects of a kind in any version of its group, never nil: that of a kind nobody reads
+// has the name Unknown.
+func (r *Registry) ParserFor(kind schema.GroupKind) PluginFactory {
+	if parser, known := r.parsers[kind]; known {
+		return parser
+	}
+	return unknown{}
+}
+
+// Read reads an object, written as JSON or YAML. An error names the object if it is known by then, and says what is wrong
+// with it.
+func (r *Registry) Read(raw []byte) (Feed, error) {
+	object, err := manifest.Decode(raw)
+	if err != nil {
+		return Feed{}, err
+	}
+	id, err := object.Identity()
+	if err != nil {
+		return Feed{}, err
+	}
+	parser := r.ParserFor(id.GroupKind())
+	feed := Feed{Identity: id, Parser: parser.Name()}
+	feed.DesiredReplicas, feed.ReplicaRequirements, feed.ReplicaJSONPath, err = parser.Parser(raw)
+	if err == nil {
+		err = feed.check()
+	}
+	if err != nil {
+		return Feed{}, fmt.Errorf("%.64s %.64q: %w", id.Kind, id.Name, err)
+	}
+	return feed, nil
+}
+
+// check refuses what only a parser that others wrote can return.
+func (f *Feed) check() error {
+	if f.DesiredReplicas != nil && *f.DesiredReplicas < 0 {
+		return fmt.Errorf("parser %q returned %d replicas", f.Parser, *f.DesiredReplicas)
+	}
+	if f.DesiredReplicas == nil && f.ReplicaJSONPath == "" {
+		return nil
+	}
+	if _, err := manifest.ParsePointer(f.ReplicaJSONPath); err != nil {
+		return fmt.Errorf("parser %q returned a path that cannot be used: %w", f.Parser, err)
+	}
+	return nil
+}
