@@ -14,6 +14,7 @@ var subcommands = []func(genericiooptions.IOStreams) *cobra.Command{
 	newDivision,
 	newBinding,
 	newConstraint,
+	newFeed,
 }
 
 // NewCommand returns the command preview.
@@ -21,8 +22,8 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview",
 		Short: "Compute what Berth would decide, without a cluster",
-		Long: "Compute what Berth would decide about numbers given on the command line. No cluster is needed: the same code\n" +
-			"decides in the scheduler.",
+		Long: "Compute what Berth would decide about numbers and files given on the command line. No cluster is needed: the\n" +
+			"same code decides in the scheduler and the controllers.",
 	}
 	for _, construct := range subcommands {
 		cmd.AddCommand(construct(streams))
