@@ -449,6 +449,15 @@ func TestPodWhyItRunsThere(t *testing.T) {
 	})
 }
 
+// relabel makes a pod of the world one of another revision of its StatefulSet.
+func relabel(w *clitest.World, name, revision string) {
+	for _, object := range w.Kubernetes {
+		if pod, ok := object.(*corev1.Pod); ok && pod.Name == name {
+			pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: revision}
+		}
+	}
+}
+
 func TestPodWithAFixedSeat(t *testing.T) {
 	tests := map[string]struct {
 		pod    string
@@ -484,6 +493,11 @@ func TestPodWithAFixedSeat(t *testing.T) {
 				}
 			},
 			want: []string{"- seat 1 is beyond the max of all clusters\n"},
+		},
+		"counts the pods of all revisions": {
+			pod:    "db-1",
+			change: func(w *clitest.World, _ *appsv1.StatefulSet) { relabel(w, "db-0", "old") },
+			want:   []string{"hangzhou   2         1         1            1       1"},
 		},
 		"runs where it belongs": {
 			pod:  "db-0",

@@ -265,6 +265,16 @@ pod/one    hangzhou   -         1         0         1
 pod/two    <none>     -         0         1         0
 `,
 		},
+		"a pod whose policy was deleted since": {
+			fill: func(w *clitest.World) {
+				w.Policy("spread", "v1", "Pod", "", twoToThree)
+				clitest.Place(w.Pod("one", nil), "hangzhou-0", stamp.Stamp{Policy: "gone", Cluster: "hangzhou"})
+			},
+			want: `
+WORKLOAD   CLUSTER    DESIRED   CURRENT   PENDING   NODES
+pod/one    hangzhou   -         1         0         1
+`,
+		},
 		"a kind that Berth does not read": {
 			fill: func(w *clitest.World) {
 				w.Policy("spread", "example.com/v1", "Fleet", "f", twoToThree)

@@ -49,7 +49,7 @@ func TestPlacementWatchPrintsAgain(t *testing.T) {
 	w, _ := nginx(t)
 	running := clitest.Start(t, w.Options(), "get", "placement", "-w")
 	running.WaitForOutput(t, beforeScheduling)
-
+	w.WaitForWatches(t, "pods")
 	schedule(t, w)
 	if got := running.WaitForOutput(t, "hangzhou   3         3         0         2\n"); got != afterScheduling {
 		t.Errorf("printed\n%q, want\n%q", got, afterScheduling)
@@ -63,6 +63,7 @@ func TestPlacementWatchForPrograms(t *testing.T) {
 	w, _ := nginx(t)
 	running := clitest.Start(t, w.Options(), "get", "placement", "--watch", "-o", "json")
 	running.WaitForOutput(t, "\n")
+	w.WaitForWatches(t, "pods")
 	schedule(t, w)
 	line := running.WaitForOutput(t, "\n")
 	if !strings.HasPrefix(line, `{"items":[{`) || !strings.Contains(line, `"pending":0,"misplaced":0`) {
@@ -74,6 +75,7 @@ func TestPlacementWatchOutlivesTheWorkload(t *testing.T) {
 	w, d := nginx(t)
 	running := clitest.Start(t, w.Options(), "get", "placement", "nginx", "-w")
 	running.WaitForOutput(t, beforeScheduling)
+	w.WaitForWatches(t, "deployments")
 	deployments := w.Clients.Kubernetes.AppsV1().Deployments(clitest.Namespace)
 	if err := deployments.Delete(t.Context(), "nginx", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,13 @@ package clitest
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"berth.dev/berth/pkg/cli"
@@ -67,6 +69,27 @@ func (r *Running) Wait(t *testing.T) Result {
 	case <-time.After(PrintTimeout):
 		t.Fatalf("the command did not end within %v", PrintTimeout)
 		return Result{}
+	}
+}
+
+// watchPoll is how often WaitForWatches looks.
+const watchPoll = 10 * time.Millisecond
+
+// WaitForWatches waits until a command watches the resources. The clients in memory lose what changes between the list and
+// the watch that follows it, which an API server does not.
+func (w *World) WaitForWatches(t *testing.T, resources ...string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), watchPoll, PrintTimeout, true, func(context.Context) (bool, error) {
+		watched := map[string]bool{}
+		for _, action := range slices.Concat(w.Clients.Kubernetes.Actions(), w.Clients.Berth.Actions()) {
+			if action.GetVerb() == "watch" {
+				watched[action.GetResource().Resource] = true
+			}
+		}
+		return !slices.ContainsFunc(resources, func(resource string) bool { return !watched[resource] }), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for watches of %v: %v", resources, err)
 	}
 }
 
