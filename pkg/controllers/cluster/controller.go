@@ -40,6 +40,7 @@ const Name = "cluster"
 const (
 	afterNode     = 500 * time.Millisecond
 	afterCluster  = 50 * time.Millisecond
+	afterStatus   = time.Second
 	afterConflict = 500 * time.Millisecond
 )
 
@@ -59,10 +60,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[All](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			enqueue[*berthv1alpha1.Cluster](r.Topology, afterCluster),
-			predicate.Or(topology.ClusterChanges(), statusChanges()))).
+			after[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), topology.ClusterChanges())).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
+			after[*berthv1alpha1.Cluster](afterStatus, nil), statusChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{},
-			enqueue[*corev1.Node](r.Topology, afterNode), topology.NodeChanges())).
+			after[*corev1.Node](afterNode, r.Topology.Invalidate), topology.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the cluster controller: %w", err)
@@ -70,10 +72,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// enqueue notes that something has changed, and asks for a pass in a while.
-func enqueue[T client.Object](tracker *topology.Tracker, pause time.Duration) handler.TypedEventHandler[T, All] {
+// after asks for a pass after a pause. What is to be noted of the change is noted before.
+func after[T client.Object](pause time.Duration, note func()) handler.TypedEventHandler[T, All] {
 	add := func(queue workqueue.TypedRateLimitingInterface[All]) {
-		tracker.Invalidate()
+		if note != nil {
+			note()
+		}
 		queue.AddAfter(All{}, pause)
 	}
 	return handler.TypedFuncs[T, All]{
@@ -93,9 +97,11 @@ func enqueue[T client.Object](tracker *topology.Tracker, pause time.Duration) ha
 // right again. Our own writes come by too and find nothing to do.
 func statusChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
+		CreateFunc: func(event.TypedCreateEvent[*berthv1alpha1.Cluster]) bool { return false },
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
 			return !apiequality.Semantic.DeepEqual(e.ObjectOld.Status, e.ObjectNew.Status)
 		},
+		DeleteFunc: func(event.TypedDeleteEvent[*berthv1alpha1.Cluster]) bool { return false },
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
@@ -70,7 +69,7 @@ func newPolicy(
 			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "Deployment", Name: deployment}},
 			Placement:         berthv1alpha1.Placement{StaticWeightList: w.list()},
 			Rebalance: berthv1alpha1.Rebalance{
-				Mode: berthv1alpha1.RebalanceEvict, MaxUnavailable: ptr.To(intstr.FromInt32(1)),
+				Mode: berthv1alpha1.RebalanceEvict, MaxUnavailable: new(intstr.FromInt32(1)),
 				Cooldown: &metav1.Duration{}, MinPodAge: &metav1.Duration{},
 			},
 		},
@@ -117,7 +116,7 @@ func template(app string) corev1.PodTemplateSpec {
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app}},
 		Spec: corev1.PodSpec{
 			SchedulerName:                 schedulerName,
-			TerminationGracePeriodSeconds: ptr.To(int64(0)),
+			TerminationGracePeriodSeconds: new(int64(0)),
 			Containers: []corev1.Container{{
 				Name: "main", Image: "registry.invalid/app:1",
 				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
@@ -229,13 +228,16 @@ func untilCondition(ctx context.Context, namespace, policy, conditionType, want 
 }
 
 // message returns the message of a condition of a policy.
-func message(ctx context.Context, namespace, policy, conditionType string) string {
-	GinkgoHelper()
+func message(ctx context.Context, namespace, policy, conditionType string) (string, error) {
 	found, err := berth.BerthV1alpha1().PropagationPolicies(namespace).Get(ctx, policy, metav1.GetOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		return "", err
+	}
 	c := apimeta.FindStatusCondition(found.Status.Conditions, conditionType)
-	Expect(c).NotTo(BeNil())
-	return c.Message
+	if c == nil {
+		return "", nil
+	}
+	return c.Message, nil
 }
 
 // during runs check again and again until stop is called, and fails the spec if it ever fails.
@@ -244,12 +246,18 @@ func during(ctx context.Context, check func(context.Context) error) (stop func()
 	failure := make(chan error, 1)
 	go func() {
 		defer close(failure)
-		for ctx.Err() == nil {
+		ticker := time.NewTicker(poll / 5)
+		defer ticker.Stop()
+		for {
 			if err := check(ctx); err != nil && ctx.Err() == nil {
 				failure <- err
 				return
 			}
-			time.Sleep(poll / 5)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
 		}
 	}()
 	return func() {
@@ -262,13 +270,9 @@ func during(ctx context.Context, check func(context.Context) error) (stop func()
 // expectStayed expects that so many of the pods are still there.
 func expectStayed(ctx context.Context, namespace string, before map[string]bool, want int) {
 	GinkgoHelper()
-	stayed := 0
-	for uid := range uids(ctx, namespace) {
-		if before[uid] {
-			stayed++
-		}
-	}
-	Expect(stayed).To(Equal(want), "pods that were not moved")
+	n, err := stayed(ctx, namespace, before)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(n).To(Equal(want), "pods that were not moved")
 }
 
 // atLeast is a check for during: so many pods of the namespace are ready.

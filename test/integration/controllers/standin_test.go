@@ -5,7 +5,9 @@ package controllers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,15 +111,17 @@ func (s *standIn) place(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	given, cluster, err := seatOf(ctx, pod, &owner, policy.Name, order)
+	choices, err := seatsFor(ctx, pod, &owner, policy.Name, order)
 	if err != nil {
 		return err
 	}
-	node, err := s.nodeIn(ctx, cluster)
-	if err != nil {
-		return err
+	for _, given := range choices {
+		var node string
+		if node, err = s.nodeIn(ctx, given.Cluster); err == nil {
+			return bind(ctx, pod, node, given)
+		}
 	}
-	return bind(ctx, pod, node, given)
+	return err
 }
 
 func policyOf(ctx context.Context, pod *corev1.Pod, w *workload.Workload) (*berthv1alpha1.PropagationPolicy, error) {
@@ -138,34 +142,36 @@ func policyOf(ctx context.Context, pod *corev1.Pod, w *workload.Workload) (*bert
 	return policy, err
 }
 
-// seatOf returns the stamp of a pod and its cluster: the owner of its ordinal, or the cluster that is furthest below its
-// share.
-func seatOf(
+// seatsFor returns the stamps that a pod may get, the best first: that of the owner of its ordinal, or those of the clusters
+// below their share, with the one that is furthest below first.
+func seatsFor(
 	ctx context.Context, pod *corev1.Pod, w *workload.Workload, policy string, order *apportion.Order,
-) (stamp.Stamp, string, error) {
-	plan := order.Plan(int64(max(w.Replicas, 1)))
+) ([]stamp.Stamp, error) {
 	if ordinal, fixed := workload.Ordinal(pod, 0); fixed {
 		owner, ok := order.Plan(int64(ordinal) + 1).Owner(int64(ordinal))
 		if !ok {
-			return stamp.Stamp{}, "", fmt.Errorf("seat %d has no owner", ordinal)
+			return nil, fmt.Errorf("seat %d has no owner", ordinal)
 		}
-		return stamp.Stamp{Policy: policy, Cluster: order.Name(owner), Seat: ordinal}, order.Name(owner), nil
+		return []stamp.Stamp{{Policy: policy, Cluster: order.Name(owner), Seat: ordinal}}, nil
 	}
 	held, err := heldBySiblings(ctx, pod, order)
 	if err != nil {
-		return stamp.Stamp{}, "", err
+		return nil, err
 	}
-	best := 0
+	plan := order.Plan(int64(max(w.Replicas, 1)))
+	free := map[string]int{}
+	var choices []stamp.Stamp
 	for c := range order.Len() {
-		if plan.Free(c, held[c]) > plan.Free(best, held[best]) {
-			best = c
+		if seat, ok := plan.FirstFreeOf(c, held[c]); ok {
+			choices = append(choices, stamp.Stamp{Policy: policy, Cluster: order.Name(c), Seat: int32(seat)})
+			free[order.Name(c)] = plan.Free(c, held[c])
 		}
 	}
-	seat, free := plan.FirstFreeOf(best, held[best])
-	if !free {
-		return stamp.Stamp{}, "", fmt.Errorf("no cluster has a free seat")
+	if len(choices) == 0 {
+		return nil, errors.New("no cluster has a free seat")
 	}
-	return stamp.Stamp{Policy: policy, Cluster: order.Name(best), Seat: int32(seat)}, order.Name(best), nil
+	slices.SortStableFunc(choices, func(a, b stamp.Stamp) int { return free[b.Cluster] - free[a.Cluster] })
+	return choices, nil
 }
 
 // heldBySiblings counts the pods of the same revision by cluster.

@@ -41,7 +41,8 @@ var (
 	berth   versioned.Interface
 	binder  *standIn
 	manager *controlplane.Process
-	health  string
+	// health and metricsAddress are where the manager listens.
+	health, metricsAddress string
 )
 
 func TestControllers(t *testing.T) {
@@ -81,16 +82,26 @@ var _ = AfterSuite(func() {
 })
 
 // startManager runs bin/berth-controller-manager with the permissions of the shipped ServiceAccount.
-func startManager(ctx context.Context) {
+func startManager(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	health, metricsAddress = freeAddress(), freeAddress()
+	instances++
+	var err error
+	manager, err = plane.StartControllerManager(ctx, controlplane.Component{Name: fmt.Sprintf("manager-%d", instances), Args: append([]string{
+		"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metricsAddress, "--v=4",
+		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
+	}, args...)})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// instances counts the managers, so that each has a log of its own.
+var instances int
+
+func freeAddress() string {
 	GinkgoHelper()
 	port, err := controlplane.FreePort()
 	Expect(err).NotTo(HaveOccurred())
-	health = fmt.Sprintf("127.0.0.1:%d", port)
-	manager, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{
-		"--health-probe-bind-address=" + health, "--v=4",
-		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
-	}})
-	Expect(err).NotTo(HaveOccurred())
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // killManager ends it as a crash would: without a word to anybody.
@@ -98,6 +109,12 @@ func killManager() {
 	GinkgoHelper()
 	Expect(manager.Kill(syscall.SIGKILL)).To(Succeed())
 	manager.Wait() //nolint:errcheck // it was killed
+}
+
+// stopManager ends it as a kubelet would, so that the next one need not wait for the lease to expire.
+func stopManager() {
+	GinkgoHelper()
+	Expect(manager.Stop(timeout)).To(Succeed())
 }
 
 func untilReady(ctx context.Context) {
