@@ -1,0 +1,297 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package berthbinder_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+
+	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/plugins/berthbinder"
+	"berth.dev/berth/pkg/stamp"
+)
+
+const node = "node-1"
+
+// given is what the Reserve plugins gave, by pod.
+type given map[types.UID]stamp.Stamp
+
+func (g given) Get(pod types.UID) (stamp.Stamp, bool) {
+	s, found := g[pod]
+	return s, found
+}
+
+// server is an API server whose answers to bindings a test decides on.
+type server struct {
+	*kubefake.Clientset
+
+	// outcome carries the binding out, or not, and answers.
+	outcome func(binding *corev1.Binding) error
+	sent    []*corev1.Binding
+}
+
+func newServer(outcome func(*corev1.Binding) error, objects ...runtime.Object) *server {
+	s := &server{Clientset: kubefake.NewClientset(objects...), outcome: outcome}
+	s.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		create, ok := action.(clienttesting.CreateAction)
+		if !ok || action.GetSubresource() != "binding" {
+			return false, nil, nil
+		}
+		binding, ok := create.GetObject().(*corev1.Binding)
+		if !ok {
+			return false, nil, nil
+		}
+		s.sent = append(s.sent, binding)
+		return true, binding, s.outcome(binding)
+	})
+	return s
+}
+
+// binder returns the plugin of a scheduler that talks to the API server.
+func (s *server) binder(t *testing.T, placed given, leader *fence.Fence) *berthbinder.BerthBinder {
+	t.Helper()
+	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return berthbinder.New(handle, placed, leader)
+}
+
+// bind binds the pod to the node.
+func (s *server) bind(t *testing.T, placed given, leader *fence.Fence, pod *corev1.Pod) *fwk.Status {
+	t.Helper()
+	return s.binder(t, placed, leader).Bind(t.Context(), nil, pod, node)
+}
+
+func newPod() *corev1.Pod {
+	return st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Obj()
+}
+
+func open() *fence.Fence {
+	f := fence.New()
+	f.KeepOpen()
+	return f
+}
+
+func accept(*corev1.Binding) error { return nil }
+
+func TestBindingsCarryTheStamp(t *testing.T) {
+	tests := map[string]struct {
+		placed      given
+		annotations map[string]string
+		want        map[string]string
+	}{
+		"a pod without a policy": {placed: given{}, want: nil},
+		"a pod with a seat": {
+			placed: given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}},
+			want: map[string]string{
+				"berth.dev/placed-by": "uid-0/node-1", "berth.dev/policy": "web", "berth.dev/cluster": "beijing",
+				"berth.dev/seat": "3", "groupingpolicy.kubeedge.io": "web",
+				"controller.kubernetes.io/pod-deletion-cost": "-3",
+			},
+		},
+		"a pod beyond the shares, in no cluster": {
+			placed: given{"uid-0": {Policy: "web", Seat: stamp.NoSeat}},
+			want: map[string]string{
+				"berth.dev/placed-by": "uid-0/node-1", "berth.dev/policy": "web", "groupingpolicy.kubeedge.io": "web",
+				"controller.kubernetes.io/pod-deletion-cost": "-2147483648",
+			},
+		},
+		"a pod whose template has a deletion cost": {
+			placed:      given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}},
+			annotations: map[string]string{"controller.kubernetes.io/pod-deletion-cost": "100"},
+			want: map[string]string{
+				"berth.dev/placed-by": "uid-0/node-1", "berth.dev/policy": "web", "berth.dev/cluster": "beijing",
+				"berth.dev/seat": "3", "groupingpolicy.kubeedge.io": "web",
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(accept)
+			pod := newPod()
+			pod.Annotations = tc.annotations
+			if status := s.bind(t, tc.placed, open(), pod); !status.IsSuccess() {
+				t.Fatal(status.AsError())
+			}
+			if len(s.sent) != 1 {
+				t.Fatalf("%d bindings were sent, want 1", len(s.sent))
+			}
+			got := s.sent[0]
+			if diff := cmp.Diff(tc.want, got.Annotations); diff != "" {
+				t.Errorf("annotations (-want +got):\n%s", diff)
+			}
+			if got.UID != "uid-0" || got.Name != "nginx-0" || got.Namespace != "default" || got.Target.Name != node {
+				t.Errorf("the binding is of pod %s/%s with UID %s to %s", got.Namespace, got.Name, got.UID, got.Target.Name)
+			}
+		})
+	}
+}
+
+func TestAnUnclearAnswerIsSettledByALook(t *testing.T) {
+	lost := errors.New("connection reset by peer")
+	conflict := apierrors.NewConflict(corev1.Resource("pods/binding"), "nginx-0", errors.New("already assigned"))
+	tests := map[string]struct {
+		answer error
+		after  *corev1.Pod // at the API server, nil if it is gone
+		want   string      // in the error, empty if the pod is bound
+	}{
+		"answer lost, carried out":         {lost, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
+		"answer lost, not carried out":     {lost, newPod(), "connection reset"},
+		"answer lost, pod gone":            {lost, nil, "connection reset"},
+		"answer lost, another pod by then": {lost, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-1").Node(node).Obj(), "connection reset"},
+		"conflict with our own success":    {conflict, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
+		"conflict with somebody else":      {conflict, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node("node-2").Obj(), "already assigned"},
+		"timeout at the API server":        {apierrors.NewServerTimeout(corev1.Resource("pods"), "create", 1), st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
+		"trouble in the API server":        {apierrors.NewInternalError(lost), st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for kind, placed := range map[string]given{"with a policy": {"uid-0": {Policy: "web"}}, "without a policy": {}} {
+				var objects []runtime.Object
+				if tc.after != nil {
+					objects = append(objects, tc.after)
+				}
+				s := newServer(func(*corev1.Binding) error { return tc.answer }, objects...)
+				status := s.bind(t, placed, open(), newPod())
+				switch {
+				case tc.want == "" && !status.IsSuccess():
+					t.Errorf("pod %s: it is bound, but Bind says %v", kind, status.AsError())
+				case tc.want != "" && (status.Code() != fwk.Error || !strings.Contains(status.Message(), tc.want)):
+					t.Errorf("pod %s: Bind says %v %q, want an error with %q", kind, status.Code(), status.Message(), tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheLookIsRepeatedWhileTheAPIServerDoesNotAnswer(t *testing.T) {
+	s := newServer(func(*corev1.Binding) error { return errors.New("connection refused") },
+		st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj())
+	looks := 0
+	s.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		looks++
+		return looks < 3, nil, errors.New("connection refused")
+	})
+	if status := s.bind(t, given{}, open(), newPod()); !status.IsSuccess() {
+		t.Errorf("the pod is bound, but Bind says %v", status.AsError())
+	}
+	if looks != 3 {
+		t.Errorf("%d looks, want 3", looks)
+	}
+}
+
+func TestAnOutcomeThatNobodyTellsIsAnError(t *testing.T) {
+	s := newServer(func(*corev1.Binding) error { return errors.New("connection refused") })
+	s.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no route to host")
+	})
+	binder := s.binder(t, given{}, open())
+	synctest.Test(t, func(t *testing.T) {
+		status := binder.Bind(t.Context(), nil, newPod(), node)
+		for _, want := range []string{"default/nginx-0", "unknown", "connection refused"} {
+			if !strings.Contains(status.Message(), want) {
+				t.Errorf("Bind says %q, want %q in it", status.Message(), want)
+			}
+		}
+	})
+}
+
+func TestAClearRefusalIsNotLookedInto(t *testing.T) {
+	pods := corev1.Resource("pods")
+	for name, answer := range map[string]error{
+		"not found": apierrors.NewNotFound(pods, "nginx-0"), "forbidden": apierrors.NewForbidden(pods, "nginx-0", nil),
+		"invalid":     apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Binding").GroupKind(), "nginx-0", nil),
+		"bad request": apierrors.NewBadRequest("bad"), "unauthorized": apierrors.NewUnauthorized("who are you"),
+		"too many requests": apierrors.NewTooManyRequests("slow down", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(func(*corev1.Binding) error { return answer }, newPod())
+			status := s.bind(t, given{}, open(), newPod())
+			if !errors.Is(status.AsError(), answer) {
+				t.Errorf("Bind says %v, want %v", status.AsError(), answer)
+			}
+			for _, action := range s.Actions() {
+				if action.GetVerb() == "get" {
+					t.Error("the pod was read")
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutTheLeasePodsOfPoliciesAreNotBound(t *testing.T) {
+	tests := map[string]struct {
+		placed   given
+		leader   func() *fence.Fence
+		wantSent int
+	}{
+		"never held":       {given{"uid-0": {Policy: "web"}}, fence.New, 0},
+		"expired":          {given{"uid-0": {Policy: "web"}}, func() *fence.Fence { f := fence.New(); f.Renewed(time.Now()); return f }, 0},
+		"held":             {given{"uid-0": {Policy: "web"}}, func() *fence.Fence { f := fence.New(); f.Renewed(time.Now().Add(time.Hour)); return f }, 1},
+		"without a policy": {given{}, fence.New, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(accept)
+			status := s.bind(t, tc.placed, tc.leader(), newPod())
+			if len(s.sent) != tc.wantSent {
+				t.Errorf("%d bindings were sent, want %d", len(s.sent), tc.wantSent)
+			}
+			if closed := errors.Is(status.AsError(), fence.ErrClosed); closed != (tc.wantSent == 0) {
+				t.Errorf("Bind says %v", status.AsError())
+			}
+		})
+	}
+}
+
+// A new leader must not begin before what the old one has sent is settled.
+func TestTheFenceWaitsForBindingsUnderWay(t *testing.T) {
+	leader := fence.New()
+	leader.Renewed(time.Now().Add(time.Hour))
+	entered, answer := make(chan struct{}), make(chan struct{})
+	s := newServer(func(*corev1.Binding) error {
+		close(entered)
+		<-answer
+		return nil
+	})
+	bound := make(chan *fwk.Status, 1)
+	binder := s.binder(t, given{"uid-0": {Policy: "web"}}, leader)
+	go func() { bound <- binder.Bind(t.Context(), nil, newPod(), node) }()
+	<-entered
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := leader.Close(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("the fence was closed with a binding under way: %v", err)
+	}
+	close(answer)
+	if status := <-bound; !status.IsSuccess() {
+		t.Error(status.AsError())
+	}
+	if err := leader.Close(t.Context()); err != nil {
+		t.Errorf("the fence cannot be closed: %v", err)
+	}
+}
+
+func TestAPanicFailsOneBinding(t *testing.T) {
+	s := newServer(func(*corev1.Binding) error { panic("a bug") })
+	if status := s.bind(t, given{}, open(), newPod()); status.Code() != fwk.Error {
+		t.Errorf("got %v, want an error", status)
+	}
+}
