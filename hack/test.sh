@@ -33,6 +33,20 @@ packages() {
   esac
 }
 
+# compile_needed [-race] PACKAGE... compiles all that the tests of the packages are made of, which shows how far it is; go test
+# itself is silent while it compiles. Packages that hold nothing but tests cannot be built, so they are left to go test.
+compile_needed() {
+  local flags=() needed
+  if [[ $1 == -race ]]; then
+    flags=(-race)
+    shift
+  fi
+  needed=$(go list "${flags[@]}" -test -deps \
+    -f '{{if and .GoFiles (not .Standard) (not .ForTest) (ne .Name "main")}}{{.ImportPath}}{{end}}' "$@")
+  mapfile -t needed < <(sort -u <<<"$needed")
+  compile "${flags[@]}" "${needed[@]}"
+}
+
 # run_tests KIND FLAG... compiles and runs the tests of a kind.
 run_tests() {
   local kind=$1 found list race=()
@@ -41,7 +55,7 @@ run_tests() {
   found=$(packages "$kind")
   mapfile -t list <<<"$found"
   echo "Compiling the $kind tests${race:+ with the race detector} (${#list[@]} packages; the first time takes minutes)"
-  compile "${race[@]}" "${list[@]}"
+  compile_needed "${race[@]}" "${list[@]}"
   go test "$@" "${list[@]}"
 }
 
@@ -68,7 +82,7 @@ case ${1:-} in
   bench)
     found=$(packages all)
     mapfile -t list <<<"$found"
-    compile "${list[@]}"
+    compile_needed "${list[@]}"
     go test -run '^$' -bench "${BENCH:-.}" -benchmem -count "${COUNT:-1}" -timeout 60m "${list[@]}"
     ;;
   *)
