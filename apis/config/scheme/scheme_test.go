@@ -1,3 +1,6 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 package scheme_test
 
 import (

@@ -5,10 +5,12 @@ package nodegrouppolicy_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
@@ -51,7 +53,7 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, rs := deployment("nginx", tc.replicas)
 			// The Cluster elsewhere is not created: its nodes lie in no cluster.
-			objects := append(plugintest.Sites(2, "elsewhere")[1:], beijingHangzhou().Anyway().Obj(), d, rs)
+			objects := slices.Concat(plugintest.Sites(2, "elsewhere")[1:], []runtime.Object{beijingHangzhou().Anyway().Obj(), d, rs})
 			s := newTwoSites(t, objects...)
 			tc.before(s)
 			pods := place(t, s, rs, 0, int(tc.replicas)+1)

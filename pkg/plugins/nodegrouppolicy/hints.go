@@ -110,7 +110,7 @@ func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(
 		// No node helps; the policy or the owner wakes the pod when it appears.
 		return fwk.QueueSkip, nil
 	case err != nil, policy == nil:
-		return fwk.Queue, nil //nolint:nilerr // PreFilter tells the user about it
+		return fwk.Queue, nil // PreFilter tells the user about it
 	case clusterIn(policy, snapshot, before) == clusterIn(policy, snapshot, after):
 		return fwk.QueueSkip, nil
 	}

@@ -106,12 +106,28 @@ func (s *state) decideByShare(n int32) {
 // decideByTurn admits, for workloads of an unknown number of replicas, the cluster that comes next in the seat order and
 // has a node that can host the pod; all clusters of the policy if there is none, so that the other plugins tell why.
 func (s *state) decideByTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager, beyond bool) {
+	s.rankTurns()
+	if !beyond {
+		if s.only = s.nextTurn(pod, nodes, claims); s.only != none {
+			s.admission = oneCluster
+			return
+		}
+	}
+	s.admission = belowMax
+	if !s.policy.Strict() {
+		s.admission = anywhere
+	}
+}
+
+// rankTurns fills in s.free: the more, the earlier it is a cluster's turn, and nothing for clusters at their max.
+func (s *state) rankTurns() {
 	held := make([]int64, s.policy.Order.Len())
 	for id, i := range s.clusters {
-		if i != none {
-			if h := s.counts.Held(int32(id)); h != nil {
-				held[i] = int64(h.Len())
-			}
+		if i == none {
+			continue
+		}
+		if h := s.counts.Held(int32(id)); h != nil {
+			held[i] = int64(h.Len())
 		}
 	}
 	ranking := s.policy.Order.Ranking(held)
@@ -119,28 +135,18 @@ func (s *state) decideByTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.S
 	for turn, i := range ranking {
 		s.free[i] = int32(len(ranking) - turn)
 	}
-	s.admission = belowMax
-	if beyond {
-		if !s.policy.Strict() {
-			s.admission = anywhere
-		}
-		return
-	}
-	best := none
+}
+
+// nextTurn returns the first cluster in turn that has a node which can host the pod, none if there is none.
+func (s *state) nextTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager) int32 {
+	best, turn := none, int32(0)
 	for n, info := range nodes {
 		i := s.clusterAt(n)
-		if i == none || s.free[i] <= 0 || best != none && s.free[i] <= s.free[best] {
-			continue
-		}
-		if fits(pod, info, claims) {
-			best = i
+		if i != none && s.free[i] > turn && fits(pod, info, claims) {
+			best, turn = i, s.free[i]
 		}
 	}
-	if best != none {
-		s.admission, s.only = oneCluster, best
-	} else if !s.policy.Strict() {
-		s.admission = anywhere
-	}
+	return best
 }
 
 // anyAdmittedFits reports whether some node of an admitted cluster can host the pod as far as that is cheap to tell.

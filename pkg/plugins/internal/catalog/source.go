@@ -5,14 +5,17 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
@@ -129,16 +132,59 @@ func (l *observedListWatch) List(options metav1.ListOptions) (runtime.Object, er
 	return l.ListWithContext(context.Background(), options)
 }
 
-// ListWithContext lists the kind and reports the outcome.
+// ListWithContext lists the kind and reports the outcome. It tries again until it succeeds, unless the reflector has to
+// ask for something else.
 func (l *observedListWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := l.ListWatch.ListWithContext(ctx, options)
-	if ctx.Err() == nil {
-		l.observe(err)
-	}
+	var list runtime.Object
+	err := persist(ctx, func() (again bool, err error) {
+		list, err = l.ListWatch.ListWithContext(ctx, options)
+		if ctx.Err() == nil {
+			l.observe(err)
+		}
+		return !outdated(err), err
+	})
 	return list, err
 }
 
-// WatchWithContext watches the kind.
+// WatchWithContext watches the kind. It tries again while the API server does not answer.
 func (l *observedListWatch) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return l.ListWatch.WatchWithContext(ctx, options)
+	var watcher watch.Interface
+	err := persist(ctx, func() (again bool, err error) {
+		watcher, err = l.ListWatch.WatchWithContext(ctx, options)
+		if apierrors.IsNotFound(err) {
+			l.observe(err)
+		}
+		var answer apierrors.APIStatus
+		return !errors.As(err, &answer), err
+	})
+	return watcher, err
+}
+
+// outdated says whether a list failed because it asked for a version that the API server does not have, or not yet.
+func outdated(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+}
+
+// persist repeats a request until it succeeds, must not be tried again, or the context ends. The reflector by itself waits
+// for up to a minute between two attempts. For as long pods would be placed by the policies of before the failure, or, once
+// a CRD is installed, as if there were none.
+func persist(ctx context.Context, request func() (again bool, err error)) error {
+	pause := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
+	for attempt := 0; ; attempt++ {
+		again, err := request()
+		if err == nil || !again {
+			return err
+		}
+		if attempt == 0 {
+			klog.FromContext(ctx).Info("Clusters or PropagationPolicies cannot be read, trying again", "err", err)
+		}
+		timer := time.NewTimer(pause.Step())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
 }

@@ -52,7 +52,7 @@ func SiteOf(node string) string {
 
 // Sites returns Clusters with the given number of nodes each, and their nodes.
 func Sites(nodes int, names ...string) []runtime.Object {
-	var objects []runtime.Object
+	objects := make([]runtime.Object, 0, len(names)*(nodes+1))
 	for _, name := range names {
 		objects = append(objects, Site(name))
 		for i := range nodes {

@@ -9,6 +9,7 @@ package plugintest
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -176,9 +177,7 @@ func (s *Scheduler) Stop() {
 
 func (s *Scheduler) start(ctx context.Context) {
 	s.tb.Helper()
-	for name, factory := range s.State.Registry() {
-		s.extra[name] = factory
-	}
+	maps.Copy(s.extra, s.State.Registry())
 	s.Informers = scheduler.NewInformerFactory(s.Kube, 0)
 	recorder := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: s.Kube.EventsV1()}))
 	var err error

@@ -339,24 +339,29 @@ func (w *world) counted(revision workload.Revision) map[string]count {
 	return byCluster
 }
 
+// given returns what a pod of the record was given, without a seat if nothing.
+func (w *world) given(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
+	if given, placed = w.assumed[pod.Name]; !placed {
+		given, placed = stamp.Of(pod)
+	}
+	if !placed {
+		given.Seat = stamp.NoSeat
+	}
+	return given, placed
+}
+
 // recount counts all pods of the record.
 func (w *world) recount() map[workload.Revision]map[string]count {
 	all := map[workload.Revision]map[string]count{}
 	for _, pod := range w.pods {
-		if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-			continue
-		}
-		given, placed := w.assumed[pod.Name]
-		if !placed {
-			given, placed = stamp.Of(pod)
-		}
-		if !placed {
-			given.Seat = stamp.NoSeat
-		}
+		given, placed := w.given(pod)
 		revision := view.BarePods("default", "web")
 		if len(pod.OwnerReferences) > 0 {
 			revision = workload.Revision{Owner: pod.OwnerReferences[0].UID}
 		} else if !placed {
+			continue
+		}
+		if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
 		cluster := given.Cluster
