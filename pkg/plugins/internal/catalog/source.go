@@ -32,7 +32,7 @@ type source struct {
 	errSince time.Time
 }
 
-// newSource makes the informer of a kind and calls changed whenever the answers of objects, ready or failure may differ.
+// newSource makes the informer of a kind and calls changed whenever the answer of objects may differ.
 func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, changed func()) (*source, error) {
 	s := &source{clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe}, example, 0, cache.Indexers{})
@@ -84,8 +84,13 @@ func (s *source) observe(err error) {
 		s.err = err
 	}
 	flipped := wasAbsent != s.absent
+	if flipped && s.absent {
+		// A kind that is installed again comes without what it had before, which must not show until its first list is in.
+		s.informer.GetStore().Replace(nil, "") //nolint:errcheck // only an object without a key can fail
+	}
 	s.mu.Unlock()
-	if flipped || err != nil {
+	// Who waits for the first list looks for failures of it himself, and later ones change nothing.
+	if flipped {
 		s.changed()
 	}
 }
