@@ -73,12 +73,14 @@ func (s *state) newFree() []int32 {
 	return s.fewFree[:s.policy.Order.Len()]
 }
 
-// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
+// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter. It names the fields one by one,
+// because Filter may be noting a reason in ownRejected for another node at this moment.
 func (s *state) Clone() fwk.StateData {
-	clone := *s
-	clone.free = slices.Clone(s.free)
-	clone.removed = maps.Clone(s.removed)
-	return &clone
+	return &state{
+		policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision, seat: s.seat,
+		admission: s.admission, only: s.only, clusters: s.clusters, scores: s.scores, rejected: s.rejected,
+		free: slices.Clone(s.free), removed: maps.Clone(s.removed),
+	}
 }
 
 // cluster returns which cluster of the policy the node lies in, none if in no cluster of it.

@@ -188,5 +188,10 @@ func (s *Scheduler) FailNext() *Attempt {
 
 // Sleeps says whether the pod waits for an event that may help it.
 func (s *Scheduler) Sleeps(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(s.SchedulingQueue.UnschedulablePods(), func(p *corev1.Pod) bool { return p.UID == pod.UID })
+	same := func(p *corev1.Pod) bool { return p.UID == pod.UID }
+	// The queue's own list of those that wait may not be read while the queue moves pods.
+	pods, _ := s.SchedulingQueue.PendingPods()
+	return slices.ContainsFunc(pods, same) &&
+		!slices.ContainsFunc(s.SchedulingQueue.PodsInActiveQ(), same) &&
+		!slices.ContainsFunc(s.SchedulingQueue.PodsInBackoffQ(), same)
 }
