@@ -298,6 +298,25 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+func TestAConditionThatSomebodyWritesInBetweenIsNotLost(t *testing.T) {
+	h := newHarness(t, newCluster("a", "n"), newNode("n", corev1.ConditionTrue))
+	h.fail = func(string) error {
+		h.fail = nil
+		c := h.get("a")
+		c.Status.Conditions = []metav1.Condition{{Type: "Online", Status: metav1.ConditionTrue, Reason: "Reached"}}
+		return h.api.Status().Update(t.Context(), c)
+	}
+	if requeue, err := h.pass(); err != nil || requeue == 0 {
+		t.Fatalf("Reconcile() = %v, %v, want another pass soon", requeue, err)
+	}
+	if _, err := h.pass(); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.get("a").Status.Conditions; len(got) != 3 {
+		t.Errorf("conditions = %+v, want Online and the two of this controller", got)
+	}
+}
+
 func TestAStatusOfAnotherSpecIsNotWritten(t *testing.T) {
 	h := newHarness(t, newCluster("a", "n"), newNode("n", corev1.ConditionTrue))
 	if _, err := h.tracker.Snapshot(t.Context()); err != nil {

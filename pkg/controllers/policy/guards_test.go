@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -202,6 +203,26 @@ func TestPodsStayWhenTheirPolicyIsDeleted(t *testing.T) {
 	h.pass()
 	if got := h.evicted(); len(got) != 0 {
 		t.Errorf("%v are evicted for a policy that is gone", got)
+	}
+}
+
+func TestPodsStayWhenTheirPolicyIsBeingDeleted(t *testing.T) {
+	leaving := newPolicy("p", reweighed(4, 1))
+	leaving.Finalizers = []string{"example.com/wait"}
+	for _, known := range []bool{true, false} {
+		t.Run(fmt.Sprintf("known=%v", known), func(t *testing.T) {
+			h := newHarness(t, world(sites(), placed(), these(leaving.DeepCopy()))...)
+			if err := h.server.Delete(t.Context(), newPolicy("p")); err != nil {
+				t.Fatal(err)
+			}
+			if known {
+				h.sync()
+			}
+			h.pass()
+			if got := h.evicted(); len(got) != 0 {
+				t.Errorf("%v are evicted for a policy that is about to go", got)
+			}
+		})
 	}
 }
 

@@ -106,12 +106,13 @@ func (r *record) look(version policyVersion, pods []*corev1.Pod, now time.Time) 
 	}
 }
 
-// follow closes the round once all replicas are bound again, and notes whether it was of any use.
+// follow closes the round once all replicas are bound again, and notes whether it was of any use. Pods that were evicted
+// are not among those bound, whatever the cache says, so a cache that lags behind keeps the round open.
 func (r *record) follow(complete bool, misplaced int, now time.Time) {
 	if !r.open {
 		return
 	}
-	if !complete || len(r.gone) > 0 {
+	if !complete {
 		r.roundAt = now
 		return
 	}

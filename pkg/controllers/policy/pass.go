@@ -44,7 +44,7 @@ func (p *pass) again(after time.Duration) {
 	}
 }
 
-// gather reads the namespace and finds for each workload the policy that places it. It returns false if there is no policy.
+// gather reads the namespace and finds for each workload the policy that places it.
 func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error) {
 	policies, err := listPolicies(ctx, r.Client, namespace)
 	if err != nil {
@@ -131,11 +131,9 @@ func listPolicies(
 	if err := reader.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing the policies of namespace %s: %w", namespace, err)
 	}
-	policies := make([]*berthv1alpha1.PropagationPolicy, 0, len(list.Items))
+	policies := make([]*berthv1alpha1.PropagationPolicy, len(list.Items))
 	for i := range list.Items {
-		if list.Items[i].DeletionTimestamp == nil {
-			policies = append(policies, &list.Items[i])
-		}
+		policies[i] = &list.Items[i]
 	}
 	slices.SortFunc(policies, func(a, b *berthv1alpha1.PropagationPolicy) int { return strings.Compare(a.Name, b.Name) })
 	return policies, nil

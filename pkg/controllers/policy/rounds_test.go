@@ -13,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/flowcontrol"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -54,6 +56,28 @@ func TestACacheThatLagsBehindCausesNoSecondEviction(t *testing.T) {
 	}
 }
 
+func TestTheCooldownBeginsWhenTheCacheHasSeenTheEndOfTheRound(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
+	h.pass()
+	h.evicted()
+	h.replace("new-0", "beijing-0", 0)
+	for range 6 {
+		h.wait(10 * time.Second)
+		h.pass()
+	}
+	h.sync()
+	h.wait(time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Errorf("%v are evicted a second after the round was seen to be over", got)
+	}
+	h.wait(9 * time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 1 {
+		t.Errorf("%v are evicted after the cool-down, want one", got)
+	}
+}
+
 func TestNextRoundWaitsForReplacementAndCooldown(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
 	h.pass()
@@ -80,6 +104,18 @@ func TestNextRoundWaitsForReplacementAndCooldown(t *testing.T) {
 	h.pass()
 	if got := h.evicted(); len(got) != 1 {
 		t.Errorf("%v are evicted after the cool-down, want one", got)
+	}
+}
+
+func TestTheUsersOwnDeletionCostSaysWhoGoes(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), these(newPolicy("p", reweighed(3, 2))))...)
+	for name, cost := range map[string]string{"web-0": "5", "web-2": "-50", "web-4": "7"} {
+		change(h, webPod(name, "hangzhou-0", 0), annotated(corev1.PodDeletionCost, cost))
+	}
+	h.sync()
+	h.pass()
+	if diff := cmp.Diff([]string{"web-2"}, h.evicted()); diff != "" {
+		t.Errorf("evicted pods mismatch (-want +got):\n%s", diff)
 	}
 }
 
@@ -195,16 +231,16 @@ func TestRefusalsBecomeRare(t *testing.T) {
 }
 
 func TestOutcomesOfAnEviction(t *testing.T) {
-	resource := schema.GroupResource{Resource: "pods"}
+	pods := schema.GroupResource{Resource: "pods"}
 	tests := map[string]struct {
 		err       error
 		outcome   string
 		wantError bool
 	}{
 		"it works":                        {outcome: "evicted"},
-		"the pod is gone":                 {err: apierrors.NewNotFound(resource, "web-4"), outcome: "gone"},
-		"another pod has taken its place": {err: apierrors.NewConflict(resource, "web-4", errors.New("UID")), outcome: "gone"},
-		"forbidden":                       {err: apierrors.NewForbidden(resource, "web-4", errors.New("no")), outcome: "failed", wantError: true},
+		"the pod is gone":                 {err: apierrors.NewNotFound(pods, "web-4"), outcome: "gone"},
+		"another pod has taken its place": {err: apierrors.NewConflict(pods, "web-4", errors.New("UID")), outcome: "gone"},
+		"forbidden":                       {err: apierrors.NewForbidden(pods, "web-4", errors.New("no")), outcome: "failed", wantError: true},
 		"an internal error":               {err: apierrors.NewInternalError(errors.New("webhook")), outcome: "failed", wantError: true},
 		"the server is down":              {err: errors.New("connection refused"), outcome: "failed", wantError: true},
 	}
@@ -256,6 +292,50 @@ func TestHeldBackIsToldOnce(t *testing.T) {
 	}
 	if want := 30 * time.Second; h.last.RequeueAfter != want {
 		t.Errorf("room is looked for again in %v, want %v", h.last.RequeueAfter, want)
+	}
+}
+
+func TestASearchForRoomIsNotRepeatedAtOnce(t *testing.T) {
+	h := newHarness(t, world(sites()[1:], placed(), wrong(), these(newNode("beijing-0", func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+	})))...)
+	h.pass()
+	change(h, newNode("beijing-0"), func(n *corev1.Node) { n.Spec.Unschedulable = false })
+	h.sync()
+	h.wait(4 * time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Errorf("room was looked for again after four seconds, and %v evicted", got)
+	}
+	h.wait(time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 2 {
+		t.Errorf("%v are evicted when there is room, want two", got)
+	}
+}
+
+// twin makes another Deployment, with the same pods, out of the placed one.
+func twin(objects []client.Object) []client.Object {
+	for _, object := range objects {
+		object.SetName("twin-" + object.GetName())
+		object.SetUID("twin-" + object.GetUID())
+		if owners := object.GetOwnerReferences(); len(owners) > 0 {
+			owners[0].Name, owners[0].UID = "twin-"+owners[0].Name, "twin-"+owners[0].UID
+		}
+		if pod, is := object.(*corev1.Pod); is {
+			pod.Annotations[berthv1alpha1.PlacedByAnnotation] = string(pod.UID) + "/" + pod.Spec.NodeName
+		}
+	}
+	return objects
+}
+
+func TestWorkloadsOfOnePassDoNotCountOnTheSameRoom(t *testing.T) {
+	// Beijing runs four pods and takes a fifth; both Deployments want to move two there.
+	h := newHarness(t, world(sites()[1:], placed(), twin(placed()), wrong(selecting(kindOnly("apps/v1", "Deployment"))),
+		these(newNode("beijing-0", func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("5") })))...)
+	h.pass()
+	if got := h.evicted(); len(got) != 1 {
+		t.Errorf("%v are evicted, but there is room for one", got)
 	}
 }
 

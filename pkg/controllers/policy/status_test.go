@@ -272,7 +272,7 @@ func manyDeployments(n int) []client.Object {
 	var objects []client.Object
 	for i := range n {
 		objects = append(objects, newDeployment(1, func(d *appsv1.Deployment) {
-			d.Name = fmt.Sprintf("web-%03d", i)
+			d.Name = fmt.Sprintf("app-%03d", i)
 			d.UID = types.UID(d.Name)
 		}))
 	}
@@ -315,10 +315,10 @@ func TestStatusIsBounded(t *testing.T) {
 }
 
 func TestTheWorstWorkloadIsListedFirst(t *testing.T) {
-	objects := world(sites(), manyDeployments(150), placed(), these(newPolicy("p", never, reweighed(4, 1), selecting(kindOnly("apps/v1", "Deployment")))))
+	objects := world(sites(), manyDeployments(150), placed(), these(newPolicy("p", never, reweighed(3, 2), selecting(kindOnly("apps/v1", "Deployment")))))
 	h := newHarness(t, objects...)
 	h.pass()
-	if got := h.policy("p").Status.Workloads[0]; got.Ref.Name != "web" || got.Misplaced != 2 {
+	if got := h.policy("p").Status.Workloads[0]; got.Ref.Name != "web" || got.Misplaced != 1 {
 		t.Errorf("the first workload is %v", got)
 	}
 }
@@ -329,7 +329,7 @@ func TestNamesInMessagesAreBounded(t *testing.T) {
 	older.CreationTimestamp = metav1.NewTime(birth.Add(-time.Hour))
 	h := newHarness(t, world(sites(), manyDeployments(25), these(p, older))...)
 	h.pass()
-	if got := h.condition(berthv1alpha1.PolicyConflicted); !strings.HasSuffix(got, "Deployment web-009 is placed by policy older, and 15 more") {
+	if got := h.condition(berthv1alpha1.PolicyConflicted); !strings.HasSuffix(got, "Deployment app-009 is placed by policy older, and 15 more") {
 		t.Errorf("Conflicted = %q", got)
 	}
 }

@@ -194,6 +194,11 @@ func TestCountExclusions(t *testing.T) {
 			others: []*corev1.Pod{webPod().Namespace("other").Node("a").Obj()},
 			pod:    alone(corev1.LabelHostname).Obj(), want: 1,
 		},
+		"not where there is no room": {
+			nodes:  []*corev1.Node{node("a")},
+			others: []*corev1.Pod{st.MakePod().Node("a").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "4"}).Obj()},
+			pod:    alone(corev1.LabelHostname).Obj(), want: 0,
+		},
 		"one for each zone": {
 			nodes: []*corev1.Node{node("a", in("z1")), node("b", in("z1")), node("c", in("z2"))},
 			pod:   alone(corev1.LabelTopologyZone).Obj(), want: 2,

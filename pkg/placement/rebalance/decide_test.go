@@ -201,6 +201,11 @@ func TestDecideLimits(t *testing.T) {
 			change:   func(r *rebalance.Round) { r.Clusters[beijing].Ready = false },
 			wantHeld: rebalance.NoRoom,
 		},
+		"pods that are exactly old enough go": {
+			pods:        all(in(beijing, 3), in(hangzhou, 2, age(30*time.Second))),
+			change:      func(r *rebalance.Round) { r.MinPodAge = 30 * time.Second },
+			wantVictims: []string{"1-0"},
+		},
 		"young pods stay until they are old enough": {
 			pods:      all(in(beijing, 2), in(hangzhou, 3, age(10*time.Second))),
 			change:    func(r *rebalance.Round) { r.MinPodAge = 30 * time.Second },
