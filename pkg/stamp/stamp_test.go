@@ -1,0 +1,142 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stamp_test
+
+import (
+	"maps"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/stamp"
+)
+
+func pod(uid, node string, annotations map[string]string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), Annotations: annotations}, Spec: corev1.PodSpec{NodeName: node},
+	}
+}
+
+func TestOnlyAStampMadeForThePodCounts(t *testing.T) {
+	written := stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}.Annotations(pod("uid-0", "", nil), "node-1")
+	without := func(key string) map[string]string {
+		annotations := maps.Clone(written)
+		delete(annotations, key)
+		return annotations
+	}
+	with := func(key, value string) map[string]string {
+		annotations := maps.Clone(written)
+		annotations[key] = value
+		return annotations
+	}
+	tests := map[string]struct {
+		pod    *corev1.Pod
+		want   stamp.Stamp
+		wantOK bool
+	}{
+		"its own":                        {pod("uid-0", "node-1", written), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}, true},
+		"none":                           {pod("uid-0", "node-1", nil), stamp.Stamp{}, false},
+		"copied to another pod":          {pod("uid-1", "node-1", written), stamp.Stamp{}, false},
+		"of another node":                {pod("uid-0", "node-2", written), stamp.Stamp{}, false},
+		"set before it was bound":        {pod("uid-0", "", with("berth.dev/placed-by", "uid-0/")), stamp.Stamp{}, false},
+		"without who placed it":          {pod("uid-0", "node-1", without("berth.dev/placed-by")), stamp.Stamp{}, false},
+		"without a node":                 {pod("uid-0", "node-1", with("berth.dev/placed-by", "uid-0")), stamp.Stamp{}, false},
+		"with a longer node":             {pod("uid-0", "node-1", with("berth.dev/placed-by", "uid-0/node-1/x")), stamp.Stamp{}, false},
+		"empty":                          {pod("", "", with("berth.dev/placed-by", "/")), stamp.Stamp{}, false},
+		"without a seat":                 {pod("uid-0", "node-1", without("berth.dev/seat")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with a seat that is no number":  {pod("uid-0", "node-1", with("berth.dev/seat", "first")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with a negative seat":           {pod("uid-0", "node-1", with("berth.dev/seat", "-3")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with a seat beyond all numbers": {pod("uid-0", "node-1", with("berth.dev/seat", "99999999999")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"without a cluster":              {pod("uid-0", "node-1", without("berth.dev/cluster")), stamp.Stamp{Policy: "web", Seat: 3}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, ok := stamp.Of(tc.pod)
+			if diff := cmp.Diff(tc.want, got); diff != "" || ok != tc.wantOK {
+				t.Errorf("stamped %t, want %t; stamp (-want +got):\n%s", ok, tc.wantOK, diff)
+			}
+		})
+	}
+}
+
+func anyStamp(t *rapid.T) stamp.Stamp {
+	name := rapid.StringMatching(`[a-z][a-z0-9-]{0,20}`)
+	return stamp.Stamp{
+		Policy:  name.Draw(t, "policy"),
+		Cluster: rapid.OneOf(name, rapid.Just("")).Draw(t, "cluster"),
+		Seat:    rapid.OneOf(rapid.Int32Range(0, 2147483647), rapid.Just(int32(stamp.NoSeat))).Draw(t, "seat"),
+	}
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		want := anyStamp(r)
+		p := pod("uid-0", "node-1", want.Annotations(pod("uid-0", "", nil), "node-1"))
+		if got, ok := stamp.Of(p); !ok || got != want {
+			r.Fatalf("got %+v, %t, want %+v", got, ok, want)
+		}
+		if !want.OwnsDeletionCost(p) {
+			r.Fatal("the deletion cost is not recognized as Berth's own")
+		}
+	})
+}
+
+// A ReplicaSet deletes the lowest cost first, and reads it as an int32.
+func TestHigherSeatsGoFirst(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		a, b := anyStamp(r), anyStamp(r)
+		cost := func(s stamp.Stamp) int64 {
+			n, err := strconv.ParseInt(s.DeletionCost(), 10, 32)
+			if err != nil {
+				r.Fatalf("cost of seat %d: %v", s.Seat, err)
+			}
+			return n
+		}
+		last := func(s stamp.Stamp) uint32 { return uint32(s.Seat) } // NoSeat is the largest.
+		if aFirst, want := cost(a) < cost(b), last(a) > last(b); aFirst != want {
+			r.Fatalf("of the seats %d and %d the first one goes first: %t, want %t", a.Seat, b.Seat, aFirst, want)
+		}
+	})
+}
+
+func TestTheTemplatesDeletionCostIsLeftAlone(t *testing.T) {
+	own := map[string]string{corev1.PodDeletionCost: "100"}
+	s := stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}
+	if got, set := s.Annotations(pod("uid-0", "", own), "node-1")[corev1.PodDeletionCost]; set {
+		t.Errorf("the template's cost 100 becomes %s", got)
+	}
+	if s.OwnsDeletionCost(pod("uid-0", "node-1", own)) {
+		t.Error("the template's cost is taken for Berth's own")
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add("uid-0", "node-1", "uid-0/node-1", "3")
+	f.Add("", "", "/", "-1")
+	f.Fuzz(func(t *testing.T, uid, node, placedBy, seat string) {
+		p := pod(uid, node, map[string]string{"berth.dev/placed-by": placedBy, "berth.dev/seat": seat})
+		got, ok := stamp.Of(p)
+		if ok != (placedBy == uid+"/"+node && node != "") && uidIsPlain(uid) {
+			t.Errorf("stamped: %t", ok)
+		}
+		if got.Seat < stamp.NoSeat {
+			t.Errorf("seat %d", got.Seat)
+		}
+	})
+}
+
+// uidIsPlain leaves out UIDs that no API server makes.
+func uidIsPlain(uid string) bool {
+	for _, c := range uid {
+		if c == '/' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,223 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/workload"
+)
+
+// source is a workload.Source over a few objects, by "Kind namespace/name".
+type source struct {
+	objects map[string]metav1.Object
+	err     error
+}
+
+func find[T metav1.Object](s source, kind, namespace, name string) (T, error) {
+	var none T
+	if s.err != nil {
+		return none, s.err
+	}
+	if object, ok := s.objects[kind+" "+namespace+"/"+name].(T); ok {
+		return object, nil
+	}
+	return none, apierrors.NewNotFound(schema.GroupResource{Resource: kind}, name)
+}
+
+func (s source) Deployment(namespace, name string) (*appsv1.Deployment, error) {
+	return find[*appsv1.Deployment](s, "Deployment", namespace, name)
+}
+
+func (s source) ReplicaSet(namespace, name string) (*appsv1.ReplicaSet, error) {
+	return find[*appsv1.ReplicaSet](s, "ReplicaSet", namespace, name)
+}
+
+func (s source) StatefulSet(namespace, name string) (*appsv1.StatefulSet, error) {
+	return find[*appsv1.StatefulSet](s, "StatefulSet", namespace, name)
+}
+
+func (s source) Job(namespace, name string) (*batchv1.Job, error) {
+	return find[*batchv1.Job](s, "Job", namespace, name)
+}
+
+func (s source) ReplicationController(namespace, name string) (*corev1.ReplicationController, error) {
+	return find[*corev1.ReplicationController](s, "ReplicationController", namespace, name)
+}
+
+func uid(name string) types.UID { return types.UID("uid-" + name) }
+
+// meta is the metadata of an object whose UID is "uid-NAME".
+func meta(name string, owners ...metav1.OwnerReference) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: "default", Name: name, UID: uid(name), Labels: map[string]string{"of": name}, OwnerReferences: owners,
+	}
+}
+
+// ref refers to a controller whose UID is "uid-NAME".
+func ref(apiVersion, kind, name string) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid(name), Controller: ptr.To(true)}
+}
+
+func podOf(owners ...metav1.OwnerReference) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: meta("pod", owners...)}
+}
+
+func TestOf(t *testing.T) {
+	known := source{objects: map[string]metav1.Object{
+		"Deployment default/web": &appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](7)}},
+		"Deployment default/one": &appsv1.Deployment{ObjectMeta: meta("one")},
+		"ReplicaSet default/web-v1": &appsv1.ReplicaSet{
+			ObjectMeta: meta("web-v1", ref("apps/v1", "Deployment", "web")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
+		},
+		"ReplicaSet default/one-v1":  &appsv1.ReplicaSet{ObjectMeta: meta("one-v1", ref("apps/v1", "Deployment", "one"))},
+		"ReplicaSet default/lost-v1": &appsv1.ReplicaSet{ObjectMeta: meta("lost-v1", ref("apps/v1", "Deployment", "lost"))},
+		"ReplicaSet default/alone":   &appsv1.ReplicaSet{ObjectMeta: meta("alone"), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)}},
+		"ReplicaSet default/canary": &appsv1.ReplicaSet{
+			ObjectMeta: meta("canary", ref("argoproj.io/v1alpha1", "Rollout", "rollout")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
+		},
+		"StatefulSet default/db": &appsv1.StatefulSet{ObjectMeta: meta("db"), Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](4)}},
+		"Job default/train":      &batchv1.Job{ObjectMeta: meta("train"), Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}},
+		"ReplicationController default/old": &corev1.ReplicationController{
+			ObjectMeta: meta("old"), Spec: corev1.ReplicationControllerSpec{Replicas: ptr.To[int32](-2)},
+		},
+	}}
+	other := ref("apps/v1", "StatefulSet", "db")
+	other.UID = "of-an-earlier-one"
+	notController := ref("apps/v1", "StatefulSet", "db")
+	notController.Controller = nil
+	read := func(apiVersion, kind, name string, replicas int32) workload.Workload {
+		return workload.Workload{
+			APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name, UID: uid(name),
+			Labels: map[string]string{"of": name}, Replicas: replicas, ReplicasKnown: true,
+		}
+	}
+	tests := map[string]struct {
+		pod     *corev1.Pod
+		want    workload.Workload
+		missing string // in an error that wraps ErrOwnerNotFound
+	}{
+		"Deployment":                  {pod: podOf(ref("apps/v1", "ReplicaSet", "web-v1")), want: read("apps/v1", "Deployment", "web", 7)},
+		"Deployment without replicas": {pod: podOf(ref("apps/v1", "ReplicaSet", "one-v1")), want: read("apps/v1", "Deployment", "one", 1)},
+		"ReplicaSet by itself":        {pod: podOf(ref("apps/v1", "ReplicaSet", "alone")), want: read("apps/v1", "ReplicaSet", "alone", 3)},
+		"ReplicaSet of another version of the group": {
+			pod: podOf(ref("apps/v1beta2", "ReplicaSet", "alone")), want: read("apps/v1beta2", "ReplicaSet", "alone", 3),
+		},
+		"ReplicaSet of an unread controller": {
+			pod: podOf(ref("apps/v1", "ReplicaSet", "canary")),
+			want: workload.Workload{
+				APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Namespace: "default", Name: "rollout", UID: "uid-rollout",
+				LabelsUnknown: true, Replicas: 3, ReplicasKnown: true,
+			},
+		},
+		"StatefulSet": {pod: podOf(ref("apps/v1", "StatefulSet", "db")), want: read("apps/v1", "StatefulSet", "db", 4)},
+		"Job":         {pod: podOf(ref("batch/v1", "Job", "train")), want: read("batch/v1", "Job", "train", 5)},
+		"ReplicationController of a number that cannot be": {
+			pod: podOf(ref("v1", "ReplicationController", "old")), want: read("v1", "ReplicationController", "old", 0),
+		},
+		"kind that Berth does not read": {
+			pod: podOf(ref("apps.kruise.io/v1beta1", "StatefulSet", "db")),
+			want: workload.Workload{
+				APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Namespace: "default", Name: "db", UID: "uid-db", LabelsUnknown: true,
+			},
+		},
+		"no owner": {
+			pod: podOf(), want: workload.Workload{
+				APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "pod", UID: "uid-pod", Labels: map[string]string{"of": "pod"},
+			},
+		},
+		"an owner that is not the controller": {
+			pod: podOf(notController), want: workload.Workload{
+				APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "pod", UID: "uid-pod", Labels: map[string]string{"of": "pod"},
+			},
+		},
+		"missing ReplicaSet":              {pod: podOf(ref("apps/v1", "ReplicaSet", "gone")), missing: "ReplicaSet default/gone"},
+		"missing Deployment":              {pod: podOf(ref("apps/v1", "ReplicaSet", "lost-v1")), missing: "Deployment default/lost"},
+		"missing StatefulSet":             {pod: podOf(ref("apps/v1", "StatefulSet", "gone")), missing: "StatefulSet default/gone"},
+		"missing Job":                     {pod: podOf(ref("batch/v1", "Job", "gone")), missing: "Job default/gone"},
+		"missing ReplicationController":   {pod: podOf(ref("v1", "ReplicationController", "gone")), missing: "ReplicationController default/gone"},
+		"another object of the same name": {pod: podOf(other), missing: "of-an-earlier-one"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := workload.Of(tc.pod, known)
+			if tc.missing != "" {
+				if !errors.Is(err, workload.ErrOwnerNotFound) || !strings.Contains(err.Error(), tc.missing) {
+					t.Errorf("got error %v, want that %s is not found", err, tc.missing)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("workload (-want +got):\n%s", diff)
+			}
+			selectable := policymatch.Workload{
+				APIVersion: got.APIVersion, Kind: got.Kind, Namespace: got.Namespace, Name: got.Name,
+				Labels: got.Labels, LabelsUnknown: got.LabelsUnknown,
+			}
+			if diff := cmp.Diff(&selectable, got.Selectable()); diff != "" {
+				t.Errorf("what policies select (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAFailedLookupIsNotAMissingOwner(t *testing.T) {
+	trouble := errors.New("no connection")
+	for _, owner := range []metav1.OwnerReference{
+		ref("apps/v1", "ReplicaSet", "web-v1"), ref("apps/v1", "StatefulSet", "db"), ref("batch/v1", "Job", "train"),
+		ref("v1", "ReplicationController", "old"),
+	} {
+		_, err := workload.Of(podOf(owner), source{err: trouble})
+		if !errors.Is(err, trouble) || errors.Is(err, workload.ErrOwnerNotFound) {
+			t.Errorf("%s: got error %v, want %v", owner.Kind, err, trouble)
+		}
+	}
+}
+
+func TestJobReplicas(t *testing.T) {
+	condition := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) []batchv1.JobCondition {
+		return []batchv1.JobCondition{{Type: kind, Status: status}}
+	}
+	tests := map[string]struct {
+		spec   batchv1.JobSpec
+		status batchv1.JobStatus
+		want   int32
+	}{
+		"neither set":               {want: 1},
+		"parallelism":               {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}, want: 5},
+		"parallelism 0":             {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](0)}, want: 0},
+		"fewer completions":         {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5), Completions: ptr.To[int32](3)}, want: 3},
+		"some completions are done": {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5), Completions: ptr.To[int32](10)}, status: batchv1.JobStatus{Succeeded: 7}, want: 3},
+		"more succeeded than asked": {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5), Completions: ptr.To[int32](3)}, status: batchv1.JobStatus{Succeeded: 4}, want: 0},
+		"work queue":                {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}, status: batchv1.JobStatus{Succeeded: 4}, want: 5},
+		"suspended":                 {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5), Suspend: ptr.To(true)}, want: 0},
+		"not suspended":             {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5), Suspend: ptr.To(false)}, want: 5},
+		"complete":                  {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}, status: batchv1.JobStatus{Conditions: condition(batchv1.JobComplete, corev1.ConditionTrue)}, want: 0},
+		"failed":                    {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}, status: batchv1.JobStatus{Conditions: condition(batchv1.JobFailed, corev1.ConditionTrue)}, want: 0},
+		"not failed":                {spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}, status: batchv1.JobStatus{Conditions: condition(batchv1.JobFailed, corev1.ConditionFalse)}, want: 5},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := workload.JobReplicas(&batchv1.Job{Spec: tc.spec, Status: tc.status}); got != tc.want {
+				t.Errorf("got %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
