@@ -52,6 +52,16 @@ func uninstall(ctx context.Context, names ...string) {
 func install(ctx context.Context) {
 	GinkgoHelper()
 	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	// The API server may still think of a definition of before, which was about to go.
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	policy := (&site{namespace: metav1.NamespaceDefault, suffix: "x"}).policy("probe", "Deployment", twoToThree()...)
+	Eventually(func(g Gomega) {
+		_, err := berth.BerthV1alpha1().Clusters().Create(ctx,
+			&berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}, dryRun)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = berth.BerthV1alpha1().PropagationPolicies(policy.Namespace).Create(ctx, policy, dryRun)
+		g.Expect(err).NotTo(HaveOccurred())
+	}, timeout, poll).Should(Succeed())
 }
 
 var _ = Describe("the definitions of Berth's kinds", Serial, func() {

@@ -22,13 +22,13 @@ var _ = Describe("the lease", Serial, func() {
 	It("is given back by a scheduler that is asked to end, so that the next one leads at once", func(ctx SpecContext) {
 		s := newSiteWith(ctx, "beijing", "hangzhou")
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
-		Expect(leader(ctx)).NotTo(BeEmpty())
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 		replaceMain()
 		Expect(leader(ctx)).To(BeEmpty())
 
 		By("having a standby, which waits far longer than this spec for a lease that is not given back")
 		unforgiving := []string{"--leader-elect-lease-duration=600s", "--leader-elect-renew-deadline=500s", "--leader-elect-retry-period=1s"}
-		first := startScheduler(ctx, schedulerOptions{name: "first", args: unforgiving})
+		first := startScheduler(ctx, schedulerOptions{name: "first", args: unforgiving}).endAfterwards()
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 		before := leader(ctx)
 		startScheduler(ctx, schedulerOptions{name: "second", args: unforgiving}).endAfterwards()

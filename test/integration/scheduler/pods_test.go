@@ -84,7 +84,7 @@ func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
 			continue
 		}
 		seat, err := strconv.Atoi(pod.Annotations[berthv1alpha1.SeatAnnotation])
-		Expect(err).NotTo(HaveOccurred())
+		Expect(err).NotTo(HaveOccurred(), "the seat of pod %s on %s with %v", pod.Name, pod.Spec.NodeName, pod.Annotations)
 		Expect(pod.Annotations).To(And(
 			HaveKeyWithValue("berth.dev/placed-by", string(pod.UID)+"/"+pod.Spec.NodeName),
 			HaveKeyWithValue("berth.dev/policy", policy),

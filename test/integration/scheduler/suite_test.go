@@ -57,6 +57,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
 	main = startScheduler(ctx, schedulerOptions{args: patientElection})
+	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.
 	_, err = plane.StartControllerManager(ctx, controlplane.Component{})
 	Expect(err).NotTo(HaveOccurred())
