@@ -5,6 +5,7 @@ package plugins_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,9 +95,9 @@ func TestPodsWithoutAPolicyAreScheduledAsByTheStockScheduler(t *testing.T) {
 		stock.Add(world...)
 		berth.Add(world...)
 		defer func() {
-			for i := len(world) - 1; i >= 0; i-- {
-				stock.Remove(world[i])
-				berth.Remove(world[i])
+			for _, object := range slices.Backward(world) {
+				stock.Remove(object)
+				berth.Remove(object)
 			}
 		}()
 		pod := randomPod(r, "waiting")

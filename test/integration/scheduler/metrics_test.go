@@ -7,14 +7,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/client-go/rest"
 )
 
 // sum adds up the samples, in the text format of Prometheus, of one metric that carry all of the labels.
@@ -50,23 +47,4 @@ func evictions(ctx context.Context) float64 {
 	text, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	return sum(text, "apiserver_request_total", `resource="pods"`, `subresource="eviction"`)
-}
-
-// metrics returns the metrics of the scheduler as text, asked for as the administrator.
-func (s *scheduler) metrics(ctx context.Context) []byte {
-	GinkgoHelper()
-	config := plane.Config()
-	// The certificate is one that the scheduler signed itself at its start.
-	config.TLSClientConfig.CAData, config.TLSClientConfig.Insecure = nil, true
-	client, err := rest.HTTPClientFor(config)
-	Expect(err).NotTo(HaveOccurred())
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", http.NoBody)
-	Expect(err).NotTo(HaveOccurred())
-	response, err := client.Do(request)
-	Expect(err).NotTo(HaveOccurred())
-	defer response.Body.Close()
-	Expect(response).To(HaveHTTPStatus(http.StatusOK))
-	text, err := io.ReadAll(response.Body)
-	Expect(err).NotTo(HaveOccurred())
-	return text
 }

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"maps"
 	"sigs.k8s.io/yaml"
 )
 
@@ -20,10 +21,7 @@ func withSecondProfile(configuration []byte, name string) []byte {
 	Expect(profiles).To(HaveLen(1))
 	first, ok := profiles[0].(map[string]any)
 	Expect(ok).To(BeTrue())
-	second := map[string]any{}
-	for key, value := range first {
-		second[key] = value
-	}
+	second := maps.Clone(first)
 	second["schedulerName"] = name
 	fields["profiles"] = append(profiles, second)
 	text, err := yaml.Marshal(fields)

@@ -85,7 +85,7 @@ var _ = Describe("a Deployment with a policy", func() {
 		s := newSiteWith(ctx, "beijing", "hangzhou")
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
 		s.createDeployment(ctx, s.deployment("nginx", 1))
-		random := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0)) //nolint:gosec // a test that can be repeated
+		random := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0))
 		for range 25 {
 			s.scale(ctx, "nginx", random.IntN(40))
 		}
