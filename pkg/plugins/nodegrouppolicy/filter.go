@@ -9,12 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
@@ -61,28 +58,6 @@ func (s *state) reason(cluster int32) reason {
 	default:
 		return reasonLaterTurn
 	}
-}
-
-// fits tells cheaply whether a node can host a pod: it is not cordoned, matches the pod's node selector and affinity, has
-// no taint that the pod does not tolerate, and has the resources.
-func fits(pod *corev1.Pod, info fwk.NodeInfo, claims fwk.SharedDRAManager) bool {
-	node := info.Node()
-	if node.Spec.Unschedulable && !corev1helpers.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, &corev1.Taint{
-		Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule,
-	}, false) {
-		return false
-	}
-	_, untolerated := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations,
-		func(t *corev1.Taint) bool {
-			return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
-		}, false)
-	if untolerated {
-		return false
-	}
-	if match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); err != nil || !match {
-		return false
-	}
-	return len(noderesources.Fits(pod, info, claims, noderesources.ResourceRequestsOptions{})) == 0
 }
 
 // PreFilterExtensions returns the plugin itself.

@@ -61,16 +61,16 @@ func (p *NodeGroupPolicy) PreFilter(
 
 // decide fills in which clusters may take the pod.
 func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
-	beyond, claims := p.shared.Retries.Has(pod.UID), p.handle.SharedDRAManager()
+	beyond := p.shared.Retries.Has(pod.UID)
 	if seat, fixed := fixedSeat(pod, w, p.shared.Owners); fixed {
 		s.decideFixed(seat)
 	} else if w.ReplicasKnown {
 		s.decideByShare(w.Replicas)
 	} else {
-		s.decideByTurn(pod, nodes, claims, beyond)
+		s.decideByTurn(newGuest(pod, p.handle.SharedDRAManager()), nodes, beyond)
 		return
 	}
-	if !s.policy.Strict() && (beyond || !s.anyAdmittedFits(pod, nodes, claims)) {
+	if !s.policy.Strict() && (beyond || !s.anyAdmittedFits(newGuest(pod, p.handle.SharedDRAManager()), nodes)) {
 		s.admission = anywhere
 	}
 }
@@ -105,10 +105,10 @@ func (s *state) decideByShare(n int32) {
 
 // decideByTurn admits, for workloads of an unknown number of replicas, the cluster that comes next in the seat order and
 // has a node that can host the pod; all clusters of the policy if there is none, so that the other plugins tell why.
-func (s *state) decideByTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager, beyond bool) {
+func (s *state) decideByTurn(g *guest, nodes []fwk.NodeInfo, beyond bool) {
 	s.rankTurns()
 	if !beyond {
-		if s.only = s.nextTurn(pod, nodes, claims); s.only != none {
+		if s.only = s.nextTurn(g, nodes); s.only != none {
 			s.admission = oneCluster
 			return
 		}
@@ -138,11 +138,11 @@ func (s *state) rankTurns() {
 }
 
 // nextTurn returns the first cluster in turn that has a node which can host the pod, none if there is none.
-func (s *state) nextTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager) int32 {
+func (s *state) nextTurn(g *guest, nodes []fwk.NodeInfo) int32 {
 	best, turn := none, int32(0)
 	for n, info := range nodes {
 		i := s.clusterAt(n)
-		if i != none && s.free[i] > turn && fits(pod, info, claims) {
+		if i != none && s.free[i] > turn && g.fits(info) {
 			best, turn = i, s.free[i]
 		}
 	}
@@ -150,9 +150,9 @@ func (s *state) nextTurn(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.Share
 }
 
 // anyAdmittedFits reports whether some node of an admitted cluster can host the pod as far as that is cheap to tell.
-func (s *state) anyAdmittedFits(pod *corev1.Pod, nodes []fwk.NodeInfo, claims fwk.SharedDRAManager) bool {
+func (s *state) anyAdmittedFits(g *guest, nodes []fwk.NodeInfo) bool {
 	for n, info := range nodes {
-		if s.admits(s.clusterAt(n)) && fits(pod, info, claims) {
+		if s.admits(s.clusterAt(n)) && g.fits(info) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -135,6 +136,19 @@ func TestByTurnTheNextClusterThatCanHostIsChosen(t *testing.T) {
 			pod: func() *corev1.Pod {
 				pod := cloneSetPod(0)
 				pod.Spec.Containers = plugintest.MakePod("x").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1"}).Obj().Spec.Containers
+				return pod
+			}, want: "beijing",
+		},
+		"the first is full for what the pod asks for as a whole": {
+			objects: func(s *plugintest.Scheduler) {
+				for i := range 2 {
+					s.Add(plugintest.MakePod(fmt.Sprint("hog-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "32"}).
+						Node(fmt.Sprint("hangzhou-", i)).Obj())
+				}
+			},
+			pod: func() *corev1.Pod {
+				pod := cloneSetPod(0)
+				pod.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
 				return pod
 			}, want: "beijing",
 		},
