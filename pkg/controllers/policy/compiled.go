@@ -5,6 +5,7 @@ package policy
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,6 +25,8 @@ type compiled struct {
 	err      error
 	problems []policymatch.Problem
 	plans    map[int32]*apportion.Plan
+	// reported is when the status was written last.
+	reported time.Time
 }
 
 func compile(policy *berthv1alpha1.PropagationPolicy) *compiled {

@@ -49,7 +49,7 @@ func (m *moves) add(in *inForce, placed *placement, victim rebalance.Victim) {
 	m.ways[from+" to "+in.order.Name(victim.To)]++
 }
 
-// tellMoves tells what a round did, in one event for the workload.
+// tellMoves tells what a round did, in one event for the workload, and of the first of several refusals.
 func (p *pass) tellMoves(in *inForce, placed *placement, m *moves) {
 	if len(m.ways) > 0 {
 		ways := make([]string, 0, len(m.ways))
@@ -60,7 +60,8 @@ func (p *pass) tellMoves(in *inForce, placed *placement, m *moves) {
 		p.event(in, corev1.EventTypeNormal, reasonRebalancing,
 			fmt.Sprintf("Moving pods of %s: %s", name(placed.Observed), enumerate(ways, ", ")))
 	}
-	if m.refused != nil {
+	if m.refused != nil && placed.note.held != rebalance.PodsRefused {
+		placed.note.held = rebalance.PodsRefused
 		p.event(in, corev1.EventTypeWarning, reasonEvictionRefused,
 			fmt.Sprintf("Pod %s of %s cannot be moved: %v", m.refused.Name, name(placed.Observed), m.err))
 	}

@@ -214,12 +214,13 @@ func (h *harness) pass() {
 	}
 }
 
-// settle makes passes, each with an up-to-date cache, until one writes nothing.
+// settle makes passes, a second apart and each with an up-to-date cache, until one writes nothing.
 func (h *harness) settle() {
 	h.t.Helper()
 	for range 20 {
 		h.sync()
 		h.writes = nil
+		h.wait(time.Second)
 		h.pass()
 		if len(h.writes) == 0 {
 			h.sync()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -75,6 +76,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }
 
+// reportPause is the least time between two writes of the status of a policy. While pods come and go in masses it keeps
+// the requests for what matters more.
+const reportPause = 500 * time.Millisecond
+
 // report writes the status of a policy if it differs from what it should be.
 func (p *pass) report(ctx context.Context, in *inForce) error {
 	after := in.policy.DeepCopy()
@@ -82,7 +87,12 @@ func (p *pass) report(ctx context.Context, in *inForce) error {
 	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
 		return nil
 	}
+	if wait := reportPause - p.now.Sub(in.reported); wait > 0 {
+		p.again(wait)
+		return nil
+	}
 	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
+	in.reported = p.now
 	err := p.Client.Status().Patch(ctx, after, patch)
 	switch {
 	case apierrors.IsConflict(err):

@@ -90,17 +90,18 @@ func TestNextRoundWaitsForReplacementAndCooldown(t *testing.T) {
 	}
 	h.replace("new-0", "beijing-0", 0)
 	h.sync()
+	h.wait(time.Second)
 	h.pass()
 	if got := h.evicted(); len(got) != 0 {
 		t.Fatalf("%v are evicted as soon as the replacement is there", got)
 	}
-	if want := 10 * time.Second; h.last.RequeueAfter != want {
+	if want := 9 * time.Second; h.last.RequeueAfter != want {
 		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
 	}
 	if got, want := h.condition(berthv1alpha1.PolicyPlaced), "False Rebalancing: moving replicas; outside their share: 1"; got != want {
 		t.Errorf("Placed = %q, want %q", got, want)
 	}
-	h.wait(10 * time.Second)
+	h.wait(9 * time.Second)
 	h.pass()
 	if got := h.evicted(); len(got) != 1 {
 		t.Errorf("%v are evicted after the cool-down, want one", got)
@@ -169,6 +170,9 @@ func TestABudgetThatRefuses(t *testing.T) {
 	}
 	if got := counter(t, "refused_by_pdb") - before; got != 3 {
 		t.Errorf("%v attempts are counted, want one for each pod", got)
+	}
+	if got := h.events(); len(got) != 0 {
+		t.Errorf("told again: %q", got)
 	}
 	h.evictor.refuse = nil
 	h.wait(5 * time.Second)

@@ -100,16 +100,23 @@ func ofNamespace[T client.Object]() handler.TypedEventHandler[T, string] {
 	return onEvent(func(_ context.Context, object T, q queue) { q.AddAfter(object.GetNamespace(), pause) })
 }
 
-// everywhere asks for a pass over each namespace that has a policy.
+// everywhere asks for a pass over each namespace that has a policy. An event that comes while all of these passes are
+// still to come adds nothing, so a burst of node events costs as much as one.
 func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
+	var asked time.Time // events of one source come one after the other
 	return onEvent(func(ctx context.Context, _ T, q queue) {
 		r.Topology.Invalidate()
+		now := r.Clock.Now()
+		if now.Sub(asked) < pause/2 {
+			return
+		}
 		var list berthv1alpha1.PropagationPolicyList
 		if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 			// The cache answers as soon as it has synced; until then every policy comes as an event of its own.
 			ctrl.LoggerFrom(ctx).V(2).Info("Cannot list policies", "err", err)
 			return
 		}
+		asked = now
 		for i := range list.Items {
 			q.AddAfter(list.Items[i].Namespace, pause)
 		}

@@ -349,6 +349,27 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	}
 }
 
+func TestStatusIsNotWrittenAtEachTurn(t *testing.T) {
+	h := newHarness(t, world(sites(), placed()[:3], these(newPolicy("p")))...)
+	current := func() int32 { return h.policy("p").Status.Workloads[0].Clusters[1].Current }
+	h.pass()
+	h.create(webPod("next", "hangzhou-0", 2))
+	h.sync()
+	h.wait(200 * time.Millisecond)
+	h.pass()
+	if got := current(); got != 1 {
+		t.Errorf("the status is written again after 200 ms and says %d", got)
+	}
+	if want := 300 * time.Millisecond; h.last.RequeueAfter != want {
+		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
+	}
+	h.wait(300 * time.Millisecond)
+	h.pass()
+	if got := current(); got != 2 {
+		t.Errorf("the status says %d after the pause, want 2", got)
+	}
+}
+
 func TestStatusConflictIsTriedAgain(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
 	h.changePolicy(func(spec *berthv1alpha1.PropagationPolicySpec) { spec.Rebalance.Mode = berthv1alpha1.RebalanceNever })
