@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
@@ -208,6 +209,11 @@ func TestPodBeyondTheShareIsToldWhy(t *testing.T) {
 	want := map[string]int{nodegrouppolicy.ErrReasonShareUsedUp: 4, nodegrouppolicy.ErrReasonNoCluster: 3}
 	if diff := gocmp.Diff(want, attempt.Reasons()); diff != "" {
 		t.Errorf("nodes by reason (-want +got):\n%s", diff)
+	}
+	for _, node := range []string{"beijing-0", "hangzhou-0", "elsewhere-0"} {
+		if got := attempt.Fit.Diagnosis.NodeToStatus.Get(node).Code(); got != fwk.UnschedulableAndUnresolvable {
+			t.Errorf("%s is %v, as if evicting pods could help", node, got)
+		}
 	}
 }
 

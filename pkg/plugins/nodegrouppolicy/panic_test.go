@@ -137,10 +137,15 @@ func TestAPanicInAHintLetsThePodBeTried(t *testing.T) {
 // panics returns how often the plugin has panicked at an extension point.
 func panics(t *testing.T, point string) float64 {
 	t.Helper()
-	values, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "berth_plugin_panics_total",
-		map[string]string{"plugin": nodegrouppolicy.Name}, "extension_point")
+	return counters(t, "berth_plugin_panics_total", "extension_point")[point]
+}
+
+// counters returns the values of a metric by a label; none if nothing has been counted yet.
+func counters(t *testing.T, metric, label string) map[string]float64 {
+	t.Helper()
+	values, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, metric, nil, label)
 	if err != nil {
-		return 0
+		return nil
 	}
-	return values[point]
+	return values
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
@@ -92,6 +93,9 @@ func TestPodsThatCannotBePlacedAreToldWhy(t *testing.T) {
 			bound, attempt := s.Place(plugintest.MakePodOf(rs, 0).Priority(1).Obj())
 			if bound != nil || !strings.Contains(attempt.Why(), tc.want) {
 				t.Errorf("the pod is told %q, want %q", attempt.Why(), tc.want)
+			}
+			if got := attempt.Fit.Diagnosis.NodeToStatus.Get("beijing-0").Code(); got != fwk.UnschedulableAndUnresolvable {
+				t.Errorf("the nodes are %v, as if evicting pods could help", got)
 			}
 			if attempt.Nominated != "" || attempt.PostFilter.AsError() != nil && !attempt.PostFilter.IsRejected() {
 				t.Errorf("preemption was tried: node %q, %v", attempt.Nominated, attempt.PostFilter.AsError())
