@@ -5,6 +5,7 @@ package scheduler_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -125,8 +126,14 @@ var _ = Describe("the definitions of Berth's kinds", Serial, func() {
 		expectPolicies(ctx)
 	})
 
-	It("of clusters may be deleted: pods of policies wait, others do not", func(ctx SpecContext) {
+	It("of clusters may be deleted: running pods stay, new pods of policies wait, others do not", func(ctx SpecContext) {
 		s.createCluster(ctx, "beijing")
+		s.createCluster(ctx, "hangzhou")
+		s.createPolicy(ctx, s.policy("web", "ReplicationController", twoToThree()...))
+		s.createReplicationController(ctx, "web", 5)
+		s.expectShares(ctx, "web", map[string]int{"beijing": 2, "hangzhou": 3})
+		stop := s.record(ctx, "web")
+
 		uninstall(ctx, clustersCRD)
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
 		s.createDeployment(ctx, s.deployment("nginx", 5))
@@ -138,5 +145,21 @@ var _ = Describe("the definitions of Berth's kinds", Serial, func() {
 		s.createCluster(ctx, "beijing")
 		s.createCluster(ctx, "hangzhou")
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+		Expect(stop().Gone).To(BeEmpty())
+		Eventually(s.seatsOrNone).WithContext(ctx).WithArguments("web").WithTimeout(timeout).WithPolling(poll).
+			Should(Equal(map[string][]string{"beijing": {"1", "3"}, "hangzhou": {"0", "2", "4"}}))
 	})
 })
+
+// seatsOrNone returns what the bound pods of an app say of their seats, by cluster, in order.
+func (s *site) seatsOrNone(ctx context.Context, app string) map[string][]string {
+	GinkgoHelper()
+	seats := map[string][]string{}
+	for _, pod := range s.pods(ctx, app) {
+		seats[s.place(&pod)] = append(seats[s.place(&pod)], pod.Annotations[berthv1alpha1.SeatAnnotation])
+	}
+	for _, list := range seats {
+		slices.Sort(list)
+	}
+	return seats
+}

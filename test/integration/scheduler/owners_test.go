@@ -103,6 +103,17 @@ func (s *site) createJob(ctx context.Context, job *batchv1.Job) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
+func (s *site) createReplicationController(ctx context.Context, name string, replicas int32) {
+	GinkgoHelper()
+	_, err := client.CoreV1().ReplicationControllers(s.namespace).Create(ctx, &corev1.ReplicationController{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.ReplicationControllerSpec{
+			Replicas: &replicas, Selector: map[string]string{"app": name}, Template: ptr.To(template(name)),
+		},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
 // pod returns a pod without an owner.
 func (s *site) pod(app string, i int) *corev1.Pod {
 	t := template(app)
@@ -213,15 +224,9 @@ var _ = Describe("the pods of", func() {
 
 	It("a ReplicationController have its shares", func(ctx SpecContext) {
 		s.createPolicy(ctx, s.policy("old", "ReplicationController", twoToThree()...))
-		_, err := client.CoreV1().ReplicationControllers(s.namespace).Create(ctx, &corev1.ReplicationController{
-			ObjectMeta: metav1.ObjectMeta{Name: "old"},
-			Spec: corev1.ReplicationControllerSpec{
-				Replicas: ptr.To[int32](10), Selector: map[string]string{"app": "old"}, Template: ptr.To(template("old")),
-			},
-		}, metav1.CreateOptions{})
-		Expect(err).NotTo(HaveOccurred())
+		s.createReplicationController(ctx, "old", 10)
 		s.expectShares(ctx, "old", map[string]int{"beijing": 4, "hangzhou": 6})
-		_, err = client.CoreV1().ReplicationControllers(s.namespace).Patch(ctx, "old", strategicMerge,
+		_, err := client.CoreV1().ReplicationControllers(s.namespace).Patch(ctx, "old", strategicMerge,
 			[]byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		s.expectShares(ctx, "old", map[string]int{"beijing": 2, "hangzhou": 2})
