@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -143,6 +144,33 @@ var _ = Describe("Metrics", func() {
 			ContainSubstring(`controller_runtime_reconcile_total{controller="policy"`),
 		))
 	})
+})
+
+var _ = Describe("The permissions of the manager", func() {
+	// The other specs run with these permissions, so they are enough.
+	DescribeTable("do not let it", func(ctx SpecContext, attributes authorizationv1.ResourceAttributes) {
+		user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+		review, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: groups, ResourceAttributes: &attributes},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(review.Status.Allowed).To(BeFalse())
+	},
+		Entry("delete pods", authorizationv1.ResourceAttributes{Namespace: "default", Verb: "delete", Resource: "pods"}),
+		Entry("create pods", authorizationv1.ResourceAttributes{Namespace: "default", Verb: "create", Resource: "pods"}),
+		Entry("bind pods", authorizationv1.ResourceAttributes{Namespace: "default", Verb: "create", Resource: "pods", Subresource: "binding"}),
+		Entry("read secrets", authorizationv1.ResourceAttributes{Namespace: "default", Verb: "get", Resource: "secrets"}),
+		Entry("change nodes", authorizationv1.ResourceAttributes{Verb: "patch", Resource: "nodes"}),
+		Entry("scale Deployments", authorizationv1.ResourceAttributes{
+			Namespace: "default", Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale",
+		}),
+		Entry("change the spec of a policy", authorizationv1.ResourceAttributes{
+			Namespace: "default", Verb: "patch", Group: "berth.dev", Resource: "propagationpolicies",
+		}),
+		Entry("take the lease of another program", authorizationv1.ResourceAttributes{
+			Namespace: "berth-system", Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Name: "berth-scheduler",
+		}),
+	)
 })
 
 // stayed counts the pods of a namespace that were there before.
