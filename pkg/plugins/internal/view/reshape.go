@@ -33,8 +33,13 @@ func (v *View) reshape(infos []fwk.NodeInfo) {
 	for _, gone := range old {
 		v.forget(&v.nodes[gone])
 	}
+	first := v.nodes == nil
 	v.nodes, v.generations = nodes, generations
-	v.findVanished()
+	if first || len(old) > 0 {
+		v.findVanished()
+	} else {
+		v.findReturned()
+	}
 }
 
 // findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which they were placed.
@@ -55,17 +60,34 @@ func (v *View) findVanished() {
 	}
 }
 
+// findReturned drops the pods whose node is back in the snapshot, where they have been counted. With nodes that only came,
+// and none that went away, that is all, and spares a look at every pod there is.
+func (v *View) findReturned() {
+	v.keepVanished(func(p *vanishedPod) bool {
+		_, exists := v.byName[p.entry.pod.Spec.NodeName]
+		return !exists
+	})
+}
+
 // sweepVanished drops the pods on vanished nodes that have been deleted since.
 func (v *View) sweepVanished() {
-	kept := v.vanished[:0]
-	for _, p := range v.vanished {
+	v.keepVanished(func(p *vanishedPod) bool {
 		pod := v.pods.Pod(p.entry.pod.Namespace, p.entry.pod.Name)
-		if pod == nil || pod.UID != p.entry.pod.UID || pod.DeletionTimestamp != nil {
+		return pod != nil && pod.UID == p.entry.pod.UID && pod.DeletionTimestamp == nil
+	})
+}
+
+func (v *View) keepVanished(keep func(p *vanishedPod) bool) {
+	kept := v.vanished[:0]
+	for i := range v.vanished {
+		p := &v.vanished[i]
+		if !keep(p) {
 			v.remove(&p.entry, p.cluster)
 			continue
 		}
-		kept = append(kept, p)
+		kept = append(kept, *p)
 	}
+	clear(v.vanished[len(kept):])
 	v.vanished = kept
 }
 

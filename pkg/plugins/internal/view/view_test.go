@@ -72,6 +72,34 @@ func TestAnotherMembershipCountsAllNodesAnew(t *testing.T) {
 	}
 }
 
+// countingPods counts how often all pods are listed.
+type countingPods struct{ lists int }
+
+func (c *countingPods) BoundPods() []*corev1.Pod {
+	c.lists++
+	return nil
+}
+
+func (*countingPods) Pod(string, string) *corev1.Pod { return nil }
+
+func TestOnlyNodesThatGoCostALookAtAllPods(t *testing.T) {
+	infos, members, pods := infosOf(t), &siteLabel{}, &countingPods{}
+	v := view.New(view.NewReservations(), pods)
+	for _, step := range []struct {
+		what  string
+		infos []fwk.NodeInfo
+		want  int
+	}{
+		{"the first look", infos[:2], 1}, {"nothing", infos[:2], 1}, {"nodes come", infos, 1}, {"a node goes", infos[1:], 2},
+		{"it comes back", infos, 2},
+	} {
+		v.Refresh(step.infos, members)
+		if pods.lists != step.want {
+			t.Errorf("%s: all pods have been listed %d times, want %d", step.what, pods.lists, step.want)
+		}
+	}
+}
+
 // panicky is a Membership that fails at a node.
 type panicky struct{ at string }
 
