@@ -5,6 +5,8 @@ package scheduler_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"syscall"
 	"time"
@@ -12,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/controlplane"
 )
@@ -97,4 +100,23 @@ func leader(ctx context.Context) string {
 		return ""
 	}
 	return *lease.Spec.HolderIdentity
+}
+
+// metrics returns the metrics of the scheduler as text, asked for as the administrator.
+func (s *scheduler) metrics(ctx context.Context) []byte {
+	GinkgoHelper()
+	config := plane.Config()
+	// The certificate is one that the scheduler signed itself at its start.
+	config.CAData, config.Insecure = nil, true
+	administrator, err := rest.HTTPClientFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", http.NoBody)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := administrator.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close() //nolint:errcheck // it is only read from
+	Expect(response).To(HaveHTTPStatus(http.StatusOK))
+	text, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return text
 }

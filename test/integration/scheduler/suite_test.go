@@ -6,6 +6,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -59,13 +60,25 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	main = startScheduler(ctx, schedulerOptions{args: patientElection})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.
-	_, err = plane.StartControllerManager(ctx, controlplane.Component{})
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
-var _ = AfterSuite(func() {
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
+var _ = AfterSuite(func(ctx SpecContext) {
+	if plane == nil {
+		return
+	}
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+	if main == nil {
+		return // the start failed, and said why
+	}
+	Expect(sum(main.metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
+	logs, err := filepath.Glob(filepath.Join(plane.LogDir(), "*.log"))
+	Expect(err).NotTo(HaveOccurred())
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(bytes.Contains(text, []byte("panic"))).To(BeFalse(), path)
 	}
 })
 
