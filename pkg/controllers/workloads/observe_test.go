@@ -247,6 +247,9 @@ func TestRequestAndScheduler(t *testing.T) {
 	}
 	got := map[string]answer{}
 	for _, o := range workloads.Observe(&objects) {
+		if want := int32(5); o.Name == "db" && o.OrdinalStart != want {
+			t.Errorf("the first ordinal is %d, want %d", o.OrdinalStart, want)
+		}
 		got[o.Name] = answer{o.Request, o.Asks([]string{"berth-scheduler"})}
 	}
 	want := map[string]answer{"db": {"p", true}, "bare": {"mine", false}, "stamped": {"", true}}
