@@ -289,6 +289,58 @@ func TestTheFenceWaitsForBindingsUnderWay(t *testing.T) {
 	}
 }
 
+// cacher is the scheduler's dispatcher of API calls, which is used if the feature gate SchedulerAsyncAPICalls is on.
+type cacher struct {
+	fwk.APICacher
+
+	server        *server
+	refuse, async error
+}
+
+func (c *cacher) BindPod(binding *corev1.Binding) (<-chan error, error) {
+	if c.refuse != nil {
+		return nil, c.refuse
+	}
+	c.server.sent = append(c.server.sent, binding)
+	finished := make(chan error, 1)
+	finished <- c.async
+	return finished, nil
+}
+
+func (*cacher) WaitOnFinish(_ context.Context, finished <-chan error) error { return <-finished }
+
+func TestBindingsGoThroughTheDispatcherIfThereIsOne(t *testing.T) {
+	bound := st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj()
+	tests := map[string]struct {
+		refuse, async error
+		after         *corev1.Pod
+		wantBound     bool
+	}{
+		"carried out":                     {after: bound, wantBound: true},
+		"not even queued":                 {refuse: errors.New("the queue is full"), after: newPod()},
+		"answer lost, but carried out":    {async: errors.New("connection reset"), after: bound, wantBound: true},
+		"answer lost and not carried out": {async: errors.New("connection reset"), after: newPod()},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(func(*corev1.Binding) error { return errors.New("sent without the dispatcher") }, tc.after)
+			handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			handle.SetAPICacher(&cacher{server: s, refuse: tc.refuse, async: tc.async})
+			placed := given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}
+			status := berthbinder.New(handle, placed, open()).Bind(t.Context(), nil, newPod(), node)
+			if gotBound := status.IsSuccess(); gotBound != tc.wantBound {
+				t.Errorf("Bind says %v, want that the pod is bound: %t", status, tc.wantBound)
+			}
+			if tc.refuse == nil && (len(s.sent) != 1 || s.sent[0].Annotations["berth.dev/seat"] != "3") {
+				t.Errorf("the dispatcher got %v, want one binding with the seat", s.sent)
+			}
+		})
+	}
+}
+
 func TestAPanicFailsOneBinding(t *testing.T) {
 	s := newServer(func(*corev1.Binding) error { panic("a bug") })
 	if status := s.bind(t, given{}, open(), newPod()); status.Code() != fwk.Error {

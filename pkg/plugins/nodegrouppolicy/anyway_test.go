@@ -136,6 +136,19 @@ func TestScheduleAnywayTriesAgainWhereSharesAreOfNoUse(t *testing.T) {
 	}
 }
 
+func TestAfterABindingThatFailedTheSharesComeFirstAgain(t *testing.T) {
+	d, rs := deployment("nginx", 1)
+	s := newTwoSites(t, beijingHangzhou().Anyway().Obj(), d, rs)
+	occupyPort(s, "hangzhou")
+	pod := plugintest.MakePodOf(rs, 0).HostPort(80).Obj()
+	s.Try(pod)
+	second := s.Try(pod)
+	s.Forget(s.Assume(pod, second), second)
+	if third := s.Try(pod); third.Node != "" || ownMessage(third.PostFilter.Message()) == "" {
+		t.Errorf("the pod goes to %q at once", third.Node)
+	}
+}
+
 // ownMessage drops what DefaultPreemption says.
 func ownMessage(message string) string {
 	if message == nodegrouppolicy.ErrReasonBeyondShare {
