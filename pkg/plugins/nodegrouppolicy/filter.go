@@ -40,6 +40,8 @@ func (s *state) admits(cluster int32) bool {
 	switch s.admission {
 	case anywhere:
 		return true
+	case ofPolicy:
+		return cluster != none
 	case oneCluster:
 		return cluster != none && cluster == s.only
 	default:

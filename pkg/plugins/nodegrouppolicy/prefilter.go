@@ -70,8 +70,16 @@ func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload,
 		s.decideByTurn(newGuest(pod, p.handle.SharedDRAManager()), nodes, beyond)
 		return
 	}
-	if !s.policy.Strict() && (beyond || !s.anyAdmittedFits(newGuest(pod, p.handle.SharedDRAManager()), nodes)) {
-		s.admission = anywhere
+	if s.policy.Strict() {
+		return
+	}
+	// The clusters of the policy come before all other nodes. A score alone does not see to that: of many nodes the scheduler
+	// looks only at some.
+	for _, wider := range []admission{ofPolicy, anywhere} {
+		if !beyond && s.anyAdmittedFits(newGuest(pod, p.handle.SharedDRAManager()), nodes) {
+			return
+		}
+		s.admission = wider
 	}
 }
 

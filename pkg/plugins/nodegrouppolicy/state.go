@@ -33,6 +33,8 @@ const (
 	oneCluster
 	// belowMax admits the clusters of the policy that have not reached their max.
 	belowMax
+	// ofPolicy admits all clusters of the policy.
+	ofPolicy
 	// anywhere admits every node.
 	anywhere
 )

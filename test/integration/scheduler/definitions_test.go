@@ -62,7 +62,7 @@ func install(ctx context.Context) {
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = berth.BerthV1alpha1().PropagationPolicies(policy.Namespace).Create(ctx, policy, dryRun)
 		g.Expect(err).NotTo(HaveOccurred())
-	}, timeout, poll).Should(Succeed())
+	}, longTimeout, poll).Should(Succeed())
 }
 
 var _ = Describe("the definitions of Berth's kinds", Serial, func() {
