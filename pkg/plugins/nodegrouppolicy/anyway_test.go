@@ -18,14 +18,25 @@ import (
 	"berth.dev/berth/pkg/stamp"
 )
 
-func TestScheduleAnywayFollowsTheSharesFirst(t *testing.T) {
-	d, rs := deployment("nginx", 5)
-	// So many nodes elsewhere that the scheduler does not look at all of them for a score.
-	objects := append(plugintest.Sites(300, "elsewhere"), beijingHangzhou().Anyway().Obj(), d, rs)
-	s := newTwoSites(t, objects...)
-	got := bySite(place(t, s, rs, 0, 5))
-	if diff := cmp.Diff(map[string]int{"beijing": 2, "hangzhou": 3}, got); diff != "" {
-		t.Errorf("replicas by site (-want +got):\n%s", diff)
+// There are so many nodes elsewhere that the scheduler does not look at all of them for a score.
+func TestScheduleAnywayAmongManyNodes(t *testing.T) {
+	tests := map[string]struct {
+		cordoned []string
+		want     map[string]int
+	}{
+		"the shares come first":                      {want: map[string]int{"beijing": 2, "hangzhou": 3}},
+		"the other clusters of the policy come next": {cordoned: []string{"beijing"}, want: map[string]int{"hangzhou": 5}},
+		"other nodes come last":                      {cordoned: []string{"beijing", "hangzhou"}, want: map[string]int{"elsewhere": 5}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d, rs := deployment("nginx", 5)
+			s := newTwoSites(t, append(plugintest.Sites(300, "elsewhere"), beijingHangzhou().Anyway().Obj(), d, rs)...)
+			cordon(s, tc.cordoned...)
+			if diff := cmp.Diff(tc.want, bySite(place(t, s, rs, 0, 5))); diff != "" {
+				t.Errorf("replicas by site (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

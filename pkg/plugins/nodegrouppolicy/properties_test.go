@@ -13,10 +13,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
+	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/stamp"
 )
+
+// sharesByName returns the share of each cluster that has one.
+func sharesByName(order *apportion.Order, replicas int32) map[string]int {
+	shares, _ := order.Shares(int64(replicas))
+	byName := map[string]int{}
+	for i, share := range shares {
+		if share > 0 {
+			byName[order.Name(i)] = int(share)
+		}
+	}
+	return byName
+}
 
 // TestSharesAreExactWhateverHappens lets replicas come and go in random order. Once all that find a node have one, every
 // cluster holds exactly its share, and the seats are the first ones, each taken once.
@@ -72,13 +85,7 @@ func TestSharesAreExactWhateverHappens(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		shares, _ := order.Shares(int64(replicas))
-		want := map[string]int{}
-		for i, share := range shares {
-			if share > 0 {
-				want[order.Name(i)] = int(share)
-			}
-		}
+		want := sharesByName(order, replicas)
 		got, seats := map[string]int{}, []int32{}
 		for _, pod := range running {
 			given, _ := stamp.Of(pod)

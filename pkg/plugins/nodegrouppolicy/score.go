@@ -64,8 +64,8 @@ func (s *state) rank(nodes []fwk.NodeInfo, lacks func(cluster int32) int64) bool
 	}
 	s.scores = make([]int64, s.policy.Order.Len())
 	for i := range s.scores {
-		lack := min(max(lacks(int32(i)), least), most)
-		s.scores[i] = (lack - least) * fwk.MaxNodeScore / (most - least)
+		// Those of clusters without a feasible node may be out of range, but nobody asks for them.
+		s.scores[i] = (lacks(int32(i)) - least) * fwk.MaxNodeScore / (most - least)
 	}
 	return true
 }
