@@ -98,13 +98,18 @@ func TestSharesAreExactWhateverHappens(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			r.Fatalf("replicas by cluster (-want +got):\n%s", diff)
 		}
-		slices.Sort(seats)
-		for i, seat := range seats {
-			if int(seat) != i {
-				r.Fatalf("the seats are %v", seats)
-			}
-		}
+		checkFirstSeats(r, seats)
 	})
+}
+
+// checkFirstSeats checks that the seats are the first ones, each taken once.
+func checkFirstSeats(r *rapid.T, seats []int32) {
+	slices.Sort(seats)
+	for i, seat := range seats {
+		if int(seat) != i {
+			r.Fatalf("the seats are %v", seats)
+		}
+	}
 }
 
 func TestMetricsOfRejections(t *testing.T) {

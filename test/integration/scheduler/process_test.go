@@ -114,7 +114,7 @@ func (s *scheduler) metrics(ctx context.Context) []byte {
 	Expect(err).NotTo(HaveOccurred())
 	response, err := administrator.Do(request)
 	Expect(err).NotTo(HaveOccurred())
-	defer response.Body.Close() //nolint:errcheck // it is only read from
+	defer response.Body.Close()
 	Expect(response).To(HaveHTTPStatus(http.StatusOK))
 	text, err := io.ReadAll(response.Body)
 	Expect(err).NotTo(HaveOccurred())
