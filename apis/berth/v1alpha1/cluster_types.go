@@ -153,6 +153,11 @@ type ClusterStatus struct {
 	// +optional
 	ReadyNodeCount int32 `json:"readyNodeCount"`
 
+	// homeScheduler is the scheduler that the cluster is bound to. Empty as long as there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	HomeScheduler string `json:"homeScheduler,omitempty"`
+
 	// conditions: Ready says whether at least one node can take pods, Conflicted whether another Cluster holds a node
 	// that this one claims.
 	// +optional
