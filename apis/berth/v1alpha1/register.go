@@ -32,6 +32,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Cluster{}, &ClusterList{},
 		&PropagationPolicy{}, &PropagationPolicyList{},
+		&ClusterResource{}, &ClusterResourceList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

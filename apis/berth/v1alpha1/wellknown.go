@@ -26,6 +26,59 @@ const (
 	// SeatAnnotation holds the seat of the pod: its place, counted from 0, in the seat order of its workload. It is
 	// absent from pods that were placed beyond the share of their cluster.
 	SeatAnnotation = "berth.dev/seat"
+
+	// ChargedAnnotation holds what Berth charged the pod of ClusterResources when it bound it, as
+	// "RESOURCE/POOL=QUANTITY" with commas between several. It counts from then on, whatever becomes of the labels of the
+	// node or of the pools.
+	ChargedAnnotation = "berth.dev/charged"
+)
+
+const (
+	// ClusterResourceDomain is the domain of the extended resources by which a container asks for ClusterResources:
+	// "cluster-resource.berth.dev/NAME".
+	ClusterResourceDomain = "cluster-resource.berth.dev"
+
+	// ClusterResourceAnnotationPrefix begins the annotations by which a whole pod asks for ClusterResources:
+	// "pod.alpha.kubernetes.io/cluster-resource-NAME", with a quantity as value.
+	ClusterResourceAnnotationPrefix = "pod.alpha.kubernetes.io/cluster-resource-"
+
+	// ClusterResourceFinalizer keeps a ClusterResource until no pod holds any of it.
+	ClusterResourceFinalizer = "berth.dev/cluster-resource-in-use"
+)
+
+const (
+	// ClusterResourceReady is true if the pools can be used as they are declared or reported.
+	ClusterResourceReady = "Ready"
+
+	// ClusterResourceOvercommitted is true while pods hold more of a pool than is allocatable.
+	ClusterResourceOvercommitted = "Overcommitted"
+
+	// ClusterResourceInUse is true while a ClusterResource that is being deleted is kept for the pods that hold some of it.
+	ClusterResourceInUse = "InUse"
+)
+
+const (
+	// ReasonPublished says that the pools of spec.capacity are allocatable.
+	ReasonPublished = "Published"
+
+	// ReasonReported says that another program reported the pools.
+	ReasonReported = "Reported"
+
+	// ReasonNothingReported says that spec.capacity is empty and nobody has reported anything yet.
+	ReasonNothingReported = "NothingReported"
+
+	// ReasonInvalidPools says that the pools cannot be used, for instance because two have the same name or an amount is no
+	// multiple of the unit. Pods that ask for the resource wait.
+	ReasonInvalidPools = "InvalidPools"
+
+	// ReasonWithinAllocatable says that pods hold no more than is allocatable.
+	ReasonWithinAllocatable = "WithinAllocatable"
+
+	// ReasonAboveAllocatable says that pods hold more of some pool than is allocatable.
+	ReasonAboveAllocatable = "AboveAllocatable"
+
+	// ReasonHeldByPods says that pods hold some of a ClusterResource that is being deleted; the message tells which.
+	ReasonHeldByPods = "HeldByPods"
 )
 
 const (
