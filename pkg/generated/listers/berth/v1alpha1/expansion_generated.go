@@ -9,6 +9,10 @@ package v1alpha1
 // ClusterLister.
 type ClusterListerExpansion interface{}
 
+// ClusterResourceListerExpansion allows custom methods to be added to
+// ClusterResourceLister.
+type ClusterResourceListerExpansion interface{}
+
 // PropagationPolicyListerExpansion allows custom methods to be added to
 // PropagationPolicyLister.
 type PropagationPolicyListerExpansion interface{}

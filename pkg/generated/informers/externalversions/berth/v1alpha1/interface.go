@@ -13,6 +13,8 @@ import (
 type Interface interface {
 	// Clusters returns a ClusterInformer.
 	Clusters() ClusterInformer
+	// ClusterResources returns a ClusterResourceInformer.
+	ClusterResources() ClusterResourceInformer
 	// PropagationPolicies returns a PropagationPolicyInformer.
 	PropagationPolicies() PropagationPolicyInformer
 }
@@ -31,6 +33,11 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 // Clusters returns a ClusterInformer.
 func (v *version) Clusters() ClusterInformer {
 	return &clusterInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// ClusterResources returns a ClusterResourceInformer.
+func (v *version) ClusterResources() ClusterResourceInformer {
+	return &clusterResourceInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
 }
 
 // PropagationPolicies returns a PropagationPolicyInformer.

@@ -16,6 +16,7 @@ import (
 type BerthV1alpha1Interface interface {
 	RESTClient() rest.Interface
 	ClustersGetter
+	ClusterResourcesGetter
 	PropagationPoliciesGetter
 }
 
@@ -26,6 +27,10 @@ type BerthV1alpha1Client struct {
 
 func (c *BerthV1alpha1Client) Clusters() ClusterInterface {
 	return newClusters(c)
+}
+
+func (c *BerthV1alpha1Client) ClusterResources() ClusterResourceInterface {
+	return newClusterResources(c)
 }
 
 func (c *BerthV1alpha1Client) PropagationPolicies(namespace string) PropagationPolicyInterface {

@@ -7,4 +7,6 @@ package v1alpha1
 
 type ClusterExpansion interface{}
 
+type ClusterResourceExpansion interface{}
+
 type PropagationPolicyExpansion interface{}

@@ -19,6 +19,10 @@ func (c *FakeBerthV1alpha1) Clusters() v1alpha1.ClusterInterface {
 	return newFakeClusters(c)
 }
 
+func (c *FakeBerthV1alpha1) ClusterResources() v1alpha1.ClusterResourceInterface {
+	return newFakeClusterResources(c)
+}
+
 func (c *FakeBerthV1alpha1) PropagationPolicies(namespace string) v1alpha1.PropagationPolicyInterface {
 	return newFakePropagationPolicies(c, namespace)
 }
