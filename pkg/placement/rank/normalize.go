@@ -1,0 +1,41 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+var (
+	// ErrEmptyRange says that the least value of a metric is not below its greatest.
+	ErrEmptyRange = errors.New("min is not less than max")
+
+	// ErrOutOfRange says that a value is not between the least and the greatest of its metric, or not a number.
+	ErrOutOfRange = errors.New("the value is out of range")
+
+	// ErrNotAllowed says that a value is in range but not one of those that its metric lists.
+	ErrNotAllowed = errors.New("the value is none of the allowed values")
+)
+
+// Normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values; what is outside is an
+// error and never cut off. If values are listed the value must be one of them.
+func Normalize(value, least, greatest float64, allowed []int64) (float64, error) {
+	if !(least < greatest) {
+		return 0, ErrEmptyRange
+	}
+	if !(least <= value && value <= greatest) || math.IsInf(value, 0) {
+		return 0, ErrOutOfRange
+	}
+	if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(a int64) bool { return float64(a) == value }) {
+		return 0, ErrNotAllowed
+	}
+	width := greatest - least
+	if math.IsInf(width, 0) {
+		// Halves cannot overflow.
+		return (value/2 - least/2) / (greatest/2 - least/2), nil
+	}
+	return (value - least) / width, nil
+}

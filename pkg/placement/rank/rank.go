@@ -1,0 +1,174 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"berth.dev/berth/pkg/placement/constraint"
+	"berth.dev/berth/pkg/placement/rendezvous"
+)
+
+// Rank returns what becomes of each candidate, the best one first. The first result is the choice if it is eligible. The
+// order of the candidates does not matter. It neither changes nor keeps its arguments.
+func Rank(request *Request, candidates []Candidate) []Result {
+	results := make([]Result, len(candidates))
+	for i := range candidates {
+		results[i] = judge(request, &candidates[i])
+	}
+	slices.SortStableFunc(results, func(a, b Result) int { return request.compare(&a, &b) })
+	return results
+}
+
+// compare orders results, the better one first.
+func (r *Request) compare(a, b *Result) int {
+	for _, order := range []int{
+		first(a.Eligible, b.Eligible),
+		first(a.Held, b.Held),
+		first(a.Measured, b.Measured),
+		cmp.Compare(b.Score, a.Score),
+	} {
+		if order != 0 {
+			return order
+		}
+	}
+	if !a.Eligible {
+		return strings.Compare(a.Name, b.Name)
+	}
+	return cmp.Or(
+		first(a.Name == r.Current, b.Name == r.Current),
+		cmp.Compare(rendezvous.Hash(r.UID, b.Name), rendezvous.Hash(r.UID, a.Name)),
+		strings.Compare(a.Name, b.Name),
+	)
+}
+
+// first puts true before false.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// judge decides about one candidate.
+func judge(request *Request, c *Candidate) Result {
+	current := c.Name == request.Current && request.Current != ""
+	result := Result{Name: c.Name, Rejections: rejections(request, c, current)}
+	result.Eligible = len(result.Rejections) == 0
+	parts, whole := c.parts(current)
+	result.Problems = c.problems()
+	if !result.Eligible {
+		return result
+	}
+	switch {
+	case whole:
+		result.Measured = len(parts) > 0
+	case current && c.LastScore != nil && !math.IsNaN(*c.LastScore):
+		result.Score, result.Measured = finite(*c.LastScore), true
+		return result
+	default:
+		// The mean of some of the metrics would be another thing than the mean of all.
+		parts, result.Held = nil, current
+	}
+	result.Score, result.Parts = Score(parts, request.Stickiness, current)
+	return result
+}
+
+// usable says whether a metric counts for a place.
+func (m *Metric) usable(current bool) bool {
+	return (m.Freshness == Fresh || m.Freshness == Stale && current) && m.valid()
+}
+
+// valid is false for numbers that no formula can use.
+func (m *Metric) valid() bool {
+	return m.Normalized >= 0 && m.Normalized <= 1 && m.Weight > 0 && !math.IsInf(m.Weight, 0) && !math.IsNaN(m.Value)
+}
+
+// parts returns the metrics as parts of a score, and whether all of them can be used.
+func (c *Candidate) parts(current bool) (parts []Part, whole bool) {
+	parts = make([]Part, 0, len(c.Metrics))
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		if !m.usable(current) {
+			return nil, false
+		}
+		parts = append(parts, Part{Name: m.Name, Value: m.Normalized, Weight: m.Weight})
+	}
+	return parts, true
+}
+
+func (c *Candidate) problems() []string {
+	var problems []string
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		switch {
+		case m.Problem != "":
+			problems = append(problems, fmt.Sprintf("metric %s: %s", m.Name, m.Problem))
+		case m.Freshness == Missing:
+			problems = append(problems, fmt.Sprintf("metric %s: there is no value", m.Name))
+		case !m.valid():
+			problems = append(problems, fmt.Sprintf("metric %s: its weight or value cannot be used", m.Name))
+		}
+	}
+	return problems
+}
+
+// rejections returns why a candidate cannot be chosen.
+func rejections(request *Request, c *Candidate, current bool) []string {
+	var reasons []string
+	if c.Unavailable != "" {
+		reasons = append(reasons, c.Unavailable)
+	}
+	for _, wanted := range request.Constraints.Labels {
+		switch matches, found := wanted.MatchLabels(c.Labels); {
+		case !found:
+			reasons = append(reasons, "without label "+wanted.Key())
+		case !matches:
+			reasons = append(reasons, "not meeting "+wanted.String())
+		}
+	}
+	for _, wanted := range request.Constraints.CustomResources {
+		if !slices.Contains(c.CustomResources, wanted) {
+			reasons = append(reasons, "without custom resource "+wanted)
+		}
+	}
+	for _, wanted := range request.Constraints.Metrics {
+		if reason := c.compare(wanted, current); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
+}
+
+// compare returns why a candidate does not meet a metric constraint, empty if it does. A metric without any value is held
+// against all places but the current one.
+func (c *Candidate) compare(wanted *constraint.Constraint, current bool) string {
+	var actual constraint.Number
+	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Name == wanted.Key() })
+	switch {
+	case i >= 0 && c.Metrics[i].usable(current):
+		actual = constraint.NumberOf(c.Metrics[i].Value)
+	case i >= 0 && current:
+		return ""
+	case i >= 0:
+		return "without a value of metric " + wanted.Key()
+	default:
+		number, found := c.Numbers[wanted.Key()]
+		if !found {
+			return "without metric " + wanted.Key()
+		}
+		actual = number
+	}
+	if !wanted.MatchNumber(actual) {
+		return "not meeting " + wanted.String()
+	}
+	return ""
+}

@@ -1,0 +1,46 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxCounted bounds the different reasons that a summary names.
+const maxCounted = 10
+
+// Summarize tells why nothing is eligible, as numbers of places by their first reason, the largest number first: "3 offline, 2
+// without label location". It is empty if there are no results or some are eligible.
+func Summarize(results []Result) string {
+	counts := map[string]int{}
+	for i := range results {
+		if results[i].Eligible {
+			return ""
+		}
+		counts[results[i].Rejections[0]]++
+	}
+	reasons := make([]string, 0, len(counts))
+	for reason := range counts {
+		reasons = append(reasons, reason)
+	}
+	slices.SortFunc(reasons, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var texts []string
+	rest := 0
+	for i, reason := range reasons {
+		if i >= maxCounted {
+			rest += counts[reason]
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%d %s", counts[reason], reason))
+	}
+	if rest > 0 {
+		texts = append(texts, fmt.Sprintf("%d for other reasons", rest))
+	}
+	return strings.Join(texts, ", ")
+}

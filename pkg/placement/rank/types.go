@@ -1,0 +1,105 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"berth.dev/berth/pkg/placement/constraint"
+)
+
+// Freshness tells how far the value of a metric can be relied on.
+type Freshness int
+
+const (
+	// Missing means that there is no value, and never was one.
+	Missing Freshness = iota
+	// Stale means that the last good value is too old to attract anything. It still counts where the application runs.
+	Stale
+	// Fresh means that the value counts.
+	Fresh
+)
+
+// Metric is a metric of a place.
+type Metric struct {
+	// Name is how constraints and explanations call it.
+	Name string
+	// Weight is its weight in the score, more than 0.
+	Weight float64
+	// Value is what the provider gave. Constraints compare it.
+	Value float64
+	// Normalized is the value mapped to 0..1 by the range of the metric.
+	Normalized float64
+	// Freshness tells whether the values are there.
+	Freshness Freshness
+	// Problem says in words why the value could not be read, if so. A fresh value can have one: the last attempt failed.
+	Problem string
+}
+
+// Candidate is a place that may be chosen.
+type Candidate struct {
+	// Name is unique among the candidates.
+	Name string
+	// Unavailable is why the place takes nothing at all, such as Offline; empty if it does.
+	Unavailable string
+	// Labels are what label constraints compare.
+	Labels map[string]string
+	// CustomResources are the custom resources that it has, as "plural.group".
+	CustomResources []string
+	// Metrics are its metrics, in the order in which they are explained.
+	Metrics []Metric
+	// Numbers are further numbers that metric constraints can compare. A metric of the same name comes first.
+	Numbers map[string]constraint.Number
+	// LastScore is the score of the last decision in which its metrics had values, if that is known. It is used for the
+	// current place only.
+	LastScore *float64
+}
+
+const (
+	// Offline as a reason means that the place does not work at present.
+	Offline = "offline"
+	// BeingDeleted as a reason means that the place is about to vanish.
+	BeingDeleted = "being deleted"
+)
+
+// Constraints are what a place must meet, all of them.
+type Constraints struct {
+	// Labels are label constraints.
+	Labels []*constraint.Constraint
+	// Metrics are metric constraints.
+	Metrics []*constraint.Constraint
+	// CustomResources must all be among those of the place.
+	CustomResources []string
+}
+
+// Request is what a place is looked for.
+type Request struct {
+	// UID orders places of equal score.
+	UID string
+	// Current names the place where it is now, empty for none.
+	Current string
+	// Constraints must be met.
+	Constraints Constraints
+	// Stickiness favours the current place. Nil means that nothing does, and that the term is absent from the formula.
+	Stickiness *Stickiness
+}
+
+// Result tells what became of a candidate.
+type Result struct {
+	// Name is that of the candidate.
+	Name string
+	// Eligible is true if it may be chosen.
+	Eligible bool
+	// Rejections are the reasons why not, each worded so that it can follow a number of places.
+	Rejections []string
+	// Score is what eligible places are compared by, 0 for others.
+	Score float64
+	// Parts are the terms of the score. They are absent if it is that of an earlier decision.
+	Parts []Part
+	// Measured is true if the score comes from metrics.
+	Measured bool
+	// Held is true for the current place if its metrics have no values and no last score is known: nothing is known against
+	// it, so it stays first.
+	Held bool
+	// Problems say which metrics could not be read, and why.
+	Problems []string
+}
