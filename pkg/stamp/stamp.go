@@ -29,29 +29,35 @@ type Stamp struct {
 	Seat int32
 }
 
-// Of returns the stamp of a pod. It is false unless the pod carries a stamp that was made for this pod on this node, so
-// a copied stamp is none.
+// Of returns the stamp of a pod. It is false unless a policy placed the pod and it carries a stamp that was made for this pod
+// on this node, so a copied stamp is none.
 func Of(pod *corev1.Pod) (Stamp, bool) {
-	by, found := pod.Annotations[berthv1alpha1.PlacedByAnnotation]
-	if !found {
-		return Stamp{}, false
-	}
-	uid, node, _ := strings.Cut(by, "/")
-	if types.UID(uid) != pod.UID || node != pod.Spec.NodeName || node == "" {
+	policy := pod.Annotations[berthv1alpha1.PlacedPolicyAnnotation]
+	if policy == "" || !madeFor(pod) {
 		return Stamp{}, false
 	}
 	return Stamp{
-		Policy:  pod.Annotations[berthv1alpha1.PlacedPolicyAnnotation],
+		Policy:  policy,
 		Cluster: pod.Annotations[berthv1alpha1.PlacedClusterAnnotation],
 		Seat:    parseSeat(pod.Annotations[berthv1alpha1.SeatAnnotation]),
 	}, true
+}
+
+// madeFor says whether what Berth noted on the pod was noted for this pod on its node.
+func madeFor(pod *corev1.Pod) bool {
+	uid, node, found := strings.Cut(pod.Annotations[berthv1alpha1.PlacedByAnnotation], "/")
+	return found && types.UID(uid) == pod.UID && node == pod.Spec.NodeName && node != ""
+}
+
+func placedBy(pod *corev1.Pod, node string) string {
+	return string(pod.UID) + "/" + node
 }
 
 // Annotations returns what a Binding of the pod to the node must carry. The deletion cost is among them unless the pod
 // template set one of its own.
 func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
 	annotations := map[string]string{
-		berthv1alpha1.PlacedByAnnotation:     string(pod.UID) + "/" + node,
+		berthv1alpha1.PlacedByAnnotation:     placedBy(pod, node),
 		berthv1alpha1.PlacedPolicyAnnotation: s.Policy,
 		berthv1alpha1.PolicyAnnotation:       s.Policy,
 	}

@@ -120,7 +120,9 @@ func FuzzOf(f *testing.F) {
 	f.Add("uid-0", "node-1", "uid-0/node-1", "3")
 	f.Add("", "", "/", "-1")
 	f.Fuzz(func(t *testing.T, uid, node, placedBy, seat string) {
-		p := pod(uid, node, map[string]string{"berth.dev/placed-by": placedBy, "berth.dev/seat": seat})
+		p := pod(uid, node, map[string]string{
+			"berth.dev/policy": "web", "berth.dev/placed-by": placedBy, "berth.dev/seat": seat,
+		})
 		got, ok := stamp.Of(p)
 		if ok != (placedBy == uid+"/"+node && node != "") && uidIsPlain(uid) {
 			t.Errorf("stamped: %t", ok)
