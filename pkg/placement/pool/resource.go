@@ -1,0 +1,153 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pool decides what a pod that asks for ClusterResources is charged to. A ClusterResource is divided into pools; each
+// is what the pods on the nodes of a selector may use up together. The package has no state of a cluster of its own: it is
+// told which nodes there are and what pods hold.
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Pool is an amount that the pods on some nodes use up together.
+type Pool struct {
+	// Name of the pool.
+	Name string
+	// Allocatable is how many units pods may hold together.
+	Allocatable int64
+	// Selector holds the labels that a node must have; empty selects every node.
+	Selector map[string]string
+}
+
+// Resource is a ClusterResource made ready for use. It never changes.
+type Resource struct {
+	name  string
+	mode  berthv1alpha1.PoolMode
+	unit  resource.Quantity
+	pools []Pool
+	index map[string]int32
+	// byPair finds the pools with a selector by one pair of it, the first in the order of keys; all lists those without.
+	byPair map[pair][]int32
+	all    []int32
+}
+
+type pair struct{ key, value string }
+
+// NewResource makes a ClusterResource ready, by what its status says is allocatable. The error tells why its pools cannot be
+// used.
+func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
+	r := &Resource{
+		name: object.Name, mode: object.Spec.Mode, unit: UnitOf(object), index: map[string]int32{}, byPair: map[pair][]int32{},
+	}
+	if r.unit.Sign() <= 0 {
+		return nil, errors.New("the unit must be greater than 0")
+	}
+	for i := range object.Status.Allocatable {
+		if err := r.add(&object.Status.Allocatable[i]); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// UnitOf returns the unit of a ClusterResource, 1 if it names none.
+func UnitOf(object *berthv1alpha1.ClusterResource) resource.Quantity {
+	if object.Spec.Unit == nil {
+		return one
+	}
+	return *object.Spec.Unit
+}
+
+func (r *Resource) add(declared *berthv1alpha1.ClusterResourceQuantity) error {
+	p := Pool{Name: declared.Name, Selector: declared.NodeSelector}
+	if p.Name == "" {
+		p.Name = "default"
+	}
+	if _, twice := r.index[p.Name]; twice {
+		return fmt.Errorf("two pools are called %s", p.Name)
+	}
+	var err error
+	if p.Allocatable, err = Units(declared.Quantity, r.unit); err != nil {
+		return fmt.Errorf("pool %s: %s %w", p.Name, declared.Quantity.String(), err)
+	}
+	if p.Allocatable < 0 {
+		return fmt.Errorf("pool %s: the quantity must not be negative", p.Name)
+	}
+	i := int32(len(r.pools))
+	r.index[p.Name] = i
+	r.pools = append(r.pools, p)
+	if len(p.Selector) == 0 {
+		r.all = append(r.all, i)
+		return nil
+	}
+	first := firstPair(p.Selector)
+	r.byPair[first] = append(r.byPair[first], i)
+	return nil
+}
+
+func firstPair(selector map[string]string) pair {
+	var first pair
+	found := false
+	for key, value := range selector {
+		if !found || key < first.key {
+			first, found = pair{key, value}, true
+		}
+	}
+	return first
+}
+
+// Name returns the name of the ClusterResource.
+func (r *Resource) Name() string {
+	return r.name
+}
+
+// Unit returns the smallest amount that is given out.
+func (r *Resource) Unit() resource.Quantity {
+	return r.unit
+}
+
+// AllOf says whether every matching pool is charged, rather than one of them.
+func (r *Resource) AllOf() bool {
+	return r.mode == berthv1alpha1.AllOf
+}
+
+// Pools returns the pools in the order of their declaration. They must not be changed.
+func (r *Resource) Pools() []Pool {
+	return r.pools
+}
+
+// Index returns the place of a pool in Pools, and false if there is none of that name.
+func (r *Resource) Index(name string) (int32, bool) {
+	i, found := r.index[name]
+	return i, found
+}
+
+// matching returns the pools that select a node with the labels, in the order of their declaration.
+func (r *Resource) matching(labels map[string]string) []int32 {
+	found := slices.Clone(r.all)
+	for key, value := range labels {
+		for _, i := range r.byPair[pair{key, value}] {
+			if selects(r.pools[i].Selector, labels) {
+				found = append(found, i)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func selects(selector, labels map[string]string) bool {
+	for key, value := range selector {
+		if actual, found := labels[key]; !found || actual != value {
+			return false
+		}
+	}
+	return true
+}
