@@ -1,0 +1,124 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// storageTypes are those that the published API names. Others are taken, with a warning.
+var storageTypes = []string{"sata", "sas", "ssd"}
+
+// FromCluster returns the profile of a Cluster. The home scheduler is the one that the cluster is bound to.
+func FromCluster(cluster *berthv1alpha1.Cluster) Profile {
+	spec := &cluster.Spec
+	profile := Profile{
+		ID:   string(cluster.UID),
+		Name: cluster.Name,
+		Spec: Spec{
+			IPAddress:       spec.IPAddress,
+			Flavors:         make([]Flavor, 0, len(spec.Flavors)),
+			Storage:         make([]Storage, 0, len(spec.Storage)),
+			EIPCapacity:     spec.EIPCapacity,
+			CPUCapacity:     spec.CPUCapacity,
+			MemCapacity:     spec.MemCapacity,
+			ServerPrice:     spec.ServerPrice,
+			HomeScheduler:   cluster.Status.HomeScheduler,
+			HomeDispatcher:  spec.HomeDispatcher,
+			Nodes:           slices.Clone(spec.Nodes),
+			MatchLabels:     maps.Clone(spec.MatchLabels),
+			Labels:          maps.Clone(cluster.Labels),
+			CustomResources: slices.Clone(spec.CustomResources),
+		},
+	}
+	if spec.GeoLocation != nil {
+		profile.Spec.GeoLocation = GeoLocation(*spec.GeoLocation)
+	}
+	if spec.Region != nil {
+		profile.Spec.Region = Region(*spec.Region)
+	}
+	if spec.Operator != nil {
+		profile.Spec.Operator = Operator(*spec.Operator)
+	}
+	for _, flavor := range spec.Flavors {
+		profile.Spec.Flavors = append(profile.Spec.Flavors, Flavor(flavor))
+	}
+	for _, storage := range spec.Storage {
+		profile.Spec.Storage = append(profile.Spec.Storage, Storage(storage))
+	}
+	for _, metric := range spec.Metrics {
+		profile.Spec.Metrics = append(profile.Spec.Metrics, Metric(metric))
+	}
+	return profile
+}
+
+// Cluster returns the Cluster to be made from a profile.
+func (p *Profile) Cluster() *berthv1alpha1.Cluster {
+	cluster := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: p.Name}}
+	p.Apply(cluster)
+	return cluster
+}
+
+// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is: the name, a pinned scheduler, and
+// where a cluster that does not exist yet may be made.
+func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
+	cluster.Labels = maps.Clone(p.Spec.Labels)
+	spec := berthv1alpha1.ClusterSpec{
+		Nodes:           slices.Clone(p.Spec.Nodes),
+		MatchLabels:     maps.Clone(p.Spec.MatchLabels),
+		HomeScheduler:   cluster.Spec.HomeScheduler,
+		HomeDispatcher:  p.Spec.HomeDispatcher,
+		CustomResources: slices.Clone(p.Spec.CustomResources),
+		Provision:       cluster.Spec.Provision,
+	}
+	spec.ClusterProfile = berthv1alpha1.ClusterProfile{
+		IPAddress:   p.Spec.IPAddress,
+		GeoLocation: unlessZero(berthv1alpha1.GeoLocation(p.Spec.GeoLocation)),
+		Region:      unlessZero(berthv1alpha1.Region(p.Spec.Region)),
+		Operator:    unlessZero(berthv1alpha1.Operator(p.Spec.Operator)),
+		EIPCapacity: p.Spec.EIPCapacity,
+		CPUCapacity: p.Spec.CPUCapacity,
+		MemCapacity: p.Spec.MemCapacity,
+		ServerPrice: p.Spec.ServerPrice,
+	}
+	for _, flavor := range p.Spec.Flavors {
+		spec.Flavors = append(spec.Flavors, berthv1alpha1.Flavor(flavor))
+	}
+	for _, storage := range p.Spec.Storage {
+		spec.Storage = append(spec.Storage, berthv1alpha1.Storage(storage))
+	}
+	for _, metric := range p.Spec.Metrics {
+		spec.Metrics = append(spec.Metrics, berthv1alpha1.MetricReference(metric))
+	}
+	cluster.Spec = spec
+}
+
+func unlessZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// Warnings tells what in a request is accepted and still not what the caller may expect.
+func (p *Profile) Warnings() []string {
+	var warnings []string
+	if p.Spec.HomeScheduler != "" {
+		warnings = append(warnings, "HomeScheduler is ignored: Berth chooses the scheduler of a cluster")
+	}
+	for _, storage := range p.Spec.Storage {
+		if !slices.Contains(storageTypes, storage.TypeID) {
+			// One is enough: there may be a hundred.
+			return append(warnings, fmt.Sprintf("storage type %.64q is none of sata, sas and ssd", storage.TypeID))
+		}
+	}
+	return warnings
+}
