@@ -1,0 +1,126 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package decision measures what one decision of a scheduler costs: a real scheduler over a full cache, without an API server,
+// decides where a pod runs. Berth and its peers decide in turns in one process, so that they are compared under the same load,
+// with the same compiler and the same settings.
+package decision
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"berth.dev/berth/test/perf/report"
+)
+
+// Scenario is a cluster and the peers that are compared in it. The first peer is the one that the others are compared with.
+type Scenario struct {
+	// Name identifies the scenario in results.
+	Name string
+	// Title tells a reader what the cluster is like.
+	Title string
+	// Nodes, Sites, Strangers and Neighbours are what newLayout takes.
+	Nodes, Sites, Strangers, Neighbours int
+
+	peers []peer
+}
+
+// Options tell how long to measure.
+type Options struct {
+	// Rounds is how often each peer has its turn.
+	Rounds int
+	// Turn is how long one turn takes, in milliseconds.
+	Turn int
+	// Placements is how often the whole workload is placed.
+	Placements int
+	// MaxNodes leaves larger scenarios out.
+	MaxNodes int
+}
+
+// Scenarios returns all scenarios, the small ones first.
+func Scenarios() []Scenario {
+	sharing := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName, extenderByNode}
+	bystanders := []peer{plainPods, bystanderAddsOnly, bystanderShipped}
+	var scenarios []Scenario
+	for _, nodes := range []int{1000, 5000} {
+		scenarios = append(scenarios, Scenario{
+			Name: fmt.Sprintf("bystanders-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, peers: bystanders,
+			Title: fmt.Sprintf("pods that use no feature of Berth, %d nodes", nodes),
+		})
+	}
+	for _, nodes := range []int{100, 1000, 5000} {
+		scenarios = append(scenarios, Scenario{
+			Name: fmt.Sprintf("all-sites-%d", nodes), Nodes: nodes, Sites: chosenSites, Strangers: 5, peers: sharing,
+			Title: fmt.Sprintf("a workload over ten sites that hold all %d nodes", nodes),
+		})
+	}
+	for _, nodes := range []int{1000, 5000} {
+		scenarios = append(scenarios, Scenario{
+			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: sharing,
+			Title: fmt.Sprintf("a workload over ten of a hundred sites, which hold a tenth of %d nodes", nodes),
+		})
+	}
+	return append(scenarios,
+		Scenario{
+			Name: "crowded-5000", Nodes: 5000, Sites: chosenSites, Strangers: 5, Neighbours: 10,
+			Title: "a workload over ten sites that hold all 5000 nodes, with ten other pods of its namespace on each",
+			peers: []peer{berthShipped, plainPods, topologySpread},
+		},
+		Scenario{
+			Name: "few-50000", Nodes: 50000, Sites: 1000, Strangers: 5,
+			Title: "a workload over ten of a thousand sites, which hold 500 of 50000 nodes",
+			peers: []peer{berthShipped, plainPods, nodeAffinity},
+		})
+}
+
+// Run measures the scenarios and reports progress to out.
+func Run(ctx context.Context, out io.Writer, scenarios []Scenario, c *Configurations, o Options) ([]report.Comparison, error) {
+	var comparisons []report.Comparison
+	for i := range scenarios {
+		s := &scenarios[i]
+		if o.MaxNodes > 0 && s.Nodes > o.MaxNodes {
+			continue
+		}
+		fmt.Fprintf(out, "decision %s: %s\n", s.Name, s.Title)
+		comparison, err := s.run(ctx, c, o)
+		if err != nil {
+			return nil, fmt.Errorf("scenario %s: %w", s.Name, err)
+		}
+		comparisons = append(comparisons, *comparison)
+	}
+	return comparisons, nil
+}
+
+func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*report.Comparison, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	l := newLayout(s.Nodes, s.Sites, s.Strangers, s.Neighbours)
+	contestants := make([]*contestant, 0, len(s.peers))
+	comparison := &report.Comparison{Name: s.Name, Title: s.Title}
+	for _, p := range s.peers {
+		contestant, err := p.start(ctx, l, c)
+		if err != nil {
+			return nil, fmt.Errorf("starting %s: %w", p.name, err)
+		}
+		contestants = append(contestants, contestant)
+		comparison.Peers = append(comparison.Peers, report.Peer{Name: p.name, Title: p.title})
+	}
+	for round := range o.Rounds {
+		for turn := range contestants {
+			// Nobody always comes after the same one.
+			i := (turn + round) % len(contestants)
+			if err := contestants[i].measure(ctx, o.Turn, round == 0, &comparison.Peers[i]); err != nil {
+				return nil, fmt.Errorf("measuring %s: %w", s.peers[i].name, err)
+			}
+		}
+	}
+	for range o.Placements {
+		for i, contestant := range contestants {
+			if err := contestant.placeAll(ctx, l, &comparison.Peers[i]); err != nil {
+				return nil, fmt.Errorf("placing with %s: %w", s.peers[i].name, err)
+			}
+		}
+	}
+	return comparison, nil
+}

@@ -1,0 +1,106 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decision
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"berth.dev/berth/test/perf/report"
+)
+
+// measure lets the contestant decide on the first pod again and again for about the given milliseconds. A warm-up is not
+// noted.
+func (c *contestant) measure(ctx context.Context, milliseconds int, warmUp bool, p *report.Peer) error {
+	pod := c.pod(0)
+	limit := time.Duration(milliseconds) * time.Millisecond
+	// The turns of the others have driven the data of this one out of the caches of the processor.
+	if _, _, err := c.decide(ctx, pod); err != nil {
+		return fmt.Errorf("deciding: %w", err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpuBefore, err := cpuTime()
+	if err != nil {
+		return err
+	}
+	started, decisions := time.Now(), 0
+	for time.Since(started) < limit || decisions < 3 {
+		if _, _, err := c.decide(ctx, pod); err != nil {
+			return fmt.Errorf("deciding: %w", err)
+		}
+		decisions++
+	}
+	took := time.Since(started)
+	cpuAfter, err := cpuTime()
+	if err != nil {
+		return err
+	}
+	runtime.ReadMemStats(&after)
+	if warmUp {
+		return nil
+	}
+	n := float64(decisions)
+	p.Nanoseconds = append(p.Nanoseconds, float64(took.Nanoseconds())/n)
+	p.CPUNanoseconds = append(p.CPUNanoseconds, float64((cpuAfter-cpuBefore).Nanoseconds())/n)
+	p.Allocations = append(p.Allocations, float64(after.Mallocs-before.Mallocs)/n)
+	p.Bytes = append(p.Bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
+	return nil
+}
+
+// placeAll places the whole workload pod by pod, counts what is wrong with the result, and takes it back.
+func (c *contestant) placeAll(ctx context.Context, l *layout, p *report.Peer) error {
+	all := make([]*placed, 0, replicas)
+	times := make([]time.Duration, 0, replicas)
+	perSite := map[string]int{}
+	for number := range replicas {
+		one, took, err := c.place(ctx, c.pod(number))
+		if err != nil {
+			return err
+		}
+		times = append(times, took)
+		if one == nil {
+			p.Unplaced++
+			continue
+		}
+		all = append(all, one)
+		perSite[l.siteOf[one.node]]++
+		if c.bound != nil {
+			c.bound(one.node)
+		}
+	}
+	for _, one := range slices.Backward(all) {
+		if err := c.forget(ctx, one); err != nil {
+			return err
+		}
+	}
+	if c.reset != nil {
+		c.reset()
+	}
+	p.Placed += len(all)
+	slices.Sort(times)
+	p.PlacingNanoseconds = append(p.PlacingNanoseconds, float64(times[len(times)/2].Nanoseconds()))
+	if c.shares == nil {
+		return nil
+	}
+	p.Limited = true
+	for site, pods := range perSite {
+		p.Violations += max(0, pods-c.shares[site])
+	}
+	return nil
+}
+
+// cpuTime returns how long all processors together have worked for this process. Unlike time it does not grow while other
+// processes have the machine.
+func cpuTime() (time.Duration, error) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0, fmt.Errorf("reading the processor time: %w", err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
+}

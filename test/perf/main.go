@@ -1,0 +1,144 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command perf runs the benchmarks that compare Berth with its peers, prints their results, and keeps them in files.
+//
+// It is run from the root of the repository, by `make bench` and `make bench-smoke`.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
+	"berth.dev/berth/test/perf/decision"
+	"berth.dev/berth/test/perf/report"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// The configurations that Berth ships, seen from the root of the repository.
+const (
+	shippedFile  = "manifests/base/scheduler-config.yaml"
+	addsOnlyFile = "manifests/components/adds-only/scheduler-config.yaml"
+)
+
+// The files that are written.
+const (
+	resultsFile = "bench/results/bench.json"
+	smokeFile   = "bench/results/smoke.json.tmp"
+	docFile     = "docs/reference/benchmarks.md"
+)
+
+// options are what the flags say.
+type options struct {
+	smoke bool
+	only  *regexp.Regexp
+}
+
+func parse(args []string) (*options, error) {
+	flags := flag.NewFlagSet("perf", flag.ContinueOnError)
+	smoke := flags.Bool("smoke", false, "measure for about two minutes, only enough to see what is far off, and leave the documentation alone")
+	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
+		"\"points\" stands for the benchmarks of single extension points")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	names, err := regexp.Compile(*only)
+	if err != nil {
+		return nil, fmt.Errorf("flag -only: %w", err)
+	}
+	return &options{smoke: *smoke, only: names}, nil
+}
+
+func run(ctx context.Context, out io.Writer, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	results := &report.Results{Environment: report.ThisEnvironment(ctx, o.smoke)}
+	if err := measure(ctx, out, o, results); err != nil {
+		return err
+	}
+	if err := report.Print(out, results); err != nil {
+		return err
+	}
+	switch {
+	case o.only.String() != "":
+		return nil
+	case o.smoke:
+		return report.WriteJSON(smokeFile, results)
+	}
+	if err := report.WriteJSON(resultsFile, results); err != nil {
+		return err
+	}
+	return writeDoc(results)
+}
+
+func measure(ctx context.Context, out io.Writer, o *options, results *report.Results) error {
+	// Whatever the schedulers log would be part of what is measured.
+	klog.SetLogger(logr.Discard())
+	ctx = klog.NewContext(ctx, logr.Discard())
+	configurations, err := readConfigurations()
+	if err != nil {
+		return err
+	}
+	lengths, benchtime := decision.Options{Rounds: 17, Turn: 100, Placements: 3}, "100ms"
+	if o.smoke {
+		lengths, benchtime = decision.Options{Rounds: 6, Turn: 40, Placements: 1, MaxNodes: 5000}, "10ms"
+	}
+	var scenarios []decision.Scenario
+	for _, s := range decision.Scenarios() {
+		if o.only.MatchString(s.Name) {
+			scenarios = append(scenarios, s)
+		}
+	}
+	if results.Decisions, err = decision.Run(ctx, out, scenarios, configurations, lengths); err != nil {
+		return err
+	}
+	if o.only.MatchString("points") {
+		fmt.Fprintln(out, "single extension points")
+		results.Points, err = points(ctx, benchtime)
+	}
+	return err
+}
+
+func writeDoc(results *report.Results) error {
+	file, err := os.Create(docFile)
+	if err != nil {
+		return fmt.Errorf("writing the documentation: %w", err)
+	}
+	if err := errors.Join(report.WriteMarkdown(file, results), file.Close()); err != nil {
+		return fmt.Errorf("writing the documentation: %w", err)
+	}
+	return nil
+}
+
+func readConfigurations() (*decision.Configurations, error) {
+	shipped, err := os.ReadFile(shippedFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the shipped configuration: %w", err)
+	}
+	addsOnly, err := os.ReadFile(addsOnlyFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration that only adds: %w", err)
+	}
+	return &decision.Configurations{Shipped: string(shipped), AddsOnly: string(addsOnly)}, nil
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// table is one table of a report.
+type table struct {
+	title   string
+	headers []string
+	rows    [][]string
+}
+
+// tables returns the results as tables. Ratios come first.
+func (r *Results) tables() []table {
+	var tables []table
+	for i := range r.Decisions {
+		tables = append(tables, r.Decisions[i].table())
+	}
+	if len(r.Throughputs) > 0 {
+		tables = append(tables, throughputTable(r.Throughputs))
+	}
+	if len(r.Points) > 0 {
+		tables = append(tables, pointTable(r.Points))
+	}
+	return tables
+}
+
+func (c *Comparison) table() table {
+	t := table{
+		title: c.Name + ": " + c.Title,
+		headers: []string{
+			"peer", "time", "range", "CPU", "placing", "decision", "CPU time", "allocations", "KiB", "placing time", "violations", "unplaced",
+		},
+	}
+	base := &c.Peers[0]
+	for i := range c.Peers {
+		p := &c.Peers[i]
+		ratio := Ratios(p.Nanoseconds, base.Nanoseconds)
+		violations := "does not share out"
+		if p.Limited {
+			violations = fmt.Sprintf("%d of %d", p.Violations, p.Placed)
+		}
+		t.rows = append(t.rows, []string{
+			p.Title, number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
+			number(Ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x",
+			number(Ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
+			milliseconds(SpreadOf(p.Nanoseconds).Median), milliseconds(SpreadOf(p.CPUNanoseconds).Median),
+			fmt.Sprintf("%.0f", SpreadOf(p.Allocations).Median), fmt.Sprintf("%.0f", SpreadOf(p.Bytes).Median/1024),
+			milliseconds(SpreadOf(p.PlacingNanoseconds).Median), violations, fmt.Sprintf("%d of %d", p.Unplaced, p.Placed+p.Unplaced),
+		})
+	}
+	return t
+}
+
+// throughputTable compares with the first peer of each workload.
+func throughputTable(throughputs []Throughput) table {
+	t := table{
+		title:   "scheduler_perf: pods bound a second, with an API server in the same process",
+		headers: []string{"workload", "peer", "pods/s", "ratio", "range"},
+	}
+	base := map[string]Spread{}
+	for i := range throughputs {
+		x := &throughputs[i]
+		pods := SpreadOf(x.Pods)
+		if _, known := base[x.Workload]; !known {
+			base[x.Workload] = pods
+		}
+		ratio := "-"
+		if base[x.Workload].Median > 0 {
+			ratio = number(pods.Median/base[x.Workload].Median) + " x"
+		}
+		t.rows = append(t.rows, []string{
+			x.Workload, x.Peer, fmt.Sprintf("%.0f", pods.Median), ratio, fmt.Sprintf("%.0f to %.0f", pods.Least, pods.Most),
+		})
+	}
+	return t
+}
+
+func pointTable(points []Point) table {
+	t := table{title: "Single extension points, hints and the count of pods", headers: []string{"benchmark", "ns", "bytes", "allocations"}}
+	for _, p := range points {
+		t.rows = append(t.rows, []string{
+			p.Name, fmt.Sprintf("%.0f", p.Nanoseconds), fmt.Sprintf("%.0f", p.Bytes), fmt.Sprintf("%.0f", p.Allocations),
+		})
+	}
+	return t
+}
+
+// Print writes the results as tables for a terminal.
+func Print(out io.Writer, results *Results) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, t := range results.tables() {
+		fmt.Fprintf(w, "\n%s\n  %s\n", t.title, strings.Join(t.headers, "\t"))
+		for _, row := range t.rows {
+			fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t"))
+		}
+	}
+	return w.Flush()
+}
+
+// number writes a ratio with three digits.
+func number(x float64) string {
+	switch {
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	default:
+		return fmt.Sprintf("%.2f", x)
+	}
+}
+
+func milliseconds(nanoseconds float64) string {
+	return fmt.Sprintf("%.3f ms", nanoseconds/1e6)
+}
