@@ -61,8 +61,18 @@ test-race: build-all ## All tests with the race detector, the integration tests 
 fuzz: ## Run every fuzz target for FUZZTIME=20s.
 	@hack/test.sh fuzz
 
+##@ Measure
+
 .PHONY: bench
-bench: ## Run the benchmarks. BENCH=REGEXP COUNT=5 choose which and how often.
+bench: ## Compare Berth with its peers: ten minutes, on a machine with nothing else to do. Writes docs/reference/benchmarks.md.
+	@go run ./test/perf
+
+.PHONY: bench-smoke
+bench-smoke: ## The same in two minutes, which shows only what is far off. Writes no documentation.
+	@go run ./test/perf -smoke
+
+.PHONY: bench-go
+bench-go: ## Run the Go benchmarks of all packages. BENCH=REGEXP COUNT=5 choose which and how often.
 	@hack/test.sh bench
 
 ##@ Check
