@@ -26,13 +26,22 @@ const (
 	seatsShown = 20
 )
 
-const divisionLong = `Compute how a PropagationPolicy shares replicas out over clusters.
+const divisionLong = `Compute how a PropagationPolicy or a Subscription shares replicas out over clusters.
 
 Replicas are shared out in proportion to the weights by Webster's method: seats are handed out one by one, and the
 shares of N replicas are the first N seats. So the shares depend on weights and bounds only, never on what runs now.
 
 With --current the command also tells by how many replicas each cluster has to grow or shrink. With --capacity a
-cluster takes at most what runs there now plus that many; what exceeds it goes to the other clusters.`
+cluster takes at most what runs there now plus that many; what exceeds it goes to the other clusters.
+
+--strategy is for Subscriptions:
+
+  static   by weight, as above; a cluster of weight 0 gets nothing
+  spread   by free capacity
+  binpack  in as few clusters as possible, the one with most room first
+
+Spread and binpack share out the difference between --replicas and --current and leave the rest where it is. Weights do
+not matter to them. Clusters that are not listed in --capacity take nothing more, and are the first to shrink.`
 
 const divisionExample = `  # Seven replicas at 2:3
   berthctl preview division --replicas 7 --weights beijing=2,hangzhou=3
@@ -43,12 +52,17 @@ const divisionExample = `  # Seven replicas at 2:3
 
   # What changes if beijing has room for one more replica only
   berthctl preview division --replicas 10 --weights beijing=2,hangzhou=3 \
-    --current beijing=2,hangzhou=3 --capacity beijing=1`
+    --current beijing=2,hangzhou=3 --capacity beijing=1
+
+  # Six replicas by free capacity, in two clusters at most
+  berthctl preview division --strategy spread --replicas 6 --capacity beijing=3,hangzhou=6,shanghai=9 --max-clusters 2`
 
 // divisionOptions are the flags of preview division.
 type divisionOptions struct {
 	replicas                             *values.Number
 	weights, min, max, current, capacity *values.Pairs
+	strategy                             string
+	dynamic                              dynamicOptions
 	output                               *output.Flag
 }
 
@@ -75,19 +89,23 @@ func newDivision(streams genericiooptions.IOStreams) *cobra.Command {
 	replicas := values.Range{Max: math.MaxInt32}
 	o := &divisionOptions{
 		replicas: values.NewNumber(values.Range{Max: maxReplicas}),
-		weights:  values.NewPairs(values.Range{Min: 1, Max: apportion.MaxWeight}),
+		weights:  values.NewPairs(values.Range{Max: apportion.MaxWeight}),
 		min:      values.NewPairs(replicas),
 		max:      values.NewPairs(replicas),
 		current:  values.NewPairs(replicas),
 		capacity: values.NewPairs(replicas),
+		dynamic:  newDynamicOptions(),
 		output:   output.NewFlag(output.Table, output.JSON, output.YAML),
 	}
 	cmd := &cobra.Command{
-		Use:     "division --replicas N --weights CLUSTER=WEIGHT,...",
+		Use:     "division --replicas N {--weights CLUSTER=WEIGHT,... | --strategy spread --capacity CLUSTER=N,...}",
 		Short:   "Compute how replicas are shared out over clusters",
 		Long:    divisionLong,
 		Example: divisionExample,
 		Args:    cobra.NoArgs,
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			return o.checkStrategy(cmd)
+		},
 		RunE: func(*cobra.Command, []string) error {
 			return o.run(streams.Out)
 		},
@@ -96,35 +114,50 @@ func newDivision(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Var(o.replicas, "replicas", fmt.Sprintf("number of replicas to share out, at most %d", maxReplicas))
-	flags.Var(o.weights, "weights", fmt.Sprintf("weight of each cluster, from 1 to %d", apportion.MaxWeight))
+	flags.Var(o.weights, "weights", fmt.Sprintf("weight of each cluster, from 1 to %d; with a strategy from 0", apportion.MaxWeight))
 	flags.Var(o.min, "min", "replicas that a cluster gets before weights count")
 	flags.Var(o.max, "max", "replicas that a cluster gets at most")
 	flags.Var(o.current, "current", "replicas that run in a cluster now")
 	flags.Var(o.capacity, "capacity", "further replicas for which a cluster has room")
+	flags.StringVar(&o.strategy, "strategy", "", "how a Subscription divides: static, spread or binpack")
+	o.dynamic.addTo(flags)
 	o.output.AddTo(cmd)
-	for _, required := range []string{"replicas", "weights"} {
-		// It fails only for a flag that does not exist.
-		_ = cmd.MarkFlagRequired(required)
-	}
+	// They fail only for flags that do not exist.
+	_ = cmd.MarkFlagRequired("replicas")
+	_ = cmd.RegisterFlagCompletionFunc("strategy",
+		cobra.FixedCompletions(strategies, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func (o *divisionOptions) run(out io.Writer) error {
-	clusters, err := o.clusters()
+	d, err := o.divide()
 	if err != nil {
 		return err
+	}
+	return o.output.Print(out, d, func(w io.Writer) error { return d.print(w, o.current.Values()) })
+}
+
+func (o *divisionOptions) divide() (division, error) {
+	if o.isDynamic() {
+		return o.divideByRoom()
+	}
+	clusters, err := o.clusters()
+	if err != nil {
+		return division{}, err
 	}
 	order, err := apportion.NewOrder(clusters)
 	if err != nil {
-		return err
+		return division{}, err
 	}
-	d := divide(order, o.replicas.Value(), o.current.Values())
-	return o.output.Print(out, d, func(w io.Writer) error { return d.print(w, o.current.Values()) })
+	return divideByWeight(order, o.replicas.Value(), o.current.Values()), nil
 }
 
 // clusters returns the clusters by name with all their bounds.
 func (o *divisionOptions) clusters() ([]apportion.Cluster, error) {
 	weights := o.weights.Values()
+	if err := o.checkWeights(); err != nil {
+		return nil, err
+	}
 	for _, flag := range []struct {
 		name   string
 		values *values.Pairs
@@ -158,24 +191,30 @@ func (o *divisionOptions) room() map[string]int64 {
 	return room
 }
 
-// divide shares replicas out. It lists moves only if it is told what runs now.
-func divide(order *apportion.Order, replicas int64, current map[string]int64) division {
+// divideByWeight shares replicas out.
+func divideByWeight(order *apportion.Order, replicas int64, current map[string]int64) division {
 	shares, unplaced := order.Shares(replicas)
-	d := division{Replicas: replicas, Unplaced: unplaced}
+	return newDivisionOf(unplaced, order.Name, shares, order.Seats(replicas), current)
+}
+
+// newDivisionOf returns the answer for clusters by index. It lists moves only if it is told what runs now.
+func newDivisionOf(
+	unplaced int64, name func(int) string, shares []int64, seats []int32, current map[string]int64,
+) division {
+	d := division{Replicas: unplaced, Unplaced: unplaced, Seats: make([]string, len(seats))}
 	if current != nil {
 		d.Moves = []move{}
 	}
 	for i, n := range shares {
-		name := order.Name(i)
-		d.Shares = append(d.Shares, share{Cluster: name, Replicas: n})
-		if change := n - current[name]; current != nil && change != 0 {
-			d.Moves = append(d.Moves, move{Cluster: name, Change: change})
+		cluster := name(i)
+		d.Replicas += n
+		d.Shares = append(d.Shares, share{Cluster: cluster, Replicas: n})
+		if change := n - current[cluster]; current != nil && change != 0 {
+			d.Moves = append(d.Moves, move{Cluster: cluster, Change: change})
 		}
 	}
-	owners := order.Seats(replicas)
-	d.Seats = make([]string, len(owners))
-	for seat, cluster := range owners {
-		d.Seats[seat] = order.Name(int(cluster))
+	for seat, cluster := range seats {
+		d.Seats[seat] = name(int(cluster))
 	}
 	return d
 }
