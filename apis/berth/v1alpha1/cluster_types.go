@@ -20,6 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodeCount`
 // +kubebuilder:printcolumn:name="Ready-Nodes",type=integer,JSONPath=`.status.readyNodeCount`
+// +kubebuilder:printcolumn:name="Online",type=string,JSONPath=`.status.conditions[?(@.type=="Online")].status`
 // +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.spec.geoLocation.city`
 // +kubebuilder:printcolumn:name="Region",type=string,priority=1,JSONPath=`.spec.region.region`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
@@ -120,17 +121,11 @@ type MetricReference struct {
 type ClusterProvision struct {
 	// cloudLabels are label constraints that a cloud must meet, such as "location is DE".
 	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:items:MaxLength=1024
-	CloudLabels []string `json:"cloudLabels,omitempty"`
+	CloudLabels LabelConstraints `json:"cloudLabels,omitempty"`
 
 	// cloudMetrics are metric constraints that a cloud must meet, such as "load < 5".
 	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:items:MaxLength=1024
-	CloudMetrics []string `json:"cloudMetrics,omitempty"`
+	CloudMetrics MetricConstraints `json:"cloudMetrics,omitempty"`
 }
 
 // ClusterStatus is what Berth observed of a Cluster.
@@ -158,8 +153,19 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	HomeScheduler string `json:"homeScheduler,omitempty"`
 
-	// conditions: Ready says whether at least one node can take pods, Conflicted whether another Cluster holds a node
-	// that this one claims.
+	// metrics are the last values of the metrics of the cluster.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Metrics []MetricSample `json:"metrics,omitempty"`
+
+	// scheduledTo is the cloud that was chosen for a cluster that is to be made.
+	// +optional
+	ScheduledTo *CloudReference `json:"scheduledTo,omitempty"`
+
+	// conditions: Ready says whether at least one node can take pods, Online whether enough of them can for applications to
+	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether a cloud is chosen for a cluster that
+	// is to be made, Conflicted whether another Cluster holds a node that this one claims.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

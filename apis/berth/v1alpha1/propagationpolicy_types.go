@@ -106,6 +106,10 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=1000
 	StaticWeightList []StaticClusterWeight `json:"staticWeightList"`
 
+	// constraints are what a cluster must meet to take new pods of the policy. Running pods stay.
+	// +optional
+	Constraints *ClusterConstraints `json:"constraints,omitempty"`
+
 	// whenUnsatisfiable says what becomes of a pod for which no cluster has a free place in its share: DoNotSchedule (the
 	// default) lets it wait, ScheduleAnyway lets it go to any other node, with the clusters furthest below their share
 	// first.

@@ -32,6 +32,15 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Cluster{}, &ClusterList{},
 		&PropagationPolicy{}, &PropagationPolicyList{},
+		&Application{}, &ApplicationList{},
+		&GlobalMetric{}, &GlobalMetricList{},
+		&GlobalMetricsProvider{}, &GlobalMetricsProviderList{},
+		&Metric{}, &MetricList{},
+		&MetricsProvider{}, &MetricsProviderList{},
+		&Cloud{}, &CloudList{},
+		&GlobalCloud{}, &GlobalCloudList{},
+		&MagnumCluster{}, &MagnumClusterList{},
+		&OpenStackProject{}, &OpenStackProjectList{},
 		&ClusterResource{}, &ClusterResourceList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
