@@ -40,10 +40,28 @@ func (f *genericInformer) Lister() cache.GenericLister {
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
 	switch resource {
 	// Group=berth.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithResource("applications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Applications().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("clouds"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Clouds().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("clusters"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Clusters().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("clusterresources"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().ClusterResources().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("globalclouds"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().GlobalClouds().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("globalmetrics"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().GlobalMetrics().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("globalmetricsproviders"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().GlobalMetricsProviders().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("magnumclusters"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().MagnumClusters().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("metrics"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Metrics().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("metricsproviders"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().MetricsProviders().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("openstackprojects"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().OpenStackProjects().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("propagationpolicies"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().PropagationPolicies().Informer()}, nil
 

@@ -5,6 +5,22 @@
 
 package v1alpha1
 
+// ApplicationListerExpansion allows custom methods to be added to
+// ApplicationLister.
+type ApplicationListerExpansion interface{}
+
+// ApplicationNamespaceListerExpansion allows custom methods to be added to
+// ApplicationNamespaceLister.
+type ApplicationNamespaceListerExpansion interface{}
+
+// CloudListerExpansion allows custom methods to be added to
+// CloudLister.
+type CloudListerExpansion interface{}
+
+// CloudNamespaceListerExpansion allows custom methods to be added to
+// CloudNamespaceLister.
+type CloudNamespaceListerExpansion interface{}
+
 // ClusterListerExpansion allows custom methods to be added to
 // ClusterLister.
 type ClusterListerExpansion interface{}
@@ -12,6 +28,50 @@ type ClusterListerExpansion interface{}
 // ClusterResourceListerExpansion allows custom methods to be added to
 // ClusterResourceLister.
 type ClusterResourceListerExpansion interface{}
+
+// GlobalCloudListerExpansion allows custom methods to be added to
+// GlobalCloudLister.
+type GlobalCloudListerExpansion interface{}
+
+// GlobalMetricListerExpansion allows custom methods to be added to
+// GlobalMetricLister.
+type GlobalMetricListerExpansion interface{}
+
+// GlobalMetricsProviderListerExpansion allows custom methods to be added to
+// GlobalMetricsProviderLister.
+type GlobalMetricsProviderListerExpansion interface{}
+
+// MagnumClusterListerExpansion allows custom methods to be added to
+// MagnumClusterLister.
+type MagnumClusterListerExpansion interface{}
+
+// MagnumClusterNamespaceListerExpansion allows custom methods to be added to
+// MagnumClusterNamespaceLister.
+type MagnumClusterNamespaceListerExpansion interface{}
+
+// MetricListerExpansion allows custom methods to be added to
+// MetricLister.
+type MetricListerExpansion interface{}
+
+// MetricNamespaceListerExpansion allows custom methods to be added to
+// MetricNamespaceLister.
+type MetricNamespaceListerExpansion interface{}
+
+// MetricsProviderListerExpansion allows custom methods to be added to
+// MetricsProviderLister.
+type MetricsProviderListerExpansion interface{}
+
+// MetricsProviderNamespaceListerExpansion allows custom methods to be added to
+// MetricsProviderNamespaceLister.
+type MetricsProviderNamespaceListerExpansion interface{}
+
+// OpenStackProjectListerExpansion allows custom methods to be added to
+// OpenStackProjectLister.
+type OpenStackProjectListerExpansion interface{}
+
+// OpenStackProjectNamespaceListerExpansion allows custom methods to be added to
+// OpenStackProjectNamespaceLister.
+type OpenStackProjectNamespaceListerExpansion interface{}
 
 // PropagationPolicyListerExpansion allows custom methods to be added to
 // PropagationPolicyLister.

@@ -11,10 +11,28 @@ import (
 
 // Interface provides access to all the informers in this group version.
 type Interface interface {
+	// Applications returns a ApplicationInformer.
+	Applications() ApplicationInformer
+	// Clouds returns a CloudInformer.
+	Clouds() CloudInformer
 	// Clusters returns a ClusterInformer.
 	Clusters() ClusterInformer
 	// ClusterResources returns a ClusterResourceInformer.
 	ClusterResources() ClusterResourceInformer
+	// GlobalClouds returns a GlobalCloudInformer.
+	GlobalClouds() GlobalCloudInformer
+	// GlobalMetrics returns a GlobalMetricInformer.
+	GlobalMetrics() GlobalMetricInformer
+	// GlobalMetricsProviders returns a GlobalMetricsProviderInformer.
+	GlobalMetricsProviders() GlobalMetricsProviderInformer
+	// MagnumClusters returns a MagnumClusterInformer.
+	MagnumClusters() MagnumClusterInformer
+	// Metrics returns a MetricInformer.
+	Metrics() MetricInformer
+	// MetricsProviders returns a MetricsProviderInformer.
+	MetricsProviders() MetricsProviderInformer
+	// OpenStackProjects returns a OpenStackProjectInformer.
+	OpenStackProjects() OpenStackProjectInformer
 	// PropagationPolicies returns a PropagationPolicyInformer.
 	PropagationPolicies() PropagationPolicyInformer
 }
@@ -30,6 +48,16 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
 }
 
+// Applications returns a ApplicationInformer.
+func (v *version) Applications() ApplicationInformer {
+	return &applicationInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// Clouds returns a CloudInformer.
+func (v *version) Clouds() CloudInformer {
+	return &cloudInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
 // Clusters returns a ClusterInformer.
 func (v *version) Clusters() ClusterInformer {
 	return &clusterInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
@@ -38,6 +66,41 @@ func (v *version) Clusters() ClusterInformer {
 // ClusterResources returns a ClusterResourceInformer.
 func (v *version) ClusterResources() ClusterResourceInformer {
 	return &clusterResourceInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// GlobalClouds returns a GlobalCloudInformer.
+func (v *version) GlobalClouds() GlobalCloudInformer {
+	return &globalCloudInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// GlobalMetrics returns a GlobalMetricInformer.
+func (v *version) GlobalMetrics() GlobalMetricInformer {
+	return &globalMetricInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// GlobalMetricsProviders returns a GlobalMetricsProviderInformer.
+func (v *version) GlobalMetricsProviders() GlobalMetricsProviderInformer {
+	return &globalMetricsProviderInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// MagnumClusters returns a MagnumClusterInformer.
+func (v *version) MagnumClusters() MagnumClusterInformer {
+	return &magnumClusterInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// Metrics returns a MetricInformer.
+func (v *version) Metrics() MetricInformer {
+	return &metricInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// MetricsProviders returns a MetricsProviderInformer.
+func (v *version) MetricsProviders() MetricsProviderInformer {
+	return &metricsProviderInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// OpenStackProjects returns a OpenStackProjectInformer.
+func (v *version) OpenStackProjects() OpenStackProjectInformer {
+	return &openStackProjectInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
 
 // PropagationPolicies returns a PropagationPolicyInformer.

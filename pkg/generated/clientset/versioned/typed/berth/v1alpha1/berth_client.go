@@ -15,8 +15,17 @@ import (
 
 type BerthV1alpha1Interface interface {
 	RESTClient() rest.Interface
+	ApplicationsGetter
+	CloudsGetter
 	ClustersGetter
 	ClusterResourcesGetter
+	GlobalCloudsGetter
+	GlobalMetricsGetter
+	GlobalMetricsProvidersGetter
+	MagnumClustersGetter
+	MetricsGetter
+	MetricsProvidersGetter
+	OpenStackProjectsGetter
 	PropagationPoliciesGetter
 }
 
@@ -25,12 +34,48 @@ type BerthV1alpha1Client struct {
 	restClient rest.Interface
 }
 
+func (c *BerthV1alpha1Client) Applications(namespace string) ApplicationInterface {
+	return newApplications(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) Clouds(namespace string) CloudInterface {
+	return newClouds(c, namespace)
+}
+
 func (c *BerthV1alpha1Client) Clusters() ClusterInterface {
 	return newClusters(c)
 }
 
 func (c *BerthV1alpha1Client) ClusterResources() ClusterResourceInterface {
 	return newClusterResources(c)
+}
+
+func (c *BerthV1alpha1Client) GlobalClouds() GlobalCloudInterface {
+	return newGlobalClouds(c)
+}
+
+func (c *BerthV1alpha1Client) GlobalMetrics() GlobalMetricInterface {
+	return newGlobalMetrics(c)
+}
+
+func (c *BerthV1alpha1Client) GlobalMetricsProviders() GlobalMetricsProviderInterface {
+	return newGlobalMetricsProviders(c)
+}
+
+func (c *BerthV1alpha1Client) MagnumClusters(namespace string) MagnumClusterInterface {
+	return newMagnumClusters(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) Metrics(namespace string) MetricInterface {
+	return newMetrics(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) MetricsProviders(namespace string) MetricsProviderInterface {
+	return newMetricsProviders(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) OpenStackProjects(namespace string) OpenStackProjectInterface {
+	return newOpenStackProjects(c, namespace)
 }
 
 func (c *BerthV1alpha1Client) PropagationPolicies(namespace string) PropagationPolicyInterface {

@@ -5,8 +5,26 @@
 
 package v1alpha1
 
+type ApplicationExpansion interface{}
+
+type CloudExpansion interface{}
+
 type ClusterExpansion interface{}
 
 type ClusterResourceExpansion interface{}
+
+type GlobalCloudExpansion interface{}
+
+type GlobalMetricExpansion interface{}
+
+type GlobalMetricsProviderExpansion interface{}
+
+type MagnumClusterExpansion interface{}
+
+type MetricExpansion interface{}
+
+type MetricsProviderExpansion interface{}
+
+type OpenStackProjectExpansion interface{}
 
 type PropagationPolicyExpansion interface{}

@@ -15,12 +15,48 @@ type FakeBerthV1alpha1 struct {
 	*testing.Fake
 }
 
+func (c *FakeBerthV1alpha1) Applications(namespace string) v1alpha1.ApplicationInterface {
+	return newFakeApplications(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) Clouds(namespace string) v1alpha1.CloudInterface {
+	return newFakeClouds(c, namespace)
+}
+
 func (c *FakeBerthV1alpha1) Clusters() v1alpha1.ClusterInterface {
 	return newFakeClusters(c)
 }
 
 func (c *FakeBerthV1alpha1) ClusterResources() v1alpha1.ClusterResourceInterface {
 	return newFakeClusterResources(c)
+}
+
+func (c *FakeBerthV1alpha1) GlobalClouds() v1alpha1.GlobalCloudInterface {
+	return newFakeGlobalClouds(c)
+}
+
+func (c *FakeBerthV1alpha1) GlobalMetrics() v1alpha1.GlobalMetricInterface {
+	return newFakeGlobalMetrics(c)
+}
+
+func (c *FakeBerthV1alpha1) GlobalMetricsProviders() v1alpha1.GlobalMetricsProviderInterface {
+	return newFakeGlobalMetricsProviders(c)
+}
+
+func (c *FakeBerthV1alpha1) MagnumClusters(namespace string) v1alpha1.MagnumClusterInterface {
+	return newFakeMagnumClusters(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) Metrics(namespace string) v1alpha1.MetricInterface {
+	return newFakeMetrics(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) MetricsProviders(namespace string) v1alpha1.MetricsProviderInterface {
+	return newFakeMetricsProviders(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) OpenStackProjects(namespace string) v1alpha1.OpenStackProjectInterface {
+	return newFakeOpenStackProjects(c, namespace)
 }
 
 func (c *FakeBerthV1alpha1) PropagationPolicies(namespace string) v1alpha1.PropagationPolicyInterface {
