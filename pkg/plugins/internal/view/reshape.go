@@ -35,6 +35,7 @@ func (v *View) reshape(infos []fwk.NodeInfo) {
 	}
 	first := v.nodes == nil
 	v.nodes, v.generations = nodes, generations
+	v.shape++
 	if first || len(old) > 0 {
 		v.findVanished()
 	} else {

@@ -51,6 +51,7 @@ type View struct {
 	clusterNames []string
 
 	recounted  int
+	shape      int64
 	unfinished bool
 }
 
@@ -148,6 +149,12 @@ func (v *View) Recounted() int {
 	return v.recounted
 }
 
+// Shape returns a number that differs from that of an earlier Refresh if the list of nodes, or the cluster of one of them, has
+// changed since.
+func (v *View) Shape() int64 {
+	return v.shape
+}
+
 // ClusterID returns the ID under which the view counts a cluster. IDs are small numbers that stay the same for the life of
 // the view.
 func (v *View) ClusterID(cluster string) int32 {
@@ -192,6 +199,7 @@ func (v *View) recount(n *node) {
 	if cluster := v.clusterOf(n.info.Node()); cluster != n.cluster {
 		v.forget(n)
 		n.cluster = cluster
+		v.shape++
 	}
 	pods := n.info.GetPods()
 	for i, info := range pods {
