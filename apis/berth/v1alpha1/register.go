@@ -42,6 +42,9 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&MagnumCluster{}, &MagnumClusterList{},
 		&OpenStackProject{}, &OpenStackProjectList{},
 		&ClusterResource{}, &ClusterResourceList{},
+		&Subscription{}, &SubscriptionList{},
+		&FeedInventory{}, &FeedInventoryList{},
+		&FeedParser{}, &FeedParserList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -1,0 +1,273 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Subscription says which objects of its namespace, its feeds, run in which Clusters, and how their replicas are divided.
+// It has the shape of Clusternet's Subscription.
+//
+// +genclient
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=bsub,categories=berth
+// +kubebuilder:printcolumn:name="Strategy",type=string,JSONPath=`.spec.schedulingStrategy`
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.dividingScheduling.type`
+// +kubebuilder:printcolumn:name="Parsed",type=string,JSONPath=`.status.conditions[?(@.type=="Parsed")].status`
+// +kubebuilder:printcolumn:name="Scheduled",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].status`
+// +kubebuilder:printcolumn:name="Clusters",type=string,priority=1,JSONPath=`.status.bindingClusters`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Subscription struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says what runs where.
+	Spec SubscriptionSpec `json:"spec"`
+
+	// status is what Berth observed. Only Berth's controllers write it.
+	// +optional
+	Status SubscriptionStatus `json:"status,omitempty"`
+}
+
+// SubscriptionList is a list of Subscriptions.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type SubscriptionList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the subscriptions.
+	Items []Subscription `json:"items"`
+}
+
+// SubscriptionSpec says what runs where.
+//
+// +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'Dividing' || (has(self.dividingScheduling) && has(self.dividingScheduling.type))",message="schedulingStrategy Dividing needs dividingScheduling.type: Static or Dynamic"
+// +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'DynamicDividing' || !has(self.dividingScheduling) || !has(self.dividingScheduling.type) || self.dividingScheduling.type == 'Dynamic'",message="schedulingStrategy DynamicDividing does not go with dividingScheduling.type Static"
+// +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'Dividing' || !has(self.dividingScheduling) || !has(self.dividingScheduling.type) || self.dividingScheduling.type != 'Static' || self.subscribers.exists(s, s.weight > 0)",message="dividingScheduling.type Static needs a subscriber with a weight above 0"
+type SubscriptionSpec struct {
+	// schedulingStrategy says how feeds are spread over the clusters: Replication (the default) runs a full copy in each,
+	// Dividing divides the replicas as dividingScheduling says. DynamicDividing is short for Dividing with
+	// dividingScheduling.type Dynamic.
+	// +optional
+	// +kubebuilder:default=Replication
+	SchedulingStrategy SchedulingStrategy `json:"schedulingStrategy,omitempty"`
+
+	// dividingScheduling says how replicas are divided. It does not matter to Replication.
+	// +optional
+	DividingScheduling *DividingScheduling `json:"dividingScheduling,omitempty"`
+
+	// priority orders subscriptions that wait for room: larger ones come first. Default 0.
+	// +optional
+	Priority *int32 `json:"priority,omitempty"`
+
+	// subscribers select the clusters that may take the feeds.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Subscribers []Subscriber `json:"subscribers"`
+
+	// feeds are the objects that run in the clusters. Each may be listed once.
+	// +listType=map
+	// +listMapKey=apiVersion
+	// +listMapKey=kind
+	// +listMapKey=namespace
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Feeds []Feed `json:"feeds"`
+}
+
+// SchedulingStrategy says how feeds are spread over clusters.
+//
+// +kubebuilder:validation:Enum=Replication;Dividing;DynamicDividing
+type SchedulingStrategy string
+
+const (
+	// ReplicationStrategy runs a full copy in each cluster.
+	ReplicationStrategy SchedulingStrategy = "Replication"
+
+	// DividingStrategy divides the replicas.
+	DividingStrategy SchedulingStrategy = "Dividing"
+
+	// DynamicDividingStrategy is DividingStrategy with DynamicDividingType.
+	DynamicDividingStrategy SchedulingStrategy = "DynamicDividing"
+)
+
+// DividingScheduling says how replicas are divided.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.dynamicDividing) || !has(self.type) || self.type == 'Dynamic'",message="dynamicDividing goes with type Dynamic only"
+type DividingScheduling struct {
+	// type is Static: by the weights of the subscribers; or Dynamic: as dynamicDividing says.
+	// +optional
+	Type DividingType `json:"type,omitempty"`
+
+	// dynamicDividing says how replicas are divided by free capacity. Absent means Spread.
+	// +optional
+	DynamicDividing *DynamicDividing `json:"dynamicDividing,omitempty"`
+}
+
+// DividingType says by what replicas are divided.
+//
+// +kubebuilder:validation:Enum=Static;Dynamic
+type DividingType string
+
+const (
+	// StaticDividingType divides by weight.
+	StaticDividingType DividingType = "Static"
+
+	// DynamicDividingType divides by free capacity.
+	DynamicDividingType DividingType = "Dynamic"
+)
+
+// DynamicDividing says how replicas are divided by free capacity.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minClusters) || !has(self.maxClusters) || self.minClusters <= self.maxClusters",message="minClusters must not be greater than maxClusters"
+type DynamicDividing struct {
+	// strategy is Spread (the default): replicas in proportion to the room that clusters have; or Binpack: replicas in as
+	// few clusters as possible.
+	// +optional
+	// +kubebuilder:default=Spread
+	Strategy DynamicStrategy `json:"strategy,omitempty"`
+
+	// minClusters is the number of clusters that get at least one replica of a feed, as far as there are as many replicas,
+	// and clusters with room. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	MinClusters *int32 `json:"minClusters,omitempty"`
+
+	// maxClusters is the number of clusters that hold replicas of a feed at most. Absent means any number.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxClusters *int32 `json:"maxClusters,omitempty"`
+
+	// preferredClusters prefer clusters by their labels. The weights, 1 to 100, of all terms that match a cluster add up.
+	// Clusters with the largest sum take as many replicas as they can; what is left goes to the next ones.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(t, t.weight >= 1 && t.weight <= 100)",message="the weight of a preferred cluster must be from 1 to 100"
+	PreferredClusters []corev1.PreferredSchedulingTerm `json:"preferredClusters,omitempty"`
+}
+
+// DynamicStrategy says how free capacity is used.
+//
+// +kubebuilder:validation:Enum=Spread;Binpack
+type DynamicStrategy string
+
+const (
+	// SpreadStrategy divides in proportion to free capacity.
+	SpreadStrategy DynamicStrategy = "Spread"
+
+	// BinpackStrategy uses as few clusters as possible.
+	BinpackStrategy DynamicStrategy = "Binpack"
+)
+
+// Subscriber selects clusters and gives each of them a weight.
+type Subscriber struct {
+	// clusterAffinity selects Clusters by their labels; {} selects all.
+	ClusterAffinity metav1.LabelSelector `json:"clusterAffinity"`
+
+	// weight of each selected cluster, relative to the others, from 0 to 10000000. The weights of all subscribers that
+	// select a cluster add up. A cluster of weight 0 gets no replicas by Static; the other strategies ignore weights.
+	// Default 0.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000000
+	Weight int32 `json:"weight"`
+}
+
+// Feed names an object.
+type Feed struct {
+	// apiVersion of the object, for instance "apps/v1".
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=316
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`
+	APIVersion string `json:"apiVersion"`
+
+	// kind of the object, for instance "Deployment".
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	Kind string `json:"kind"`
+
+	// namespace may be left out or name the namespace of the Subscription. Objects of another namespace are not read.
+	// +optional
+	// +kubebuilder:default=""
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// SubscriptionStatus is what Berth observed of a Subscription.
+type SubscriptionStatus struct {
+	// observedGeneration is the generation of the spec by which the feeds were divided last.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// bindingClusters names the Clusters that take the feeds, in ascending order.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	BindingClusters []string `json:"bindingClusters,omitempty"`
+
+	// feeds tells for each feed how it is divided, in the order of the spec.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Feeds []FeedPlacement `json:"feeds,omitempty"`
+
+	// conditions: Parsed says whether it is known of all feeds what they need, Scheduled whether all replicas have a place,
+	// Available whether they run, Degraded whether something that was placed has lost its place.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// FeedPlacement tells how one feed is divided.
+type FeedPlacement struct {
+	Feed `json:",inline"`
+
+	// replicas is the number of replicas that the feed wants. Absent for objects that are copied whole.
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// clusters tells the replicas of each cluster that has any, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Clusters []FeedClusterReplicas `json:"clusters,omitempty"`
+
+	// unplaced is the number of replicas that find no room.
+	// +optional
+	Unplaced int32 `json:"unplaced,omitempty"`
+
+	// message says why replicas are unplaced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// FeedClusterReplicas tells how many replicas of a feed a cluster has.
+type FeedClusterReplicas struct {
+	// name of the cluster.
+	Name string `json:"name"`
+
+	// replicas that the cluster was given.
+	Replicas int32 `json:"replicas"`
+}
