@@ -48,6 +48,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Clusters().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("clusterresources"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().ClusterResources().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("feedinventories"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().FeedInventories().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("feedparsers"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().FeedParsers().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("globalclouds"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().GlobalClouds().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("globalmetrics"):
@@ -64,6 +68,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().OpenStackProjects().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("propagationpolicies"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().PropagationPolicies().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("subscriptions"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Subscriptions().Informer()}, nil
 
 	}
 

@@ -29,6 +29,18 @@ type ClusterListerExpansion interface{}
 // ClusterResourceLister.
 type ClusterResourceListerExpansion interface{}
 
+// FeedInventoryListerExpansion allows custom methods to be added to
+// FeedInventoryLister.
+type FeedInventoryListerExpansion interface{}
+
+// FeedInventoryNamespaceListerExpansion allows custom methods to be added to
+// FeedInventoryNamespaceLister.
+type FeedInventoryNamespaceListerExpansion interface{}
+
+// FeedParserListerExpansion allows custom methods to be added to
+// FeedParserLister.
+type FeedParserListerExpansion interface{}
+
 // GlobalCloudListerExpansion allows custom methods to be added to
 // GlobalCloudLister.
 type GlobalCloudListerExpansion interface{}
@@ -80,3 +92,11 @@ type PropagationPolicyListerExpansion interface{}
 // PropagationPolicyNamespaceListerExpansion allows custom methods to be added to
 // PropagationPolicyNamespaceLister.
 type PropagationPolicyNamespaceListerExpansion interface{}
+
+// SubscriptionListerExpansion allows custom methods to be added to
+// SubscriptionLister.
+type SubscriptionListerExpansion interface{}
+
+// SubscriptionNamespaceListerExpansion allows custom methods to be added to
+// SubscriptionNamespaceLister.
+type SubscriptionNamespaceListerExpansion interface{}

@@ -19,6 +19,10 @@ type Interface interface {
 	Clusters() ClusterInformer
 	// ClusterResources returns a ClusterResourceInformer.
 	ClusterResources() ClusterResourceInformer
+	// FeedInventories returns a FeedInventoryInformer.
+	FeedInventories() FeedInventoryInformer
+	// FeedParsers returns a FeedParserInformer.
+	FeedParsers() FeedParserInformer
 	// GlobalClouds returns a GlobalCloudInformer.
 	GlobalClouds() GlobalCloudInformer
 	// GlobalMetrics returns a GlobalMetricInformer.
@@ -35,6 +39,8 @@ type Interface interface {
 	OpenStackProjects() OpenStackProjectInformer
 	// PropagationPolicies returns a PropagationPolicyInformer.
 	PropagationPolicies() PropagationPolicyInformer
+	// Subscriptions returns a SubscriptionInformer.
+	Subscriptions() SubscriptionInformer
 }
 
 type version struct {
@@ -66,6 +72,16 @@ func (v *version) Clusters() ClusterInformer {
 // ClusterResources returns a ClusterResourceInformer.
 func (v *version) ClusterResources() ClusterResourceInformer {
 	return &clusterResourceInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// FeedInventories returns a FeedInventoryInformer.
+func (v *version) FeedInventories() FeedInventoryInformer {
+	return &feedInventoryInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// FeedParsers returns a FeedParserInformer.
+func (v *version) FeedParsers() FeedParserInformer {
+	return &feedParserInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
 }
 
 // GlobalClouds returns a GlobalCloudInformer.
@@ -106,4 +122,9 @@ func (v *version) OpenStackProjects() OpenStackProjectInformer {
 // PropagationPolicies returns a PropagationPolicyInformer.
 func (v *version) PropagationPolicies() PropagationPolicyInformer {
 	return &propagationPolicyInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// Subscriptions returns a SubscriptionInformer.
+func (v *version) Subscriptions() SubscriptionInformer {
+	return &subscriptionInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }

@@ -19,6 +19,8 @@ type BerthV1alpha1Interface interface {
 	CloudsGetter
 	ClustersGetter
 	ClusterResourcesGetter
+	FeedInventoriesGetter
+	FeedParsersGetter
 	GlobalCloudsGetter
 	GlobalMetricsGetter
 	GlobalMetricsProvidersGetter
@@ -27,6 +29,7 @@ type BerthV1alpha1Interface interface {
 	MetricsProvidersGetter
 	OpenStackProjectsGetter
 	PropagationPoliciesGetter
+	SubscriptionsGetter
 }
 
 // BerthV1alpha1Client is used to interact with features provided by the berth.dev group.
@@ -48,6 +51,14 @@ func (c *BerthV1alpha1Client) Clusters() ClusterInterface {
 
 func (c *BerthV1alpha1Client) ClusterResources() ClusterResourceInterface {
 	return newClusterResources(c)
+}
+
+func (c *BerthV1alpha1Client) FeedInventories(namespace string) FeedInventoryInterface {
+	return newFeedInventories(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) FeedParsers() FeedParserInterface {
+	return newFeedParsers(c)
 }
 
 func (c *BerthV1alpha1Client) GlobalClouds() GlobalCloudInterface {
@@ -80,6 +91,10 @@ func (c *BerthV1alpha1Client) OpenStackProjects(namespace string) OpenStackProje
 
 func (c *BerthV1alpha1Client) PropagationPolicies(namespace string) PropagationPolicyInterface {
 	return newPropagationPolicies(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) Subscriptions(namespace string) SubscriptionInterface {
+	return newSubscriptions(c, namespace)
 }
 
 // NewForConfig creates a new BerthV1alpha1Client for the given config.

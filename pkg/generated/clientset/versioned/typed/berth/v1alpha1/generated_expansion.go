@@ -13,6 +13,10 @@ type ClusterExpansion interface{}
 
 type ClusterResourceExpansion interface{}
 
+type FeedInventoryExpansion interface{}
+
+type FeedParserExpansion interface{}
+
 type GlobalCloudExpansion interface{}
 
 type GlobalMetricExpansion interface{}
@@ -28,3 +32,5 @@ type MetricsProviderExpansion interface{}
 type OpenStackProjectExpansion interface{}
 
 type PropagationPolicyExpansion interface{}
+
+type SubscriptionExpansion interface{}

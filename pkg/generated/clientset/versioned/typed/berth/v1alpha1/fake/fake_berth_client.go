@@ -31,6 +31,14 @@ func (c *FakeBerthV1alpha1) ClusterResources() v1alpha1.ClusterResourceInterface
 	return newFakeClusterResources(c)
 }
 
+func (c *FakeBerthV1alpha1) FeedInventories(namespace string) v1alpha1.FeedInventoryInterface {
+	return newFakeFeedInventories(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) FeedParsers() v1alpha1.FeedParserInterface {
+	return newFakeFeedParsers(c)
+}
+
 func (c *FakeBerthV1alpha1) GlobalClouds() v1alpha1.GlobalCloudInterface {
 	return newFakeGlobalClouds(c)
 }
@@ -61,6 +69,10 @@ func (c *FakeBerthV1alpha1) OpenStackProjects(namespace string) v1alpha1.OpenSta
 
 func (c *FakeBerthV1alpha1) PropagationPolicies(namespace string) v1alpha1.PropagationPolicyInterface {
 	return newFakePropagationPolicies(c, namespace)
+}
+
+func (c *FakeBerthV1alpha1) Subscriptions(namespace string) v1alpha1.SubscriptionInterface {
+	return newFakeSubscriptions(c, namespace)
 }
 
 // RESTClient returns a RESTClient that is used to communicate
