@@ -22,6 +22,6 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &NodeGroupPolicyArgs{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &NodeGroupPolicyArgs{}, &ClusterResourceArgs{})
 	return nil
 }

@@ -23,3 +23,13 @@ func SetDefaults_NodeGroupPolicyArgs(args *NodeGroupPolicyArgs) { //nolint:reviv
 		args.FirstReadTimeout = &metav1.Duration{Duration: defaultFirstReadTimeout}
 	}
 }
+
+// SetDefaults_ClusterResourceArgs fills in what the user left out.
+func SetDefaults_ClusterResourceArgs(args *ClusterResourceArgs) { //nolint:revive,staticcheck // the generator wants this name
+	if args.FirstReadTimeout == nil {
+		args.FirstReadTimeout = &metav1.Duration{Duration: defaultFirstReadTimeout}
+	}
+	if args.ScoringStrategy == "" {
+		args.ScoringStrategy = LeastAllocated
+	}
+}

@@ -17,3 +17,29 @@ type NodeGroupPolicyArgs struct {
 	// read for the first time. After that they are told why they wait. Positive, at most 10m. Default 10s.
 	FirstReadTimeout *metav1.Duration `json:"firstReadTimeout,omitempty"`
 }
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ClusterResourceArgs holds the arguments of the plugin ClusterResource.
+type ClusterResourceArgs struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// firstReadTimeout is how long pods that ask for ClusterResources are held back without a reason while ClusterResources
+	// cannot be read for the first time. After that they are told why they wait. Positive, at most 10m. Default 10s.
+	FirstReadTimeout *metav1.Duration `json:"firstReadTimeout,omitempty"`
+
+	// scoringStrategy says which nodes a pod that asks for ClusterResources prefers: LeastAllocated (the default) those whose
+	// pools have the largest part left, MostAllocated those whose pools have the smallest part left.
+	ScoringStrategy ScoringStrategy `json:"scoringStrategy,omitempty"`
+}
+
+// ScoringStrategy says which nodes a pod that asks for ClusterResources prefers.
+type ScoringStrategy string
+
+const (
+	// LeastAllocated prefers nodes whose pools have the largest part left.
+	LeastAllocated ScoringStrategy = "LeastAllocated"
+
+	// MostAllocated prefers nodes whose pools have the smallest part left.
+	MostAllocated ScoringStrategy = "MostAllocated"
+)
