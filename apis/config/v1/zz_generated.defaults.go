@@ -16,8 +16,13 @@ import (
 // Public to allow building arbitrary schemes.
 // All generated defaulters are covering - they call all nested defaulters.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&ClusterResourceArgs{}, func(obj interface{}) { SetObjectDefaults_ClusterResourceArgs(obj.(*ClusterResourceArgs)) })
 	scheme.AddTypeDefaultingFunc(&NodeGroupPolicyArgs{}, func(obj interface{}) { SetObjectDefaults_NodeGroupPolicyArgs(obj.(*NodeGroupPolicyArgs)) })
 	return nil
+}
+
+func SetObjectDefaults_ClusterResourceArgs(in *ClusterResourceArgs) {
+	SetDefaults_ClusterResourceArgs(in)
 }
 
 func SetObjectDefaults_NodeGroupPolicyArgs(in *NodeGroupPolicyArgs) {
