@@ -5,7 +5,6 @@ package nodegrouppolicy
 
 import (
 	"context"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,9 +29,7 @@ func (p *NodeGroupPolicy) Filter(
 	if s.admits(cluster) {
 		return nil
 	}
-	r := s.reason(cluster)
-	atomic.OrUint32(s.rejected, 1<<r)
-	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())
+	return s.rejection(cluster)
 }
 
 // admits says whether nodes of a cluster of the policy may take the pod.
@@ -124,6 +121,11 @@ func (p *NodeGroupPolicy) PostFilter(
 			return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 		}
 		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	if s.narrowed {
+		if nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {
+			s.explain(nodes, statuses)
+		}
 	}
 	s.countRejections()
 	if !s.mayGoElsewhere() {

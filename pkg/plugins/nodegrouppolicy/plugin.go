@@ -73,6 +73,8 @@ type Shared struct {
 	Reservations *view.Reservations
 	// Retries remembers which pods are to be tried beyond the shares of their policy.
 	Retries *Retries
+
+	narrowing narrowing
 }
 
 // NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the replicas.

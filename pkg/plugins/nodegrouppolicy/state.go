@@ -52,6 +52,7 @@ type state struct {
 	only      int32
 	clusters  []int32 // the policy's clusters by their ID in the view
 	free      []int32 // by cluster of the policy: its share less what it holds
+	narrowed  bool    // Filter is asked about nodes of admitted clusters only
 
 	// removed are the siblings that a dry run of preemption took away; they give no credit.
 	removed map[types.UID]struct{}
@@ -80,7 +81,7 @@ func (s *state) newFree() []int32 {
 func (s *state) Clone() fwk.StateData {
 	return &state{
 		policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision, seat: s.seat,
-		admission: s.admission, only: s.only, clusters: s.clusters, scores: s.scores, rejected: s.rejected,
+		admission: s.admission, only: s.only, clusters: s.clusters, narrowed: s.narrowed, scores: s.scores, rejected: s.rejected,
 		free: slices.Clone(s.free), removed: maps.Clone(s.removed),
 	}
 }
