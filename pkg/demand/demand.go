@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/resource"
+	"k8s.io/apimachinery/pkg/api/resource"
+	podresource "k8s.io/component-helpers/resource"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -67,6 +68,9 @@ func Of(pod *corev1.Pod) ([]pool.Request, error) {
 		return nil, err
 	}
 	if asksByResource(pod) {
+		if err := checkResources(pod); err != nil {
+			return nil, err
+		}
 		if requests, err = addByResource(pod, requests); err != nil {
 			return nil, err
 		}
@@ -95,9 +99,42 @@ func byAnnotation(pod *corev1.Pod) ([]pool.Request, error) {
 	return requests, nil
 }
 
+// checkResources refuses amounts that would take for ever to add up.
+func checkResources(pod *corev1.Pod) error {
+	requests := []corev1.ResourceList{pod.Spec.Overhead}
+	for i := range pod.Spec.Containers {
+		requests = append(requests, pod.Spec.Containers[i].Resources.Requests)
+	}
+	for i := range pod.Spec.InitContainers {
+		requests = append(requests, pod.Spec.InitContainers[i].Resources.Requests)
+	}
+	if pod.Spec.Resources != nil {
+		requests = append(requests, pod.Spec.Resources.Requests)
+	}
+	for _, list := range requests {
+		if err := checkList(list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkList(list corev1.ResourceList) error {
+	for name, quantity := range list {
+		short, found := strings.CutPrefix(string(name), domainPrefix)
+		if !found {
+			continue
+		}
+		if err := pool.Check(quantity); err != nil {
+			return fmt.Errorf("the request for cluster resource %s %w", short, err)
+		}
+	}
+	return nil
+}
+
 func addByResource(pod *corev1.Pod, requests []pool.Request) ([]pool.Request, error) {
 	annotated := len(requests)
-	for name, quantity := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
+	for name, quantity := range podresource.PodRequests(pod, podresource.PodResourcesOptions{}) {
 		short, found := strings.CutPrefix(string(name), domainPrefix)
 		if !found {
 			continue
@@ -105,7 +142,22 @@ func addByResource(pod *corev1.Pod, requests []pool.Request) ([]pool.Request, er
 		if slices.ContainsFunc(requests[:annotated], func(r pool.Request) bool { return r.Resource == short }) {
 			return nil, fmt.Errorf("the pod asks for cluster resource %s both by annotation and as a resource of a container", short)
 		}
-		requests = append(requests, pool.Request{Resource: short, Quantity: quantity})
+		if err := pool.Check(quantity); err != nil {
+			return nil, fmt.Errorf("the request for cluster resource %s %w", short, err)
+		}
+		requests = append(requests, pool.Request{Resource: short, Quantity: withoutExponent(quantity)})
 	}
 	return requests, nil
+}
+
+// withoutExponent returns the same amount in the form that is written on the pod when it is charged. The API server accepts
+// 1e3 of an extended resource.
+func withoutExponent(quantity resource.Quantity) resource.Quantity {
+	if quantity.Format != resource.DecimalExponent {
+		return quantity
+	}
+	if whole, ok := quantity.AsInt64(); ok {
+		return *resource.NewQuantity(whole, resource.DecimalSI)
+	}
+	return *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
 }

@@ -25,9 +25,16 @@ const (
 var quantitySyntax = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i)?$`)
 
 // ParseQuantity reads an amount such as 5, 0.5, 500m, 10G or 1Gi, of at most MaxQuantityLength characters. Amounts are not
-// negative and have no exponent.
+// negative, have no exponent and are no larger than Check allows.
 func ParseQuantity(text string) (resource.Quantity, error) {
-	return parse(text, MaxQuantityLength)
+	quantity, err := parse(text, MaxQuantityLength)
+	if err != nil {
+		return resource.Quantity{}, err
+	}
+	if err := Check(quantity); err != nil {
+		return resource.Quantity{}, fmt.Errorf("%q %w", text, err)
+	}
+	return quantity, nil
 }
 
 // ParseSum reads an amount that was summed up from such quantities, as Quantity.String writes it.
@@ -56,14 +63,60 @@ var (
 	// ErrTooLarge says that an amount is more units than an int64 can hold.
 	ErrTooLarge = errors.New("is too large")
 
-	one = resource.MustParse("1")
+	// ErrNegative says that an amount is less than 0.
+	ErrNegative = errors.New("must not be negative")
+
+	one     = resource.MustParse("1")
+	largest = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
 )
+
+// Powers of ten that are computed with. A quantity that was read without ParseQuantity can be 1e2147483647; one finer than a
+// billionth prints as another one.
+const (
+	largestScale = 100
+	finestScale  = 9
+)
+
+// Check says whether an amount can be computed with: it is not negative and not more than 2^63-1, the most that a
+// resource.Quantity is meant to hold. Beyond that a Quantity may print as another one, or take for ever to compare. The error
+// is ErrNegative, ErrTooLarge or ErrTooFine.
+func Check(amount resource.Quantity) error {
+	if err := checkScale(amount); err != nil {
+		return err
+	}
+	switch {
+	case amount.Sign() < 0:
+		return ErrNegative
+	case amount.Cmp(largest) > 0:
+		return ErrTooLarge
+	}
+	return nil
+}
+
+func checkScale(amount resource.Quantity) error {
+	switch scale := amount.AsDec().Scale(); {
+	case scale < -largestScale:
+		return ErrTooLarge
+	case scale > finestScale:
+		return ErrTooFine
+	}
+	return nil
+}
 
 // Units returns the amount as a number of units. The error is ErrTooFine or ErrTooLarge; with ErrTooFine the number is
 // rounded up.
 func Units(amount, unit resource.Quantity) (int64, error) {
 	if whole, ok := amount.AsInt64(); ok && unit.Equal(one) {
 		return whole, nil
+	}
+	if amount.IsZero() {
+		return 0, nil
+	}
+	switch err := checkScale(amount); {
+	case errors.Is(err, ErrTooLarge):
+		return math.MaxInt64, err
+	case err != nil:
+		return 1, err
 	}
 	quotient := new(big.Rat).Quo(rat(amount), rat(unit))
 	whole, rest := new(big.Int).QuoRem(quotient.Num(), quotient.Denom(), new(big.Int))

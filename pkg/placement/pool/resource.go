@@ -49,6 +49,9 @@ func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 	if r.unit.Sign() <= 0 {
 		return nil, errors.New("the unit must be greater than 0")
 	}
+	if err := Check(r.unit); err != nil {
+		return nil, fmt.Errorf("the unit %w", err)
+	}
 	for i := range object.Status.Allocatable {
 		if err := r.add(&object.Status.Allocatable[i]); err != nil {
 			return nil, err
@@ -73,12 +76,12 @@ func (r *Resource) add(declared *berthv1alpha1.ClusterResourceQuantity) error {
 	if _, twice := r.index[p.Name]; twice {
 		return fmt.Errorf("two pools are called %s", p.Name)
 	}
+	if err := Check(declared.Quantity); err != nil {
+		return fmt.Errorf("pool %s: the quantity %w", p.Name, err)
+	}
 	var err error
 	if p.Allocatable, err = Units(declared.Quantity, r.unit); err != nil {
 		return fmt.Errorf("pool %s: %s %w", p.Name, declared.Quantity.String(), err)
-	}
-	if p.Allocatable < 0 {
-		return fmt.Errorf("pool %s: the quantity must not be negative", p.Name)
 	}
 	i := int32(len(r.pools))
 	r.index[p.Name] = i

@@ -1,0 +1,102 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// stray returns a pod that asks for licences on a node with labels.
+func stray(amount string, nodeLabels map[string]string) pool.Stray {
+	return pool.Stray{
+		Requests: []pool.Request{{Resource: "licences", Quantity: resource.MustParse(amount)}}, Labels: nodeLabels,
+	}
+}
+
+func TestStrays(t *testing.T) {
+	rack := map[string]string{"rack": "1"}
+	for name, tc := range map[string]struct {
+		mode   berthv1alpha1.PoolMode
+		before []pool.Charge
+		strays []pool.Stray
+		want   map[string]balance
+	}{
+		"one goes where Berth would have charged it": {
+			strays: []pool.Stray{stray("2", rack)}, want: map[string]balance{"rack": {"2", 1}},
+		},
+		"one after the other": {
+			strays: []pool.Stray{stray("2", rack), stray("2", rack)}, want: map[string]balance{"rack": {"2", 1}, "site": {"2", 1}},
+		},
+		"behind those that are charged already": {
+			before: []pool.Charge{{Resource: "licences", Pool: "rack", Quantity: resource.MustParse("2")}},
+			strays: []pool.Stray{stray("2", rack)}, want: map[string]balance{"rack": {"2", 1}, "site": {"2", 1}},
+		},
+		"too much is charged all the same": {
+			strays: []pool.Stray{stray("100", rack)}, want: map[string]balance{"rack": {"100", 1}},
+		},
+		"all pools with mode AllOf": {
+			mode: berthv1alpha1.AllOf, strays: []pool.Stray{stray("100", rack)},
+			want: map[string]balance{"rack": {"100", 1}, "site": {"100", 1}},
+		},
+		"on a node that is gone it draws on the pool of all nodes": {
+			strays: []pool.Stray{stray("2", nil)}, want: map[string]balance{"site": {"2", 1}},
+		},
+		"a fraction takes up a whole unit but is booked as it is": {
+			strays: []pool.Stray{stray("1500m", rack), stray("2", rack)},
+			want:   map[string]balance{"rack": {"1500m", 1}, "site": {"2", 1}},
+		},
+		"what is not declared is left out": {
+			strays: []pool.Stray{{Requests: []pool.Request{{Resource: "unknown", Quantity: resource.MustParse("1")}}}},
+			want:   map[string]balance{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := ready(t, declared(tc.mode, of("rack", "3", "rack", "1"), of("site", "5")))
+			places := placed(r, map[string]map[string]string{"n1": rack, "n2": {"rack": "2"}})
+			account := booked(tc.before)
+			charges := account.ChargeStrays(tc.strays, func(name string) *pool.Places {
+				if name == "licences" {
+					return places
+				}
+				return nil
+			})
+			if diff := cmp.Diff(tc.want, balanceOf(account, "licences")); diff != "" {
+				t.Errorf("balances (-want +got):\n%s", diff)
+			}
+			recount := booked(append(charges, tc.before)...)
+			if diff := cmp.Diff(balanceOf(recount, "licences"), balanceOf(account, "licences")); diff != "" {
+				t.Errorf("what was returned is not what was booked (-returned +booked):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFreeIsWhatIsLeft(t *testing.T) {
+	object := declared("", of("a", "2"), of("b", "3"))
+	object.Spec.Unit = ptr.To(resource.MustParse("500m"))
+	r := ready(t, object)
+	account := booked([]pool.Charge{
+		{Resource: "licences", Pool: "a", Quantity: resource.MustParse("500m")},
+		{Resource: "licences", Pool: "b", Quantity: resource.MustParse("4")},
+		{Resource: "other", Pool: "a", Quantity: resource.MustParse("1")},
+	})
+	if diff := cmp.Diff([]int64{3, -2}, account.Free(r)); diff != "" {
+		t.Errorf("free units (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatWasNeverBookedCannotBeTakenBack(t *testing.T) {
+	account := pool.NewAccount()
+	account.Remove([]pool.Charge{{Resource: "licences", Pool: "a", Quantity: resource.MustParse("1")}})
+	if held, holders := account.Held("licences", "a"); !held.IsZero() || holders != 0 {
+		t.Errorf("%d pods hold %s", holders, held.String())
+	}
+}
