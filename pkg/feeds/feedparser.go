@@ -8,95 +8,70 @@ import (
 	"fmt"
 	"regexp"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// FeedParser is a rule: it says for one kind of object where the number of replicas and the pod template lie.
-type FeedParser struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-
-	// Spec is the rule.
-	Spec FeedParserSpec `json:"spec"`
-	// Status is what a cluster tells of the rule. It does not matter here.
-	Status any `json:"status,omitempty"`
-}
-
-// FeedParserSpec says how to read objects of one kind. At least one of replicas and podTemplate is set.
-type FeedParserSpec struct {
-	// Group and Kind say which objects the rule reads, in any version of the group.
-	Group string `json:"group"`
-	Kind  string `json:"kind"`
-
-	// Replicas says how many replicas an object wants. Objects of a kind that has no such number are copied whole.
-	Replicas *ReplicasRule `json:"replicas,omitempty"`
-
-	// PodTemplate says what a replica needs. Without it a replica needs nothing.
-	PodTemplate *PodTemplateRule `json:"podTemplate,omitempty"`
-}
-
-// ReplicasRule says where the number of replicas lies.
-type ReplicasRule struct {
-	// Path is a JSON pointer to the field that holds the number, such as /spec/replicas.
-	Path string `json:"path"`
-
-	// Default is the number for objects that leave the field out. Without it such objects are refused.
-	Default *int32 `json:"default,omitempty"`
-
-	// Expression is a CEL expression for the number, if it is not simply what stands at the path. It knows the object by
-	// the name object.
-	Expression string `json:"expression,omitempty"`
-}
-
-// PodTemplateRule says where the pod template lies. Exactly one of its fields is set.
-type PodTemplateRule struct {
-	// Path is a JSON pointer to a pod template: a map that has a pod's spec in its field spec.
-	Path string `json:"path,omitempty"`
-
-	// Expression is a CEL expression for a pod template. It knows the object by the name object.
-	Expression string `json:"expression,omitempty"`
-}
-
-const (
-	feedParserAPIVersion = "berth.dev/v1alpha1"
-	feedParserKind       = "FeedParser"
-)
+// maxComponents bounds the parts of an object.
+const maxComponents = 16
 
 var kindSyntax = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
-func (s *FeedParserSpec) groupKind() schema.GroupKind {
-	return schema.GroupKind{Group: s.Group, Kind: s.Kind}
+func groupKindOf(rule *berthv1alpha1.FeedParser) schema.GroupKind {
+	return schema.GroupKind{Group: rule.Spec.Group, Kind: rule.Spec.Kind}
 }
 
-// check finds what cannot be right whatever the object looks like, apart from paths and expressions.
-func (s *FeedParserSpec) check() error {
+// checkSpec finds what cannot be right whatever the object looks like, apart from paths and expressions. The API server has
+// found it already where the rule comes from there.
+func checkSpec(s *berthv1alpha1.FeedParserSpec) error {
 	switch {
 	case !kindSyntax.MatchString(s.Kind):
 		return fmt.Errorf("spec.kind: must be a kind such as CloneSet, not %.64q", s.Kind)
 	case s.Group != "" && len(validation.IsDNS1123Subdomain(s.Group)) > 0:
 		return fmt.Errorf("spec.group: must be a group such as apps.kruise.io, not %.64q", s.Group)
-	case s.Replicas == nil && s.PodTemplate == nil:
-		return errors.New("spec: must have replicas, podTemplate or both")
+	case s.Replicas == nil && s.PodTemplate == nil && len(s.Components) == 0:
+		return errors.New("spec: must have at least one of replicas, podTemplate and components")
+	case len(s.Components) > 0 && (s.Replicas != nil || s.PodTemplate != nil):
+		return errors.New("spec: must not have components beside replicas and podTemplate")
 	}
-	if err := s.Replicas.check(); err != nil {
-		return err
+	return checkComponents(s.Components)
+}
+
+func checkComponents(components []berthv1alpha1.ComponentRule) error {
+	if len(components) > maxComponents {
+		return fmt.Errorf("spec.components: must have at most %d entries, not %d", maxComponents, len(components))
 	}
-	if t := s.PodTemplate; t != nil && (t.Path == "") == (t.Expression == "") {
-		return errors.New("spec.podTemplate: must have either path or expression")
+	seen := map[string]bool{}
+	for i := range components {
+		name := components[i].Name
+		if len(validation.IsDNS1123Label(name)) > 0 {
+			return fmt.Errorf("spec.components[%d].name: must be a name such as worker, not %.64q", i, name)
+		}
+		if seen[name] {
+			return fmt.Errorf("spec.components[%d].name: %q is there twice", i, name)
+		}
+		seen[name] = true
 	}
 	return nil
 }
 
-func (r *ReplicasRule) check() error {
+func checkReplicas(r *berthv1alpha1.ReplicasRule) error {
 	switch {
-	case r == nil || r.Default == nil:
+	case r.Default == nil:
 		return nil
 	case *r.Default < 0:
-		return fmt.Errorf("spec.replicas.default: must not be negative, as %d is", *r.Default)
+		return fmt.Errorf(".default: must not be negative, as %d is", *r.Default)
 	case r.Expression != "":
-		return errors.New("spec.replicas: must not have a default beside an expression, which can have its own")
+		return errors.New(": must not have a default beside an expression, which can have its own")
+	}
+	return nil
+}
+
+func checkTemplate(t *berthv1alpha1.PodTemplateRule) error {
+	if (t.Path == "") == (t.Expression == "") {
+		return errors.New(": must have either path or expression")
 	}
 	return nil
 }

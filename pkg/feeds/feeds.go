@@ -23,6 +23,14 @@ type PluginFactory interface {
 	Kind() string
 }
 
+// ComponentReader is a PluginFactory for objects that make pods from several templates. Such objects are copied whole: their
+// Parser returns no replicas.
+type ComponentReader interface {
+	// Components reads the parts of an object, written as JSON or YAML: their names, which are DNS labels, and for each what
+	// Parser returns.
+	Components(rawData []byte) ([]berthv1alpha1.FeedComponent, error)
+}
+
 // Unknown is the name of the parser for kinds that nothing else reads.
 const Unknown = "unknown"
 
@@ -38,6 +46,8 @@ type Feed struct {
 	ReplicaRequirements berthv1alpha1.ReplicaRequirements
 	// ReplicaJSONPath is a JSON pointer to the number of replicas. It is not empty where DesiredReplicas is set.
 	ReplicaJSONPath string
+	// Components are the parts of an object that makes pods from several templates.
+	Components []berthv1alpha1.FeedComponent
 }
 
 // unknown reads objects that are copied whole.

@@ -114,16 +114,16 @@ func FuzzPod(f *testing.F)                   { fuzzParsers(f, family("Pod")...) 
 // FuzzRule reads objects by rules, once with paths and once with expressions.
 func FuzzRule(f *testing.F) {
 	fuzzParsers(f,
-		compiled(f, rayRule(&feeds.ReplicasRule{Path: "/spec/workers"}, &feeds.PodTemplateRule{Path: "/spec/groups/0/template"})),
+		compiled(f, rayRule(&berthv1alpha1.ReplicasRule{Path: "/spec/workers"}, &berthv1alpha1.PodTemplateRule{Path: "/spec/groups/0/template"})),
 		compiled(f, rayRule(
-			&feeds.ReplicasRule{Path: "/spec/workers", Expression: "object.spec.workers / object.spec.groups.filter(g, g.size > 0).size()"},
-			&feeds.PodTemplateRule{Expression: "{'spec': object.spec.pod}"})),
+			&berthv1alpha1.ReplicasRule{Path: "/spec/workers", Expression: "object.spec.workers / object.spec.groups.filter(g, g.size > 0).size()"},
+			&berthv1alpha1.PodTemplateRule{Expression: "{'spec': object.spec.pod}"})),
 	)
 }
 
-func compiled(t testing.TB, rule feeds.FeedParser) feeds.PluginFactory {
+func compiled(t testing.TB, rule berthv1alpha1.FeedParser) feeds.PluginFactory {
 	t.Helper()
-	registry, err := feeds.NewRegistry([]feeds.FeedParser{rule}, nil)
+	registry, err := feeds.NewRegistry([]berthv1alpha1.FeedParser{rule}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +153,6 @@ func FuzzFeedParsers(f *testing.F) {
 	})
 }
 
-func schemaOf(rule feeds.FeedParser) schema.GroupKind {
+func schemaOf(rule berthv1alpha1.FeedParser) schema.GroupKind {
 	return schema.GroupKind{Group: rule.Spec.Group, Kind: rule.Spec.Kind}
 }

@@ -4,12 +4,17 @@
 package feeds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
@@ -18,10 +23,37 @@ type Registry struct {
 	parsers map[schema.GroupKind]PluginFactory
 }
 
+// Accept sorts rules into those that can be used together and, by name, what is wrong with the others. Of several rules for a
+// kind the oldest is used, then the one with the smaller name; for the others the error wraps ErrShadowed.
+func Accept(rules []berthv1alpha1.FeedParser) (accepted []berthv1alpha1.FeedParser, refused map[string]error) {
+	sorted := slices.SortedFunc(slices.Values(rules), func(a, b berthv1alpha1.FeedParser) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	refused = map[string]error{}
+	first := map[schema.GroupKind]string{}
+	for i := range sorted {
+		kind := groupKindOf(&sorted[i])
+		if _, err := newRule(&sorted[i]); err != nil {
+			refused[sorted[i].Name] = err
+			continue
+		}
+		if other, taken := first[kind]; taken {
+			refused[sorted[i].Name] = fmt.Errorf("FeedParser %.64q for %s is older: it %w", other, kind, ErrShadowed)
+			continue
+		}
+		first[kind] = sorted[i].Name
+		accepted = append(accepted, sorted[i])
+	}
+	return accepted, refused
+}
+
+// ErrShadowed says that a rule is not used because of another one for the same kind.
+var ErrShadowed = errors.New("is used instead")
+
 // NewRegistry returns a registry of rules and parsers. A rule for a kind that also has a parser replaces it. An error names
 // the rules or the kind that are wrong: a rule that cannot be understood, a second rule for a kind, or a parser that is
 // listed under another kind than its own.
-func NewRegistry(rules []FeedParser, parsers map[schema.GroupKind]PluginFactory) (*Registry, error) {
+func NewRegistry(rules []berthv1alpha1.FeedParser, parsers map[schema.GroupKind]PluginFactory) (*Registry, error) {
 	r := &Registry{parsers: make(map[schema.GroupKind]PluginFactory, len(rules)+len(parsers))}
 	for kind, parser := range parsers {
 		if err := checkParser(kind, parser); err != nil {
@@ -34,7 +66,7 @@ func NewRegistry(rules []FeedParser, parsers map[schema.GroupKind]PluginFactory)
 		if err != nil {
 			return nil, fmt.Errorf("FeedParser %.64q: %w", rules[i].Name, err)
 		}
-		kind := rules[i].Spec.groupKind()
+		kind := groupKindOf(&rules[i])
 		if other, twice := compiled[kind]; twice {
 			return nil, fmt.Errorf("FeedParsers %.64q and %.64q are both for %s: only one can be used",
 				other.Name(), rules[i].Name, kind)
@@ -81,6 +113,12 @@ func (r *Registry) Read(raw []byte) (Feed, error) {
 	parser := r.ParserFor(id.GroupKind())
 	feed := Feed{Identity: id, Parser: parser.Name()}
 	feed.DesiredReplicas, feed.ReplicaRequirements, feed.ReplicaJSONPath, err = parser.Parser(raw)
+	if errors.Is(err, errNotRecognized) {
+		return Feed{Identity: id, Parser: Unknown}, nil
+	}
+	if reader, ok := parser.(ComponentReader); ok && err == nil {
+		feed.Components, err = reader.Components(raw)
+	}
 	if err == nil {
 		err = feed.check()
 	}
@@ -92,14 +130,33 @@ func (r *Registry) Read(raw []byte) (Feed, error) {
 
 // check refuses what only a parser that others wrote can return.
 func (f *Feed) check() error {
-	if f.DesiredReplicas != nil && *f.DesiredReplicas < 0 {
-		return fmt.Errorf("parser %q returned %d replicas", f.Parser, *f.DesiredReplicas)
+	if err := checkCount(f.DesiredReplicas, f.ReplicaJSONPath); err != nil {
+		return fmt.Errorf("parser %q %w", f.Parser, err)
 	}
-	if f.DesiredReplicas == nil && f.ReplicaJSONPath == "" {
+	if len(f.Components) > maxComponents {
+		return fmt.Errorf("parser %q returned %d components", f.Parser, len(f.Components))
+	}
+	for i := range f.Components {
+		c := &f.Components[i]
+		if len(validation.IsDNS1123Label(c.Name)) > 0 {
+			return fmt.Errorf("parser %q returned a component that has the name %.64q", f.Parser, c.Name)
+		}
+		if err := checkCount(c.DesiredReplicas, c.ReplicaJSONPath); err != nil {
+			return fmt.Errorf("parser %q, component %q: %w", f.Parser, c.Name, err)
+		}
+	}
+	return nil
+}
+
+func checkCount(replicas *int32, path string) error {
+	if replicas != nil && *replicas < 0 {
+		return fmt.Errorf("returned %d replicas", *replicas)
+	}
+	if replicas == nil && path == "" {
 		return nil
 	}
-	if _, err := manifest.ParsePointer(f.ReplicaJSONPath); err != nil {
-		return fmt.Errorf("parser %q returned a path that cannot be used: %w", f.Parser, err)
+	if _, err := manifest.ParsePointer(path); err != nil {
+		return fmt.Errorf("returned a path that cannot be used: %w", err)
 	}
 	return nil
 }

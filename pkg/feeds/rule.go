@@ -4,83 +4,51 @@
 package feeds
 
 import (
+	"errors"
 	"fmt"
 
-	"k8s.io/utils/ptr"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/feeds/internal/expression"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// rule is a FeedParser made ready for use.
+// rule is a FeedParser made ready for use. It has either a whole or components.
 type rule struct {
 	name, kind string
-
-	// hasReplicas says whether replicasAt, defaultReplicas and replicas mean anything. replicas is nil if the number stands
-	// at replicasAt.
-	hasReplicas     bool
-	replicasAt      manifest.Pointer
-	defaultReplicas *int32
-	replicas        *expression.Program
-
-	// hasTemplate says whether one of these means anything: the expression if it is not nil, else the pointer.
-	hasTemplate bool
-	templateAt  manifest.Pointer
-	template    *expression.Program
+	whole      part
+	components []component
 }
 
-var _ PluginFactory = (*rule)(nil)
+// component is a part of an object that has a name.
+type component struct {
+	name string
+	part
+}
+
+var (
+	_ PluginFactory   = (*rule)(nil)
+	_ ComponentReader = (*rule)(nil)
+)
 
 // newRule checks a rule and compiles what is to be compiled.
-func newRule(from *FeedParser) (*rule, error) {
-	if err := from.Spec.check(); err != nil {
+func newRule(from *berthv1alpha1.FeedParser) (*rule, error) {
+	spec := &from.Spec
+	err := checkSpec(spec)
+	if err != nil {
 		return nil, err
 	}
-	r := &rule{name: from.Name, kind: from.Spec.Kind}
-	if replicas := from.Spec.Replicas; replicas != nil {
-		if err := r.setReplicas(replicas); err != nil {
-			return nil, fmt.Errorf("spec.replicas.%w", err)
-		}
+	r := &rule{name: from.Name, kind: spec.Kind}
+	if r.whole, err = newPart("spec", spec.Replicas, spec.PodTemplate); err != nil {
+		return nil, err
 	}
-	if template := from.Spec.PodTemplate; template != nil {
-		if err := r.setTemplate(template); err != nil {
-			return nil, fmt.Errorf("spec.podTemplate.%w", err)
+	for i := range spec.Components {
+		c := &spec.Components[i]
+		p, err := newPart(fmt.Sprintf("spec.components[%d]", i), c.Replicas, &c.PodTemplate)
+		if err != nil {
+			return nil, err
 		}
+		r.components = append(r.components, component{name: c.Name, part: p})
 	}
 	return r, nil
-}
-
-func (r *rule) setReplicas(from *ReplicasRule) error {
-	var err error
-	r.hasReplicas = true
-	if from.Default != nil {
-		r.defaultReplicas = ptr.To(*from.Default)
-	}
-	if r.replicasAt, err = manifest.ParsePointer(from.Path); err != nil {
-		return fmt.Errorf("path: %w", err)
-	}
-	if from.Expression != "" {
-		if r.replicas, err = expression.Compile(from.Expression); err != nil {
-			return fmt.Errorf("expression: %w", err)
-		}
-	}
-	return nil
-}
-
-func (r *rule) setTemplate(from *PodTemplateRule) error {
-	var err error
-	r.hasTemplate = true
-	if from.Expression == "" {
-		if r.templateAt, err = manifest.ParsePointer(from.Path); err != nil {
-			return fmt.Errorf("path: %w", err)
-		}
-		return nil
-	}
-	if r.template, err = expression.Compile(from.Expression); err != nil {
-		return fmt.Errorf("expression: %w", err)
-	}
-	return nil
 }
 
 // Name returns the name of the FeedParser.
@@ -89,79 +57,55 @@ func (r *rule) Name() string { return r.name }
 // Kind returns the kind that the rule is for.
 func (r *rule) Kind() string { return r.kind }
 
-// Parser applies the rule. An error begins with the name of the rule.
+// Parser applies the rule to the object as a whole. An error begins with the name of the rule.
 func (r *rule) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequirements, string, error) {
 	object, err := manifest.Decode(rawData)
 	if err != nil {
 		return nothing(err)
 	}
-	replicas, err := r.readReplicas(object)
+	replicas, err := r.whole.readReplicas(object)
 	if err != nil {
 		return nothing(fmt.Errorf("FeedParser %q: spec.replicas: %w", r.name, err))
 	}
-	requirements, err := r.readTemplate(object)
+	requirements, err := r.whole.readTemplate(object)
 	if err != nil {
 		return nothing(fmt.Errorf("FeedParser %q: spec.podTemplate: %w", r.name, err))
 	}
-	return replicas, requirements, r.replicasAt.String(), nil
+	return replicas, requirements, r.whole.replicasAt.String(), nil
 }
 
-func (r *rule) readReplicas(object manifest.Object) (*int32, error) {
-	if !r.hasReplicas {
+// Components reads the parts of the object, without those whose template it does not have.
+func (r *rule) Components(rawData []byte) ([]berthv1alpha1.FeedComponent, error) {
+	if len(r.components) == 0 {
 		return nil, nil
 	}
-	if r.replicas != nil {
-		return r.computeReplicas(object)
-	}
-	replicas, err := countAt(object, r.replicasAt)
-	switch {
-	case err != nil:
+	object, err := manifest.Decode(rawData)
+	if err != nil {
 		return nil, err
-	case replicas != nil:
-		return replicas, nil
-	case r.defaultReplicas == nil:
-		return nil, fmt.Errorf("%s %w, and the rule has no default", r.replicasAt, manifest.ErrNowhere)
 	}
-	return ptr.To(*r.defaultReplicas), nil
+	var list []berthv1alpha1.FeedComponent
+	for i := range r.components {
+		c := &r.components[i]
+		if c.absent(object) {
+			continue
+		}
+		read := berthv1alpha1.FeedComponent{Name: c.name, ReplicaJSONPath: c.replicasAt.String()}
+		if read.DesiredReplicas, err = c.readReplicas(object); err != nil {
+			return nil, fmt.Errorf("FeedParser %q: spec.components %q: replicas: %w", r.name, c.name, err)
+		}
+		if read.ReplicaRequirements, err = c.readTemplate(object); err != nil {
+			return nil, fmt.Errorf("FeedParser %q: spec.components %q: podTemplate: %w", r.name, c.name, err)
+		}
+		list = append(list, read)
+	}
+	return list, nil
 }
 
-// computeReplicas evaluates the expression. What it finds must be possible to write down at the path all the same.
-func (r *rule) computeReplicas(object manifest.Object) (*int32, error) {
-	if _, err := r.replicasAt.In(object); err != nil {
-		return nil, err
+// absent says whether an object lacks the template of a component that has a path.
+func (c *component) absent(object manifest.Object) bool {
+	if c.template != nil {
+		return false
 	}
-	value, err := r.replicas.Eval(object)
-	if err != nil {
-		return nil, err
-	}
-	replicas, err := asCount(value)
-	if err != nil {
-		return nil, fmt.Errorf("the value of the expression %w", err)
-	}
-	return &replicas, nil
-}
-
-func (r *rule) readTemplate(object manifest.Object) (berthv1alpha1.ReplicaRequirements, error) {
-	if !r.hasTemplate {
-		return berthv1alpha1.ReplicaRequirements{}, nil
-	}
-	if r.template == nil {
-		value, err := r.templateAt.In(object)
-		if err == nil && value == nil {
-			err = fmt.Errorf("%s %w", r.templateAt, manifest.ErrNowhere)
-		}
-		if err != nil {
-			return berthv1alpha1.ReplicaRequirements{}, err
-		}
-		return templateAt(object, r.templateAt)
-	}
-	value, err := r.template.Eval(object)
-	if err != nil {
-		return berthv1alpha1.ReplicaRequirements{}, err
-	}
-	requirements, err := requirementsOf(value)
-	if err != nil {
-		return berthv1alpha1.ReplicaRequirements{}, fmt.Errorf("the value of the expression: %w", err)
-	}
-	return requirements, nil
+	value, err := c.templateAt.In(object)
+	return errors.Is(err, manifest.ErrNowhere) || err == nil && value == nil
 }

@@ -31,15 +31,15 @@ spec:
   podTemplate: {path: /spec/template}
 `
 
-func ruleFor(name, group, kind string, replicas *feeds.ReplicasRule, template *feeds.PodTemplateRule) feeds.FeedParser {
-	return feeds.FeedParser{
+func ruleFor(name, group, kind string, replicas *berthv1alpha1.ReplicasRule, template *berthv1alpha1.PodTemplateRule) berthv1alpha1.FeedParser {
+	return berthv1alpha1.FeedParser{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       feeds.FeedParserSpec{Group: group, Kind: kind, Replicas: replicas, PodTemplate: template},
+		Spec:       berthv1alpha1.FeedParserSpec{Group: group, Kind: kind, Replicas: replicas, PodTemplate: template},
 	}
 }
 
 // rayRule is a rule for an object with several templates.
-func rayRule(replicas *feeds.ReplicasRule, template *feeds.PodTemplateRule) feeds.FeedParser {
+func rayRule(replicas *berthv1alpha1.ReplicasRule, template *berthv1alpha1.PodTemplateRule) berthv1alpha1.FeedParser {
 	return ruleFor("ray", "ray.io", "RayCluster", replicas, template)
 }
 
@@ -48,39 +48,39 @@ const rayCluster = `{"groups":[{"size":2,"template":` + halfCore + `},{"size":3}
 func TestRules(t *testing.T) {
 	two, three := ptr.To[int32](2), ptr.To[int32](3)
 	tests := map[string]struct {
-		replicas     *feeds.ReplicasRule
-		template     *feeds.PodTemplateRule
+		replicas     *berthv1alpha1.ReplicasRule
+		template     *berthv1alpha1.PodTemplateRule
 		wantReplicas *int32
 		wantPath     string
 		wantCPU      string
 	}{
 		"paths": {
-			replicas: &feeds.ReplicasRule{Path: "/spec/groups/0/size"}, template: &feeds.PodTemplateRule{Path: "/spec/groups/0/template"},
+			replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/groups/0/size"}, template: &berthv1alpha1.PodTemplateRule{Path: "/spec/groups/0/template"},
 			wantReplicas: two, wantPath: "/spec/groups/0/size", wantCPU: "500m",
 		},
-		"a default": {replicas: &feeds.ReplicasRule{Path: "/spec/replicas", Default: two}, wantReplicas: two, wantPath: "/spec/replicas"},
+		"a default": {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/replicas", Default: two}, wantReplicas: two, wantPath: "/spec/replicas"},
 		"a default that is not needed": {
-			replicas: &feeds.ReplicasRule{Path: "/spec/most", Default: two}, wantReplicas: three, wantPath: "/spec/most",
+			replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/most", Default: two}, wantReplicas: three, wantPath: "/spec/most",
 		},
 		"expressions": {
-			replicas: &feeds.ReplicasRule{
+			replicas: &berthv1alpha1.ReplicasRule{
 				Path:       "/spec/workers",
 				Expression: "object.spec.workers < object.spec.most ? object.spec.workers : object.spec.most",
 			},
-			template:     &feeds.PodTemplateRule{Expression: "object.spec.groups.filter(g, has(g.template))[0].template"},
+			template:     &berthv1alpha1.PodTemplateRule{Expression: "object.spec.groups.filter(g, has(g.template))[0].template"},
 			wantReplicas: three, wantPath: "/spec/workers", wantCPU: "500m",
 		},
 		"an expression that makes a template": {
-			template: &feeds.PodTemplateRule{
+			template: &berthv1alpha1.PodTemplateRule{
 				Expression: "{'spec': {'containers': [{'resources': {'requests': {'cpu': object.spec.half}}}, {'resources': {'limits': {'cpu': '1'}}}]}}",
 			},
 			wantCPU: "1500m",
 		},
-		"no template": {replicas: &feeds.ReplicasRule{Path: "/spec/workers"}, wantReplicas: ptr.To[int32](4), wantPath: "/spec/workers"},
+		"no template": {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/workers"}, wantReplicas: ptr.To[int32](4), wantPath: "/spec/workers"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			registry, err := feeds.NewRegistry([]feeds.FeedParser{rayRule(tc.replicas, tc.template)}, feeds.BuiltIn())
+			registry, err := feeds.NewRegistry([]berthv1alpha1.FeedParser{rayRule(tc.replicas, tc.template)}, feeds.BuiltIn())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,20 +106,20 @@ func TestRules(t *testing.T) {
 func TestRulesThatDoNotFitTheObject(t *testing.T) {
 	loop := "object.spec.groups.all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, " +
 		"[0,1,2,3,4,5,6,7,8,9].all(e, true))))) ? 1 : 1"
-	atWorkers := func(expression string) *feeds.ReplicasRule {
-		return &feeds.ReplicasRule{Path: "/spec/workers", Expression: expression}
+	atWorkers := func(expression string) *berthv1alpha1.ReplicasRule {
+		return &berthv1alpha1.ReplicasRule{Path: "/spec/workers", Expression: expression}
 	}
 	tests := map[string]struct {
-		replicas *feeds.ReplicasRule
-		template *feeds.PodTemplateRule
+		replicas *berthv1alpha1.ReplicasRule
+		template *berthv1alpha1.PodTemplateRule
 		want     string
 	}{
-		"replicas that are nowhere":              {replicas: &feeds.ReplicasRule{Path: "/spec/replicas"}, want: "spec.replicas: /spec/replicas leads nowhere, and the rule has no default"},
-		"a default cannot help without a parent": {replicas: &feeds.ReplicasRule{Path: "/spec/scale/replicas", Default: ptr.To[int32](1)}, want: `spec.replicas: /spec/scale/replicas leads nowhere: there is no "scale"`},
-		"replicas in a list that is shorter":     {replicas: &feeds.ReplicasRule{Path: "/spec/groups/7/size"}, want: `the list has no element "7"`},
-		"replicas that are a text":               {replicas: &feeds.ReplicasRule{Path: "/spec/text"}, want: `/spec/text: must be a whole number from 0 to 2147483647, not "x"`},
-		"a template that is nowhere":             {template: &feeds.PodTemplateRule{Path: "/spec/template"}, want: "spec.podTemplate: /spec/template leads nowhere"},
-		"a template that is a number":            {template: &feeds.PodTemplateRule{Path: "/spec/workers"}, want: "spec.podTemplate: /spec/workers: must be a pod template"},
+		"replicas that are nowhere":              {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/replicas"}, want: "spec.replicas: /spec/replicas leads nowhere, and the rule has no default"},
+		"a default cannot help without a parent": {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/scale/replicas", Default: ptr.To[int32](1)}, want: `spec.replicas: /spec/scale/replicas leads nowhere: there is no "scale"`},
+		"replicas in a list that is shorter":     {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/groups/7/size"}, want: `the list has no element "7"`},
+		"replicas that are a text":               {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/text"}, want: `/spec/text: must be a whole number from 0 to 2147483647, not "x"`},
+		"a template that is nowhere":             {template: &berthv1alpha1.PodTemplateRule{Path: "/spec/template"}, want: "spec.podTemplate: /spec/template leads nowhere"},
+		"a template that is a number":            {template: &berthv1alpha1.PodTemplateRule{Path: "/spec/workers"}, want: "spec.podTemplate: /spec/workers: must be a pod template"},
 		"an expression that divides by zero":     {replicas: atWorkers("object.spec.workers / object.spec.zero"), want: "spec.replicas: division by zero"},
 		"an expression that loops":               {replicas: atWorkers(loop), want: "spec.replicas: this takes too many steps"},
 		"an expression that points nowhere":      {replicas: atWorkers("object.spec.nothing"), want: "spec.replicas: no such key: nothing"},
@@ -127,14 +127,14 @@ func TestRulesThatDoNotFitTheObject(t *testing.T) {
 		"an expression for a huge number":        {replicas: atWorkers("object.spec.workers * 1000000000"), want: "not 4000000000"},
 		"an expression for a fraction":           {replicas: atWorkers("object.spec.half"), want: "not 0.5"},
 		"an expression for nothing":              {replicas: atWorkers("null"), want: "must be a whole number"},
-		"an expression, and nowhere to write":    {replicas: &feeds.ReplicasRule{Path: "/spec/scale/replicas", Expression: "1"}, want: "/spec/scale/replicas leads nowhere"},
-		"a template made of a number":            {template: &feeds.PodTemplateRule{Expression: "object.spec.workers"}, want: "spec.podTemplate: the value of the expression: must be a pod template"},
-		"a template with a bad quantity":         {template: &feeds.PodTemplateRule{Expression: "{'spec': {'overhead': {'cpu': '1e-2147483647'}}}"}, want: "the quantity"},
-		"a template that divides by zero":        {template: &feeds.PodTemplateRule{Expression: "{'spec': {'a': 1 / object.spec.zero}}"}, want: "spec.podTemplate: division by zero"},
+		"an expression, and nowhere to write":    {replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/scale/replicas", Expression: "1"}, want: "/spec/scale/replicas leads nowhere"},
+		"a template made of a number":            {template: &berthv1alpha1.PodTemplateRule{Expression: "object.spec.workers"}, want: "spec.podTemplate: the value of the expression: must be a pod template"},
+		"a template with a bad quantity":         {template: &berthv1alpha1.PodTemplateRule{Expression: "{'spec': {'overhead': {'cpu': '1e-2147483647'}}}"}, want: "the quantity"},
+		"a template that divides by zero":        {template: &berthv1alpha1.PodTemplateRule{Expression: "{'spec': {'a': 1 / object.spec.zero}}"}, want: "spec.podTemplate: division by zero"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			registry, err := feeds.NewRegistry([]feeds.FeedParser{rayRule(tc.replicas, tc.template)}, feeds.BuiltIn())
+			registry, err := feeds.NewRegistry([]berthv1alpha1.FeedParser{rayRule(tc.replicas, tc.template)}, feeds.BuiltIn())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,31 +147,31 @@ func TestRulesThatDoNotFitTheObject(t *testing.T) {
 }
 
 func TestRulesThatAreWrong(t *testing.T) {
-	at := &feeds.ReplicasRule{Path: "/spec/replicas"}
-	rule := func(replicas *feeds.ReplicasRule, template *feeds.PodTemplateRule) []feeds.FeedParser {
-		return []feeds.FeedParser{rayRule(replicas, template)}
+	at := &berthv1alpha1.ReplicasRule{Path: "/spec/replicas"}
+	rule := func(replicas *berthv1alpha1.ReplicasRule, template *berthv1alpha1.PodTemplateRule) []berthv1alpha1.FeedParser {
+		return []berthv1alpha1.FeedParser{rayRule(replicas, template)}
 	}
 	tests := map[string]struct {
-		rules []feeds.FeedParser
+		rules []berthv1alpha1.FeedParser
 		want  string
 	}{
-		"two for one kind":            {[]feeds.FeedParser{ruleFor("a", "x.io", "X", at, nil), ruleFor("b", "x.io", "X", at, nil)}, `FeedParsers "a" and "b" are both for X.x.io`},
-		"the same twice":              {[]feeds.FeedParser{ruleFor("a", "x.io", "X", at, nil), ruleFor("a", "x.io", "X", at, nil)}, `FeedParsers "a" and "a" are both for X.x.io`},
-		"no kind":                     {[]feeds.FeedParser{ruleFor("ray", "x.io", "", at, nil)}, "spec.kind: must be a kind"},
-		"a kind that is none":         {[]feeds.FeedParser{ruleFor("ray", "x.io", "../X", at, nil)}, "spec.kind: must be a kind"},
-		"a group with a version":      {[]feeds.FeedParser{ruleFor("ray", "x.io/v1", "X", at, nil)}, "spec.group: must be a group"},
-		"nothing to read":             {rule(nil, nil), "spec: must have replicas, podTemplate or both"},
-		"no path":                     {rule(&feeds.ReplicasRule{}, nil), "spec.replicas.path: "},
-		"a path out of the object":    {rule(&feeds.ReplicasRule{Path: "/../../etc/passwd"}, nil), "spec.replicas.path: "},
-		"a path to the metadata":      {rule(&feeds.ReplicasRule{Path: "/metadata/generation"}, nil), "/metadata is not for a workload to set"},
-		"a template in the status":    {rule(at, &feeds.PodTemplateRule{Path: "/status/template"}), "spec.podTemplate.path: "},
-		"two ways to a template":      {rule(at, &feeds.PodTemplateRule{Path: "/spec/template", Expression: "object"}), "either path or expression"},
-		"no way to a template":        {rule(at, &feeds.PodTemplateRule{}), "either path or expression"},
-		"a negative default":          {rule(&feeds.ReplicasRule{Path: "/spec/a", Default: ptr.To[int32](-1)}, nil), "spec.replicas.default: must not be negative"},
-		"a default and an expression": {rule(&feeds.ReplicasRule{Path: "/spec/a", Default: ptr.To[int32](1), Expression: "1"}, nil), "must not have a default beside an expression"},
-		"an expression that is none":  {rule(&feeds.ReplicasRule{Path: "/spec/a", Expression: "object."}, nil), "spec.replicas.expression: "},
-		"a template expression too":   {rule(at, &feeds.PodTemplateRule{Expression: "nothing"}), "spec.podTemplate.expression: "},
-		"a very long expression":      {rule(at, &feeds.PodTemplateRule{Expression: strings.Repeat("1+", 5000)}), "at most 4096 characters"},
+		"two for one kind":            {[]berthv1alpha1.FeedParser{ruleFor("a", "x.io", "X", at, nil), ruleFor("b", "x.io", "X", at, nil)}, `FeedParsers "a" and "b" are both for X.x.io`},
+		"the same twice":              {[]berthv1alpha1.FeedParser{ruleFor("a", "x.io", "X", at, nil), ruleFor("a", "x.io", "X", at, nil)}, `FeedParsers "a" and "a" are both for X.x.io`},
+		"no kind":                     {[]berthv1alpha1.FeedParser{ruleFor("ray", "x.io", "", at, nil)}, "spec.kind: must be a kind"},
+		"a kind that is none":         {[]berthv1alpha1.FeedParser{ruleFor("ray", "x.io", "../X", at, nil)}, "spec.kind: must be a kind"},
+		"a group with a version":      {[]berthv1alpha1.FeedParser{ruleFor("ray", "x.io/v1", "X", at, nil)}, "spec.group: must be a group"},
+		"nothing to read":             {rule(nil, nil), "spec: must have at least one of replicas, podTemplate and components"},
+		"no path":                     {rule(&berthv1alpha1.ReplicasRule{}, nil), "spec.replicas.path: "},
+		"a path out of the object":    {rule(&berthv1alpha1.ReplicasRule{Path: "/../../etc/passwd"}, nil), "spec.replicas.path: "},
+		"a path to the metadata":      {rule(&berthv1alpha1.ReplicasRule{Path: "/metadata/generation"}, nil), "/metadata is not for a workload to set"},
+		"a template in the status":    {rule(at, &berthv1alpha1.PodTemplateRule{Path: "/status/template"}), "spec.podTemplate.path: "},
+		"two ways to a template":      {rule(at, &berthv1alpha1.PodTemplateRule{Path: "/spec/template", Expression: "object"}), "either path or expression"},
+		"no way to a template":        {rule(at, &berthv1alpha1.PodTemplateRule{}), "either path or expression"},
+		"a negative default":          {rule(&berthv1alpha1.ReplicasRule{Path: "/spec/a", Default: ptr.To[int32](-1)}, nil), "spec.replicas.default: must not be negative"},
+		"a default and an expression": {rule(&berthv1alpha1.ReplicasRule{Path: "/spec/a", Default: ptr.To[int32](1), Expression: "1"}, nil), "must not have a default beside an expression"},
+		"an expression that is none":  {rule(&berthv1alpha1.ReplicasRule{Path: "/spec/a", Expression: "object."}, nil), "spec.replicas.expression: "},
+		"a template expression too":   {rule(at, &berthv1alpha1.PodTemplateRule{Expression: "nothing"}), "spec.podTemplate.expression: "},
+		"a very long expression":      {rule(at, &berthv1alpha1.PodTemplateRule{Expression: strings.Repeat("1+", 5000)}), "at most 4096 characters"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestRulesThatAreWrong(t *testing.T) {
 }
 
 func TestRulesComeBeforeParsers(t *testing.T) {
-	rule := ruleFor("mine", "apps", "Deployment", &feeds.ReplicasRule{Path: "/spec/size"}, nil)
-	registry, err := feeds.NewRegistry([]feeds.FeedParser{rule}, feeds.BuiltIn())
+	rule := ruleFor("mine", "apps", "Deployment", &berthv1alpha1.ReplicasRule{Path: "/spec/size"}, nil)
+	registry, err := feeds.NewRegistry([]berthv1alpha1.FeedParser{rule}, feeds.BuiltIn())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestParsersOfOthers(t *testing.T) {
 
 func TestRegistryDoesNotChange(t *testing.T) {
 	parsers := feeds.BuiltIn()
-	rules := []feeds.FeedParser{rayRule(&feeds.ReplicasRule{Path: "/spec/workers", Default: ptr.To[int32](1)}, nil)}
+	rules := []berthv1alpha1.FeedParser{rayRule(&berthv1alpha1.ReplicasRule{Path: "/spec/workers", Default: ptr.To[int32](1)}, nil)}
 	registry, err := feeds.NewRegistry(rules, parsers)
 	if err != nil {
 		t.Fatal(err)
@@ -287,8 +287,8 @@ func TestRegistryDoesNotChange(t *testing.T) {
 
 // TestRegistryServesManyAtOnce means something with the race detector.
 func TestRegistryServesManyAtOnce(t *testing.T) {
-	rule := rayRule(&feeds.ReplicasRule{Path: "/spec/workers", Expression: "object.spec.workers"}, &feeds.PodTemplateRule{Expression: "object.spec.groups[0].template"})
-	registry, err := feeds.NewRegistry([]feeds.FeedParser{rule}, feeds.BuiltIn())
+	rule := rayRule(&berthv1alpha1.ReplicasRule{Path: "/spec/workers", Expression: "object.spec.workers"}, &berthv1alpha1.PodTemplateRule{Expression: "object.spec.groups[0].template"})
+	registry, err := feeds.NewRegistry([]berthv1alpha1.FeedParser{rule}, feeds.BuiltIn())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -27,7 +28,8 @@ const feedLong = `Tell how many replicas each object of a file wants, what one r
 
 The file holds YAML documents or JSON, and lists of either. Berth reads Deployments, ReplicaSets, StatefulSets, Jobs,
 CronJobs, DaemonSets, Pods and ReplicationControllers. FeedParsers teach it further kinds, or another way to read these.
-An object of a kind that nothing reads is unknown: it is copied whole.
+A CustomResourceDefinition in the file that has a scale subresource teaches it the objects of its kind, if they have one
+pod template. An object of a kind that nothing reads is unknown: it is copied whole.
 
 Objects without a number of replicas, DaemonSets and Pods among them, are copied whole too. If one object cannot be
 understood the command fails and tells which.`
@@ -61,6 +63,7 @@ type feedEntry struct {
 	DesiredReplicas     *int32                            `json:"desiredReplicas"`
 	ReplicaRequirements berthv1alpha1.ReplicaRequirements `json:"replicaRequirements"`
 	ReplicaJSONPath     string                            `json:"replicaJsonPath"`
+	Components          []berthv1alpha1.FeedComponent     `json:"components,omitempty"`
 
 	parser string
 }
@@ -116,7 +119,7 @@ func (o *feedOptions) run(streams genericiooptions.IOStreams) error {
 }
 
 func (o *feedOptions) registry() (*feeds.Registry, error) {
-	var rules []feeds.FeedParser
+	var rules []berthv1alpha1.FeedParser
 	if o.parsers != "" {
 		var err error
 		if rules, err = feeds.LoadFeedParsers(os.DirFS(o.parsers)); err != nil {
@@ -147,6 +150,9 @@ func readFeeds(registry *feeds.Registry, raw []byte) (*feedAnswer, error) {
 	if len(documents) == 0 {
 		return nil, errors.New("there is no object in it")
 	}
+	if registry, err = withDefinitions(registry, documents); err != nil {
+		return nil, err
+	}
 	answer := &feedAnswer{Feeds: make([]feedEntry, 0, len(documents))}
 	for _, document := range documents {
 		feed, err := registry.Read(document.Raw)
@@ -156,10 +162,26 @@ func readFeeds(registry *feeds.Registry, raw []byte) (*feedAnswer, error) {
 		answer.Feeds = append(answer.Feeds, feedEntry{
 			APIVersion: feed.APIVersion, Kind: feed.Kind, Namespace: feed.Namespace, Name: feed.Name,
 			DesiredReplicas: feed.DesiredReplicas, ReplicaRequirements: feed.ReplicaRequirements,
-			ReplicaJSONPath: feed.ReplicaJSONPath, parser: feed.Parser,
+			ReplicaJSONPath: feed.ReplicaJSONPath,
+			Components:      feed.Components, parser: feed.Parser,
 		})
 	}
 	return answer, nil
+}
+
+// withDefinitions returns a registry that also reads what is defined among the objects.
+func withDefinitions(registry *feeds.Registry, documents []manifest.Document) (*feeds.Registry, error) {
+	parsers := map[schema.GroupKind]feeds.PluginFactory{}
+	for _, document := range documents {
+		kind, parser, err := feeds.ScaleOf(document.Raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", document.Place, err)
+		}
+		if parser != nil {
+			parsers[kind] = parser
+		}
+	}
+	return registry.WithFallback(parsers)
 }
 
 func (a *feedAnswer) print(w io.Writer, wide bool) error {

@@ -128,6 +128,46 @@ func TestFeedOutput(t *testing.T) {
 	}
 }
 
+const definedRing = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: rings.x.io}
+spec:
+  group: x.io
+  names: {kind: Ring}
+  versions:
+  - {name: v1, served: true, subresources: {scale: {specReplicasPath: .spec.nodes}}}
+---
+apiVersion: x.io/v1
+kind: Ring
+metadata: {name: web}
+spec: {nodes: 4, pods: {spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}}}
+`
+
+func TestFeedReadsWhatIsDefinedInTheFile(t *testing.T) {
+	result := previewFeed(t, definedRing, "", "-o", "table")
+	result.CheckOutput(t, ""+
+		"KIND                       NAME         REPLICAS   REQUESTS   REPLICAS-AT   PARSER\n"+
+		"CustomResourceDefinition   rings.x.io   <none>     <none>     <none>        unknown\n"+
+		"Ring                       web          4          cpu=1      /spec/nodes   scale\n")
+}
+
+func TestFeedTellsOfComponents(t *testing.T) {
+	const rule = `apiVersion: berth.dev/v1alpha1
+kind: FeedParser
+metadata: {name: rings}
+spec:
+  group: x.io
+  kind: Ring
+  components:
+  - {name: node, replicas: {path: /spec/nodes}, podTemplate: {path: /spec/pods}}
+`
+	_, ring, _ := strings.Cut(definedRing, "---\n")
+	previewFeed(t, ring, rule, "-o", "json").CheckOutput(t,
+		`{"feeds":[{"apiVersion":"x.io/v1","kind":"Ring","name":"web",`+strings.TrimSuffix(copiedWhole, "}")+
+			`,"components":[{"name":"node","desiredReplicas":4,"replicaRequirements":{"resources":{"requests":{"cpu":"1"}}},`+
+			`"replicaJsonPath":"/spec/nodes"}]}]}`+"\n")
+}
+
 func TestFeedReadsStandardInput(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in, wantOut, wantErr string
