@@ -35,7 +35,7 @@ func (p *Places) Resource() *Resource {
 
 // Set says that there is a node with the labels.
 func (p *Places) Set(node string, labels map[string]string) {
-	site := p.siteOf(p.resource.matching(labels))
+	site := p.siteOf(p.resource.Select(labels))
 	old, known := p.nodes[node]
 	if known && old == site {
 		return
@@ -122,7 +122,7 @@ func (p *Places) At(labels map[string]string) []int32 {
 }
 
 func (p *Places) siteOfLabels(labels map[string]string) int32 {
-	site := p.siteOf(p.resource.matching(labels))
+	site := p.siteOf(p.resource.Select(labels))
 	p.Rank()
 	return site
 }

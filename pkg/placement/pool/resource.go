@@ -132,8 +132,8 @@ func (r *Resource) Index(name string) (int32, bool) {
 	return i, found
 }
 
-// matching returns the pools that select a node with the labels, in the order of their declaration.
-func (r *Resource) matching(labels map[string]string) []int32 {
+// Select returns the pools that select a node with the labels, as indexes in the order of their declaration.
+func (r *Resource) Select(labels map[string]string) []int32 {
 	found := slices.Clone(r.all)
 	for key, value := range labels {
 		for _, i := range r.byPair[pair{key, value}] {
