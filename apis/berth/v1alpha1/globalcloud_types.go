@@ -46,7 +46,7 @@ type GlobalCloudList struct {
 
 // GlobalCloudSpec describes a cloud for everybody.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.metrics) || self.metrics.all(m, !has(m.__namespace__) || m.__namespace__ == ”)",message="a GlobalCloud can be ranked by GlobalMetrics only: leave the namespace of its metrics out"
+// +kubebuilder:validation:XValidation:rule="!has(self.metrics) || self.metrics.all(m, !has(m.__namespace__) || m.__namespace__.size() == 0)",message="a GlobalCloud can be ranked by GlobalMetrics only: leave the namespace of its metrics out"
 type GlobalCloudSpec struct {
 	CloudSpec `json:",inline"`
 }

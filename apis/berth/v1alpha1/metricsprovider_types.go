@@ -95,7 +95,7 @@ type PrometheusProvider struct {
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ” && !self.contains('@') && !self.contains('?') && !self.contains('#')",message="must be a URL such as http://localhost:9090, without credentials, query or fragment"
+// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname().size() > 0 && !self.contains('@') && !self.contains('?') && !self.contains('#')",message="must be a URL such as http://localhost:9090, without credentials, query or fragment"
 type ProviderURL string
 
 // KafkaProvider describes a table of a ksqlDB server that has metrics in rows.

@@ -163,3 +163,73 @@ const (
 	// ReasonOtherPolicyWins says that another policy places a workload that this one selects too.
 	ReasonOtherPolicyWins = "OtherPolicyWins"
 )
+
+const (
+	// ClusterOnline is true while a large enough share of the nodes of the Cluster is ready for applications to be sent
+	// there.
+	ClusterOnline = "Online"
+
+	// MetricsAvailable is true while all metrics of a Cluster, cloud or project can be read.
+	MetricsAvailable = "MetricsAvailable"
+
+	// MetricAvailable is true if the last attempt to read a metric succeeded.
+	MetricAvailable = "Available"
+
+	// ProviderReachable is true if a provider of metrics answered the last time it was asked.
+	ProviderReachable = "Reachable"
+)
+
+const (
+	// ReasonEnoughNodesReady says that enough nodes of the Cluster are ready.
+	ReasonEnoughNodesReady = "EnoughNodesReady"
+
+	// ReasonTooFewNodesReady says that too few nodes of the Cluster are ready.
+	ReasonTooFewNodesReady = "TooFewNodesReady"
+)
+
+const (
+	// ReasonMetricsRead says that the value of a metric, or of all metrics of a place, was read.
+	ReasonMetricsRead = "MetricsRead"
+
+	// ReasonProviderAnswers says that a provider of metrics answers.
+	ReasonProviderAnswers = "ProviderAnswers"
+
+	// ReasonUnknownMetric says that there is no metric of the name that a reference has.
+	ReasonUnknownMetric = "UnknownMetric"
+
+	// ReasonInvalidMetric says that the spec of a metric cannot be used.
+	ReasonInvalidMetric = "InvalidMetric"
+
+	// ReasonUnknownProvider says that a metric names a provider that does not exist.
+	ReasonUnknownProvider = "UnknownProvider"
+
+	// ReasonInvalidProvider says that the spec of a provider cannot be used.
+	ReasonInvalidProvider = "InvalidProvider"
+
+	// ReasonMissingCredentials says that the Secret of a provider does not exist or has not the right keys.
+	ReasonMissingCredentials = "MissingCredentials"
+
+	// ReasonAddressNotAllowed says that Berth must not connect to the address of a provider.
+	ReasonAddressNotAllowed = "AddressNotAllowed"
+
+	// ReasonUnreachable says that no connection to a provider could be made.
+	ReasonUnreachable = "Unreachable"
+
+	// ReasonTimeout says that a provider did not answer in time.
+	ReasonTimeout = "Timeout"
+
+	// ReasonBadAnswer says that a provider answered with an error, or with something that is no answer.
+	ReasonBadAnswer = "BadAnswer"
+
+	// ReasonNoValue says that a provider has no value for a metric.
+	ReasonNoValue = "NoValue"
+
+	// ReasonSeveralValues says that a provider has more than one value for a metric.
+	ReasonSeveralValues = "SeveralValues"
+
+	// ReasonNotANumber says that the value of a metric is not a finite number.
+	ReasonNotANumber = "NotANumber"
+
+	// ReasonOutOfRange says that the value of a metric is not between its min and max, or none of its allowed values.
+	ReasonOutOfRange = "OutOfRange"
+)
