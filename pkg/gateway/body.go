@@ -1,0 +1,95 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"berth.dev/berth/pkg/registration"
+)
+
+// readProfile reads the cluster profile in the body of a request. Whoever may not send one must have been refused before.
+func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration) (*registration.Profile, error) {
+	if err := checkMediaType(r.Header); err != nil {
+		return nil, err
+	}
+	tooLarge := problem(http.StatusRequestEntityTooLarge, CodeTooLarge, "%v", registration.ErrTooLarge)
+	if r.ContentLength > registration.MaxSize {
+		return nil, tooLarge
+	}
+	data, err := readBody(w, r, patience)
+	var exceeded *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &exceeded):
+		return nil, tooLarge
+	case errors.As(err, &network) && network.Timeout():
+		return nil, problem(http.StatusRequestTimeout, CodeRequestTimeout, "the body did not arrive within %v", patience)
+	case err != nil:
+		return nil, problem(http.StatusBadRequest, CodeMalformed, "the body could not be read to its end")
+	}
+	profile, err := registration.Decode(data)
+	if err != nil {
+		return nil, badRequest(CodeMalformed, err)
+	}
+	return profile, nil
+}
+
+// readBody gives the client a while for the body, and no more than that.
+func readBody(w http.ResponseWriter, r *http.Request, patience time.Duration) ([]byte, error) {
+	connection := http.NewResponseController(w)
+	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, fmt.Errorf("setting the deadline: %w", err)
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, registration.MaxSize))
+	if err != nil {
+		return nil, err
+	}
+	// The connection is read on, to notice when the client goes away.
+	if err := connection.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, fmt.Errorf("clearing the deadline: %w", err)
+	}
+	return data, nil
+}
+
+// checkMediaType refuses bodies that are declared to be something else than JSON.
+func checkMediaType(header http.Header) error {
+	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must not be compressed")
+	}
+	declared := header.Get("Content-Type")
+	if declared == "" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(declared)
+	if err != nil || media != "application/json" {
+		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must be application/json")
+	}
+	return nil
+}
+
+// parameters returns the query of a request, which must have no others than these, each at most once.
+func parameters(r *http.Request, known ...string) (url.Values, error) {
+	found, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, problem(http.StatusBadRequest, CodeInvalidParameter, "the query cannot be understood")
+	}
+	for name, values := range found {
+		if !slices.Contains(known, name) {
+			return nil, problem(http.StatusBadRequest, CodeInvalidParameter, "there is no parameter %.64q", name)
+		}
+		if len(values) > 1 {
+			return nil, problem(http.StatusBadRequest, CodeInvalidParameter, "the parameter %s is there twice", name)
+		}
+	}
+	return found, nil
+}

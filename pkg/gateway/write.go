@@ -1,0 +1,159 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/registration"
+)
+
+// attempts is how often a change is tried when others change the same cluster meanwhile.
+const attempts = 8
+
+func (g *Gateway) register(w http.ResponseWriter, r *request) error {
+	if err := g.authorize(r, "create", ""); err != nil {
+		return err
+	}
+	if _, err := parameters(r.Request); err != nil {
+		return err
+	}
+	if err := checkPreconditions(r.Request, nil); err != nil {
+		return err
+	}
+	profile, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
+	if err != nil {
+		return err
+	}
+	if profile.ID != "" {
+		return problem(http.StatusBadRequest, CodeInvalidID, "a request to register must not have a cluster_id: Berth gives it")
+	}
+	if err := registration.CheckNewName(profile.Name); err != nil {
+		return badRequest(CodeInvalidName, err)
+	}
+	cluster, err := g.clusters.Create(r.Context(), profile.Cluster(), metav1.CreateOptions{FieldManager: fieldManager})
+	if err != nil {
+		return err
+	}
+	g.lookup.remember(cluster)
+	warn(w, profile)
+	w.Header().Set("Location", pathPrefix+"/clusters/id/"+string(cluster.UID))
+	return writeCluster(w, http.StatusCreated, cluster)
+}
+
+func (g *Gateway) update(w http.ResponseWriter, r *request) error {
+	cluster, err := g.find(r, "update")
+	if err != nil {
+		return err
+	}
+	if _, err := parameters(r.Request); err != nil {
+		return err
+	}
+	if err := checkPreconditions(r.Request, cluster); err != nil {
+		return err
+	}
+	profile, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
+	if err != nil {
+		return err
+	}
+	if err := checkSame(profile, cluster); err != nil {
+		return err
+	}
+	cluster, err = g.change(r, cluster, func(current *berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error) {
+		profile.Apply(current)
+		return g.clusters.Update(r.Context(), current, metav1.UpdateOptions{FieldManager: fieldManager})
+	})
+	if err != nil {
+		return err
+	}
+	warn(w, profile)
+	return writeCluster(w, http.StatusOK, cluster)
+}
+
+// checkSame refuses to make a cluster another one.
+func checkSame(profile *registration.Profile, cluster *berthv1alpha1.Cluster) error {
+	if profile.Name != cluster.Name {
+		return problem(http.StatusBadRequest, CodeInvalidName,
+			"cluster_name must be %q: the name of a cluster does not change", cluster.Name)
+	}
+	if profile.ID != "" && !strings.EqualFold(profile.ID, string(cluster.UID)) {
+		return problem(http.StatusBadRequest, CodeInvalidID, "cluster_id must be %q or left out", cluster.UID)
+	}
+	return nil
+}
+
+func (g *Gateway) unregister(w http.ResponseWriter, r *request) error {
+	cluster, err := g.find(r, "delete")
+	if err != nil {
+		return err
+	}
+	force, err := forced(r.Request)
+	if err != nil {
+		return err
+	}
+	_, err = g.change(r, cluster, func(current *berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error) {
+		if err := checkPreconditions(r.Request, current); err != nil {
+			return nil, err
+		}
+		if !force {
+			if err := g.checkUnused(r.Context(), current); err != nil {
+				return nil, err
+			}
+		}
+		preconditions := &metav1.Preconditions{UID: &current.UID}
+		if isConditional(r.Request) {
+			preconditions.ResourceVersion = &current.ResourceVersion
+		}
+		return current, g.clusters.Delete(r.Context(), current.Name, metav1.DeleteOptions{Preconditions: preconditions})
+	})
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
+		return writeText(w, "deleted: "+r.route.key+"\n")
+	}
+	return writeJSON(w, http.StatusOK, map[string]string{"deleted": r.route.key})
+}
+
+func forced(r *http.Request) (bool, error) {
+	query, err := parameters(r, "force")
+	if err != nil {
+		return false, err
+	}
+	switch value := query.Get("force"); {
+	case !query.Has("force") || value == "false":
+		return false, nil
+	case value == "true":
+		return true, nil
+	default:
+		return false, problem(http.StatusBadRequest, CodeInvalidParameter, "force must be true or false")
+	}
+}
+
+// change does something to a cluster, again if the cluster has changed since it was read. A caller that names the version
+// it has seen wants no second attempt.
+func (g *Gateway) change(
+	r *request, cluster *berthv1alpha1.Cluster, do func(*berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error),
+) (*berthv1alpha1.Cluster, error) {
+	for attempt := 1; ; attempt++ {
+		changed, err := do(cluster)
+		if !apierrors.IsConflict(err) {
+			return changed, err
+		}
+		if isConditional(r.Request) {
+			return nil, problem(http.StatusPreconditionFailed, CodePreconditionFailed, "the cluster is not the one that If-Match names")
+		}
+		if attempt == attempts {
+			return nil, err
+		}
+		if cluster, err = g.locate(r.Context(), r.route); err != nil {
+			return nil, err
+		}
+	}
+}
