@@ -54,7 +54,7 @@ var _ = Describe("The custom resource definitions", func() {
 				definitions = append(definitions, into[apiextensionsv1.CustomResourceDefinition](object))
 			}
 		}
-		Expect(definitions).To(HaveLen(2))
+		Expect(definitions).NotTo(BeEmpty())
 	})
 
 	// each visits all fields of all kinds.

@@ -1,0 +1,101 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// tryCreate asks the API server whether it would take an object of any kind.
+func tryCreate(ctx context.Context, kind, spec string) (*unstructured.Unstructured, error) {
+	GinkgoHelper()
+	object := withSpec(kind, "example", spec)
+	resource := berthv1alpha1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s")
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	if strings.HasPrefix(kind, "Global") || kind == "Cluster" {
+		return objects.Resource(resource).Create(ctx, object, options)
+	}
+	return objects.Resource(resource).Namespace(metav1.NamespaceDefault).Create(ctx, object, options)
+}
+
+// manifest is a valid manifest of an Application.
+const manifest = `manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {any: thing}}]` + "\n"
+
+var _ = Describe("The kinds of metrics and applications", func() {
+	DescribeTable("are accepted", func(ctx SpecContext, kind, spec string) {
+		_, err := tryCreate(ctx, kind, spec)
+		Expect(err).NotTo(HaveOccurred())
+	},
+		Entry("Krake's metric", "GlobalMetric",
+			`{max: 5.0, min: 0.0, provider: {metric: heat_demand_zone_1, name: <metrics provider name>}}`),
+		Entry("Krake's Prometheus provider", "GlobalMetricsProvider",
+			`{type: prometheus, prometheus: {url: "http://localhost:9090"}}`),
+		Entry("Krake's Kafka provider", "GlobalMetricsProvider", `{type: kafka, kafka: {comparison_column: my_comp_col, `+
+			`table: my_table, url: "http://localhost:8080", value_column: my_value_col}}`),
+		Entry("Krake's static provider", "GlobalMetricsProvider",
+			`{type: static, static: {metrics: {heat_demand_zone_1: 0.9, electricity_cost_1: 0.1}}}`),
+		Entry("a Kafka provider in our spelling", "MetricsProvider",
+			`{type: kafka, kafka: {url: "https://k:1", table: t, comparisonColumn: a, valueColumn: b}}`),
+		Entry("a metric of a namespace", "Metric", `{min: -1, max: 1, maxAge: 30s, allowedValues: [0, 1], provider: {name: p}}`),
+		Entry("an application", "Application", manifest+`constraints: {clusterLabels: [location is DE, 'a not in (b, c)'], `+
+			`clusterMetrics: ['load<5', load less than or equal 5, serverPrice <= 10, flavor.large >= 3], customResources: [a.b]}`),
+		Entry("an application that stays", "Application", manifest+"migration: Never\nrescheduleAfter: 5m\nstickiness: {weight: 0}"),
+		Entry("a cloud", "Cloud", `{type: openstack, metrics: [{name: load, namespace: default, weight: 2}]}`),
+		Entry("a cloud for all", "GlobalCloud", `{metrics: [{name: load, weight: 2}]}`),
+		Entry("a project", "OpenStackProject", `{userID: u, template: t, metrics: [{name: load, weight: 3}]}`),
+		Entry("a Magnum cluster", "MagnumCluster", `{masterCount: 1, nodeCount: 3, constraints: {projectLabels: [location is DE]}}`),
+		Entry("a cluster to be made", "Cluster", `{provision: {cloudLabels: [location is DE], cloudMetrics: [load gt 5]}}`),
+	)
+
+	const badURL = "must be a URL such as http://localhost:9090"
+
+	DescribeTable("are refused", func(ctx SpecContext, kind, spec, message string) {
+		_, err := tryCreate(ctx, kind, spec)
+		Expect(err).To(refusal(message))
+	},
+		Entry("with min equal to max", "Metric", `{min: 1, max: 1, provider: {name: p}}`, "min must be less than max"),
+		Entry("with min above max", "GlobalMetric", `{min: 2, max: 1, provider: {name: p}}`, "min must be less than max"),
+		Entry("without max", "GlobalMetric", `{min: 2, provider: {name: p}}`, "spec.max"),
+		Entry("with an unknown type of provider", "MetricsProvider", `{type: influx}`, "influx"),
+		Entry("with a type and another section", "MetricsProvider", `{type: static, prometheus: {url: "http://a"}}`,
+			"the section named like the type must be there"),
+		Entry("with two sections", "MetricsProvider", `{type: static, static: {metrics: {}}, prometheus: {url: "http://a"}}`,
+			"the section named like the type must be there"),
+		Entry("with a file as URL", "MetricsProvider", `{type: prometheus, prometheus: {url: "file:///etc/passwd"}}`, badURL),
+		Entry("with a password in the URL", "MetricsProvider", `{type: prometheus, prometheus: {url: "http://a:b@c"}}`, badURL),
+		Entry("with a path as URL", "MetricsProvider", `{type: prometheus, prometheus: {url: /api}}`, badURL),
+		Entry("with SQL in a column", "MetricsProvider",
+			`{type: kafka, kafka: {url: "http://k", table: "t; DROP", comparisonColumn: a, valueColumn: b}}`, "spec.kafka.table"),
+		Entry("with a column in both spellings", "MetricsProvider",
+			`{type: kafka, kafka: {url: "http://k", table: t, comparisonColumn: a, comparison_column: a, valueColumn: b}}`,
+			"comparisonColumn must be there, once"),
+		Entry("with credentials for a namespace", "MetricsProvider",
+			`{type: static, static: {metrics: {}}, credentialsSecret: s}`, "credentialsSecret"),
+		Entry("with weight 0", "Cluster", `{metrics: [{name: load, weight: 0}]}`, "spec.metrics[0].weight"),
+		Entry("with a negative weight", "Cloud", `{metrics: [{name: load, weight: -1}]}`, "spec.metrics[0].weight"),
+		Entry("with a metric of a namespace for all", "GlobalCloud", `{metrics: [{name: load, namespace: a, weight: 1}]}`,
+			"a GlobalCloud can be ranked by GlobalMetrics only"),
+		Entry("without manifests", "Application", `{manifests: []}`, "spec.manifests"),
+		Entry("with a manifest without a kind", "Application", `{manifests: [{metadata: {name: a}}]}`, "spec.manifests[0].kind"),
+		Entry("with a label compared by size", "Application", manifest+`constraints: {clusterLabels: [location > DE]}`,
+			"each must be a constraint such as 'location is DE'"),
+		Entry("with unbalanced brackets", "Application", manifest+`constraints: {clusterLabels: ['a in (b']}`,
+			"berthctl preview constraint tells the column of a mistake"),
+		Entry("with a metric compared with a word", "Application", manifest+`constraints: {clusterMetrics: [load is high]}`,
+			"each must be a constraint such as 'load is 5'"),
+		Entry("with a constraint of 10 kB", "Application",
+			manifest+`constraints: {clusterLabels: [a is `+strings.Repeat("b", 10_000)+`]}`, "may not be more than 1024"),
+		Entry("with an unknown way to move", "Application", manifest+`migration: Always`, "migration"),
+		Entry("with a negative stickiness", "Application", manifest+`stickiness: {weight: -1}`, "spec.stickiness.weight"),
+		Entry("without a template", "OpenStackProject", `{userID: u}`, "spec.template"),
+	)
+})
