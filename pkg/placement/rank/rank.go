@@ -106,7 +106,7 @@ func (c *Candidate) parts(current bool) (parts []Part, whole bool) {
 }
 
 func (c *Candidate) problems() []string {
-	var problems []string
+	problems := slices.Clone(c.Remarks)
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
 		switch {

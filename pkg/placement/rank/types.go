@@ -49,6 +49,8 @@ type Candidate struct {
 	Metrics []Metric
 	// Numbers are further numbers that metric constraints can compare. A metric of the same name comes first.
 	Numbers map[string]constraint.Number
+	// Remarks are told with the result and change nothing.
+	Remarks []string
 	// LastScore is the score of the last decision in which its metrics had values, if that is known. It is used for the
 	// current place only.
 	LastScore *float64
@@ -100,6 +102,6 @@ type Result struct {
 	// Held is true for the current place if its metrics have no values and no last score is known: nothing is known against
 	// it, so it stays first.
 	Held bool
-	// Problems say which metrics could not be read, and why.
+	// Problems say which metrics could not be read, and why, after the remarks of the candidate.
 	Problems []string
 }

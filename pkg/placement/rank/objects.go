@@ -1,0 +1,116 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"fmt"
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/constraint"
+)
+
+// ParseConstraints reads the constraints of a user. The error names the field that is wrong and the column of the mistake.
+func ParseConstraints(c *berthv1alpha1.ClusterConstraints) (Constraints, error) {
+	if c == nil {
+		return Constraints{}, nil
+	}
+	labels, err := parseAll("clusterLabels", constraint.Label, c.ClusterLabels)
+	if err != nil {
+		return Constraints{}, err
+	}
+	metrics, err := parseAll("clusterMetrics", constraint.Metric, c.ClusterMetrics)
+	return Constraints{Labels: labels, Metrics: metrics, CustomResources: c.CustomResources}, err
+}
+
+func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint.Constraint, error) {
+	parsed := make([]*constraint.Constraint, 0, len(texts))
+	for i, text := range texts {
+		c, err := constraint.Parse(kind, text)
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: constraint %.100q: %w", field, i, text, err)
+		}
+		parsed = append(parsed, c)
+	}
+	return parsed, nil
+}
+
+// ClusterCandidate returns a Cluster as a candidate for something in a namespace. Its metrics are those of its spec with the
+// values of its status. Metrics of other namespaces do not count. A Cluster about which nothing is observed yet counts as
+// online, unless it is still to be made.
+func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidate {
+	c := Candidate{
+		Name: cluster.Name, Labels: cluster.Labels, CustomResources: cluster.Spec.CustomResources,
+		Unavailable: unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
+	}
+	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
+	return c
+}
+
+func unavailable(cluster *berthv1alpha1.Cluster) string {
+	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
+	switch {
+	case cluster.DeletionTimestamp != nil:
+		return BeingDeleted
+	case online == nil && cluster.Spec.Provision == nil, online != nil && online.Status == metav1.ConditionTrue:
+		return ""
+	}
+	return Offline
+}
+
+// sampled puts the last values to the references to metrics.
+func sampled(
+	references []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample, namespace string,
+) (metrics []Metric, remarks []string) {
+	for _, reference := range references {
+		if reference.Namespace != "" && reference.Namespace != namespace {
+			remarks = append(remarks, fmt.Sprintf("metric %s: it is of namespace %s and does not count in %s",
+				reference.Name, reference.Namespace, namespace))
+			continue
+		}
+		metric := Metric{Name: reference.Name, Weight: reference.Weight}
+		i := slices.IndexFunc(samples, func(s berthv1alpha1.MetricSample) bool {
+			return s.Name == reference.Name && s.Namespace == reference.Namespace
+		})
+		if i >= 0 {
+			metric.fill(&samples[i])
+		}
+		metrics = append(metrics, metric)
+	}
+	return metrics, remarks
+}
+
+func (m *Metric) fill(sample *berthv1alpha1.MetricSample) {
+	m.Problem = sample.Reason
+	if sample.Value == nil || sample.Normalized == nil {
+		return
+	}
+	m.Value, m.Normalized, m.Freshness = *sample.Value, *sample.Normalized, Fresh
+	if sample.Stale {
+		m.Freshness = Stale
+	}
+}
+
+// numbers returns the numbers of a profile by the names that constraints use. What is 0 was not given, except in lists.
+func numbers(profile *berthv1alpha1.ClusterProfile) map[string]constraint.Number {
+	found := map[string]constraint.Number{}
+	for name, value := range map[string]int64{
+		"serverPrice": profile.ServerPrice, "cpuCapacity": profile.CPUCapacity,
+		"memCapacity": profile.MemCapacity, "eipCapacity": profile.EIPCapacity,
+	} {
+		if value != 0 {
+			found[name] = constraint.NumberOfInt(value)
+		}
+	}
+	for _, flavor := range profile.Flavors {
+		found["flavor."+flavor.FlavorID] = constraint.NumberOfInt(flavor.TotalCapacity)
+	}
+	for _, storage := range profile.Storage {
+		found["storage."+storage.TypeID] = constraint.NumberOfInt(storage.StorageCapacity)
+	}
+	return found
+}

@@ -1,0 +1,128 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+func TestParseConstraints(t *testing.T) {
+	tests := map[string]struct {
+		constraints berthv1alpha1.ClusterConstraints
+		wantErr     string
+	}{
+		"none": {},
+		"all kinds": {constraints: berthv1alpha1.ClusterConstraints{
+			ClusterLabels: []string{"location is DE"}, ClusterMetrics: []string{"load<5"}, CustomResources: []string{"a.b"},
+		}},
+		"a wrong label constraint": {
+			constraints: berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"a is b", "location in DE"}},
+			wantErr:     `clusterLabels[1]: constraint "location in DE": column 13: `,
+		},
+		"a wrong metric constraint": {
+			constraints: berthv1alpha1.ClusterConstraints{ClusterMetrics: []string{"load < high"}},
+			wantErr:     `clusterMetrics[0]: constraint "load < high": column 8: `,
+		},
+	}
+	for name, tc := range tests {
+		_, err := rank.ParseConstraints(&tc.constraints)
+		if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.wantErr)) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.wantErr)
+		}
+	}
+}
+
+func TestClusterCandidateAvailability(t *testing.T) {
+	online := func(status metav1.ConditionStatus) []metav1.Condition {
+		return []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: status}}
+	}
+	now := metav1.NewTime(time.Unix(0, 0))
+	tests := map[string]struct {
+		cluster berthv1alpha1.Cluster
+		want    string
+	}{
+		"nothing is observed yet": {},
+		"online":                  {cluster: berthv1alpha1.Cluster{Status: berthv1alpha1.ClusterStatus{Conditions: online("True")}}},
+		"offline": {
+			cluster: berthv1alpha1.Cluster{Status: berthv1alpha1.ClusterStatus{Conditions: online("False")}}, want: rank.Offline,
+		},
+		"unknown": {
+			cluster: berthv1alpha1.Cluster{Status: berthv1alpha1.ClusterStatus{Conditions: online("Unknown")}}, want: rank.Offline,
+		},
+		"still to be made": {
+			cluster: berthv1alpha1.Cluster{Spec: berthv1alpha1.ClusterSpec{Provision: &berthv1alpha1.ClusterProvision{}}},
+			want:    rank.Offline,
+		},
+		"made": {cluster: berthv1alpha1.Cluster{
+			Spec:   berthv1alpha1.ClusterSpec{Provision: &berthv1alpha1.ClusterProvision{}},
+			Status: berthv1alpha1.ClusterStatus{Conditions: online("True")},
+		}},
+		"being deleted": {
+			cluster: berthv1alpha1.Cluster{
+				ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now},
+				Status:     berthv1alpha1.ClusterStatus{Conditions: online("True")},
+			},
+			want: rank.BeingDeleted,
+		},
+	}
+	for name, tc := range tests {
+		if got := rank.ClusterCandidate(&tc.cluster, "default").Unavailable; got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestClusterCandidateMetrics(t *testing.T) {
+	cluster := &berthv1alpha1.Cluster{
+		Spec: berthv1alpha1.ClusterSpec{Metrics: []berthv1alpha1.MetricReference{
+			{Name: "load", Weight: 1}, {Name: "load", Namespace: "team", Weight: 2}, {Name: "load", Namespace: "other", Weight: 3},
+			{Name: "old", Weight: 4}, {Name: "new", Weight: 5},
+		}},
+		Status: berthv1alpha1.ClusterStatus{Metrics: []berthv1alpha1.MetricSample{
+			{Name: "load", Namespace: "team", Value: new(6.0), Normalized: new(0.6)},
+			{Name: "load", Value: new(5.0), Normalized: new(0.5), Reason: "Timeout"},
+			{Name: "old", Value: new(1.0), Normalized: new(0.1), Stale: true, Reason: "Unreachable"},
+			{Name: "new", Reason: "UnknownMetric"},
+		}},
+	}
+	got := rank.ClusterCandidate(cluster, "team")
+	want := []rank.Metric{
+		{Name: "load", Weight: 1, Value: 5, Normalized: 0.5, Freshness: rank.Fresh, Problem: "Timeout"},
+		{Name: "load", Weight: 2, Value: 6, Normalized: 0.6, Freshness: rank.Fresh},
+		{Name: "old", Weight: 4, Value: 1, Normalized: 0.1, Freshness: rank.Stale, Problem: "Unreachable"},
+		{Name: "new", Weight: 5, Problem: "UnknownMetric"},
+	}
+	if diff := cmp.Diff(want, got.Metrics); diff != "" {
+		t.Errorf("metrics (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"metric load: it is of namespace other and does not count in team"}, got.Remarks); diff != "" {
+		t.Errorf("remarks (-want +got)\n%s", diff)
+	}
+}
+
+func TestClusterCandidateNumbers(t *testing.T) {
+	cluster := &berthv1alpha1.Cluster{Spec: berthv1alpha1.ClusterSpec{ClusterProfile: berthv1alpha1.ClusterProfile{
+		ServerPrice: 10, Flavors: []berthv1alpha1.Flavor{{FlavorID: "large", TotalCapacity: 0}},
+		Storage: []berthv1alpha1.Storage{{TypeID: "ssd", StorageCapacity: 100}},
+	}}}
+	tests := map[string]bool{
+		"serverPrice <= 10": true, "serverPrice < 10": false, "flavor.large = 0": true, "flavor.small >= 0": false,
+		"storage.ssd > 99": true, "eipCapacity < 5": false, "cpuCapacity != 1": false, "memCapacity >= 0": false,
+	}
+	for text, want := range tests {
+		request := &rank.Request{Constraints: rank.Constraints{Metrics: metrics(t, text)}}
+		result := rank.Rank(request, []rank.Candidate{rank.ClusterCandidate(cluster, "default")})[0]
+		if result.Eligible != want {
+			t.Errorf("%s: eligible is %t", text, result.Eligible)
+		}
+	}
+}
