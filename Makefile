@@ -20,7 +20,7 @@ playground: build-all ## The same control plane to play with, until Ctrl-C. CLUS
 ##@ Build
 
 .PHONY: build
-build: ## Build berth-scheduler, berth-controller-manager, berthctl and berth-playground into bin/. DBG=1 keeps symbols.
+build: ## Build berth-scheduler, berth-controller-manager, berth-gateway, berthctl and berth-playground into bin/. DBG=1 keeps symbols.
 	@hack/build.sh berth
 
 .PHONY: build-control-plane

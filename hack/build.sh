@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=hack/progress.sh
 source hack/progress.sh
 
-readonly own=(berth-scheduler berth-controller-manager berthctl berth-playground)
+readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl berth-playground)
 readonly foreign=(etcd kube-apiserver kube-controller-manager kwok)
 
 kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' go.mod)
@@ -20,6 +20,7 @@ package_of() {
   case $1 in
     berth-scheduler) echo . ./cmd/scheduler ;;
     berth-controller-manager) echo . ./cmd/controller-manager ;;
+    berth-gateway) echo . ./cmd/gateway ;;
     berthctl) echo . ./cmd/berthctl ;;
     berth-playground) echo . ./cmd/playground ;;
     etcd) echo . go.etcd.io/etcd/server/v3 ;;

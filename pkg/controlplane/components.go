@@ -24,6 +24,10 @@ const (
 	// BerthControllerManager is the name of Berth's controllers and of their
 	// ServiceAccount.
 	BerthControllerManager = "berth-controller-manager"
+
+	// BerthGateway is the name of the registration API and of its
+	// ServiceAccount.
+	BerthGateway = "berth-gateway"
 )
 
 // Component says how one of Berth's programs is started.
@@ -79,6 +83,27 @@ func (cp *ControlPlane) StartControllerManager(ctx context.Context, c Component)
 		"--metrics-bind-address=" + loopback + ":0",
 		"--health-probe-bind-address=" + loopback + ":0",
 	}, c.Args...)...)
+}
+
+// StartGateway starts berth-gateway with the permissions of its
+// ServiceAccount. It returns the process, which is not ready yet, and where it
+// serves over TLS.
+func (cp *ControlPlane) StartGateway(ctx context.Context, c Component) (*Process, string, error) {
+	name := c.nameOr(BerthGateway)
+	kubeconfig, err := cp.componentKubeconfig(BerthGateway)
+	if err != nil {
+		return nil, "", err
+	}
+	port, err := FreePort()
+	if err != nil {
+		return nil, "", fmt.Errorf("starting %s: %w", name, err)
+	}
+	p, err := cp.StartProcess(ctx, name, cp.binary(BerthGateway), append([]string{
+		"--kubeconfig=" + kubeconfig,
+		"--bind-address=" + loopback,
+		"--secure-port=" + strconv.Itoa(port),
+	}, c.Args...)...)
+	return p, address(port), err
 }
 
 func (c Component) nameOr(program string) string {
