@@ -107,8 +107,8 @@ func (p *NodeGroupPolicy) RemovePod(
 	return nil
 }
 
-// PostFilter sends a pod that found no room where it should go, but may go elsewhere, through another cycle that admits
-// the other clusters. For all other pods it leaves the matter to the plugins behind it, except for those that PreFilter
+// PostFilter sends a pod that found no room among some nodes of its clusters through another cycle that looks at all of them, and
+// one that found no room where it should go, but may go elsewhere, through another cycle that admits the other clusters. For all other pods it leaves the matter to the plugins behind it, except for those that PreFilter
 // rejected: nothing helps them, and the plugins behind could only tell that they have not been asked before.
 func (p *NodeGroupPolicy) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
@@ -122,6 +122,10 @@ func (p *NodeGroupPolicy) PostFilter(
 		}
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
+	if s.sampled {
+		p.shared.Retries.AddThorough(pod.UID)
+		return nil, p.retry(ctx, pod, ErrReasonLookFurther)
+	}
 	if s.narrowed {
 		if nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {
 			s.explain(nodes, statuses)
@@ -132,10 +136,15 @@ func (p *NodeGroupPolicy) PostFilter(
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	p.shared.Retries.Add(pod.UID)
+	return nil, p.retry(ctx, pod, ErrReasonBeyondShare)
+}
+
+// retry sends a pod through another cycle at once.
+func (p *NodeGroupPolicy) retry(ctx context.Context, pod *corev1.Pod, reason string) *fwk.Status {
 	logger := klog.FromContext(ctx)
-	logger.V(4).Info("Trying the pod beyond the shares of its policy", "pod", klog.KObj(pod))
+	logger.V(4).Info("Trying the pod again", "pod", klog.KObj(pod), "reason", reason)
 	p.handle.Activate(logger, map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
-	return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonBeyondShare)
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
 }
 
 // mayGoElsewhere says whether a further cycle would admit more clusters than this one did.

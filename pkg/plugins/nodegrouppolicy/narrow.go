@@ -15,71 +15,99 @@ import (
 const narrowBelow = 4
 
 // keptNames bounds the memory of the sets that are kept, in names for each node there is.
-const keptNames = 4
+const keptNames = 8
 
 // narrowing names the nodes of sets of clusters. Sets are kept for as long as the nodes and their clusters stay the same; most
 // of the time all pods of a policy need the same one. It belongs to the scheduling cycle, like the view.
 type narrowing struct {
 	shape     int64
-	byCluster [][]string // by ID in the view
-	sets      map[string]sets.Set[string]
+	nodes     []fwk.NodeInfo
+	byCluster [][]int32 // positions in nodes, by the cluster's ID in the view
+	kept      map[string]*nodeSet
 	names     int    // in all sets together
 	key       []byte // of the last set: a bit for each cluster
 }
 
-// admitted returns the names of the nodes that the state admits. It returns nil if there are none, so that Filter tells the
-// reasons, and if there are so many that it is better not to name them.
-func (n *narrowing) admitted(s *state, nodes []fwk.NodeInfo) sets.Set[string] {
+// nodeSet is the nodes of a set of clusters.
+type nodeSet struct {
+	ids     []int32 // of the clusters
+	size    int
+	all     sets.Set[string] // nil until needed
+	samples []sample         // nil until needed
+	next    int
+}
+
+// admitted returns the nodes that the state admits, nil if there are none.
+func (n *narrowing) admitted(s *state, nodes []fwk.NodeInfo) *nodeSet {
 	if s.admission == anywhere {
 		return nil
 	}
-	if n.sets == nil || n.shape != s.view.Shape() {
+	if n.kept == nil || n.shape != s.view.Shape() {
 		n.learn(s, nodes)
 	}
-	total := 0
+	n.nodes = nodes
+	size := 0
 	clear(n.key)
 	for id, cluster := range s.clusters {
 		if cluster != none && id < len(n.byCluster) && s.admits(cluster) {
 			n.key[id/8] |= 1 << (id % 8)
-			total += len(n.byCluster[id])
+			size += len(n.byCluster[id])
 		}
 	}
-	if total == 0 || total*narrowBelow > len(nodes) {
+	if size == 0 {
 		return nil
 	}
-	if known, found := n.sets[string(n.key)]; found {
-		return known
+	set := n.kept[string(n.key)]
+	if set == nil {
+		set = n.newSet(size)
+		n.kept[string(n.key)] = set
 	}
-	return n.keep(total, len(nodes))
+	return set
 }
 
 // learn notes which nodes lie in which cluster.
 func (n *narrowing) learn(s *state, nodes []fwk.NodeInfo) {
 	*n = narrowing{
-		shape: s.view.Shape(), byCluster: make([][]string, s.view.Clusters()), sets: map[string]sets.Set[string]{},
+		shape: s.view.Shape(), byCluster: make([][]int32, s.view.Clusters()), kept: map[string]*nodeSet{},
 		key: make([]byte, (s.view.Clusters()+7)/8),
 	}
-	for i, info := range nodes {
+	for i := range nodes {
 		if id := s.view.ClusterAt(i); id >= 0 {
-			n.byCluster[id] = append(n.byCluster[id], info.Node().Name)
+			n.byCluster[id] = append(n.byCluster[id], int32(i))
 		}
 	}
 }
 
-// keep makes the set of the key.
-func (n *narrowing) keep(total, nodes int) sets.Set[string] {
-	if n.names += total; n.names > keptNames*nodes {
-		clear(n.sets)
-		n.names = total
+// newSet returns the set of the key.
+func (n *narrowing) newSet(size int) *nodeSet {
+	if n.names > keptNames*len(n.nodes) {
+		clear(n.kept)
+		n.names = 0
 	}
-	set := make(sets.Set[string], total)
-	for id, names := range n.byCluster {
+	set := &nodeSet{size: size}
+	for id := range n.byCluster {
 		if n.key[id/8]&(1<<(id%8)) != 0 {
-			set.Insert(names...)
+			set.ids = append(set.ids, int32(id))
 		}
 	}
-	n.sets[string(n.key)] = set
 	return set
+}
+
+// allOf returns the names of all nodes of a set, nil if they are so many that it is better not to name them.
+func (n *narrowing) allOf(set *nodeSet) sets.Set[string] {
+	if set == nil || set.size*narrowBelow > len(n.nodes) {
+		return nil
+	}
+	if set.all == nil {
+		set.all = make(sets.Set[string], set.size)
+		n.names += set.size
+		for _, id := range set.ids {
+			for _, i := range n.byCluster[id] {
+				set.all.Insert(n.nodes[i].Node().Name)
+			}
+		}
+	}
+	return set.all
 }
 
 // statusSetter is what the framework hands to PostFilter, beside what the interface promises.

@@ -30,7 +30,7 @@ func newManySites(t *testing.T, objects ...runtime.Object) *plugintest.Scheduler
 // named returns the nodes that PreFilter names, none if it leaves it to Filter.
 func named(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) []string {
 	t.Helper()
-	s.Try(pod) // brings the snapshot up to date
+	s.Try(plugintest.MakePod("bystander").Obj()) // brings the snapshot up to date
 	nodes, err := s.Framework.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/policymatch"
@@ -56,6 +57,9 @@ const (
 
 	// ErrReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
 	ErrReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
+
+	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes of its clusters, after some of them.
+	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes of its clusters"
 )
 
 // skip is the answer for pods that the plugin does not concern. The framework only reads it.
@@ -79,8 +83,9 @@ type Shared struct {
 
 // NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the replicas.
 type NodeGroupPolicy struct {
-	handle fwk.Handle
-	shared *Shared
+	handle   fwk.Handle
+	shared   *Shared
+	sampling bool
 }
 
 var (
@@ -95,9 +100,14 @@ var (
 	_ fwk.ReservePlugin     = &NodeGroupPolicy{}
 )
 
-// New returns the plugin for one profile.
+// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at for
+// a pod of a policy; otherwise about a hundred.
 func New(handle fwk.Handle, shared *Shared) *NodeGroupPolicy {
-	return &NodeGroupPolicy{handle: handle, shared: shared}
+	p := &NodeGroupPolicy{handle: handle, shared: shared, sampling: true}
+	if profile, ok := handle.(interface{ PercentageOfNodesToScore() *int32 }); ok {
+		p.sampling = ptr.Deref(profile.PercentageOfNodesToScore(), 0) == 0
+	}
+	return p
 }
 
 // Name returns the name of the plugin.

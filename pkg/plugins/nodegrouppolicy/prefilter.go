@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/workload"
 )
 
-// PreFilter finds the policy of the pod and how far each of its clusters is from its share. If the clusters that may take the
-// pod hold but a small part of the nodes, it names those to the framework, which then looks at no others.
+// PreFilter finds the policy of the pod and how far each of its clusters is from its share. Where that is
+// quicker, it names the nodes that may take the pod, or some of them, to the framework, which then looks at no others.
 func (p *NodeGroupPolicy) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
@@ -57,11 +57,12 @@ func (p *NodeGroupPolicy) PreFilter(
 	s.counts = s.view.Counts(revision)
 	p.decide(s, pod, w, nodes)
 	cycle.Write(stateKey, s)
-	if names := p.shared.narrowing.admitted(s, nodes); names != nil {
-		s.narrowed = true
-		return &fwk.PreFilterResult{NodeNames: names}, nil
+	names, sampled := p.name(s, pod, nodes)
+	if names == nil {
+		return nil, nil
 	}
-	return nil, nil
+	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
+	return &s.result, nil
 }
 
 // decide fills in which clusters may take the pod.

@@ -9,31 +9,51 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Retries remembers pods that found no room in the clusters whose turn it is and are to be tried in the others. It is safe
-// for concurrent use. What it forgets in a restart is found out again.
+// Retries remembers pods that found no room where they were tried first and are to be tried elsewhere. It is safe for concurrent
+// use. What it forgets in a restart is found out again.
 type Retries struct {
 	mu   sync.Mutex
-	pods map[types.UID]struct{}
+	pods map[types.UID]retry
+}
+
+// retry is how a pod is to be tried.
+type retry struct {
+	beyond, thorough bool
 }
 
 // NewRetries returns an empty set.
 func NewRetries() *Retries {
-	return &Retries{pods: map[types.UID]struct{}{}}
+	return &Retries{pods: map[types.UID]retry{}}
 }
 
-// Add remembers a pod.
+// Add remembers a pod that is to be tried in clusters whose turn it is not, or beyond the shares of its policy.
 func (r *Retries) Add(pod types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pods[pod] = struct{}{}
+	r.pods[pod] = retry{beyond: true, thorough: true}
 }
 
-// Has reports whether a pod is remembered.
+// Has reports whether Add remembers a pod.
 func (r *Retries) Has(pod types.UID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, found := r.pods[pod]
-	return found
+	return r.pods[pod].beyond
+}
+
+// AddThorough remembers a pod that is to be tried on all nodes that may take it instead of a sample.
+func (r *Retries) AddThorough(pod types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.pods[pod]
+	known.thorough = true
+	r.pods[pod] = known
+}
+
+// Thorough reports whether a pod is to be tried on all nodes that may take it.
+func (r *Retries) Thorough(pod types.UID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pods[pod].thorough
 }
 
 // Drop forgets a pod.

@@ -53,6 +53,7 @@ type state struct {
 	clusters  []int32 // the policy's clusters by their ID in the view
 	free      []int32 // by cluster of the policy: its share less what it holds
 	narrowed  bool    // Filter is asked about nodes of admitted clusters only
+	sampled   bool    // and not about all of these
 
 	// removed are the siblings that a dry run of preemption took away; they give no credit.
 	removed map[types.UID]struct{}
@@ -60,9 +61,10 @@ type state struct {
 	// rejected collects, as bits set atomically, the reasons that Filter gave with this state and its clones.
 	rejected *uint32
 
-	// What free and rejected point to, so that a state is one piece of memory.
+	// What free, rejected and the answer of PreFilter point to, so that a state is one piece of memory.
 	fewFree     [fewClusters]int32
 	ownRejected uint32
+	result      fwk.PreFilterResult
 }
 
 // fewClusters is how many clusters most policies have at most.
@@ -81,7 +83,8 @@ func (s *state) newFree() []int32 {
 func (s *state) Clone() fwk.StateData {
 	return &state{
 		policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision, seat: s.seat,
-		admission: s.admission, only: s.only, clusters: s.clusters, narrowed: s.narrowed, scores: s.scores, rejected: s.rejected,
+		admission: s.admission, only: s.only, clusters: s.clusters, narrowed: s.narrowed, sampled: s.sampled,
+		scores: s.scores, rejected: s.rejected,
 		free: slices.Clone(s.free), removed: maps.Clone(s.removed),
 	}
 }
