@@ -20,6 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/trim"
 )
@@ -46,6 +47,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return fmt.Errorf("making the manager: %w", err)
 	}
 	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := clusterresource.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {

@@ -27,6 +27,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
+	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/topology"
 )
@@ -160,6 +161,12 @@ func (s *starter) start(ctx context.Context) error {
 	tracker := topology.NewTracker(s.mgr.GetClient())
 	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker}
 	if err := clusters.SetupWithManager(s.mgr); err != nil {
+		return err
+	}
+	resources := &clusterresource.Reconciler{
+		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Recorder: s.mgr.GetEventRecorder(leaseName),
+	}
+	if err := resources.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
 	policies := policy.New(policy.Options{

@@ -8,6 +8,7 @@ package trim
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -32,7 +33,7 @@ const (
 var podAnnotations = []string{
 	berthv1alpha1.PolicyAnnotation, berthv1alpha1.PlacedByAnnotation, berthv1alpha1.PlacedPolicyAnnotation,
 	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, SafeToEvictAnnotation,
-	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation,
+	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation, berthv1alpha1.ChargedAnnotation,
 }
 
 // ByObject returns what the cache of the controllers holds of each kind.
@@ -172,5 +173,7 @@ func template(t *corev1.PodTemplateSpec) {
 
 func meta(m *metav1.ObjectMeta, annotations ...string) {
 	m.ManagedFields = nil
-	maps.DeleteFunc(m.Annotations, func(key, _ string) bool { return !slices.Contains(annotations, key) })
+	maps.DeleteFunc(m.Annotations, func(key, _ string) bool {
+		return !slices.Contains(annotations, key) && !strings.HasPrefix(key, berthv1alpha1.ClusterResourceAnnotationPrefix)
+	})
 }

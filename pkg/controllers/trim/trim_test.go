@@ -102,10 +102,20 @@ func TestPod(t *testing.T) {
 	stamped.Spec.NodeSelector = map[string]string{"a": "b"}
 	stamped.Spec.Tolerations = []corev1.Toleration{{Key: "k"}}
 	stamped.Spec.Volumes = fullPod(nil).Spec.Volumes[1:]
+	holder := common()
+	holder.Annotations = map[string]string{
+		berthv1alpha1.ChargedAnnotation: "a/default=1", berthv1alpha1.ClusterResourceAnnotationPrefix + "a": "1",
+	}
 	tests := map[string]struct {
 		annotations map[string]string
 		want        *corev1.Pod
 	}{
+		"a pod that asks for cluster resources": {
+			annotations: map[string]string{
+				berthv1alpha1.ChargedAnnotation: "a/default=1", berthv1alpha1.ClusterResourceAnnotationPrefix + "a": "1", "token": "secret",
+			},
+			want: holder,
+		},
 		"a pod that Berth did not place": {
 			annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "x", "token": "secret"}, want: stranger,
 		},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -81,7 +80,8 @@ func TestStrays(t *testing.T) {
 
 func TestFreeIsWhatIsLeft(t *testing.T) {
 	object := declared("", of("a", "2"), of("b", "3"))
-	object.Spec.Unit = ptr.To(resource.MustParse("500m"))
+	half := resource.MustParse("500m")
+	object.Spec.Unit = &half
 	r := ready(t, object)
 	account := booked([]pool.Charge{
 		{Resource: "licences", Pool: "a", Quantity: resource.MustParse("500m")},

@@ -10,29 +10,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
 func TestPoolsThatCannotBeUsed(t *testing.T) {
-	halves := declared("", of("a", "3"))
-	halves.Spec.Unit = ptr.To(resource.MustParse("2"))
-	noUnit := declared("", of("a", "3"))
-	noUnit.Spec.Unit = ptr.To(resource.MustParse("0"))
-	hugeUnit := declared("", of("a", "3"))
-	hugeUnit.Spec.Unit = ptr.To(resource.MustParse("1e2147483647"))
+	inUnitsOf := func(unit string) *berthv1alpha1.ClusterResource {
+		object, quantity := declared("", of("a", "3")), resource.MustParse(unit)
+		object.Spec.Unit = &quantity
+		return object
+	}
 	for name, tc := range map[string]struct {
 		object *berthv1alpha1.ClusterResource
 		want   string
 	}{
 		"two of one name":            {declared("", of("a", "1"), of("a", "2")), "two pools are called a"},
 		"two without a name":         {declared("", of("", "1"), of("", "2")), "two pools are called default"},
-		"no multiple of the unit":    {halves, "pool a: 3 is no multiple of the unit"},
+		"no multiple of the unit":    {inUnitsOf("2"), "pool a: 3 is no multiple of the unit"},
 		"half a licence":             {declared("", of("a", "500m")), "pool a: 500m is no multiple of the unit"},
-		"a unit of nothing":          {noUnit, "the unit must be greater than 0"},
-		"a unit that would hang":     {hugeUnit, "the unit is too large"},
+		"a unit of nothing":          {inUnitsOf("0"), "the unit must be greater than 0"},
+		"a unit that would hang":     {inUnitsOf("1e2147483647"), "the unit is too large"},
 		"a negative amount":          {declared("", of("a", "-1")), "pool a: the quantity must not be negative"},
 		"thirty digits":              {declared("", of("a", strings.Repeat("9", 30))), "pool a: the quantity is too large"},
 		"an amount that would hang":  {declared("", of("a", "1e2147483647")), "pool a: the quantity is too large"},
