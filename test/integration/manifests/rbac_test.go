@@ -94,7 +94,7 @@ var _ = Describe("The scheduler's permissions", func() {
 			stock.Delete(lines...)
 		}
 		for _, resource := range []string{
-			"clusters.berth.dev", "propagationpolicies.berth.dev", "deployments.apps", "jobs.batch",
+			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "deployments.apps", "jobs.batch",
 		} {
 			stock.Insert(each(resource, "get", "list", "watch")...)
 		}
@@ -130,6 +130,7 @@ var _ = Describe("The scheduler's permissions", func() {
 		Entry("changing policies", "update propagationpolicies.berth.dev default/web"),
 		Entry("writing the status of policies", "patch propagationpolicies.berth.dev/status default/web"),
 		Entry("changing Clusters", "patch clusters.berth.dev beijing"),
+		Entry("changing ClusterResources", "patch clusterresources.berth.dev licences"),
 		Entry("changing pods", "patch pods default/web"),
 		Entry("creating pods", "create pods default"),
 		Entry("evicting pods", "create pods/eviction default/web"),
@@ -153,6 +154,8 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("reading policies of all namespaces", "watch propagationpolicies.berth.dev"),
 		Entry("writing the status of policies", "patch propagationpolicies.berth.dev/status default/web"),
 		Entry("writing the status of Clusters", "patch clusters.berth.dev/status beijing"),
+		Entry("writing the status of ClusterResources", "patch clusterresources.berth.dev/status licences"),
+		Entry("keeping ClusterResources that are in use", "patch clusterresources.berth.dev licences"),
 		Entry("evicting pods", "create pods/eviction default/web"),
 		Entry("writing events", "create events.events.k8s.io default"),
 		Entry("making its lease", "create leases.coordination.k8s.io berth-system"),
@@ -168,6 +171,7 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("reading Secrets", "get secrets berth-system/token"),
 		Entry("changing policies", "patch propagationpolicies.berth.dev default/web"),
 		Entry("changing Clusters", "update clusters.berth.dev beijing"),
+		Entry("deleting ClusterResources", "delete clusterresources.berth.dev licences"),
 		Entry("changing Deployments", "patch deployments.apps default/web"),
 		Entry("scaling Deployments", "update deployments.apps/scale default/web"),
 		Entry("changing nodes", "patch nodes a"),
