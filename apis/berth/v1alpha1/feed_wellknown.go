@@ -42,8 +42,8 @@ const (
 	// ReasonFeedInvalid says that the object could not be understood.
 	ReasonFeedInvalid = "Invalid"
 
-	// ReasonFeedReading says that objects of the kind are being read for the first time.
-	ReasonFeedReading = "Reading"
+	// ReasonFeedUnreadable says that the API server does not answer as it should; what was known of the feed stays.
+	ReasonFeedUnreadable = "Unreadable"
 
 	// ReasonAllFeedsParsed says that it is known of all feeds what they need.
 	ReasonAllFeedsParsed = "AllParsed"

@@ -1,0 +1,180 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feedinventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Reconciler writes FeedInventories. Use New to make one.
+type Reconciler struct {
+	client  client.Client
+	mapper  apimeta.RESTMapper
+	objects dynamic.Interface
+	parsers *parsers
+	watches *watches
+
+	mu sync.Mutex
+	// memory is what was read for each Subscription.
+	memory map[types.NamespacedName]map[target]remembered
+}
+
+// divides says whether a Subscription divides dynamically: an inventory means something to no other.
+func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
+	switch spec.SchedulingStrategy {
+	case berthv1alpha1.DynamicDividingStrategy:
+		return true
+	case berthv1alpha1.DividingStrategy:
+		return spec.DividingScheduling != nil && spec.DividingScheduling.Type == berthv1alpha1.DynamicDividingType
+	}
+	return false
+}
+
+// Reconcile brings the inventory of one Subscription up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if registry, _ := r.parsers.current(); registry == nil {
+		return reconcile.Result{}, nil // The first build asks for all Subscriptions.
+	}
+	subscription := &berthv1alpha1.Subscription{}
+	if err := r.client.Get(ctx, request.NamespacedName, subscription); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !subscription.DeletionTimestamp.IsZero() {
+		r.forget(request.NamespacedName) // The inventory goes with its owner.
+		return reconcile.Result{}, nil
+	}
+	if !divides(&subscription.Spec) {
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, again(r.remove(ctx, subscription))
+	}
+	findings, pause, err := r.findings(ctx, subscription)
+	var pending errPending
+	if errors.As(err, &pending) {
+		return reconcile.Result{RequeueAfter: pending.left}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = r.write(ctx, subscription, findings)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return reconcile.Result{RequeueAfter: afterConflict}, nil
+	}
+	return reconcile.Result{RequeueAfter: pause}, err
+}
+
+// afterConflict is the pause until the cache may have caught up.
+const afterConflict = 200 * time.Millisecond
+
+// again turns a conflict, which the next event of the object heals, into no error.
+func again(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (r *Reconciler) forget(subscription types.NamespacedName) {
+	r.watches.want(subscription, nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.memory, subscription)
+}
+
+// findings returns what is known of each feed, and after what pause to look again if some trouble may go without anybody
+// telling.
+func (r *Reconciler) findings(
+	ctx context.Context, subscription *berthv1alpha1.Subscription,
+) ([]finding, time.Duration, error) {
+	key := client.ObjectKeyFromObject(subscription)
+	feeds := subscription.Spec.Feeds
+	findings := make([]finding, len(feeds))
+	targets := make([]target, len(feeds))
+	wanted := sets.New[target]()
+	var pause time.Duration
+	for i := range feeds {
+		t, why := targetOf(r.mapper, subscription.Namespace, &feeds[i])
+		switch {
+		case why != nil:
+			findings[i] = *why
+			pause = retry
+		case wanted.Has(t):
+			findings[i] = trouble(berthv1alpha1.ReasonFeedDuplicate, "the %s is listed twice", feeds[i].Kind)
+		default:
+			targets[i] = t
+			wanted.Insert(t)
+		}
+	}
+	r.watches.want(key, wanted)
+
+	r.mu.Lock()
+	before := r.memory[key]
+	r.mu.Unlock()
+	now := map[target]remembered{}
+	for i := range feeds {
+		if targets[i] == (target{}) {
+			continue
+		}
+		var err error
+		if findings[i], err = r.read(ctx, &feeds[i], targets[i], before, now); err != nil {
+			return nil, 0, err
+		}
+		if f := &findings[i]; !f.parsed() && f.reason != berthv1alpha1.ReasonFeedNotFound && f.reason != berthv1alpha1.ReasonFeedInvalid {
+			pause = retry
+		}
+	}
+	for i := range feeds {
+		findings[i].order.Feed = feeds[i]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.memory[key] = now
+	return findings, pause, nil
+}
+
+// subscriptions returns all Subscriptions that have been read.
+func (r *Reconciler) subscriptions() []types.NamespacedName {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.memory))
+}
+
+// remove removes the inventory of a Subscription that has no use for it, unless somebody else made it.
+func (r *Reconciler) remove(ctx context.Context, subscription *berthv1alpha1.Subscription) error {
+	if err := r.writeParsed(ctx, subscription, nil); err != nil {
+		return err
+	}
+	inventory := &berthv1alpha1.FeedInventory{}
+	if err := r.client.Get(ctx, client.ObjectKeyFromObject(subscription), inventory); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !belongs(inventory, subscription) || !inventory.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	err := r.client.Delete(ctx, inventory, client.Preconditions{UID: &inventory.UID})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting the inventory of Subscription %s/%s: %w", subscription.Namespace, subscription.Name, err)
+	}
+	return nil
+}
+
+var _ reconcile.Reconciler = (*Reconciler)(nil)
