@@ -40,9 +40,6 @@ const feedExample = `  # What the objects of a bundle need
   # The same for a custom resource, with the FeedParsers in a folder, for a program
   helm template my-chart | berthctl preview feed -f - --parsers parsers/ -o json`
 
-// stdin is what --filename calls standard input.
-const stdin = "-"
-
 // feedOptions are the flags of preview feed.
 type feedOptions struct {
 	filename, parsers string
@@ -103,17 +100,13 @@ func (o *feedOptions) run(streams genericiooptions.IOStreams) error {
 	if err != nil {
 		return fmt.Errorf("--parsers: %w", err)
 	}
-	raw, err := o.read(streams.In)
+	raw, err := readInput(o.filename, streams.In)
 	if err != nil {
 		return err
 	}
 	answer, err := readFeeds(registry, raw)
 	if err != nil {
-		name := o.filename
-		if name == stdin {
-			name = "standard input"
-		}
-		return fmt.Errorf("%s: %w", name, err)
+		return inputError(o.filename, err)
 	}
 	return o.output.Print(streams.Out, answer, func(w io.Writer) error { return answer.print(w, o.output.Wide()) })
 }
@@ -127,19 +120,6 @@ func (o *feedOptions) registry() (*feeds.Registry, error) {
 		}
 	}
 	return feeds.NewRegistry(rules, feeds.BuiltIn())
-}
-
-// read reads the file, not more of it than is needed to see that it is too large.
-func (o *feedOptions) read(in io.Reader) ([]byte, error) {
-	if o.filename != stdin {
-		file, err := os.Open(o.filename)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	return io.ReadAll(io.LimitReader(in, manifest.MaxInputSize+1))
 }
 
 func readFeeds(registry *feeds.Registry, raw []byte) (*feedAnswer, error) {

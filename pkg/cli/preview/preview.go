@@ -14,6 +14,7 @@ var subcommands = []func(genericiooptions.IOStreams) *cobra.Command{
 	newDivision,
 	newBinding,
 	newConstraint,
+	newRanking,
 	newFeed,
 }
 
