@@ -23,11 +23,19 @@ type Fence struct {
 	until    time.Time
 	inFlight int
 	drained  chan struct{}
+	opened   chan struct{}
+	once     sync.Once
 }
 
 // New returns a closed fence; Renewed opens it.
 func New() *Fence {
-	return &Fence{}
+	return &Fence{opened: make(chan struct{})}
+}
+
+// Opened returns a channel that is closed once the fence has been open for the first time, when this process became the
+// leader.
+func (f *Fence) Opened() <-chan struct{} {
+	return f.opened
 }
 
 // KeepOpen opens the fence for good, for a scheduler that runs without leader election.
@@ -35,6 +43,7 @@ func (f *Fence) KeepOpen() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.always = true
+	f.once.Do(func() { close(f.opened) })
 }
 
 // Enter asks to make one write. The write must be made with the returned context, which ends when the fence closes, and
@@ -75,6 +84,7 @@ func (f *Fence) Renewed(until time.Time) {
 	defer f.mu.Unlock()
 	if until.After(f.until) {
 		f.until = until
+		f.once.Do(func() { close(f.opened) })
 	}
 }
 

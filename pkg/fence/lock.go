@@ -11,18 +11,21 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock is a lease lock that keeps a Fence: each renewal opens it for the life of the lease, and before the lease is given
-// back the fence is closed and the writes under way are waited for.
+// Lock is a lease lock that keeps a Fence: each renewal opens it for a while, and before the lease is given back the fence is
+// closed and the writes under way are waited for.
 type Lock struct {
 	resourcelock.Interface
 	fence *Fence
+	open  time.Duration
 }
 
 var _ resourcelock.Interface = &Lock{}
 
-// NewLock wraps a lock.
-func NewLock(inner resourcelock.Interface, fence *Fence) *Lock {
-	return &Lock{Interface: inner, fence: fence}
+// NewLock wraps a lock. A renewal opens the fence for the given time after it was sent. With the renew deadline of the
+// election, which is shorter than the lease, what was sent while the fence was open has the rest of the lease to arrive before
+// another process can be the leader.
+func NewLock(inner resourcelock.Interface, fence *Fence, open time.Duration) *Lock {
+	return &Lock{Interface: inner, fence: fence, open: open}
 }
 
 // Create makes the lease and opens the fence.
@@ -53,6 +56,6 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 
 func (l *Lock) renewed(sent time.Time, record resourcelock.LeaderElectionRecord) {
 	if record.HolderIdentity == l.Identity() {
-		l.fence.Renewed(sent.Add(time.Duration(record.LeaseDurationSeconds) * time.Second))
+		l.fence.Renewed(sent.Add(l.open))
 	}
 }

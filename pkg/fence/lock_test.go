@@ -56,7 +56,7 @@ func TestALeaseOpensTheFenceFromWhenItWasAskedFor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fence.New()
 				asked := time.Now()
-				lock := fence.NewLock(&fakeLock{took: 4 * time.Second}, f)
+				lock := fence.NewLock(&fakeLock{took: 4 * time.Second}, f, 10*time.Second)
 				if err := write(lock, t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -65,9 +65,9 @@ func TestALeaseOpensTheFenceFromWhenItWasAskedFor(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer leave()
-				// The others count the 15 s from some time after the request was sent.
-				if deadline, _ := guarded.Deadline(); !deadline.Equal(asked.Add(15 * time.Second)) {
-					t.Errorf("the fence is open for %v from the request on, want 15s", deadline.Sub(asked))
+				// The others count the 15 s of the lease from some time after the request was sent.
+				if deadline, _ := guarded.Deadline(); !deadline.Equal(asked.Add(10 * time.Second)) {
+					t.Errorf("the fence is open for %v from the request on, want 10s", deadline.Sub(asked))
 				}
 			})
 		})
@@ -82,7 +82,7 @@ func TestALeaseThatIsNotGrantedOpensNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fence.New()
-			lock := fence.NewLock(&fakeLock{err: refused}, f)
+			lock := fence.NewLock(&fakeLock{err: refused}, f, 10*time.Second)
 			if err := write(lock, t.Context()); !errors.Is(err, refused) {
 				t.Errorf("got error %v, want %v", err, refused)
 			}
@@ -97,7 +97,7 @@ func TestTheLeaseIsGivenBackAfterTheLastWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fence.New()
 		var order []string
-		lock := fence.NewLock(&fakeLock{atUpdate: func() { order = append(order, "lease updated") }}, f)
+		lock := fence.NewLock(&fakeLock{atUpdate: func() { order = append(order, "lease updated") }}, f, 10*time.Second)
 		if err := lock.Update(t.Context(), mine); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestLeaderElectionKeepsTheFence(t *testing.T) {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
 		}
 		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock: fence.NewLock(inner, f), LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second,
+			Lock: fence.NewLock(inner, f, 10*time.Second), LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second,
 			RetryPeriod: 2 * time.Second, ReleaseOnCancel: true,
 			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 		})

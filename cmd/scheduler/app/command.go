@@ -87,7 +87,7 @@ func run(cmd *cobra.Command, opts *options.Options) error {
 		return err
 	}
 	if cc.LeaderElection != nil {
-		cc.LeaderElection.Lock = fence.NewLock(cc.LeaderElection.Lock, leader)
+		cc.LeaderElection.Lock = fence.NewLock(cc.LeaderElection.Lock, leader, cc.LeaderElection.RenewDeadline)
 	} else {
 		leader.KeepOpen()
 	}
