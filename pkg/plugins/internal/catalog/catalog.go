@@ -9,7 +9,6 @@ package catalog
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -50,14 +48,7 @@ func (s *Snapshot) Policy(namespace, name string) *Policy {
 
 // Catalog keeps the newest Snapshot. It is safe for concurrent use.
 type Catalog struct {
-	clusters, policies *source
-	clock              clock.PassiveClock
-	patience           time.Duration
-	dirty              chan struct{}
-	onChange           func(before, after *Snapshot)
-
-	snapshot atomic.Pointer[Snapshot]
-	failure  atomic.Pointer[error]
+	*board[Snapshot]
 }
 
 // New returns a catalog that reads through the client once Run is called. While the first lists fail for longer than
@@ -66,110 +57,35 @@ type Catalog struct {
 func New(
 	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Snapshot),
 ) (*Catalog, error) {
-	c := &Catalog{clock: clk, patience: patience, dirty: make(chan struct{}, 1), onChange: onChange}
+	c := &Catalog{newBoard("Clusters or PropagationPolicies", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()
-	var err error
-	c.clusters, err = newSource(&cache.ListWatch{
+	clusters, err := newSource(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			return berth.Clusters().List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return berth.Clusters().Watch(ctx, options)
 		},
-	}, &berthv1alpha1.Cluster{}, clk, c.markDirty)
+	}, &berthv1alpha1.Cluster{}, clk, specChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Clusters: %w", err)
 	}
-	c.policies, err = newSource(&cache.ListWatch{
+	policies, err := newSource(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			return berth.PropagationPolicies(metav1.NamespaceAll).List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return berth.PropagationPolicies(metav1.NamespaceAll).Watch(ctx, options)
 		},
-	}, &berthv1alpha1.PropagationPolicy{}, clk, c.markDirty)
+	}, &berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of PropagationPolicies: %w", err)
 	}
+	c.sources = []*source{clusters, policies}
+	c.build = func(before *Snapshot) *Snapshot {
+		return build(typed[*berthv1alpha1.Cluster](clusters), typed[*berthv1alpha1.PropagationPolicy](policies), before)
+	}
 	return c, nil
-}
-
-// Snapshot returns the newest picture, nil until the first lists have arrived.
-func (c *Catalog) Snapshot() *Snapshot {
-	return c.snapshot.Load()
-}
-
-// Unreadable returns why the first lists have not arrived for longer than the catalog's patience, nil otherwise.
-func (c *Catalog) Unreadable() error {
-	if failure := c.failure.Load(); failure != nil {
-		return *failure
-	}
-	return nil
-}
-
-// Run watches until the context ends.
-func (c *Catalog) Run(ctx context.Context) {
-	go c.clusters.informer.RunWithContext(ctx)
-	go c.policies.informer.RunWithContext(ctx)
-	// The first sync of an informer with no objects comes with no event; and a failure becomes a reason by mere time.
-	tick := time.NewTicker(firstSyncPoll)
-	defer tick.Stop()
-	pending := true
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.dirty:
-			pending = !c.update(ctx)
-		case <-tick.C:
-			if pending {
-				pending = !c.update(ctx)
-			}
-		}
-	}
-}
-
-// firstSyncPoll is how often the catalog looks whether the first lists are there.
-const firstSyncPoll = 50 * time.Millisecond
-
-func (c *Catalog) markDirty() {
-	select {
-	case c.dirty <- struct{}{}:
-	default:
-	}
-}
-
-// update makes a new snapshot once both kinds have been read; before that it only notes what keeps them from being read,
-// and returns false.
-func (c *Catalog) update(ctx context.Context) bool {
-	if !c.clusters.ready() || !c.policies.ready() {
-		c.noteFailure(ctx)
-		return false
-	}
-	before := c.snapshot.Load()
-	after := build(typed[*berthv1alpha1.Cluster](c.clusters), typed[*berthv1alpha1.PropagationPolicy](c.policies), before)
-	c.snapshot.Store(after)
-	c.failure.Store(nil)
-	c.onChange(before, after)
-	return true
-}
-
-func (c *Catalog) noteFailure(ctx context.Context) {
-	if c.snapshot.Load() != nil {
-		return
-	}
-	for _, s := range []*source{c.clusters, c.policies} {
-		since, err := s.failure()
-		if err == nil || c.clock.Since(since) < c.patience {
-			continue
-		}
-		known := c.failure.Swap(&err)
-		if known == nil {
-			klog.FromContext(ctx).Error(err, "Clusters or PropagationPolicies cannot be read, pods wait")
-			c.onChange(nil, nil)
-		}
-		return
-	}
 }
 
 func build(
@@ -189,15 +105,4 @@ func build(
 		s.Membership = membership.NewIndex(clusters)
 	}
 	return s
-}
-
-func typed[T any](s *source) []T {
-	objects := s.objects()
-	list := make([]T, 0, len(objects))
-	for _, object := range objects {
-		if t, ok := object.(T); ok {
-			list = append(list, t)
-		}
-	}
-	return list
 }

@@ -32,8 +32,10 @@ type source struct {
 	errSince time.Time
 }
 
-// newSource makes the informer of a kind and calls changed whenever the answer of objects may differ.
-func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, changed func()) (*source, error) {
+// newSource makes the informer of a kind and calls changed whenever the answer of objects may differ in a way that matters.
+func newSource(
+	lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),
+) (*source, error) {
 	s := &source{clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe}, example, 0, cache.Indexers{})
 	err := s.informer.SetTransform(stripManagedFields)
@@ -44,7 +46,7 @@ func newSource(lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClo
 		AddFunc:    func(any) { changed() },
 		DeleteFunc: func(any) { changed() },
 		UpdateFunc: func(oldObj, newObj any) {
-			if specChanged(oldObj, newObj) {
+			if matters(oldObj, newObj) {
 				changed()
 			}
 		},
@@ -182,7 +184,7 @@ func persist(ctx context.Context, request func() (again bool, err error)) error 
 			return err
 		}
 		if attempt == 0 {
-			klog.FromContext(ctx).Info("Clusters or PropagationPolicies cannot be read, trying again", "err", err)
+			klog.FromContext(ctx).Info("Objects cannot be read, trying again", "err", err)
 		}
 		timer := time.NewTimer(pause.Step())
 		select {

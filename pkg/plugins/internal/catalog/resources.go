@@ -1,0 +1,114 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// Resource is a ClusterResource as the scheduler uses it.
+type Resource struct {
+	// Pools are what can be given out, nil if Err is set.
+	Pools *pool.Resource
+	// Err says why the pools cannot be used.
+	Err error
+
+	object *berthv1alpha1.ClusterResource
+}
+
+// Resources is an immutable picture of all ClusterResources.
+type Resources struct {
+	byName map[string]*Resource
+}
+
+// Get returns a ClusterResource, nil if there is none of that name.
+func (r *Resources) Get(name string) *Resource {
+	if r == nil {
+		return nil
+	}
+	return r.byName[name]
+}
+
+// All calls visit for each ClusterResource whose pools can be used.
+func (r *Resources) All(visit func(*pool.Resource)) {
+	if r == nil {
+		return
+	}
+	for _, known := range r.byName {
+		if known.Err == nil {
+			visit(known.Pools)
+		}
+	}
+}
+
+// ResourceCatalog keeps the newest Resources. It is apart from Catalog, so that pods which ask for no ClusterResource do not
+// wait for them to be read. It is safe for concurrent use.
+type ResourceCatalog struct {
+	*board[Resources]
+}
+
+// NewResourceCatalog is New for ClusterResources.
+func NewResourceCatalog(
+	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Resources),
+) (*ResourceCatalog, error) {
+	c := &ResourceCatalog{newBoard("ClusterResources", clk, patience, onChange)}
+	resources := client.BerthV1alpha1().ClusterResources()
+	s, err := newSource(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return resources.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return resources.Watch(ctx, options)
+		},
+	}, &berthv1alpha1.ClusterResource{}, clk, poolsChanged, c.markDirty)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the watch of ClusterResources: %w", err)
+	}
+	c.sources = []*source{s}
+	c.build = func(before *Resources) *Resources {
+		return buildResources(typed[*berthv1alpha1.ClusterResource](s), before)
+	}
+	return c, nil
+}
+
+// poolsChanged tells a change of what can be given out from a mere count of what is.
+func poolsChanged(oldObj, newObj any) bool {
+	before, okBefore := oldObj.(*berthv1alpha1.ClusterResource)
+	after, okAfter := newObj.(*berthv1alpha1.ClusterResource)
+	return !okBefore || !okAfter || !samePools(before, after)
+}
+
+func samePools(a, b *berthv1alpha1.ClusterResource) bool {
+	return a.UID == b.UID && a.Spec.Mode == b.Spec.Mode && equality.Semantic.DeepEqual(a.Spec.Unit, b.Spec.Unit) &&
+		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
+}
+
+func buildResources(objects []*berthv1alpha1.ClusterResource, before *Resources) *Resources {
+	r := &Resources{byName: make(map[string]*Resource, len(objects))}
+	for _, object := range objects {
+		if known := before.Get(object.Name); known != nil && samePools(known.object, object) {
+			r.byName[object.Name] = known
+			continue
+		}
+		pools, err := pool.NewResource(object)
+		if err != nil {
+			err = fmt.Errorf("cluster resource %s: %w", object.Name, err)
+		}
+		r.byName[object.Name] = &Resource{Pools: pools, Err: err, object: object}
+	}
+	return r
+}
