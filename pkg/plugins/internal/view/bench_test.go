@@ -71,12 +71,22 @@ type noPods struct{}
 func (noPods) BoundPods() []*corev1.Pod       { return nil }
 func (noPods) Pod(string, string) *corev1.Pod { return nil }
 
+// noHoldings is told of pods that hold nothing.
+type noHoldings struct{}
+
+func (noHoldings) Concerns(*corev1.Pod) bool { return false }
+func (noHoldings) Hold(*corev1.Pod)          {}
+func (noHoldings) Release(*corev1.Pod)       {}
+func (noHoldings) SetNode(*corev1.Node)      {}
+func (noHoldings) DropNode(string)           {}
+func (noHoldings) Reset()                    {}
+
 func BenchmarkRefresh(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000, 50000} {
 		c := newBenchCluster(b, nodes)
 		infos := c.nodes(b)
 		members := &siteLabel{}
-		v := view.New(view.NewReservations(), noPods{})
+		v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 		v.Refresh(infos, members)
 		b.Run(fmt.Sprintf("unchanged/nodes=%d", nodes), func(b *testing.B) {
 			b.ReportAllocs()

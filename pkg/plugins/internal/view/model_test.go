@@ -62,6 +62,52 @@ type world struct {
 	assumed map[string]stamp.Stamp // what Reserve gave, by UID
 	members *byLabel
 	serial  int
+
+	held   map[string]int          // what the view said as Holdings, by UID
+	heldAs map[string]*corev1.Pod  // the last state that was held
+	heldOn map[string]*corev1.Node // the nodes as the view told them
+}
+
+// Concerns and the following make the world the view's Holdings: every pod that runs holds something.
+func (w *world) Concerns(pod *corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+func (w *world) Hold(pod *corev1.Pod) {
+	w.held[pod.Name]++
+	w.heldAs[pod.Name] = pod
+}
+
+func (w *world) Release(pod *corev1.Pod) {
+	if w.held[pod.Name]--; w.held[pod.Name] == 0 {
+		delete(w.held, pod.Name)
+		delete(w.heldAs, pod.Name)
+	}
+}
+
+func (w *world) SetNode(node *corev1.Node) { w.heldOn[node.Name] = node }
+func (w *world) DropNode(name string)      { delete(w.heldOn, name) }
+func (w *world) Reset()                    {}
+
+// checkHoldings compares what was held with the record.
+func (w *world) checkHoldings(r *rapid.T) {
+	want, as := map[string]int{}, map[string]*corev1.Pod{}
+	for _, pod := range w.pods {
+		if w.Concerns(pod) {
+			want[pod.Name], as[pod.Name] = 1, pod
+		}
+	}
+	if diff := cmp.Diff(want, w.held); diff != "" {
+		r.Fatalf("how often each pod is held (-want +got):\n%s", diff)
+	}
+	for name, pod := range as {
+		if w.heldAs[name] != pod {
+			r.Fatalf("pod %s is held in another state than its last", name)
+		}
+	}
+	if !maps.Equal(w.nodes, w.heldOn) {
+		r.Fatalf("nodes %v, told were %v", w.nodes, w.heldOn)
+	}
 }
 
 // byLabel is a Membership that finds the cluster of a node by the value of its label.
@@ -79,8 +125,9 @@ func newWorld(t *testing.T) *world {
 		snapshot: schedulercache.NewEmptySnapshot(), reservations: view.NewReservations(),
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, assumed: map[string]stamp.Stamp{},
 		members: &byLabel{map[string]string{"a": "beijing", "b": "hangzhou"}},
+		held:    map[string]int{}, heldAs: map[string]*corev1.Pod{}, heldOn: map[string]*corev1.Node{},
 	}
-	w.view = view.New(w.reservations, w)
+	w.view = view.New(w.reservations, w, w)
 	return w
 }
 
@@ -302,6 +349,7 @@ func (w *world) check(r *rapid.T) {
 			r.Fatalf("node %s lies in cluster %d or %d, want %d", node.Name, got, w.view.ClusterAt(i), want)
 		}
 	}
+	w.checkHoldings(r)
 	want := w.recount()
 	for _, revision := range []workload.Revision{{Owner: "old"}, {Owner: "new"}, view.BarePods("default", "web")} {
 		if diff := cmp.Diff(want[revision], w.counted(revision)); diff != "" {

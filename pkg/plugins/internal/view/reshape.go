@@ -9,7 +9,7 @@ import (
 )
 
 // reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes that went away are
-// looked up, because such a pod still is a replica of its workload until the garbage collector removes it.
+// looked up, because such a pod still is a replica of its workload, and holds what it holds, until the garbage collector removes it.
 func (v *View) reshape(infos []fwk.NodeInfo) {
 	old := make(map[fwk.NodeInfo]int, len(v.nodes))
 	for i := range v.nodes {
@@ -32,6 +32,12 @@ func (v *View) reshape(infos []fwk.NodeInfo) {
 	}
 	for _, gone := range old {
 		v.forget(&v.nodes[gone])
+		// A node that was made anew has the name of the one that is gone.
+		if object := v.nodes[gone].object; object != nil {
+			if _, again := v.byName[object.Name]; !again {
+				v.holdings.DropNode(object.Name)
+			}
+		}
 	}
 	first := v.nodes == nil
 	v.nodes, v.generations = nodes, generations
@@ -53,7 +59,7 @@ func (v *View) findVanished() {
 		if _, exists := v.byName[pod.Spec.NodeName]; exists {
 			continue
 		}
-		if e := v.entryOf(pod); e.counted {
+		if e := v.entryOf(pod); e.counted || e.holds {
 			cluster := v.stampedCluster(pod)
 			v.vanished = append(v.vanished, vanishedPod{entry: e, cluster: cluster})
 			v.add(&e, cluster)
@@ -70,11 +76,19 @@ func (v *View) findReturned() {
 	})
 }
 
-// sweepVanished drops the pods on vanished nodes that have been deleted since.
+// sweepVanished drops the pods on vanished nodes that have been deleted since, and looks again at those that changed.
 func (v *View) sweepVanished() {
 	v.keepVanished(func(p *vanishedPod) bool {
 		pod := v.pods.Pod(p.entry.pod.Namespace, p.entry.pod.Name)
-		return pod != nil && pod.UID == p.entry.pod.UID && pod.DeletionTimestamp == nil
+		if pod == nil || pod.UID != p.entry.pod.UID {
+			return false
+		}
+		if pod != p.entry.pod {
+			v.remove(&p.entry, p.cluster)
+			p.entry = v.entryOf(pod)
+			v.add(&p.entry, p.cluster)
+		}
+		return p.entry.counted || p.entry.holds
 	})
 }
 

@@ -38,6 +38,7 @@ type PodLister interface {
 type View struct {
 	reservations *Reservations
 	pods         PodLister
+	holdings     Holdings
 
 	membership Membership
 	nodes      []node
@@ -58,9 +59,25 @@ type View struct {
 // NoCluster is the ID of a node that lies in no cluster.
 const NoCluster int32 = -1
 
+// Holdings follows what pods hold beside their place. The view tells it which nodes and pods there are, each pod once for as
+// long as it is on a node, existing or not, and has not been replaced by a newer state of itself.
+type Holdings interface {
+	// Concerns says whether a pod holds something. It must always give the same answer for one state of a pod.
+	Concerns(pod *corev1.Pod) bool
+	// Hold and Release say that a pod came, and that it went.
+	Hold(pod *corev1.Pod)
+	Release(pod *corev1.Pod)
+	// SetNode says that there is a node or that it changed, DropNode that it is gone.
+	SetNode(node *corev1.Node)
+	DropNode(name string)
+	// Reset takes everything back.
+	Reset()
+}
+
 // node is what the view remembers of one node.
 type node struct {
 	info    fwk.NodeInfo
+	object  *corev1.Node
 	cluster int32
 	entries []entry // one for each pod, in the order of info
 }
@@ -70,6 +87,7 @@ type entry struct {
 	// pod is the object that was looked at. It never changes: a pod that changes becomes another object.
 	pod      *corev1.Pod
 	counted  bool
+	holds    bool
 	revision workload.Revision
 	seat     int32
 }
@@ -84,10 +102,11 @@ type vanishedPod struct {
 const unseen int64 = -1
 
 // New returns an empty view. Seats of assumed pods, which carry no stamp yet, are looked up in reservations.
-func New(reservations *Reservations, pods PodLister) *View {
+func New(reservations *Reservations, pods PodLister, holdings Holdings) *View {
 	return &View{
 		reservations: reservations,
 		pods:         pods,
+		holdings:     holdings,
 		byName:       map[string]int32{},
 		revisions:    map[workload.Revision]*Counts{},
 		clusterIDs:   map[string]int32{},
@@ -100,6 +119,7 @@ func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
 	if v.unfinished {
 		// The last Refresh panicked, and nobody knows how far it got.
 		v.nodes, v.generations, v.vanished, v.revisions = nil, nil, nil, map[workload.Revision]*Counts{}
+		v.holdings.Reset()
 	}
 	v.unfinished = true
 	v.recounted = 0
@@ -196,6 +216,10 @@ func (v *View) Counts(revision workload.Revision) *Counts {
 // that one pod more does not cost a look at all the others.
 func (v *View) recount(n *node) {
 	v.recounted++
+	if object := n.info.Node(); object != n.object {
+		n.object = object
+		v.holdings.SetNode(object)
+	}
 	if cluster := v.clusterOf(n.info.Node()); cluster != n.cluster {
 		v.forget(n)
 		n.cluster = cluster
@@ -245,18 +269,20 @@ func (v *View) clusterOf(n *corev1.Node) int32 {
 
 // entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
 func (v *View) entryOf(pod *corev1.Pod) entry {
+	e := entry{pod: pod, holds: v.holdings.Concerns(pod)}
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return entry{pod: pod}
+		return e
 	}
 	given, placed := v.placement(pod)
 	revision, owned := workload.RevisionOf(pod)
 	if !owned {
 		if !placed {
-			return entry{pod: pod}
+			return e
 		}
 		revision = BarePods(pod.Namespace, given.Policy)
 	}
-	return entry{pod: pod, counted: true, revision: revision, seat: given.Seat}
+	e.counted, e.revision, e.seat = true, revision, given.Seat
+	return e
 }
 
 // placement returns what a pod was given, from its stamp or, if that has not arrived yet, from what was reserved.
@@ -271,6 +297,9 @@ func (v *View) placement(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
 }
 
 func (v *View) add(e *entry, cluster int32) {
+	if e.holds {
+		v.holdings.Hold(e.pod)
+	}
 	if !e.counted {
 		return
 	}
@@ -283,6 +312,9 @@ func (v *View) add(e *entry, cluster int32) {
 }
 
 func (v *View) remove(e *entry, cluster int32) {
+	if e.holds {
+		v.holdings.Release(e.pod)
+	}
 	if !e.counted {
 		return
 	}

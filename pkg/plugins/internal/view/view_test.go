@@ -45,7 +45,7 @@ func infosOf(t *testing.T, pods ...*corev1.Pod) []fwk.NodeInfo {
 
 func TestRefreshWithNothingChangedDoesNothing(t *testing.T) {
 	infos, members := infosOf(t, ownedPod("a", "set", "node-0")), &siteLabel{}
-	v := view.New(view.NewReservations(), noPods{})
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	v.Refresh(infos, members)
 	if got := v.Recounted(); got != 4 {
 		t.Errorf("the first look counted %d nodes, want all 4", got)
@@ -60,7 +60,7 @@ func TestRefreshWithNothingChangedDoesNothing(t *testing.T) {
 
 func TestAnotherMembershipCountsAllNodesAnew(t *testing.T) {
 	infos := infosOf(t, ownedPod("a", "set", "node-0"))
-	v := view.New(view.NewReservations(), noPods{})
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	v.Refresh(infos, &byLabel{map[string]string{"site-0": "beijing"}})
 	v.Refresh(infos, &byLabel{map[string]string{"site-0": "hangzhou"}})
 	counts := v.Counts(workload.Revision{Owner: "set"})
@@ -84,7 +84,7 @@ func (*countingPods) Pod(string, string) *corev1.Pod { return nil }
 
 func TestOnlyNodesThatGoCostALookAtAllPods(t *testing.T) {
 	infos, members, pods := infosOf(t), &siteLabel{}, &countingPods{}
-	v := view.New(view.NewReservations(), pods)
+	v := view.New(view.NewReservations(), pods, noHoldings{})
 	for _, step := range []struct {
 		what  string
 		infos []fwk.NodeInfo
@@ -113,7 +113,7 @@ func (p *panicky) ClusterOf(node string, labels map[string]string) (string, bool
 func TestAPanicLeavesNoWrongCounts(t *testing.T) {
 	first := infosOf(t, ownedPod("a", "set", "node-0"), ownedPod("b", "set", "node-3"))
 	second := infosOf(t, ownedPod("a", "set", "node-0"), ownedPod("c", "set", "node-1"))
-	v := view.New(view.NewReservations(), noPods{})
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	v.Refresh(first, &panicky{})
 	func() {
 		defer func() {
@@ -130,7 +130,7 @@ func TestAPanicLeavesNoWrongCounts(t *testing.T) {
 }
 
 func TestClusterIDsStayTheSame(t *testing.T) {
-	v := view.New(view.NewReservations(), noPods{})
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	ids := map[int32]bool{}
 	for i := range 100 {
 		name := fmt.Sprint("cluster-", i)
@@ -146,7 +146,7 @@ func TestClusterIDsStayTheSame(t *testing.T) {
 }
 
 func TestUnknownRevisionsHoldNothing(t *testing.T) {
-	counts := view.New(view.NewReservations(), noPods{}).Counts(workload.Revision{Owner: "unknown"})
+	counts := view.New(view.NewReservations(), noPods{}, noHoldings{}).Counts(workload.Revision{Owner: "unknown"})
 	if counts.Held(0).Len() != 0 || counts.Stray() != 0 || counts.Total() != 0 {
 		t.Error("a revision without pods holds some")
 	}

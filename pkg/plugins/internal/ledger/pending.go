@@ -1,0 +1,132 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"maps"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// Pending remembers what pods were charged until their stamp is seen in the scheduler's snapshot. Nothing in it is lost sight
+// of because the scheduler forgets a pod: an entry counts until the pod is seen with its stamp, is gone, or is known not to
+// have been bound. It is safe for concurrent use.
+type Pending struct {
+	mu    sync.Mutex
+	byUID map[types.UID]pending
+}
+
+type pending struct {
+	charges []pool.Charge
+	// unclear is set while nobody knows whether the pod was bound.
+	unclear *PodRef
+}
+
+// PodRef names a pod.
+type PodRef struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// Ref returns the name of a pod.
+func Ref(pod *corev1.Pod) PodRef {
+	return PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
+
+// NewPending returns an empty set.
+func NewPending() *Pending {
+	return &Pending{byUID: map[types.UID]pending{}}
+}
+
+// Put remembers what the pod was charged.
+func (p *Pending) Put(pod types.UID, charges []pool.Charge) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byUID[pod] = pending{charges: charges}
+}
+
+// Get returns what the pod was charged.
+func (p *Pending) Get(pod types.UID) (charges []pool.Charge, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry, found := p.byUID[pod]
+	return entry.charges, found
+}
+
+// Drop forgets the pod. It may be called for pods that were charged nothing.
+func (p *Pending) Drop(pod types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byUID, pod)
+}
+
+// Release forgets the pod unless the outcome of its binding is unclear, and reports whether it did.
+func (p *Pending) Release(pod types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byUID[pod].unclear != nil {
+		return false
+	}
+	delete(p.byUID, pod)
+	return true
+}
+
+// MarkUnclear keeps the charges of a pod of which nobody knows whether it was bound, until Settle.
+func (p *Pending) MarkUnclear(pod PodRef) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if entry, found := p.byUID[pod.UID]; found {
+		entry.unclear = &pod
+		p.byUID[pod.UID] = entry
+	}
+}
+
+// Unclear says whether nobody knows whether the pod was bound.
+func (p *Pending) Unclear(pod types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byUID[pod].unclear != nil
+}
+
+// AllUnclear returns the pods of which nobody knows whether they were bound.
+func (p *Pending) AllUnclear() []PodRef {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var refs []PodRef
+	for _, entry := range p.byUID {
+		if entry.unclear != nil {
+			refs = append(refs, *entry.unclear)
+		}
+	}
+	return refs
+}
+
+// Settle says whether a pod with an unclear outcome was bound.
+func (p *Pending) Settle(pod types.UID, bound bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry, found := p.byUID[pod]
+	switch {
+	case !found:
+	case bound:
+		entry.unclear = nil
+		p.byUID[pod] = entry
+	default:
+		delete(p.byUID, pod)
+	}
+}
+
+// all returns what pods are charged, by UID.
+func (p *Pending) all() map[types.UID]pending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.byUID) == 0 {
+		return nil
+	}
+	return maps.Clone(p.byUID)
+}
