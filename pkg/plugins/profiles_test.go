@@ -13,6 +13,7 @@ import (
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"berth.dev/berth/pkg/plugins/berthbinder"
+	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
@@ -42,6 +43,7 @@ func names(set schedulerconfig.PluginSet) []string {
 
 // The order that the framework makes of a profile is not the order in which the profile names its plugins.
 func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
+	berths := []string{nodegrouppolicy.Name, clusterresource.Name}
 	for name, path := range shipped {
 		t.Run(name, func(t *testing.T) {
 			s := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, path)))
@@ -49,16 +51,18 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 			for point, set := range map[string]schedulerconfig.PluginSet{
 				"PreFilter": effective.PreFilter, "Filter": effective.Filter, "PostFilter": effective.PostFilter,
 			} {
-				if got := names(set); len(got) < 2 || got[0] != nodegrouppolicy.Name {
-					t.Errorf("%s runs %v, want %s first and the stock plugins behind it", point, got, nodegrouppolicy.Name)
+				if got := names(set); len(got) < 3 || !slices.Equal(got[:2], berths) {
+					t.Errorf("%s runs %v, want %v first and the stock plugins behind them", point, got, berths)
 				}
 			}
 			for point, set := range map[string]schedulerconfig.PluginSet{
 				"PreEnqueue": effective.PreEnqueue, "PreScore": effective.PreScore, "Score": effective.Score,
 				"Reserve": effective.Reserve,
 			} {
-				if got := names(set); !slices.Contains(got, nodegrouppolicy.Name) {
-					t.Errorf("%s runs %v, want %s among them", point, got, nodegrouppolicy.Name)
+				for _, plugin := range berths {
+					if got := names(set); !slices.Contains(got, plugin) {
+						t.Errorf("%s runs %v, want %s among them", point, got, plugin)
+					}
 				}
 			}
 			if diff := cmp.Diff([]string{berthbinder.Name}, names(effective.Bind)); diff != "" {
@@ -72,7 +76,9 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 func TestAddsOnlyOnlyAdds(t *testing.T) {
 	stock := plugintest.New(t, nil, plugintest.WithConfiguration(plugintest.StockConfiguration), plugintest.Held())
 	berth := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, shipped["adds-only"])))
-	ours := func(p schedulerconfig.Plugin) bool { return p.Name == nodegrouppolicy.Name }
+	ours := func(p schedulerconfig.Plugin) bool {
+		return p.Name == nodegrouppolicy.Name || p.Name == clusterresource.Name
+	}
 	for point, sets := range map[string]func(*schedulerconfig.Plugins) schedulerconfig.PluginSet{
 		"PreEnqueue": func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.PreEnqueue },
 		"QueueSort":  func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.QueueSort },

@@ -20,6 +20,7 @@ import (
 	_ "berth.dev/berth/apis/config/scheme" // lets the configuration carry the arguments of the plugins
 	"berth.dev/berth/apis/config/validation"
 	"berth.dev/berth/pkg/plugins/berthbinder"
+	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
@@ -28,6 +29,7 @@ import (
 func (s *State) Registry() frameworkruntime.Registry {
 	return frameworkruntime.Registry{
 		nodegrouppolicy.Name:    s.newNodeGroupPolicy,
+		clusterresource.Name:    s.newClusterResource,
 		berthbinder.Name:        s.newBerthBinder,
 		coscheduling.Name:       coscheduling.New,
 		capacityscheduling.Name: capacityscheduling.New,
@@ -52,13 +54,28 @@ func (s *State) newNodeGroupPolicy(_ context.Context, object runtime.Object, han
 	if err := validation.ValidateNodeGroupPolicyArgs(field.NewPath("args"), args); err != nil {
 		return nil, fmt.Errorf("arguments of plugin %s: %w", nodegrouppolicy.Name, err)
 	}
-	shared, err := s.prepare(handle, args.FirstReadTimeout.Duration)
+	shared, err := s.nodeGroups(handle, args.FirstReadTimeout.Duration)
 	if err != nil {
 		return nil, fmt.Errorf("preparing plugin %s: %w", nodegrouppolicy.Name, err)
 	}
 	return nodegrouppolicy.New(handle, shared), nil
 }
 
+func (s *State) newClusterResource(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+	args, ok := object.(*config.ClusterResourceArgs)
+	if !ok {
+		return nil, fmt.Errorf("arguments of plugin %s are of type %T", clusterresource.Name, object)
+	}
+	if err := validation.ValidateClusterResourceArgs(field.NewPath("args"), args); err != nil {
+		return nil, fmt.Errorf("arguments of plugin %s: %w", clusterresource.Name, err)
+	}
+	shared, err := s.clusterResources(handle, args.FirstReadTimeout.Duration)
+	if err != nil {
+		return nil, fmt.Errorf("preparing plugin %s: %w", clusterresource.Name, err)
+	}
+	return clusterresource.New(handle, shared, args), nil
+}
+
 func (s *State) newBerthBinder(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	return berthbinder.New(handle, s.reservations, s.fence), nil
+	return berthbinder.New(handle, s, s.fence), nil
 }

@@ -6,6 +6,7 @@ package plugins
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -13,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/owners"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -33,34 +35,90 @@ type State struct {
 	fence        *fence.Fence
 	client       versioned.Interface
 	reservations *view.Reservations
+	pending      *ledger.Pending
 	retries      *nodegrouppolicy.Retries
 
 	mu        sync.Mutex
-	shared    *nodegrouppolicy.Shared
-	owners    *owners.Owners
-	podSynced cache.InformerSynced
+	base      *base
+	groups    *nodegrouppolicy.Shared
+	resources *clusterresource.Shared
+}
+
+// base is what all plugins that look at who runs where have in common.
+type base struct {
 	handle    fwk.Handle
+	owners    *owners.Owners
+	view      *view.View
+	ledger    *ledger.Ledger
+	podSynced cache.InformerSynced
 }
 
 // NewState returns the state of one scheduler process. The fence guards what only the leader may write. The client reads
 // Berth's kinds; nil makes one from the scheduler's own kubeconfig.
 func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	nodegrouppolicy.RegisterMetrics()
+	clusterresource.RegisterMetrics()
 	guard.RegisterMetrics()
 	return &State{
-		fence: leader, client: client, reservations: view.NewReservations(), retries: nodegrouppolicy.NewRetries(),
+		fence: leader, client: client, reservations: view.NewReservations(), pending: ledger.NewPending(),
+		retries: nodegrouppolicy.NewRetries(),
 	}
 }
 
-// prepare makes what the plugins share on the first call, and returns the same on every further one. The patience of the
-// first profile counts.
-func (s *State) prepare(handle fwk.Handle, patience time.Duration) (*nodegrouppolicy.Shared, error) {
+// nodeGroups makes what the instances of NodeGroupPolicy share on the first call, and returns the same on every further one.
+// The patience of the first profile counts.
+func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrouppolicy.Shared, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shared != nil {
-		return s.shared, nil
+	if s.groups != nil {
+		return s.groups, nil
 	}
-	s.handle = handle
+	base, err := s.prepare(handle)
+	if err != nil {
+		return nil, err
+	}
+	definitions, err := catalog.New(s.client, clock.RealClock{}, patience, s.wakeConcerned)
+	if err != nil {
+		return nil, err
+	}
+	s.groups = &nodegrouppolicy.Shared{
+		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
+	}
+	return s.groups, nil
+}
+
+// clusterResources is nodeGroups for ClusterResource.
+func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*clusterresource.Shared, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resources != nil {
+		return s.resources, nil
+	}
+	base, err := s.prepare(handle)
+	if err != nil {
+		return nil, err
+	}
+	shared := &clusterresource.Shared{
+		Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
+		Seed: &clusterresource.Seed{}, Waiting: clusterresource.NewWaiting(), Earmarks: clusterresource.NewEarmarks(),
+	}
+	shared.Catalog, err = catalog.NewResourceCatalog(s.client, clock.RealClock{}, patience,
+		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
+	if err != nil {
+		return nil, err
+	}
+	if err := base.watchNodes(s.wakeForNode); err != nil {
+		return nil, err
+	}
+	s.resources = shared
+	return shared, nil
+}
+
+// prepare makes the base on the first call.
+func (s *State) prepare(handle fwk.Handle) (*base, error) {
+	if s.base != nil {
+		return s.base, nil
+	}
 	if s.client == nil {
 		config := rest.CopyConfig(handle.KubeConfig())
 		// Custom resources have no protobuf form.
@@ -80,80 +138,68 @@ func (s *State) prepare(handle fwk.Handle, patience time.Duration) (*nodegrouppo
 	if err != nil {
 		return nil, fmt.Errorf("watching pods: %w", err)
 	}
-	definitions, err := catalog.New(s.client, clock.RealClock{}, patience, s.wakeConcerned)
-	if err != nil {
-		return nil, err
+	holdings := ledger.New(s.pending)
+	s.base = &base{
+		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced,
+		view: view.New(s.reservations, ownership, holdings),
 	}
-	s.owners, s.podSynced = ownership, pods.HasSynced
-	s.shared = &nodegrouppolicy.Shared{
-		Catalog: definitions, Owners: ownership, View: view.New(s.reservations, ownership),
-		Reservations: s.reservations, Retries: s.retries,
-	}
-	return s.shared, nil
+	return s.base, nil
 }
 
-// Run watches Clusters and policies until the context ends. It must be called after the scheduler has been set up, since a
-// change wakes pods and there is no queue to wake them in before.
+// membership returns which node lies in which cluster as far as that is known.
+func (s *State) membership() view.Membership {
+	s.mu.Lock()
+	groups := s.groups
+	s.mu.Unlock()
+	if groups == nil {
+		return nil
+	}
+	if snapshot := groups.Catalog.Snapshot(); snapshot != nil {
+		return snapshot.Membership
+	}
+	return nil
+}
+
+// Annotations returns what the binding of a pod must carry for what it was given, nil if that is nothing. It makes the State
+// what BerthBinder wants.
+func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
+	var annotations map[string]string
+	if charges, charged := s.pending.Get(pod.UID); charged {
+		annotations = stamp.ChargeAnnotations(pod, node, charges)
+	}
+	given, placed := s.reservations.Get(pod.UID)
+	if !placed {
+		return annotations
+	}
+	seat := given.Annotations(pod, node)
+	maps.Copy(seat, annotations)
+	return seat
+}
+
+// Unclear keeps what was charged to a pod of which nobody knows whether it has been bound.
+func (s *State) Unclear(pod *corev1.Pod) {
+	s.pending.MarkUnclear(ledger.Ref(pod))
+}
+
+// Run watches what users define until the context ends. It must be called after the scheduler has been set up, since a change
+// wakes pods and there is no queue to wake them in before.
 func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
-	shared, podSynced := s.shared, s.podSynced
+	base, groups, resources := s.base, s.groups, s.resources
 	s.mu.Unlock()
-	if shared == nil || !cache.WaitForCacheSync(ctx.Done(), podSynced) {
+	if base == nil || !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
 		return
 	}
-	shared.Catalog.Run(ctx)
-}
-
-// wakeConcerned wakes the pods that a change of Clusters or policies may concern.
-func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
-	namespaces, all := catalog.ChangedNamespaces(before, after)
-	if all {
-		s.wake(s.owners.Pending(""))
-		return
+	var running sync.WaitGroup
+	defer running.Wait()
+	if groups != nil {
+		running.Go(func() { groups.Catalog.Run(ctx) })
 	}
-	for namespace := range namespaces {
-		s.wake(s.owners.Pending(namespace))
-	}
-}
-
-// wake moves pods to the queue of those to be scheduled next, whatever they wait for.
-func (s *State) wake(pods []*corev1.Pod) {
-	if len(pods) == 0 {
-		return
-	}
-	byName := make(map[string]*corev1.Pod, len(pods))
-	for _, pod := range pods {
-		byName[pod.Namespace+"/"+pod.Name] = pod
-	}
-	s.handle.Activate(klog.Background(), byName)
-}
-
-// forgetter drops what is remembered of pods once their stamp tells it, or when they are gone. The first update with the
-// stamp does not count: the scheduler's own cache may not have seen it yet.
-func (s *State) forgetter() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		UpdateFunc: func(oldObj, newObj any) {
-			before, okBefore := oldObj.(*corev1.Pod)
-			after, okAfter := newObj.(*corev1.Pod)
-			if !okBefore || !okAfter {
-				return
-			}
-			if _, reserved := s.reservations.Get(after.UID); !reserved {
-				return
-			}
-			_, stampedBefore := stamp.Of(before)
-			if _, stamped := stamp.Of(after); stamped && stampedBefore {
-				s.reservations.Drop(after.UID)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = tombstone.Obj
-			}
-			if pod, ok := object.(*corev1.Pod); ok {
-				s.reservations.Drop(pod.UID)
-				s.retries.Drop(pod.UID)
-			}
-		},
+	if resources != nil {
+		running.Go(func() {
+			resources.Run(ctx, &clusterresource.Background{
+				Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
+			})
+		})
 	}
 }

@@ -203,7 +203,9 @@ func TestTheClientOfBerthsKindsSpeaksJSON(t *testing.T) {
 	// Kinds that are not installed have no objects.
 	s.WaitFor("the gate to open", func() bool { return s.PreEnqueue(&corev1.Pod{}).IsSuccess() })
 	want := map[string]string{
-		"/apis/berth.dev/v1alpha1/clusters": runtime.ContentTypeJSON, "/apis/berth.dev/v1alpha1/propagationpolicies": runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/clusterresources":    runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/clusters":            runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/propagationpolicies": runtime.ContentTypeJSON,
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -221,7 +223,9 @@ func TestOptionsHoldTheWholeRegistry(t *testing.T) {
 	for name := range state.Registry() {
 		registry[name] = true
 	}
-	want := map[string]bool{"NodeGroupPolicy": true, "BerthBinder": true, "Coscheduling": true, "CapacityScheduling": true}
+	want := map[string]bool{
+		"NodeGroupPolicy": true, "ClusterResource": true, "BerthBinder": true, "Coscheduling": true, "CapacityScheduling": true,
+	}
 	if diff := cmp.Diff(want, registry); diff != "" {
 		t.Errorf("plugins (-want +got):\n%s", diff)
 	}

@@ -15,14 +15,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins/internal/guard"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
@@ -39,8 +37,10 @@ var _ fwk.BindPlugin = &BerthBinder{}
 
 // Given tells what the Reserve plugins gave to a pod. It must be safe for concurrent use.
 type Given interface {
-	// Get returns the stamp of the pod, and false if no policy placed it.
-	Get(pod types.UID) (stamp.Stamp, bool)
+	// Annotations returns what the binding of the pod to the node must carry, nil if nothing was given to the pod.
+	Annotations(pod *corev1.Pod, node string) map[string]string
+	// Unclear says that nobody knows whether the pod has been bound.
+	Unclear(pod *corev1.Pod)
 }
 
 // New returns the plugin. Pods that were given something are bound only while the fence is open.
@@ -60,21 +60,20 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
-	given, placed := b.given.Get(pod.UID)
-	if !placed {
-		return fwk.AsStatus(b.write(ctx, binding))
+	binding.Annotations = b.given.Annotations(pod, node)
+	if binding.Annotations == nil {
+		return fwk.AsStatus(b.write(ctx, pod, binding))
 	}
 	guarded, leave, err := b.fence.Enter(ctx)
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("binding pod %s/%s: %w", pod.Namespace, pod.Name, err))
 	}
 	defer leave()
-	binding.Annotations = given.Annotations(pod, node)
-	return fwk.AsStatus(b.write(guarded, binding))
+	return fwk.AsStatus(b.write(guarded, pod, binding))
 }
 
 // write sends the binding and settles an unclear answer by reading the pod.
-func (b *BerthBinder) write(ctx context.Context, binding *corev1.Binding) error {
+func (b *BerthBinder) write(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
 	klog.FromContext(ctx).V(3).Info("Binding pod to node", "pod", klog.KRef(binding.Namespace, binding.Name),
 		"node", klog.KRef("", binding.Target.Name))
 	var err error
@@ -89,7 +88,11 @@ func (b *BerthBinder) write(ctx context.Context, binding *corev1.Binding) error 
 	if err == nil || refused(err) {
 		return err
 	}
-	return b.settle(ctx, binding, err)
+	outcome, known := b.settle(ctx, binding, err)
+	if !known {
+		b.given.Unclear(pod)
+	}
+	return outcome
 }
 
 // refused says whether the API server certainly did not carry out the binding. A conflict is not certain: it can be the
@@ -105,11 +108,11 @@ const (
 	settleTimeout  = 5 * time.Second
 )
 
-// settle finds out by a live read whether a binding with an unclear answer was carried out.
-func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause error) error {
+// settle finds out by a live read whether a binding with an unclear answer was carried out. Known is false if nobody can tell.
+func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause error) (outcome error, known bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	outcome := cause
+	outcome = cause
 	err := wait.PollUntilContextCancel(ctx, settleInterval, true, func(ctx context.Context) (bool, error) {
 		pod, err := b.handle.ClientSet().CoreV1().Pods(binding.Namespace).Get(ctx, binding.Name, metav1.GetOptions{})
 		switch {
@@ -123,7 +126,7 @@ func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the outcome of binding pod %s/%s is unknown: %w", binding.Namespace, binding.Name, cause)
+		return fmt.Errorf("the outcome of binding pod %s/%s is unknown: %w", binding.Namespace, binding.Name, cause), false
 	}
-	return outcome
+	return outcome, true
 }

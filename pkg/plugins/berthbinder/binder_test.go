@@ -32,10 +32,14 @@ const node = "node-1"
 // given is what the Reserve plugins gave, by pod.
 type given map[types.UID]stamp.Stamp
 
-func (g given) Get(pod types.UID) (stamp.Stamp, bool) {
-	s, found := g[pod]
-	return s, found
+func (g given) Annotations(pod *corev1.Pod, node string) map[string]string {
+	if s, found := g[pod.UID]; found {
+		return s.Annotations(pod, node)
+	}
+	return nil
 }
+
+func (given) Unclear(*corev1.Pod) {}
 
 // server is an API server whose answers to bindings a test decides on.
 type server struct {

@@ -20,6 +20,7 @@ import (
 
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -48,7 +49,7 @@ func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroup
 	s.WaitFor("the policy", func() bool { return definitions.Snapshot() != nil })
 	reservations := view.NewReservations()
 	return nodegrouppolicy.New(s.Framework, &nodegrouppolicy.Shared{
-		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil), Reservations: reservations,
+		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil, ledger.New(ledger.NewPending())), Reservations: reservations,
 		Retries: nodegrouppolicy.NewRetries(),
 	})
 }

@@ -28,11 +28,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	"berth.dev/berth/apis/config/scheme"
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins"
+	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
@@ -56,15 +58,19 @@ profiles:
       enabled:
       - name: NodeGroupPolicy
         weight: 10
+      - name: ClusterResource
     preFilter:
       enabled:
       - name: NodeGroupPolicy
+      - name: ClusterResource
     filter:
       enabled:
       - name: NodeGroupPolicy
+      - name: ClusterResource
     postFilter:
       enabled:
       - name: NodeGroupPolicy
+      - name: ClusterResource
     bind:
       disabled:
       - name: "*"
@@ -75,6 +81,9 @@ profiles:
     args:
       defaultingType: List
       defaultConstraints: []
+  - name: NodeResourcesFit
+    args:
+      ignoredResourceGroups: [cluster-resource.berth.dev]
 `
 
 // StockConfiguration is what the default scheduler uses.
@@ -210,6 +219,11 @@ func (s *Scheduler) Release() {
 	s.Watch()
 	s.WaitFor("the watches of Clusters and policies", s.watches.opened("clusters", "propagationpolicies"))
 	s.WaitFor("Clusters and policies", func() bool { return s.PreEnqueue(&corev1.Pod{}).IsSuccess() })
+	if strings.Contains(s.config, clusterresource.Name) {
+		s.WaitFor("the watch of ClusterResources", s.watches.opened("clusterresources"))
+		asks := st.MakePod().Annotation("pod.alpha.kubernetes.io/cluster-resource-x", "1").Obj()
+		s.WaitFor("ClusterResources", func() bool { return s.PreEnqueue(asks).IsSuccess() })
+	}
 }
 
 // Watch lets Clusters and policies be read. It returns at once.

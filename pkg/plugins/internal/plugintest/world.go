@@ -15,7 +15,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Add makes objects known: Clusters and policies to the fake API server, nodes and bound pods to the scheduler's cache,
+// Add makes objects known: Clusters, policies and ClusterResources to the fake API server, nodes and bound pods to the scheduler's cache,
 // owners and pods to the informers. No handler of an informer is called, except for those of Clusters and policies.
 func (s *Scheduler) Add(objects ...runtime.Object) {
 	s.tb.Helper()
@@ -23,7 +23,7 @@ func (s *Scheduler) Add(objects ...runtime.Object) {
 	for _, object := range objects {
 		var err error
 		switch o := object.(type) {
-		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy:
+		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy, *berthv1alpha1.ClusterResource:
 			err = s.Berth.Tracker().Add(o)
 		case *corev1.Node:
 			s.Cache.AddNode(logger, o)

@@ -1,0 +1,121 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+)
+
+const (
+	// lookInterval is how often it is looked whether something was missed.
+	lookInterval = time.Second
+
+	// settleTimeout bounds one live read of a pod.
+	settleTimeout = 5 * time.Second
+)
+
+// Background is what the plugin needs outside scheduling cycles.
+type Background struct {
+	// Client reads pods from the API server.
+	Client kubernetes.Interface
+	// Leader is closed once this process has become the leader.
+	Leader <-chan struct{}
+	// Pod returns a pod that the informer knows, nil if it does not.
+	Pod func(namespace, name string) *corev1.Pod
+	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer knows them.
+	Waiting func() []*corev1.Pod
+	// Wake lets pods be tried.
+	Wake func([]*corev1.Pod)
+}
+
+// Run keeps the account right until the context ends: it reads what other processes bound, settles what is unclear, and wakes
+// pods that a release should have woken.
+func (s *Shared) Run(ctx context.Context, b *Background) {
+	go s.Catalog.Run(ctx)
+	go s.Seed.Run(ctx, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
+		known := b.Pod(pod.Namespace, pod.Name)
+		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
+	}, func() {
+		s.restoreEarmarks(b.Waiting())
+		b.Wake(b.Waiting())
+	})
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.settle(ctx, b)
+			if due := s.Waiting.due(time.Now()); len(due) > 0 {
+				b.Wake(due)
+			}
+		}
+	}
+}
+
+func (s *Shared) restoreEarmarks(waiting []*corev1.Pod) {
+	for _, pod := range waiting {
+		if pod.Status.NominatedNodeName != "" && !s.Earmarks.Has(pod.UID) {
+			s.Earmarks.Restore(pod, time.Now())
+		}
+	}
+}
+
+// settle finds out by live reads which pods with an unclear outcome were bound.
+func (s *Shared) settle(ctx context.Context, b *Background) {
+	for _, ref := range s.Pending.AllUnclear() {
+		bound, err := isBound(ctx, b.Client, ref)
+		if err != nil {
+			continue // it stays charged and is read again
+		}
+		charges, _ := s.Pending.Get(ref.UID)
+		s.Pending.Settle(ref.UID, bound)
+		if bound {
+			continue
+		}
+		s.Waiting.released(charges)
+		if pod := b.Pod(ref.Namespace, ref.Name); pod != nil {
+			b.Wake([]*corev1.Pod{pod})
+		}
+	}
+}
+
+func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	pod, err := client.CoreV1().Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return pod.UID == ref.UID && pod.Spec.NodeName != "" && !over, nil
+}
+
+// Changed returns the pods that a change of ClusterResources concerns, of all that ask for some.
+func (s *Shared) Changed(before, after *catalog.Resources, asking []*corev1.Pod) []*corev1.Pod {
+	if before == nil || after == nil {
+		return asking
+	}
+	s.Waiting.forget(func(resource string) bool { return before.Get(resource) != after.Get(resource) })
+	var concerned []*corev1.Pod
+	for _, pod := range asking {
+		if asksForAny(pod, func(resource string) bool { return before.Get(resource) != after.Get(resource) }) {
+			concerned = append(concerned, pod)
+		}
+	}
+	return concerned
+}

@@ -1,0 +1,119 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// Earmarks keep what pods give back for the pod that they made way for: until it is bound, deleted or takes too long, no pod
+// of the same or a lower priority gets it, on whatever node. It is safe for concurrent use.
+type Earmarks struct {
+	mu    sync.Mutex
+	byPod map[types.UID]*earmark
+}
+
+type earmark struct {
+	priority int32
+	charges  []pool.Charge
+	until    time.Time
+	// evicting is set while the pods that make way are being deleted.
+	evicting bool
+	// restored is the pod if the process that made the earmark is gone, until it is worked out again what it keeps.
+	restored *corev1.Pod
+	// suspended is set while the pod itself is charged.
+	suspended bool
+}
+
+// NewEarmarks returns an empty set.
+func NewEarmarks() *Earmarks {
+	return &Earmarks{byPod: map[types.UID]*earmark{}}
+}
+
+// put keeps the charges for a pod.
+func (e *Earmarks) put(pod *corev1.Pod, charges []pool.Charge, until time.Time, evicting bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.byPod[pod.UID] = &earmark{priority: priorityOf(pod), charges: charges, until: until, evicting: evicting}
+}
+
+// Restore keeps again what another process may have kept for a pod: one that waits, was nominated to a node and asks for
+// ClusterResources.
+func (e *Earmarks) Restore(pod *corev1.Pod, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.byPod[pod.UID] = &earmark{priority: priorityOf(pod), until: now.Add(earmarkTime), restored: pod}
+}
+
+// evicted says that the pods that make way have been deleted, or could not be.
+func (e *Earmarks) evicted(pod types.UID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if mark := e.byPod[pod]; mark != nil {
+		mark.evicting = false
+	}
+}
+
+// suspend says whether the pod itself is charged at present.
+func (e *Earmarks) suspend(pod types.UID, suspended bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if mark := e.byPod[pod]; mark != nil {
+		mark.suspended = suspended
+	}
+}
+
+// Drop forgets what was kept for a pod. It may be called for pods for which nothing is.
+func (e *Earmarks) Drop(pod types.UID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.byPod, pod)
+}
+
+// Has says whether something is kept for the pod.
+func (e *Earmarks) Has(pod types.UID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.byPod[pod] != nil
+}
+
+// Evicting says whether pods are being deleted for the pod at present.
+func (e *Earmarks) Evicting(pod types.UID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	mark := e.byPod[pod]
+	return mark != nil && mark.evicting
+}
+
+// against returns what is kept for others and may not be given to the pod. What has been kept for too long is let go. Owed
+// tells what a pod would be charged on a node.
+func (e *Earmarks) against(
+	pod *corev1.Pod, now time.Time, owed func(pod *corev1.Pod, node string) []pool.Charge,
+) [][]pool.Charge {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.byPod) == 0 {
+		return nil
+	}
+	var kept [][]pool.Charge
+	priority := priorityOf(pod)
+	for uid, mark := range e.byPod {
+		if mark.restored != nil {
+			mark.charges, mark.restored = owed(mark.restored, mark.restored.Status.NominatedNodeName), nil
+		}
+		switch {
+		case now.After(mark.until):
+			delete(e.byPod, uid)
+		case uid != pod.UID && !mark.suspended && mark.priority >= priority:
+			kept = append(kept, mark.charges)
+		}
+	}
+	return kept
+}

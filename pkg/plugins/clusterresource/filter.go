@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// Filter admits nodes whose pools have enough left for everything that the pod asks for.
+func (p *ClusterResource) Filter(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Filter", &status)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
+	}
+	var worst *fwk.Status
+	name := node.Node().Name
+	for i := range s.claims {
+		c := &s.claims[i]
+		status := c.status(c.at(name))
+		if status.Code() == fwk.UnschedulableAndUnresolvable {
+			return status
+		}
+		if status != nil && worst == nil {
+			worst = status
+		}
+	}
+	return worst
+}
+
+// PreFilterExtensions returns the plugin itself.
+func (p *ClusterResource) PreFilterExtensions() fwk.PreFilterExtensions {
+	return p
+}
+
+// AddPod charges a nominated pod, or one that a dry run of preemption puts back.
+func (p *ClusterResource) AddPod(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "AddPod", &status)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
+	}
+	pod := added.GetPod()
+	if s.moved[pod.UID] {
+		delete(s.moved, pod.UID)
+		s.book(p.held(pod), -1)
+		return nil
+	}
+	if p.shared.Ledger.Holder(pod.UID) != nil || p.shared.Earmarks.Has(pod.UID) {
+		return nil // charged already
+	}
+	s.book(s.owed(pod, node.Node().Name), -1)
+	return nil
+}
+
+// RemovePod gives credit for a pod that a dry run of preemption takes away.
+func (p *ClusterResource) RemovePod(
+	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "RemovePod", &status)
+	s := stateOf(cycle)
+	if s == nil {
+		return fwk.AsStatus(errNoState)
+	}
+	s.credit(removed.GetPod(), p.held(removed.GetPod()))
+	return nil
+}
+
+// held returns what a pod on a node holds.
+func (p *ClusterResource) held(pod *corev1.Pod) []pool.Charge {
+	if h := p.shared.Ledger.Holder(pod.UID); h != nil {
+		return h.Charges
+	}
+	return nil
+}
+
+// credit gives back what a pod holds, once.
+func (s *state) credit(pod *corev1.Pod, charges []pool.Charge) {
+	if len(charges) == 0 || s.moved[pod.UID] {
+		return
+	}
+	if s.moved == nil {
+		s.moved = map[types.UID]bool{}
+	}
+	s.moved[pod.UID] = true
+	s.book(charges, 1)
+}
+
+// owed returns what another pod would be charged on a node, of the resources that this pod asks for.
+func (s *state) owed(other *corev1.Pod, node string) []pool.Charge {
+	requests, err := demand.Of(other)
+	if err != nil {
+		return nil
+	}
+	var charges []pool.Charge
+	for _, request := range requests {
+		for i := range s.claims {
+			c := &s.claims[i]
+			site, known := c.places.SiteOf(node)
+			if c.request.Resource != request.Resource || !known {
+				continue
+			}
+			r := c.places.Resource()
+			units, _ := pool.Units(request.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+			charges = append(charges, r.Charges(r.Owed(c.places.Pools(site), c.left, units), request)...)
+		}
+	}
+	return charges
+}

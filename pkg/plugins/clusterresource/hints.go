@@ -1,0 +1,124 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
+
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// EventsToRegister names what can help a pod that this plugin rejected. Changes of ClusterResources are not among them: those
+// wake the pods they concern directly.
+func (p *ClusterResource) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		// No narrower event tells that the annotations of a waiting pod have changed.
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete},
+			QueueingHintFn: p.isSchedulableAfterPodChange,
+		},
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
+			QueueingHintFn: p.isSchedulableAfterNodeChange,
+		},
+	}, nil
+}
+
+// isSchedulableAfterPodChange wakes the pod when it asks for something else, and when a release was chosen to serve it.
+func (p *ClusterResource) isSchedulableAfterPodChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+	switch {
+	case err != nil:
+		return fwk.Queue, err
+	case before == nil:
+		return fwk.QueueSkip, nil
+	case before.UID == pod.UID:
+		if after != nil && asksDifferently(before, after) {
+			return fwk.Queue, nil
+		}
+		return fwk.QueueSkip, nil
+	case after != nil || before.Spec.NodeName == "":
+		return fwk.QueueSkip, nil
+	}
+	wants, err := demand.Of(pod)
+	if err != nil {
+		return fwk.QueueSkip, nil //nolint:nilerr // no other pod can mend the request
+	}
+	charges, pinned := stamp.ChargesOf(before)
+	if !pinned {
+		// What an attempt that failed had reserved has been given back already, and what a pod that somebody else placed was
+		// charged is known to the ledger only.
+		held, err := demand.Of(before)
+		if err != nil || !overlap(wants, held) {
+			return fwk.QueueSkip, nil //nolint:nilerr // such a pod holds nothing
+		}
+	} else if !slices.ContainsFunc(charges, func(c pool.Charge) bool { return asks(wants, c.Resource) }) {
+		return fwk.QueueSkip, nil
+	}
+	if !p.shared.Waiting.wokenBy(pod, before, charges) {
+		return fwk.QueueSkip, nil
+	}
+	logger.V(5).Info("What a pod held can serve the pod", "pod", klog.KObj(pod), "holder", klog.KObj(before))
+	return fwk.Queue, nil
+}
+
+func asks(requests []pool.Request, resource string) bool {
+	return slices.ContainsFunc(requests, func(r pool.Request) bool { return r.Resource == resource })
+}
+
+// asksForAny says whether a pod asks for one of the ClusterResources.
+func asksForAny(pod *corev1.Pod, one func(resource string) bool) bool {
+	wants, err := demand.Of(pod)
+	return err == nil && slices.ContainsFunc(wants, func(r pool.Request) bool { return one(r.Resource) })
+}
+
+func overlap(wants, held []pool.Request) bool {
+	return slices.ContainsFunc(held, func(r pool.Request) bool { return asks(wants, r.Resource) })
+}
+
+func asksDifferently(before, after *corev1.Pod) bool {
+	old, errOld := demand.Of(before)
+	now, errNow := demand.Of(after)
+	return (errOld == nil) != (errNow == nil) || !equality.Semantic.DeepEqual(old, now)
+}
+
+// isSchedulableAfterNodeChange wakes the pod when a node joins a pool of something it asks for.
+func (p *ClusterResource) isSchedulableAfterNodeChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	wants, err := demand.Of(pod)
+	resources := p.shared.Catalog.Snapshot()
+	if err != nil || after == nil || resources == nil {
+		return fwk.QueueSkip, nil //nolint:nilerr // no node can mend the request
+	}
+	for _, want := range wants {
+		known := resources.Get(want.Resource)
+		if known == nil || known.Err != nil {
+			return fwk.QueueSkip, nil // the ClusterResource wakes the pod when it appears
+		}
+		now := known.Pools.Select(after.Labels)
+		if len(now) > 0 && (before == nil || !slices.Equal(now, known.Pools.Select(before.Labels))) {
+			return fwk.Queue, nil
+		}
+	}
+	return fwk.QueueSkip, nil
+}

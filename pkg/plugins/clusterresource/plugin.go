@@ -1,0 +1,149 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clusterresource is the scheduler plugin that gives out ClusterResources: licences, addresses, bandwidth and whatever
+// else belongs to no node. Which pool is charged is decided in pkg/placement/pool, and what pods hold is known to the ledger;
+// this package gathers the input and answers the scheduling framework.
+package clusterresource
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/apis/config"
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/view"
+)
+
+// Name is the name of the plugin in a KubeSchedulerConfiguration.
+const Name = "ClusterResource"
+
+const (
+	// ErrReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used up", is the reason for nodes
+	// whose pools have not enough left.
+	ErrReasonUsedUp = "node(s) whose pools of %s are used up"
+
+	// ErrReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
+	ErrReasonTooSmall = "node(s) whose pools of %s are too small"
+
+	// ErrReasonNoPool is the reason for nodes that no pool of the ClusterResource selects.
+	ErrReasonNoPool = "node(s) in no pool of %s"
+
+	// ErrReasonNotFound rejects a pod that asks for a ClusterResource that does not exist.
+	ErrReasonNotFound = "cluster resource %s does not exist"
+
+	// ErrReasonInvalid rejects the pods that ask for a ClusterResource whose pools cannot be used.
+	ErrReasonInvalid = "the pools of cluster resource %s cannot be used, see its condition Ready"
+
+	// ErrReasonTooFine rejects a pod that asks for a part of a unit.
+	ErrReasonTooFine = "the request for cluster resource %s is no multiple of its unit"
+
+	// ErrReasonUnreadable rejects pods that ask for ClusterResources while these have never been read.
+	ErrReasonUnreadable = "ClusterResources cannot be read"
+
+	// ErrReasonNotRead holds such pods back until ClusterResources have been read for the first time.
+	ErrReasonNotRead = "ClusterResources have not been read yet"
+
+	// ErrReasonUncounted rejects such pods while a new leader cannot find out what pods hold.
+	ErrReasonUncounted = "what pods hold of ClusterResources cannot be read"
+
+	// ErrReasonNotCounted holds such pods back until a new leader has found out what pods hold.
+	ErrReasonNotCounted = "what pods hold of ClusterResources has not been read yet"
+
+	// ErrReasonUnclear rejects a pod of which nobody knows whether it has been bound.
+	ErrReasonUnclear = "whether the pod has been bound is not known yet"
+
+	// ErrReasonEvicting holds a pod back while the pods that make way for it are being deleted.
+	ErrReasonEvicting = "pods that make way for it are being deleted"
+
+	// ErrReasonAwaitingRelease is told when a pod waits for holders that are on their way out already.
+	ErrReasonAwaitingRelease = "waiting for pods that are terminating to give back what they hold"
+
+	// ErrReasonNoVictims is told when preemption cannot help.
+	ErrReasonNoVictims = "no pods of lower priority hold what is missing"
+)
+
+// skip is the answer for pods that the plugin does not concern. The framework only reads it.
+var skip = fwk.NewStatus(fwk.Skip)
+
+// Shared is what the instances of the plugin, one for each profile, have in common.
+type Shared struct {
+	// Catalog knows ClusterResources.
+	Catalog *catalog.ResourceCatalog
+	// Membership returns which node lies in which cluster, for the view; nil while that is not known.
+	Membership func() view.Membership
+	// View drives the ledger. Both are used inside scheduling cycles only.
+	View *view.View
+	// Ledger knows what pods hold.
+	Ledger *ledger.Ledger
+	// Pending remembers the charges of pods that are being bound.
+	Pending *ledger.Pending
+	// Seed tells whether the charges of pods that another process bound are known.
+	Seed *Seed
+	// Waiting knows which pods wait for what.
+	Waiting *Waiting
+	// Earmarks keep what was freed for a pod.
+	Earmarks *Earmarks
+}
+
+// ClusterResource is a plugin that admits pods where the pools have enough left for them.
+type ClusterResource struct {
+	handle   fwk.Handle
+	shared   *Shared
+	strategy config.ScoringStrategy
+}
+
+var (
+	_ fwk.PreEnqueuePlugin  = &ClusterResource{}
+	_ fwk.EnqueueExtensions = &ClusterResource{}
+	_ fwk.SignPlugin        = &ClusterResource{}
+	_ fwk.PreFilterPlugin   = &ClusterResource{}
+	_ fwk.FilterPlugin      = &ClusterResource{}
+	_ fwk.PostFilterPlugin  = &ClusterResource{}
+	_ fwk.PreScorePlugin    = &ClusterResource{}
+	_ fwk.ScorePlugin       = &ClusterResource{}
+	_ fwk.ReservePlugin     = &ClusterResource{}
+)
+
+// New returns the plugin for one profile.
+func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
+	return &ClusterResource{handle: handle, shared: shared, strategy: args.ScoringStrategy}
+}
+
+// Name returns the name of the plugin.
+func (*ClusterResource) Name() string {
+	return Name
+}
+
+// PreEnqueue holds pods that ask for ClusterResources back until it is known what there is and who holds it, and while pods
+// are being deleted for them.
+func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
+	if !demand.Asks(pod) {
+		return nil
+	}
+	switch {
+	case p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+	case !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotCounted)
+	case p.shared.Earmarks.Evicting(pod.UID):
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonEvicting)
+	}
+	return nil
+}
+
+// SignPod lets pods that ask for no ClusterResource be scheduled in batches. The others are not signed, because what one
+// takes the next one does not get.
+func (p *ClusterResource) SignPod(ctx context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "SignPod", &status)
+	if demand.Asks(pod) {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "pods that ask for cluster resources are placed one by one")
+	}
+	return nil, nil
+}

@@ -1,0 +1,83 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// earmarkTime is how long what victims give back is kept beyond the time they have to end.
+const earmarkTime = time.Minute
+
+// PostFilter lets holders of lower priority, on whatever node, make way for a pod that found a pool used up.
+func (p *ClusterResource) PostFilter(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader,
+) (result *fwk.PostFilterResult, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PostFilter", &status)
+	s := stateOf(cycle)
+	if s == nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	candidates, err := nodes.NodesForStatusCode(p.handle.SnapshotSharedLister().NodeInfos(), fwk.Unschedulable)
+	if err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	lacking := s.lacking(candidates)
+	if len(lacking) == 0 {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	p.shared.Waiting.add(pod, s)
+	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	d := p.newDryRun(cycle, pod, s)
+	if d.releaseSuffices(ctx, lacking) {
+		// Another PostFilter plugin would find somebody to kill.
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonAwaitingRelease)
+	}
+	plan := d.best(ctx, lacking)
+	if plan == nil {
+		p.shared.Earmarks.Drop(pod.UID)
+		return nil, fwk.NewStatus(fwk.Unschedulable, ErrReasonNoVictims)
+	}
+	p.carryOut(ctx, pod, plan)
+	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
+}
+
+// lacking returns the nodes on which a pool is used up that would suffice.
+func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
+	var lacking []fwk.NodeInfo
+	for _, info := range nodes {
+		worst := admitted
+		for i := range s.claims {
+			worst = max(worst, s.claims[i].at(info.Node().Name))
+		}
+		if worst == usedUp {
+			lacking = append(lacking, info)
+		}
+	}
+	return lacking
+}
+
+// carryOut keeps for the pod what the victims give back, and deletes them in the background. Until that is done the pod is
+// held back; then it waits like any other, with what was freed for it kept.
+func (p *ClusterResource) carryOut(ctx context.Context, pod *corev1.Pod, plan *plan) {
+	grace := int64(0)
+	for _, victim := range plan.victims {
+		if seconds := victim.Spec.TerminationGracePeriodSeconds; seconds != nil {
+			grace = max(grace, *seconds)
+		}
+	}
+	until := time.Now().Add(time.Duration(grace)*time.Second + earmarkTime)
+	p.shared.Earmarks.put(pod, plan.charges, until, true)
+	preemptedPods.Add(float64(len(plan.victims)))
+	go p.evict(context.WithoutCancel(ctx), pod, plan)
+}

@@ -1,0 +1,116 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// PreFilter reads what the pod asks for and how much of it each pool has left.
+func (p *ClusterResource) PreFilter(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
+) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreFilter", &status)
+	if !demand.Asks(pod) {
+		return nil, skip
+	}
+	requests, err := demand.Of(pod)
+	if err != nil {
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
+	}
+	if len(requests) == 0 {
+		return nil, skip
+	}
+	resources := p.shared.Catalog.Snapshot()
+	if status := p.unready(pod, resources); status != nil {
+		return nil, status
+	}
+	p.shared.View.Refresh(nodes, p.shared.Membership())
+	p.shared.Ledger.Refresh(resources)
+
+	s := &state{claims: make([]claim, len(requests))}
+	for i, request := range requests {
+		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource)); status != nil {
+			return nil, status
+		}
+	}
+	p.shared.Waiting.publish(s)
+	for _, charges := range p.shared.Earmarks.against(pod, time.Now(), p.shared.Ledger.Owed) {
+		for i := range s.claims {
+			s.claims[i].book(charges, -1)
+		}
+	}
+	for i := range s.claims {
+		s.claims[i].judge()
+	}
+	cycle.Write(stateKey, s)
+	for i := range s.claims {
+		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
+			// No node can help, so none is looked at: thousands of pods may wait for one licence.
+			p.shared.Waiting.add(pod, s)
+			return nil, s.claims[i].status(v)
+		}
+	}
+	return nil, nil
+}
+
+// unready says why the account cannot be relied upon, nil if it can.
+func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources) *fwk.Status {
+	switch {
+	case resources == nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnreadable)
+	case !p.shared.Seed.Done():
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUncounted)
+	case p.shared.Pending.Unclear(pod.UID):
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnclear)
+	}
+	return nil
+}
+
+// claim fills in a claim, and says why it can never be met as it is.
+func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource) *fwk.Status {
+	switch {
+	case known == nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
+	case known.Err != nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonInvalid, request.Resource))
+	}
+	units, err := pool.Units(request.Quantity, known.Pools.Unit())
+	if errors.Is(err, pool.ErrTooFine) {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooFine, request.Resource))
+	}
+	places := p.shared.Ledger.Places(request.Resource)
+	*c = claim{
+		request: request, units: units, places: places, free: p.shared.Ledger.Free(known.Pools),
+		verdict: make([]verdict, places.Sites()),
+	}
+	return nil
+}
+
+// everywhere returns the verdict on all nodes, if it is the same. Of nodes whose pools are used up and others without a pool
+// the former count.
+func (c *claim) everywhere() (v verdict, same bool) {
+	v = noPool
+	for site, other := range c.verdict {
+		if c.places.Nodes(int32(site)) == 0 {
+			continue
+		}
+		if other == admitted {
+			return admitted, false
+		}
+		v = min(v, other)
+	}
+	return v, true
+}

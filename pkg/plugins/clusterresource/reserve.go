@@ -1,0 +1,43 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// Reserve charges the pod to the pools of its node. The account holds it from now on, whatever becomes of the pod, until it
+// is known not to have been bound.
+func (p *ClusterResource) Reserve(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Reserve", &status)
+	s := stateOf(cycle)
+	if s == nil {
+		return nil // the pod asks for nothing
+	}
+	charges, ok := s.choose(node)
+	if !ok {
+		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
+	}
+	p.shared.Pending.Put(pod.UID, charges)
+	p.shared.Earmarks.suspend(pod.UID, true)
+	p.shared.Waiting.reserved(pod.UID, charges)
+	return nil
+}
+
+// Unreserve gives the charges back, unless nobody knows whether the pod has been bound.
+func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	p.shared.Earmarks.suspend(pod.UID, false)
+	charges, charged := p.shared.Pending.Get(pod.UID)
+	if charged && p.shared.Pending.Release(pod.UID) {
+		p.shared.Waiting.released(charges)
+	}
+}

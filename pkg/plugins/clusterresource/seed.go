@@ -1,0 +1,98 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// Seed finds out what pods hold that another process bound. The informers of a new leader may be behind the last bindings of
+// the old one, so before the first pod is charged there is one list that is not.
+type Seed struct {
+	done    atomic.Bool
+	failure atomic.Pointer[error]
+}
+
+const (
+	seedPage     = 500
+	seedInterval = time.Second
+)
+
+// running are the pods that may hold something.
+const running = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+
+// Done says whether the list has been read.
+func (s *Seed) Done() bool {
+	return s.done.Load()
+}
+
+// Failure returns why it could not be read, nil if it has not failed.
+func (s *Seed) Failure() error {
+	if failure := s.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
+// Run reads the list once this process is the leader, and again until it succeeds. Known says whether the informer knows a pod
+// as bound; the others are looked at again. Changed is called when the answer of Done or, for the first time, of Failure
+// changes.
+func (s *Seed) Run(
+	ctx context.Context, leader <-chan struct{}, client kubernetes.Interface, pending *ledger.Pending,
+	known func(*corev1.Pod) bool, changed func(),
+) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-leader:
+	}
+	for {
+		err := read(ctx, client, pending, known)
+		if err == nil {
+			s.done.Store(true)
+			changed()
+			return
+		}
+		if s.failure.Swap(&err) == nil {
+			changed()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(seedInterval):
+		}
+	}
+}
+
+func read(ctx context.Context, client kubernetes.Interface, pending *ledger.Pending, known func(*corev1.Pod) bool) error {
+	options := metav1.ListOptions{FieldSelector: running, Limit: seedPage}
+	for {
+		list, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
+		if err != nil {
+			return fmt.Errorf("listing pods: %w", err)
+		}
+		for i := range list.Items {
+			pod := &list.Items[i]
+			if charges, charged := stamp.ChargesOf(pod); charged {
+				pending.Put(pod.UID, charges)
+				if !known(pod) {
+					pending.MarkUnclear(ledger.Ref(pod))
+				}
+			}
+		}
+		if options.Continue = list.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+const stateKey fwk.StateKey = "PreFilter" + Name
+
+// state is what PreFilter found out for one scheduling cycle.
+type state struct {
+	claims []claim
+	// moved are the charges that AddPod and RemovePod changed, by pod.
+	moved map[types.UID]bool
+	// scoring are the pools of the nodes that Score compares.
+	scores []map[int32]int64
+}
+
+// claim is one request of the pod and what there is to meet it.
+type claim struct {
+	request pool.Request
+	units   int64
+	places  *pool.Places
+	free    []int64   // by pool
+	verdict []verdict // by site
+}
+
+// verdict says whether the nodes of a site can meet a claim.
+type verdict uint8
+
+const (
+	admitted verdict = iota
+	usedUp
+	tooSmall
+	noPool
+)
+
+// judge fills in the verdicts.
+func (c *claim) judge() {
+	r := c.places.Resource()
+	free := c.left
+	for site := range c.verdict {
+		pools := c.places.Pools(int32(site))
+		switch {
+		case len(pools) == 0:
+			c.verdict[site] = noPool
+		case r.Admits(pools, free, c.units):
+			c.verdict[site] = admitted
+		case r.Suffices(pools, c.units):
+			c.verdict[site] = usedUp
+		default:
+			c.verdict[site] = tooSmall
+		}
+	}
+}
+
+// left returns the free units of a pool.
+func (c *claim) left(i int32) int64 {
+	return c.free[i]
+}
+
+// at returns the verdict on a node.
+func (c *claim) at(node string) verdict {
+	site, known := c.places.SiteOf(node)
+	if !known {
+		return noPool
+	}
+	return c.verdict[site]
+}
+
+// status says why a node cannot meet the claim, nil if it can. Evicting pods helps only where the pools would suffice.
+func (c *claim) status(v verdict) *fwk.Status {
+	switch v {
+	case admitted:
+		return nil
+	case usedUp:
+		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, c.request.Resource))
+	case tooSmall:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooSmall, c.request.Resource))
+	default:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNoPool, c.request.Resource))
+	}
+}
+
+// book adds the charges to what is free of the claim's resource, or takes them away with a negative sign, and reports whether
+// that changed anything.
+func (c *claim) book(charges []pool.Charge, sign int64) bool {
+	changed := false
+	r := c.places.Resource()
+	for _, charge := range charges {
+		if charge.Resource != r.Name() {
+			continue
+		}
+		if i, found := r.Index(charge.Pool); found {
+			units, _ := pool.Units(charge.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+			c.free[i] += sign * units
+			changed = true
+		}
+	}
+	return changed
+}
+
+// book adds charges to what is free for all claims, or takes them away, and judges anew.
+func (s *state) book(charges []pool.Charge, sign int64) {
+	for i := range s.claims {
+		if c := &s.claims[i]; c.book(charges, sign) {
+			c.judge()
+		}
+	}
+}
+
+// choose returns the charges of the pod on a node; false if the node cannot meet all claims.
+func (s *state) choose(node string) ([]pool.Charge, bool) {
+	var charges []pool.Charge
+	for i := range s.claims {
+		c := &s.claims[i]
+		site, known := c.places.SiteOf(node)
+		if !known {
+			return nil, false
+		}
+		chosen, ok := c.places.Resource().Choose(c.places.Pools(site), c.left, c.units)
+		if !ok {
+			return nil, false
+		}
+		charges = append(charges, c.places.Resource().Charges(chosen, c.request)...)
+	}
+	return charges, true
+}
+
+// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
+func (s *state) Clone() fwk.StateData {
+	clone := &state{claims: slices.Clone(s.claims), moved: maps.Clone(s.moved), scores: s.scores}
+	for i := range clone.claims {
+		c := &clone.claims[i]
+		c.free, c.verdict = slices.Clone(c.free), slices.Clone(c.verdict)
+	}
+	return clone
+}
+
+// stateOf returns the state of this cycle, nil if the pod asks for nothing or was rejected before it was made.
+func stateOf(cycle fwk.CycleState) *state {
+	data, err := cycle.Read(stateKey)
+	if err != nil {
+		return nil
+	}
+	s, _ := data.(*state)
+	return s
+}
+
+// errNoState is a fault of the framework or of this plugin.
+var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)
+
+// priorityOf returns the priority of a pod.
+func priorityOf(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority != nil {
+		return *pod.Spec.Priority
+	}
+	return 0
+}

@@ -1,0 +1,260 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// Waiting knows which pods wait for a release, and chooses whom one wakes: those that come first in the queue's order and
+// that it can serve, not all of them. What it believes to be free is a guess that the next scheduling cycle corrects; a pod
+// that is woken in vain, or that the guess left out, is looked at again within seconds. It is safe for concurrent use.
+type Waiting struct {
+	mu    sync.Mutex
+	pods  map[types.UID]*waiter
+	order []*waiter
+	free  map[string]*freeUnits
+	// wakes are the latest releases and whom they woke; ring tells which is the oldest.
+	wakes map[*corev1.Pod]map[types.UID]bool
+	ring  []*corev1.Pod
+	next  int
+}
+
+// waiter is a pod that was rejected for want of a ClusterResource.
+type waiter struct {
+	pod   *corev1.Pod
+	needs []need
+	// offered is when the pod was last woken and has not been tried since; zero if it was tried.
+	offered time.Time
+	tries   int
+	tried   time.Time
+}
+
+type need struct {
+	resource string
+	units    int64
+	pools    []string // those that select some node
+}
+
+// freeUnits is what is believed to be free of a ClusterResource.
+type freeUnits struct {
+	resource *pool.Resource
+	byPool   map[string]int64
+}
+
+const (
+	// rememberedWakes is how many releases are remembered, for pods that are in a scheduling cycle while it happens.
+	rememberedWakes = 512
+
+	// offerTimeout is after what time a pod that was woken and not tried does not keep others from being woken.
+	offerTimeout = 2 * time.Second
+
+	// minRetry and maxRetry are between what pods that seem to fit and do not are tried again.
+	minRetry, maxRetry = time.Second, 30 * time.Second
+)
+
+// NewWaiting returns an empty set.
+func NewWaiting() *Waiting {
+	return &Waiting{
+		pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
+		ring: make([]*corev1.Pod, rememberedWakes),
+	}
+}
+
+// publish takes over what a scheduling cycle found free.
+func (w *Waiting) publish(s *state) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range s.claims {
+		c := &s.claims[i]
+		r := c.places.Resource()
+		known := w.free[r.Name()]
+		if known == nil || known.resource != r {
+			known = &freeUnits{resource: r, byPool: make(map[string]int64, len(c.free))}
+			w.free[r.Name()] = known
+		}
+		for n, p := range r.Pools() {
+			known.byPool[p.Name] = c.free[n]
+		}
+	}
+}
+
+// add says that a pod was rejected for want of what it claims.
+func (w *Waiting) add(pod *corev1.Pod, s *state) {
+	needs := make([]need, len(s.claims))
+	for i := range s.claims {
+		c := &s.claims[i]
+		needs[i] = need{resource: c.request.Resource, units: c.units}
+		for n, p := range c.places.Resource().Pools() {
+			if c.places.Selected(int32(n)) > 0 {
+				needs[i].pools = append(needs[i].pools, p.Name)
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.pods[pod.UID]; known != nil {
+		known.pod, known.needs, known.offered, known.tried = pod, needs, time.Time{}, time.Now()
+		known.tries++
+		return
+	}
+	added := &waiter{pod: pod, needs: needs, tried: time.Now()}
+	w.pods[pod.UID] = added
+	at, _ := slices.BinarySearchFunc(w.order, added, compareWaiters)
+	w.order = slices.Insert(w.order, at, added)
+}
+
+// compareWaiters puts pods in the order of the queue: the higher priority first, then the older.
+func compareWaiters(a, b *waiter) int {
+	return cmp.Or(cmp.Compare(priorityOf(b.pod), priorityOf(a.pod)),
+		a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time), cmp.Compare(a.pod.UID, b.pod.UID))
+}
+
+// Has says whether a pod waits for a release.
+func (w *Waiting) Has(pod types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pods[pod] != nil
+}
+
+// Drop forgets a pod that does not wait any longer.
+func (w *Waiting) Drop(pod types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(pod)
+}
+
+func (w *Waiting) drop(pod types.UID) {
+	if known := w.pods[pod]; known != nil {
+		delete(w.pods, pod)
+		w.order = slices.DeleteFunc(w.order, func(other *waiter) bool { return other == known })
+	}
+}
+
+// reserved says that a pod got what it waited for.
+func (w *Waiting) reserved(pod types.UID, charges []pool.Charge) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(pod)
+	w.book(charges, -1)
+}
+
+// released says that a pod gave back what had been reserved for it.
+func (w *Waiting) released(charges []pool.Charge) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book(charges, 1)
+}
+
+func (w *Waiting) book(charges []pool.Charge, sign int64) {
+	for _, c := range charges {
+		if known := w.free[c.Resource]; known != nil {
+			units, _ := pool.Units(c.Quantity, known.resource.Unit()) //nolint:errcheck // what is too fine is rounded up
+			known.byPool[c.Pool] += sign * units
+		}
+	}
+}
+
+// wokenBy says whether the release of what a pod held is a reason to try another one: yes for those that the release was
+// chosen to serve, and for pods that it did not know to be waiting.
+func (w *Waiting) wokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	woken, known := w.wakes[released]
+	if !known {
+		w.book(charges, 1)
+		woken = w.chooseUIDs(time.Now())
+		delete(w.wakes, w.ring[w.next])
+		w.wakes[released], w.ring[w.next] = woken, released
+		w.next = (w.next + 1) % len(w.ring)
+	}
+	waits := w.pods[pod.UID] != nil
+	return woken[pod.UID] || !waits
+}
+
+func (w *Waiting) chooseUIDs(now time.Time) map[types.UID]bool {
+	chosen := map[types.UID]bool{}
+	for _, waiter := range w.choose(now, func(*waiter) bool { return true }) {
+		waiter.tries = 0
+		chosen[waiter.pod.UID] = true
+	}
+	return chosen
+}
+
+// due returns the pods that seem to fit, as far as they have not been tried in vain a moment ago.
+func (w *Waiting) due(now time.Time) []*corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var pods []*corev1.Pod
+	for _, chosen := range w.choose(now, func(candidate *waiter) bool {
+		pause := min(maxRetry, minRetry<<min(candidate.tries, 5))
+		return now.Sub(candidate.tried) >= pause
+	}) {
+		pods = append(pods, chosen.pod)
+	}
+	return pods
+}
+
+// choose returns the pods that what is free can serve, in their order, and offers it to them.
+func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
+	left := map[needKey]int64{}
+	var chosen []*waiter
+	for _, candidate := range w.order {
+		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < offerTimeout
+		if !offered && !eligible(candidate) || !w.serve(candidate, left) || offered {
+			continue
+		}
+		candidate.offered = now
+		chosen = append(chosen, candidate)
+	}
+	return chosen
+}
+
+type needKey struct{ resource, pool string }
+
+// serve takes what a pod needs from what is left, from some pool of each resource, and reports whether there is enough. Which
+// pool the pod would be charged to depends on its node; the guess is the fullest.
+func (w *Waiting) serve(candidate *waiter, left map[needKey]int64) bool {
+	taken := make([]needKey, 0, len(candidate.needs))
+	for _, n := range candidate.needs {
+		known := w.free[n.resource]
+		if known == nil {
+			return false
+		}
+		best, most := "", int64(-1)
+		for _, name := range n.pools {
+			free := known.byPool[name] - left[needKey{n.resource, name}]
+			if free >= n.units && free > most {
+				best, most = name, free
+			}
+		}
+		if most < 0 {
+			return false
+		}
+		taken = append(taken, needKey{n.resource, best})
+	}
+	for i, n := range candidate.needs {
+		left[taken[i]] += n.units
+	}
+	return true
+}
+
+// forget drops what is believed of ClusterResources that changed.
+func (w *Waiting) forget(changed func(resource string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name := range w.free {
+		if changed(name) {
+			delete(w.free, name)
+		}
+	}
+}

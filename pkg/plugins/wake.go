@@ -1,0 +1,130 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// wakeConcerned wakes the pods that a change of Clusters or policies may concern.
+func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
+	namespaces, all := catalog.ChangedNamespaces(before, after)
+	if all {
+		s.wake(s.base.owners.Pending(""))
+		return
+	}
+	for namespace := range namespaces {
+		s.wake(s.base.owners.Pending(namespace))
+	}
+}
+
+// asking returns the pods that ask for ClusterResources and are not bound yet.
+func (s *State) asking() []*corev1.Pod {
+	return slices.DeleteFunc(s.base.owners.Pending(""), func(pod *corev1.Pod) bool { return !demand.Asks(pod) })
+}
+
+// wakeForNode wakes the pods that ask for ClusterResources and wait for something else when a node comes or can take more. The hint by which the stock
+// scheduler wakes pods that are short of cpu takes a resource that it was told to ignore for one that the node lacks, so it
+// would leave them asleep.
+func (s *State) wakeForNode() {
+	// The scheduler learns of the node by a handler of its own, at the same time as this one.
+	for _, pause := range []time.Duration{nodeSettles, 10 * nodeSettles} {
+		time.AfterFunc(pause, func() {
+			s.wake(slices.DeleteFunc(s.asking(), func(pod *corev1.Pod) bool { return s.resources.Waiting.Has(pod.UID) }))
+		})
+	}
+}
+
+// nodeSettles is how long the scheduler may take to know a node.
+const nodeSettles = 100 * time.Millisecond
+
+// watchNodes calls changed when a node comes or can take more.
+func (b *base) watchNodes(changed func()) error {
+	_, err := b.handle.SharedInformerFactory().Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(_ any, initial bool) {
+			if !initial {
+				changed()
+			}
+		},
+		UpdateFunc: func(oldObj, newObj any) {
+			before, okBefore := oldObj.(*corev1.Node)
+			after, okAfter := newObj.(*corev1.Node)
+			if okBefore && okAfter && takesMore(before, after) {
+				changed()
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("watching nodes: %w", err)
+	}
+	return nil
+}
+
+func takesMore(before, after *corev1.Node) bool {
+	return before.Spec.Unschedulable && !after.Spec.Unschedulable ||
+		!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
+		!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
+}
+
+// wake moves pods to the queue of those to be scheduled next, whatever they wait for.
+func (s *State) wake(pods []*corev1.Pod) {
+	if len(pods) == 0 {
+		return
+	}
+	byName := make(map[string]*corev1.Pod, len(pods))
+	for _, pod := range pods {
+		byName[pod.Namespace+"/"+pod.Name] = pod
+	}
+	s.base.handle.Activate(klog.Background(), byName)
+}
+
+// forgetter drops what is remembered of pods once their stamp tells it, or when they are gone. The first update with the
+// stamp does not count: the scheduler's own cache may not have seen it yet.
+func (s *State) forgetter() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(oldObj, newObj any) {
+			before, okBefore := oldObj.(*corev1.Pod)
+			after, okAfter := newObj.(*corev1.Pod)
+			if !okBefore || !okAfter {
+				return
+			}
+			if before.Spec.NodeName == "" && after.Spec.NodeName != "" && s.resources != nil {
+				s.resources.Waiting.Drop(after.UID)
+				s.resources.Earmarks.Drop(after.UID)
+			}
+			if _, reserved := s.reservations.Get(after.UID); !reserved {
+				return
+			}
+			_, stampedBefore := stamp.Of(before)
+			if _, stamped := stamp.Of(after); stamped && stampedBefore {
+				s.reservations.Drop(after.UID)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+			if pod, ok := object.(*corev1.Pod); ok {
+				s.reservations.Drop(pod.UID)
+				s.retries.Drop(pod.UID)
+				s.pending.Drop(pod.UID)
+				if s.resources != nil {
+					s.resources.Waiting.Drop(pod.UID)
+					s.resources.Earmarks.Drop(pod.UID)
+				}
+			}
+		},
+	}
+}
