@@ -12,6 +12,7 @@ import (
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/featuregate"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
@@ -39,6 +40,10 @@ type Options struct {
 	KubeAPIBurst int
 	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
 	SchedulerNames []string
+	// FeatureGates switch features on and off.
+	FeatureGates featuregate.MutableFeatureGate
+	// FeedParsers are the kinds whose parsers are used of those that are built in, "*" for all.
+	FeedParsers []string
 	// Logging are the flags of logging.
 	Logging *logsapi.LoggingConfiguration
 }
@@ -56,6 +61,8 @@ func NewOptions() *Options {
 		KubeAPIQPS:              100,
 		KubeAPIBurst:            200,
 		SchedulerNames:          []string{"berth-scheduler"},
+		FeatureGates:            newFeatureGates(),
+		FeedParsers:             []string{allParsers},
 		Logging:                 logsapi.NewLoggingConfiguration(),
 	}
 }
@@ -90,6 +97,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth := sets.FlagSet("berth")
 	berth.StringSliceVar(&o.SchedulerNames, "scheduler-names", o.SchedulerNames,
 		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
+	berth.StringSliceVar(&o.FeedParsers, "feed-parsers", o.FeedParsers,
+		"Kinds that the built-in parsers of feeds read, such as Deployment,StatefulSet; * for all. FeedParsers come first.")
+	o.FeatureGates.AddFlag(berth)
 
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
@@ -114,6 +124,9 @@ func (o *Options) Validate() error {
 	}
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
+	}
+	if _, err := feedParsers(o.FeedParsers); err != nil {
+		errs = append(errs, err)
 	}
 	return utilerrors.NewAggregate(errs)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -16,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/controllers/trim"
 )
 
 // syncPatience is how long a controller waits for its first lists. A list that keeps failing, because a CRD was deleted in
@@ -34,6 +35,7 @@ func NewScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(berthv1alpha1.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
 	return scheme
 }
 
@@ -58,6 +60,11 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := newStarter(mgr, opts).register(); err != nil {
 		return err
 	}
+	if opts.FeatureGates.Enabled(FeedInventory) {
+		if err := mgr.Add(manager.RunnableFunc(startFeeds(mgr, opts))); err != nil {
+			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
+		}
+	}
 	return mgr.Start(ctx)
 }
 
@@ -65,7 +72,7 @@ func managerOptions(opts *Options) ctrl.Options {
 	return ctrl.Options{
 		Scheme: NewScheme(),
 		Cache: cache.Options{
-			ByObject:         trim.ByObject(),
+			ByObject:         cached(),
 			DefaultTransform: cache.TransformStripManagedFields(),
 		},
 		Metrics: metricsserver.Options{
