@@ -1,0 +1,90 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// requests are annotations of users, which Berth only reads or writes on their behalf.
+var requests = []string{"groupingpolicy.kubeedge.io", "controller.kubernetes.io/pod-deletion-cost"}
+
+var _ = Describe("What Berth notes on a pod", func() {
+	const why = "only Berth writes these annotations: "
+
+	It("cannot be there when a pod is created", func(ctx SpecContext) {
+		for _, key := range stamps {
+			_, err := create(ctx, pod(annotated(key, "1")))
+			Expect(err).To(refused(why + key + "; leave them out of pods and pod templates"))
+		}
+	})
+
+	It("is told by name, all of it", func(ctx SpecContext) {
+		_, err := create(ctx, pod(annotated("berth.dev/charged", "a/b=1"), annotated("berth.dev/seat", "1")))
+		Expect(err).To(refused(why + "berth.dev/seat, berth.dev/charged"))
+	})
+
+	DescribeTable("cannot be written, changed or removed later", func(ctx SpecContext, subresource string) {
+		bound, waiting := placed(ctx), mustCreate(ctx, pod())
+		for _, key := range stamps {
+			Expect(annotate(ctx, tenant, waiting, subresource, key, "1")).To(refused(why + key))
+			Expect(annotate(ctx, tenant, bound, subresource, key, "after")).To(refused(why + key))
+			Expect(annotate(ctx, tenant, bound, subresource, key, nil)).To(refused(why + key))
+		}
+	},
+		Entry("on the pod", ""),
+		Entry("on its status", "status"),
+	)
+
+	It("cannot be written on its status by Berth's own scheduler", func(ctx SpecContext) {
+		bound := placed(ctx)
+		for _, key := range stamps {
+			Expect(annotate(ctx, scheduler, bound, "status", key, "after")).To(refused(why + key))
+		}
+	})
+
+	type binder func(context.Context, kubernetes.Interface, *corev1.Binding) error
+	DescribeTable("cannot be brought in by a Binding of a tenant", func(ctx SpecContext, bind binder) {
+		waiting := mustCreate(ctx, pod(scheduledBy("another")))
+		for _, key := range stamps {
+			Expect(bind(ctx, tenant, binding(waiting, key, "1"))).To(refused(why + key))
+		}
+		Expect(bind(ctx, controllers, binding(waiting))).To(MatchError(ContainSubstring("cannot create resource")))
+		Expect(bind(ctx, tenant, binding(waiting, "example.com/own", "1"))).To(Succeed())
+	},
+		Entry("of pods/binding", bindPod),
+		Entry("of bindings", bindOld),
+	)
+
+	It("is kept up to date by Berth's controllers, as far as it may change", func(ctx SpecContext) {
+		bound := placed(ctx)
+		for _, key := range []string{"berth.dev/policy", "berth.dev/cluster", "berth.dev/seat"} {
+			Expect(annotate(ctx, controllers, bound, "", key, "after")).To(Succeed())
+			Expect(annotate(ctx, controllers, bound, "", key, nil)).To(Succeed())
+		}
+		for _, key := range []string{"berth.dev/placed-by", "berth.dev/charged"} {
+			Expect(annotate(ctx, controllers, bound, "", key, "after")).To(refused(why + key))
+		}
+		for _, key := range requests {
+			Expect(annotate(ctx, controllers, bound, "", key, "1")).To(Succeed())
+		}
+	})
+
+	It("does not keep users from what is theirs", func(ctx SpecContext) {
+		bound := placed(ctx)
+		for _, key := range append(requests, "example.com/own", "berth.dev.example.com/seat") {
+			mustCreate(ctx, pod(annotated(key, "1")))
+			for _, subresource := range []string{"", "status"} {
+				Expect(annotate(ctx, tenant, bound, subresource, key, "1")).To(Succeed())
+				Expect(annotate(ctx, tenant, bound, subresource, key, nil)).To(Succeed())
+			}
+		}
+		mustCreate(ctx, pod(onNode))
+	})
+})

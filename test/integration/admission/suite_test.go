@@ -1,0 +1,125 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission_test checks the ValidatingAdmissionPolicies that are shipped, against a real API server: what a tenant may
+// not write on pods, on every way to write it, and that everything else goes on as before.
+package admission_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+const (
+	// timeout is for what takes well under a second on an idle machine.
+	timeout = 60 * time.Second
+	poll    = 50 * time.Millisecond
+
+	berthScheduler = "berth-scheduler"
+	nodeName       = "node-0"
+)
+
+var (
+	plane *controlplane.ControlPlane
+	// tenant may do everything that roles can allow, so what it is refused, admission refuses. scheduler and controllers are
+	// Berth's programs, with the permissions that are shipped.
+	tenant, scheduler, controllers kubernetes.Interface
+)
+
+func TestAdmission(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Admission policies")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
+	Expect(err).NotTo(HaveOccurred())
+	admin, err := kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	Expect(controlplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
+
+	_, err = admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "tenant"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "tenant"}},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	tenant = as("tenant")
+	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthScheduler)
+	scheduler = as(user, groups...)
+	user, groups = controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+	controllers = as(user, groups...)
+
+	By("waiting until the API server has taken up both policies")
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	for _, annotation := range []string{"berth.dev/seat", requestPrefix + "a"} {
+		Eventually(ctx, func(ctx context.Context) error {
+			_, err := tenant.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod(annotated(annotation, "1")), dryRun)
+			return err
+		}).WithTimeout(timeout).WithPolling(poll).Should(HaveOccurred())
+	}
+})
+
+var _ = AfterSuite(func() {
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+// as returns a client of a user.
+func as(user string, groups ...string) kubernetes.Interface {
+	GinkgoHelper()
+	config, err := plane.UserConfig(user, groups...)
+	Expect(err).NotTo(HaveOccurred())
+	client, err := kubernetes.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
+	return client
+}
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
+
+// refused matches an error of one of the policies that says why.
+func refused(why string) gomegatypes.GomegaMatcher {
+	return MatchError(And(ContainSubstring("ValidatingAdmissionPolicy 'berth-"), ContainSubstring(why)))
+}
+
+// create creates the pod as the tenant.
+func create(ctx context.Context, object *corev1.Pod) (*corev1.Pod, error) {
+	created, err := tenant.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, object, metav1.CreateOptions{})
+	if err == nil {
+		DeferCleanup(func(ctx SpecContext) {
+			now := int64(0)
+			options := metav1.DeleteOptions{GracePeriodSeconds: &now}
+			Expect(tenant.CoreV1().Pods(metav1.NamespaceDefault).Delete(ctx, created.Name, options)).To(Succeed())
+		})
+	}
+	return created, err
+}
+
+func mustCreate(ctx context.Context, object *corev1.Pod) *corev1.Pod {
+	GinkgoHelper()
+	created, err := create(ctx, object)
+	Expect(err).NotTo(HaveOccurred())
+	return created
+}
