@@ -18,8 +18,8 @@ type field struct {
 	required bool
 }
 
-// fields are the fields of a type, in their order.
-type fields struct {
+// shape is the fields of a type, in their order.
+type shape struct {
 	all []field
 	// byKey finds a field by its key, or by an alias, in lower case.
 	byKey map[string]int
@@ -28,11 +28,11 @@ type fields struct {
 // known holds the fields of all types that were read before. There are about ten types.
 var known sync.Map
 
-func fieldsOf(t reflect.Type) fields {
+func shapeOf(t reflect.Type) shape {
 	if found, ok := known.Load(t); ok {
-		return found.(fields) //nolint:errcheck // nothing else is stored
+		return found.(shape) //nolint:errcheck // nothing else is stored
 	}
-	described := fields{byKey: map[string]int{}}
+	described := shape{byKey: map[string]int{}}
 	for i := range t.NumField() {
 		tags := t.Field(i).Tag
 		key, _, _ := strings.Cut(tags.Get("json"), ",")
@@ -52,7 +52,7 @@ func (r *reader) object(token json.Token, into reflect.Value, path string) error
 		return r.fail(path, "must be an object in braces")
 	}
 	opened := r.start
-	described := fieldsOf(into.Type())
+	described := shapeOf(into.Type())
 	seen := make([]bool, len(described.all))
 	for r.decoder.More() {
 		if err := r.member(described, seen, into, path); err != nil {
@@ -75,7 +75,7 @@ func isMissing(value reflect.Value, seen bool) bool {
 	return !seen || value.Kind() == reflect.String && value.Len() == 0
 }
 
-func (r *reader) member(described fields, seen []bool, into reflect.Value, path string) error {
+func (r *reader) member(described shape, seen []bool, into reflect.Value, path string) error {
 	key, err := r.key()
 	if err != nil {
 		return err

@@ -24,7 +24,8 @@ func parse(t *testing.T, args ...string) (*app.Options, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
-	return opts, opts.Validate()
+	err := opts.Validate()
+	return opts, err
 }
 
 func TestDefaultsServeOverTLSOnly(t *testing.T) {
