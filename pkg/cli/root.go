@@ -19,7 +19,10 @@ import (
 	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/list"
 	"berth.dev/berth/pkg/cli/preview"
+	"berth.dev/berth/pkg/cli/register"
+	"berth.dev/berth/pkg/cli/unregister"
 	"berth.dev/berth/pkg/cli/version"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 )
@@ -34,13 +37,14 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-It reads and never changes anything. Installed under the name kubectl-berth it is a plugin of kubectl, and a link to it
-named kubectl_complete-berth lets the shell complete kubectl's command line.
+It changes nothing, except that register and unregister do what they say. Installed under the name kubectl-berth it is a
+plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete kubectl's command line.
 
 Exit status:
   0  the command did what it was asked to do
   1  it did not: the input was wrong, an object was not found, or the API server refused or could not be reached;
-     one line on standard error says which`
+     one line on standard error says which
+  2  the arguments of register, unregister or get cluster name no file or no cluster; nothing was tried`
 
 // Options are what berthctl needs from its surroundings.
 type Options struct {
@@ -79,7 +83,10 @@ func NewCommand(o Options) *cobra.Command {
 	root.AddCommand(
 		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
+		list.NewCommand(o.Streams, factory),
 		preview.NewCommand(o.Streams),
+		register.NewCommand(o.Streams, factory),
+		unregister.NewCommand(o.Streams, factory),
 		version.NewCommand(o.Streams),
 		newOptionsCommand(),
 	)

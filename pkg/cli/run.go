@@ -5,17 +5,20 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/usage"
 )
 
 const (
 	exitOK    = 0
 	exitError = 1
+	exitUsage = 2
 
 	// maxErrorLength bounds an error message in bytes: it may repeat an argument of any length.
 	maxErrorLength = 900
@@ -28,12 +31,17 @@ func Run(ctx context.Context, o Options, args []string) int {
 	if strings.HasPrefix(baseName(o.Program), completerPrefix) {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
-		return exitError
+	root.SetArgs(longFlags(args))
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
 	}
-	return exitOK
+	fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
+	var wrong *usage.Error
+	if errors.As(err, &wrong) {
+		return exitUsage
+	}
+	return exitError
 }
 
 // message returns an error as one line of bearable length.

@@ -14,6 +14,9 @@ import (
 // subcommands lists the constructors of everything that can be shown, one file each.
 var subcommands = []func(genericiooptions.IOStreams, *client.Factory) *cobra.Command{
 	newPlacement,
+	newClusters,
+	newCluster,
+	newBindings,
 }
 
 // NewCommand returns the command get.
