@@ -17,6 +17,9 @@ import (
 	"berth.dev/berth/pkg/stamp"
 )
 
+// mustParse makes a quantity.
+var mustParse = resource.MustParse
+
 const annotation = "pod.alpha.kubernetes.io/cluster-resource-"
 
 // pools is a ClusterResource with pools of the given quantities, by name; the nodes of a pool have its name as label rack,
@@ -27,7 +30,7 @@ func pools(name string, mode berthv1alpha1.PoolMode, quantities ...string) *bert
 		Spec:       berthv1alpha1.ClusterResourceSpec{Mode: mode},
 	}
 	for i := 0; i < len(quantities); i += 2 {
-		pool := berthv1alpha1.ClusterResourceQuantity{Name: quantities[i], Quantity: resource.MustParse(quantities[i+1])}
+		pool := berthv1alpha1.ClusterResourceQuantity{Name: quantities[i], Quantity: mustParse(quantities[i+1])}
 		if pool.Name != "all" {
 			pool.NodeSelector = map[string]string{"rack": pool.Name}
 		}

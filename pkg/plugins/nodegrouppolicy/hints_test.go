@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -20,27 +19,7 @@ import (
 // hint asks the plugin whether an event of the resource should wake the pod.
 func hint(t *testing.T, s *plugintest.Scheduler, resource fwk.EventResource, pod *corev1.Pod, before, after any) fwk.QueueingHint {
 	t.Helper()
-	for _, extension := range s.Framework.EnqueueExtensions() {
-		if extension.Name() != nodegrouppolicy.Name {
-			continue
-		}
-		events, err := extension.EventsToRegister(s.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, event := range events {
-			if event.Event.Resource != resource {
-				continue
-			}
-			got, err := event.QueueingHintFn(klog.FromContext(s.Context()), pod, before, after)
-			if err != nil {
-				t.Fatalf("the hint fails: %v", err)
-			}
-			return got
-		}
-	}
-	t.Fatalf("the plugin does not register events of %s", resource)
-	return fwk.Queue
+	return s.Hint(nodegrouppolicy.Name, resource, pod, before, after)
 }
 
 func TestHintsOfPods(t *testing.T) {

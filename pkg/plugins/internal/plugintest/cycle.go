@@ -168,6 +168,32 @@ func (s *Scheduler) MustPlace(pod *corev1.Pod) *corev1.Pod {
 	return bound
 }
 
+// Hint asks a plugin whether an event of the resource should wake the pod.
+func (s *Scheduler) Hint(plugin string, resource fwk.EventResource, pod *corev1.Pod, before, after any) fwk.QueueingHint {
+	s.tb.Helper()
+	for _, extension := range s.Framework.EnqueueExtensions() {
+		if extension.Name() != plugin {
+			continue
+		}
+		events, err := extension.EventsToRegister(s.Context())
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		for _, event := range events {
+			if event.Event.Resource != resource {
+				continue
+			}
+			got, err := event.QueueingHintFn(klog.FromContext(s.Context()), pod, before, after)
+			if err != nil {
+				s.tb.Fatalf("the hint fails: %v", err)
+			}
+			return got
+		}
+	}
+	s.tb.Fatalf("plugin %s does not register events of %s", plugin, resource)
+	return fwk.Queue
+}
+
 // FailNext takes the next pod out of the queue, as soon as there is one, and sends it through a scheduling cycle that must
 // fail. The pod ends up where the scheduler keeps such pods.
 func (s *Scheduler) FailNext() *Attempt {

@@ -1,0 +1,181 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// holderOf is a candidate that gives units back to pool 0 of claim 0.
+func holderOf(units int64, priority int32, minutes int) pool.Candidate {
+	return pool.Candidate{
+		Priority: priority, Started: noon.Add(time.Duration(minutes) * time.Minute),
+		Frees: []pool.Freed{{Claim: 0, Pool: 0, Units: units}},
+	}
+}
+
+// guarded puts a candidate under budgets.
+func guarded(c pool.Candidate, budgets ...int) pool.Candidate {
+	c.Budgets = budgets
+	return c
+}
+
+func short(units int64) []pool.Lack {
+	return []pool.Lack{{Pools: []int32{0}, Short: []int64{units}}}
+}
+
+func TestWhoMakesWay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lacks      []pool.Lack
+		candidates []pool.Candidate
+		allowed    []int32
+		want       []int
+		wantNone   bool
+	}{
+		"the lowest priority":     {lacks: short(1), candidates: []pool.Candidate{holderOf(1, 5, 0), holderOf(1, 3, 0)}, want: []int{1}},
+		"of equals the youngest":  {lacks: short(1), candidates: []pool.Candidate{holderOf(1, 5, 0), holderOf(1, 5, 9)}, want: []int{1}},
+		"as few as possible":      {lacks: short(3), candidates: []pool.Candidate{holderOf(1, 0, 0), holderOf(2, 0, 0), holderOf(3, 9, 0)}, want: []int{2}},
+		"nobody if nothing lacks": {lacks: short(0), candidates: []pool.Candidate{holderOf(1, 0, 0)}, want: nil},
+		"nobody if it would not help": {
+			lacks: short(3), candidates: []pool.Candidate{holderOf(1, 0, 0), holderOf(1, 0, 0)}, wantNone: true,
+		},
+		"a budget before a priority": {
+			lacks: short(1), candidates: []pool.Candidate{guarded(holderOf(1, 0, 0), 0), holderOf(1, 9, 0)}, allowed: []int32{0}, want: []int{1},
+		},
+		"a budget that allows one": {
+			lacks: short(2), allowed: []int32{1}, want: []int{0, 2},
+			candidates: []pool.Candidate{guarded(holderOf(1, 0, 0), 0), guarded(holderOf(1, 0, 0), 0), holderOf(1, 9, 0)},
+		},
+		"every pool of AllOf": {
+			lacks: []pool.Lack{{AllOf: true, Pools: []int32{0, 1}, Short: []int64{1, 1}}}, want: []int{0, 1},
+			candidates: []pool.Candidate{holderOf(1, 0, 0), {Frees: []pool.Freed{{Pool: 1, Units: 1}}}},
+		},
+		"either pool of AnyOf, not both": {
+			lacks: []pool.Lack{{Pools: []int32{0, 1}, Short: []int64{2, 2}}}, want: []int{1},
+			candidates: []pool.Candidate{holderOf(1, 0, 0), {Priority: 9, Frees: []pool.Freed{{Pool: 1, Units: 2}}}},
+		},
+		"a pod that helps with two claims": {
+			lacks: []pool.Lack{{Pools: []int32{0}, Short: []int64{1}}, {Pools: []int32{0}, Short: []int64{1}}}, want: []int{1},
+			candidates: []pool.Candidate{
+				holderOf(1, 0, 0), {Priority: 5, Frees: []pool.Freed{{Claim: 0, Units: 1}, {Claim: 1, Units: 1}}}, {Frees: []pool.Freed{{Claim: 1, Units: 1}}},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := pool.Victims(tc.lacks, tc.candidates, tc.allowed)
+			if ok == tc.wantNone {
+				t.Errorf("there are victims: %t", ok)
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.Transformer("none", func(s []int) []int { return append([]int{}, s...) })); diff != "" {
+				t.Errorf("victims (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// covers says whether nothing is lacking without some of the candidates; the plain reading of what Victims promises.
+func covers(lacks []pool.Lack, candidates []pool.Candidate, gone []int) bool {
+	for claim, lack := range lacks {
+		met := 0
+		for n, p := range lack.Pools {
+			back := int64(0)
+			for _, i := range gone {
+				for _, freed := range candidates[i].Frees {
+					if freed.Claim == claim && freed.Pool == p {
+						back += freed.Units
+					}
+				}
+			}
+			if back >= lack.Short[n] {
+				met++
+			}
+		}
+		if met == 0 || lack.AllOf && met < len(lack.Pools) {
+			return false
+		}
+	}
+	return true
+}
+
+func someCandidates(r *rapid.T, most int) ([]pool.Lack, []pool.Candidate, []int32) {
+	lacks := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) pool.Lack {
+		return pool.Lack{
+			AllOf: rapid.Bool().Draw(r, "all of"), Pools: []int32{0, 1},
+			Short: []int64{rapid.Int64Range(-1, 5).Draw(r, "short"), rapid.Int64Range(-1, 5).Draw(r, "short")},
+		}
+	}), 1, 2).Draw(r, "lacks")
+	candidates := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) pool.Candidate {
+		c := pool.Candidate{
+			Priority: rapid.Int32Range(0, 3).Draw(r, "priority"), Started: noon.Add(time.Duration(rapid.IntRange(0, 3).Draw(r, "age")) * time.Minute),
+			Frees: []pool.Freed{{
+				Claim: rapid.IntRange(0, len(lacks)-1).Draw(r, "claim"), Pool: rapid.Int32Range(0, 1).Draw(r, "pool"),
+				Units: rapid.Int64Range(1, 4).Draw(r, "units"),
+			}},
+		}
+		if rapid.Bool().Draw(r, "guarded") {
+			c.Budgets = []int{0}
+		}
+		return c
+	}), 0, most).Draw(r, "candidates")
+	return lacks, candidates, []int32{rapid.Int32Range(0, 2).Draw(r, "allowed")}
+}
+
+func TestVictimsAreTheCheapestSet(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		lacks, candidates, allowed := someCandidates(r, 8)
+		cost := func(set []int) pool.Cost {
+			var pods []*pool.Candidate
+			for _, i := range set {
+				pods = append(pods, &candidates[i])
+			}
+			return pool.CostOf(pods, allowed)
+		}
+		got, ok := pool.Victims(lacks, candidates, allowed)
+		possible := false
+		for mask := range 1 << len(candidates) {
+			var set []int
+			for i := range candidates {
+				if mask&(1<<i) != 0 {
+					set = append(set, i)
+				}
+			}
+			if !covers(lacks, candidates, set) {
+				continue
+			}
+			if possible = true; ok && cost(set).Compare(cost(got)) < 0 {
+				r.Fatalf("chose %v, but %v is cheaper", got, set)
+			}
+		}
+		if possible != ok || ok && !covers(lacks, candidates, got) {
+			r.Fatalf("chose %v (%t), possible: %t", got, ok, possible)
+		}
+	})
+}
+
+func TestNoVictimCanBeSpared(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		lacks, candidates, allowed := someCandidates(r, 40)
+		got, ok := pool.Victims(lacks, candidates, allowed)
+		if !ok {
+			return
+		}
+		if !covers(lacks, candidates, got) {
+			r.Fatalf("%v are not enough", got)
+		}
+		for n := range got {
+			if rest := slices.Delete(slices.Clone(got), n, n+1); covers(lacks, candidates, rest) {
+				r.Fatalf("of %v, %d could be spared", got, got[n])
+			}
+		}
+	})
+}
