@@ -23,6 +23,8 @@ type Scenario struct {
 	// Nodes, Sites, Strangers and Neighbours are what newLayout takes.
 	Nodes, Sites, Strangers, Neighbours int
 
+	// units says that the sites have a resource that the pods need.
+	units bool
 	peers []peer
 }
 
@@ -61,6 +63,13 @@ func Scenarios() []Scenario {
 			Title: fmt.Sprintf("a workload over ten of a hundred sites, which hold a tenth of %d nodes", nodes),
 		})
 	}
+	for _, nodes := range []int{1000, 5000} {
+		scenarios = append(scenarios, Scenario{
+			Name: fmt.Sprintf("resources-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, units: true,
+			Title: fmt.Sprintf("pods that each need a unit of a resource of which ten sites have some, %d nodes", nodes),
+			peers: []peer{clusterResource, plainPods, extendedResource, capacityScheduling, consumableCapacity},
+		})
+	}
 	return append(scenarios,
 		Scenario{
 			Name: "crowded-5000", Nodes: 5000, Sites: chosenSites, Strangers: 5, Neighbours: 10,
@@ -96,6 +105,12 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l := newLayout(s.Nodes, s.Sites, s.Strangers, s.Neighbours)
+	if s.units {
+		l.addUnits()
+	}
+	if err := enableConsumableCapacity(s.units); err != nil {
+		return nil, err
+	}
 	contestants := make([]*contestant, 0, len(s.peers))
 	comparison := &report.Comparison{Name: s.Name, Title: s.Title}
 	for _, p := range s.peers {

@@ -1,0 +1,182 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// unit is the resource of which each pod needs one, and each chosen site has as many as it is to run pods.
+const unit = "example.com/unit"
+
+// addUnits gives a site's units to its nodes, one each, as extended resources want it.
+func (l *layout) addUnits() {
+	left := l.shares(replicas)
+	for _, node := range l.nodes {
+		if site := l.siteOf[node.Name]; left[site] > 0 {
+			left[site]--
+			node.Status.Capacity[unit] = resource.MustParse("1")
+			node.Status.Allocatable[unit] = resource.MustParse("1")
+		}
+	}
+}
+
+// extendedResource splits the units of a site over its nodes beforehand.
+var extendedResource = stock("extended-resource", "default-scheduler, extended resource split over the nodes beforehand",
+	func(_ *layout, number int) *corev1.Pod {
+		return workloadPod(number).Req(map[corev1.ResourceName]string{unit: "1"}).Obj()
+	},
+	func(l *layout) map[string]int { return l.shares(replicas) })
+
+// enableConsumableCapacity sets the feature gate that this alpha feature needs.
+func enableConsumableCapacity(enabled bool) error {
+	err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.DRAConsumableCapacity): enabled})
+	if err != nil {
+		return fmt.Errorf("setting the feature gate of consumable capacity: %w", err)
+	}
+	return nil
+}
+
+const (
+	driver      = "units.example.com"
+	deviceClass = "units"
+)
+
+// consumableCapacity makes the units of a site the capacity of a device that all its nodes can reach.
+var consumableCapacity = peer{
+	name: "dra", title: "default-scheduler, DRA consumable capacity, one claim per pod",
+	start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
+		objects := []runtime.Object{&resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: deviceClass}}}
+		for site, units := range l.shares(replicas) {
+			objects = append(objects, slice(site, int64(units)))
+		}
+		for number := range replicas {
+			objects = append(objects, claim(number))
+		}
+		r, err := newRig(ctx, l, &setup{configuration: stockConfiguration, kube: objects})
+		return &contestant{rig: r, shares: l.shares(replicas), pod: func(number int) *corev1.Pod {
+			pod := workloadPod(number).PodResourceClaims(corev1.PodResourceClaim{Name: "unit", ResourceClaimName: ptr.To(claimName(number))}).Obj()
+			pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "unit"}}
+			return pod
+		}}, err
+	},
+}
+
+func slice(site string, units int64) *resourcev1.ResourceSlice {
+	return &resourcev1.ResourceSlice{
+		ObjectMeta: metav1.ObjectMeta{Name: site},
+		Spec: resourcev1.ResourceSliceSpec{
+			Driver:       driver,
+			Pool:         resourcev1.ResourcePool{Name: site, Generation: 1, ResourceSliceCount: 1},
+			NodeSelector: st.MakeNodeSelector().In(siteLabel, []string{site}, st.NodeSelectorTypeMatchExpressions).Obj(),
+			Devices: []resourcev1.Device{{
+				Name: "pool", AllowMultipleAllocations: ptr.To(true),
+				Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {
+					Value: *resource.NewQuantity(units, resource.DecimalSI),
+					RequestPolicy: &resourcev1.CapacityRequestPolicy{
+						Default:    resource.NewQuantity(1, resource.DecimalSI),
+						ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: resource.NewQuantity(1, resource.DecimalSI)},
+					},
+				}},
+			}},
+		},
+	}
+}
+
+func claimName(number int) string {
+	return fmt.Sprintf("claim-%d", number)
+}
+
+func claim(number int) *resourcev1.ResourceClaim {
+	return &resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimName(number), UID: types.UID(claimName(number))},
+		Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
+			Name: "unit",
+			Exactly: &resourcev1.ExactDeviceRequest{
+				DeviceClassName: deviceClass, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
+				Capacity: &resourcev1.CapacityRequirements{
+					Requests: map[resourcev1.QualifiedName]resource.Quantity{"units": resource.MustParse("1")},
+				},
+			},
+		}}}},
+	}
+}
+
+// clusterResource makes the units of a site a pool of a ClusterResource.
+var clusterResource = peer{
+	name: "berth", title: "Berth, shipped profile, ClusterResource with a pool for each site",
+	start: func(ctx context.Context, l *layout, c *Configurations) (*contestant, error) {
+		pools := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "unit", UID: "unit", Generation: 1}}
+		for _, site := range l.chosen {
+			pools.Spec.Capacity = append(pools.Spec.Capacity, berthv1alpha1.ClusterResourceQuantity{
+				Name: site, Quantity: *resource.NewQuantity(int64(l.shares(replicas)[site]), resource.DecimalSI),
+				NodeSelector: map[string]string{siteLabel: site},
+			})
+		}
+		pools.Status.Capacity, pools.Status.Allocatable = pools.Spec.Capacity, pools.Spec.Capacity
+		r, err := newRig(ctx, l, &setup{configuration: c.Shipped, berth: []runtime.Object{pools}})
+		return &contestant{rig: r, shares: l.shares(replicas), pod: func(number int) *corev1.Pod {
+			return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
+		}}, err
+	},
+}
+
+// capacityConfiguration is the stock configuration with CapacityScheduling.
+const capacityConfiguration = stockConfiguration + `  plugins:
+    multiPoint:
+      enabled:
+      - name: CapacityScheduling
+`
+
+// quotas is how many namespaces have an ElasticQuota.
+const quotas = 100
+
+// capacityScheduling limits the sum of the units that the pods of a namespace use. It knows no sites: a quota is for the whole
+// cluster.
+var capacityScheduling = peer{
+	name: "capacity-scheduling", title: "CapacityScheduling of scheduler-plugins, a quota for each of 100 namespaces (knows no sites)",
+	start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
+		config, err := serveQuotas(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r, err := newRig(ctx, l, &setup{configuration: capacityConfiguration, kubeConfig: config})
+		if err != nil {
+			return nil, err
+		}
+		pod := func(number int) *corev1.Pod { return workloadPod(number).Obj() }
+		return &contestant{rig: r, pod: pod}, awaitQuotas(ctx, r)
+	},
+}
+
+// awaitQuotas waits until the plugin knows the quota of the workload's namespace, and so rejects a pod that wants more.
+func awaitQuotas(ctx context.Context, r *rig) error {
+	greedy := request("greedy").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "30"}).Obj()
+	return wait.PollUntilContextTimeout(ctx, time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
+		_, _, err := r.decide(ctx, greedy)
+		var unfit *framework.FitError
+		if errors.As(err, &unfit) {
+			return true, nil
+		}
+		return false, err
+	})
+}
