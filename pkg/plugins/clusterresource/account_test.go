@@ -1,0 +1,233 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// stamped is a pod that Berth bound to the node and charged one unit of a pool.
+func stamped(name, node, resource, poolName string) *corev1.Pod {
+	pod := asking(name, resource, "1")
+	pod.Annotations = stamp.ChargeAnnotations(pod, node, []pool.Charge{{Resource: resource, Pool: poolName, Quantity: mustParse("1")}})
+	return onNode(pod, node)
+}
+
+func TestWhoHolds(t *testing.T) {
+	lost := rackNode("lost", "a")
+	for name, tc := range map[string]struct {
+		holder *corev1.Pod
+		want   bool // whether its unit is taken
+	}{
+		"a pod that Berth bound":              {stamped("p", "a1", "disk", "a"), true},
+		"a pod that somebody else bound":      {onNode(asking("p", "disk", "1"), "a1"), true},
+		"a pod on a node that is gone":        {stamped("p", "lost", "disk", "a"), true},
+		"one charged to a pool under a label": {stamped("p", "b1", "disk", "a"), true},
+		"one charged to another pool":         {stamped("p", "a1", "disk", "b"), false},
+		"a finished pod":                      {finished(stamped("p", "a1", "disk", "a")), false},
+		"a pod with a copied stamp": {func() *corev1.Pod {
+			p := onNode(asking("p"), "a1")
+			p.Annotations = stamped("other", "a1", "disk", "a").Annotations
+			delete(p.Annotations, annotation+"disk")
+			return p
+		}(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), lost, pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1"), tc.holder))
+			s.Try(asking("warm", "disk", "1")) // the view has seen the node before it goes
+			s.Remove(lost)
+			bound, _ := s.Place(onRack(asking("next", "disk", "1"), "a"))
+			if taken := bound == nil; taken != tc.want {
+				t.Errorf("the unit is taken: %t, want %t", taken, tc.want)
+			}
+		})
+	}
+}
+
+func finished(pod *corev1.Pod) *corev1.Pod {
+	pod.Status.Phase = corev1.PodSucceeded
+	return pod
+}
+
+func TestWhatAnAttemptReservedIsGivenBack(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")))
+	pod := asking("p1", "matlab", "1")
+	attempt := s.Try(pod)
+	assumed := s.Assume(pod, attempt)
+	if other := s.Try(asking("p2", "matlab", "1")); other.Node != "" {
+		t.Error("what is reserved is given out again")
+	}
+	s.Forget(assumed, attempt)
+	s.MustPlace(asking("p3", "matlab", "1"))
+}
+
+func TestAPodOfUnknownOutcomeStaysCharged(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")))
+	unreachable := true
+	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return unreachable, nil, apierrors.NewServiceUnavailable("the API server is down")
+	})
+	pod := asking("p1", "matlab", "1")
+	attempt := s.Try(pod)
+	assumed := s.Assume(pod, attempt)
+	s.State.Unclear(pod)
+	s.Forget(assumed, attempt)
+	if other := s.Try(asking("p2", "matlab", "1")); other.Node != "" {
+		t.Fatal("what a pod may hold is given out again")
+	}
+	if again := s.Try(pod); !strings.Contains(again.Why(), clusterresource.ErrReasonUnclear) {
+		t.Errorf("the pod itself is told %q", again.Why())
+	}
+	unreachable = false
+	s.WaitFor("the pod to be known not to be bound", func() bool { return s.Try(asking("p3", "matlab", "1")).Node != "" })
+}
+
+func TestWhatAnotherProcessBoundCounts(t *testing.T) {
+	bound := stamped("theirs", "b1", "matlab", "all")
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")), plugintest.Held())
+	// The informer is behind the last binding of the leader before.
+	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &corev1.PodList{Items: []corev1.Pod{*bound}}, nil
+	})
+	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, bound, nil })
+	early := asking("early", "matlab", "1")
+	if s.PreEnqueue(early).IsSuccess() {
+		t.Error("a pod enters the queue before it is known who holds what")
+	}
+	s.Release()
+	if attempt := s.Try(early); attempt.Node != "" {
+		t.Error("what the leader before gave out is given out again")
+	}
+}
+
+func TestAFailedListIsAReason(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")), plugintest.Held())
+	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewServiceUnavailable("the API server is down")
+	})
+	s.Release()
+	if attempt := s.Try(asking("p", "matlab", "1")); !strings.Contains(attempt.Why(), clusterresource.ErrReasonUncounted) {
+		t.Errorf("the pod is told %q", attempt.Why())
+	}
+	s.MustPlace(asking("plain"))
+}
+
+// TestRandomChangesNeverOverallocate lets pods come, end and be deleted and nodes be relabelled at random, and compares what
+// the pods hold with what there is after each step.
+func TestRandomChangesNeverOverallocate(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test that can be repeated
+			nodes := []*corev1.Node{rackNode("n0", "a"), rackNode("n1", "a"), rackNode("n2", "b"), rackNode("n3", "c")}
+			limits := map[string]int64{"disk/all": 3, "disk/a": 4, "disk/b": 2, "power/all": 6, "power/a": 3, "power/b": 3}
+			s := plugintest.New(t, []runtime.Object{
+				nodes[0], nodes[1], nodes[2], nodes[3],
+				pools("disk", berthv1alpha1.AnyOf, "all", "3", "a", "4", "b", "2"), pools("power", berthv1alpha1.AllOf, "all", "6", "a", "3", "b", "3"),
+			})
+			var bound []*corev1.Pod
+			for step := range 150 {
+				switch action := random.IntN(10); {
+				case action < 6:
+					pod := asking(fmt.Sprint("p", step), []string{"disk", "power"}[random.IntN(2)], fmt.Sprint(1+random.IntN(2)))
+					if placed, _ := s.Place(pod); placed != nil {
+						bound = append(bound, placed)
+					} else {
+						s.Remove(pod)
+					}
+				case action < 8 && len(bound) > 0:
+					i := random.IntN(len(bound))
+					s.Try(asking(fmt.Sprint("look", step), "disk", "99")) // the snapshot shows the stamps
+					s.Remove(bound[i])
+					bound = append(bound[:i], bound[i+1:]...)
+				default:
+					i := random.IntN(len(nodes))
+					nodes[i] = plugintest.Update(s, nodes[i], func(n *corev1.Node) { n.Labels["rack"] = string(rune('a' + random.IntN(3))) })
+				}
+				held := map[string]int64{}
+				for _, pod := range bound {
+					charges, _ := stamp.ChargesOf(pod)
+					for _, c := range charges {
+						held[c.Resource+"/"+c.Pool] += c.Quantity.Value()
+					}
+				}
+				for name, limit := range limits {
+					if held[name] > limit {
+						t.Fatalf("step %d: %d of %s are held, of %d", step, held[name], name, limit)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestPodsThatAskForNothingCostNothing(t *testing.T) {
+	s := plugintest.New(t, racks())
+	plugin := pluginOf(t, s)
+	pod, state := asking("plain"), framework.NewCycleState()
+	ctx := s.Context()
+	if allocations := testing.AllocsPerRun(100, func() {
+		plugin.PreEnqueue(ctx, pod)
+		plugin.PreFilter(ctx, state, pod, nil)
+		plugin.PreScore(ctx, state, pod, nil)
+		plugin.SignPod(ctx, pod) //nolint:errcheck // the answer is tested elsewhere
+	}); allocations > 0 {
+		t.Errorf("%v allocations", allocations)
+	}
+}
+
+func TestSignatures(t *testing.T) {
+	plugin := pluginOf(t, plugintest.New(t, racks()))
+	if _, status := plugin.SignPod(t.Context(), asking("plain")); !status.IsSuccess() {
+		t.Errorf("a pod that asks for nothing keeps others from being scheduled with it: %v", status)
+	}
+	if _, status := plugin.SignPod(t.Context(), asking("asks", "matlab", "1")); status.Code() != fwk.Unschedulable {
+		t.Errorf("a pod that takes what the next one wants is scheduled with others: %v", status)
+	}
+}
+
+func pluginOf(t *testing.T, s *plugintest.Scheduler) *clusterresource.ClusterResource {
+	t.Helper()
+	for _, plugin := range s.Framework.EnqueueExtensions() {
+		if ours, ok := plugin.(*clusterresource.ClusterResource); ok {
+			return ours
+		}
+	}
+	t.Fatal("the profile does not have the plugin")
+	return nil
+}
+
+func TestScores(t *testing.T) {
+	for strategy, want := range map[string]string{"LeastAllocated": "b1", "MostAllocated": "a1"} {
+		t.Run(strategy, func(t *testing.T) {
+			config := plugintest.Configuration + `  - name: ClusterResource
+    args:
+      scoringStrategy: ` + strategy + "\n"
+			s := plugintest.New(t, []runtime.Object{
+				rackNode("a1", "a"), rackNode("b1", "b"), pools("disk", berthv1alpha1.AnyOf, "a", "10", "b", "10"),
+			}, plugintest.WithConfiguration(config))
+			s.MustPlace(onRack(asking("first", "disk", "5"), "a"))
+			second := s.MustPlace(asking("second", "disk", "1"))
+			if diff := cmp.Diff(want, second.Spec.NodeName); diff != "" {
+				t.Errorf("node (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
