@@ -1,0 +1,171 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Name is the name of the controller in logs and metrics.
+const Name = "metrics"
+
+// pause is how long changes are collected before they are written.
+const pause = 500 * time.Millisecond
+
+// All is the only key: one pass is over everything that has metrics.
+type All struct{}
+
+// Reconciler writes what the Sampler has read.
+type Reconciler struct {
+	// Client reads from the cache and writes the status.
+	Client client.Client
+	// Clock tells the time.
+	Clock clock.PassiveClock
+	// Threshold is by how much a normalised value must differ from the one written before it is written anew.
+	Threshold float64
+
+	sampler *Sampler
+}
+
+// New returns a Reconciler for what the Sampler reads.
+func New(c client.Client, sampler *Sampler, threshold float64) *Reconciler {
+	return &Reconciler{Client: c, Clock: sampler.options.Clock, Threshold: threshold, sampler: sampler}
+}
+
+// SetupWithManager registers the controller and the Sampler.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := builder.TypedControllerManagedBy[All](mgr).
+		Named(Name).
+		WatchesRawSource(source.TypedChannel(r.sampler.changed, soon[client.Object]())).
+		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.Cluster{}, soon[client.Object](), specs())).
+		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.Cloud{}, soon[client.Object](), specs())).
+		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.GlobalCloud{}, soon[client.Object](), specs())).
+		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.OpenStackProject{}, soon[client.Object](), specs())).
+		Complete(r)
+	if err == nil {
+		err = mgr.Add(r.sampler)
+	}
+	if err != nil {
+		return fmt.Errorf("setting up the metrics controller: %w", err)
+	}
+	return nil
+}
+
+// soon asks for a pass after a pause.
+func soon[T client.Object]() handler.TypedEventHandler[T, All] {
+	type queue = workqueue.TypedRateLimitingInterface[All]
+	return handler.TypedFuncs[T, All]{
+		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { q.AddAfter(All{}, pause) },
+		UpdateFunc:  func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { q.AddAfter(All{}, pause) },
+		GenericFunc: func(_ context.Context, _ event.TypedGenericEvent[T], q queue) { q.AddAfter(All{}, pause) },
+	}
+}
+
+// specs lets pass what can change the metrics of a place.
+func specs() predicate.Predicate {
+	return predicate.GenerationChangedPredicate{}
+}
+
+// Reconcile brings everything up to date with the last readings.
+func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
+	w, err := look(ctx, r.Client)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	places, err := r.places(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	now := r.Clock.Now()
+	var errs []error
+	var result reconcile.Result
+	write := func(object client.Object, set func(client.Object)) {
+		err := r.write(ctx, object, set)
+		if apierrors.IsConflict(err) {
+			// The cache lags behind, or another controller wrote its part in between.
+			result.RequeueAfter = pause
+			return
+		}
+		errs = append(errs, err)
+	}
+	for _, m := range w.metrics {
+		if found, read := r.sampler.readings.metric(m.uid); read {
+			write(m.object, func(o client.Object) { r.setMetric(o, measure(m, found, now), now) })
+		}
+	}
+	for _, p := range w.providers {
+		if failed, asked := r.sampler.readings.provider(p.uid); asked {
+			write(p.object, func(o client.Object) { setProvider(o, failed) })
+		}
+	}
+	for _, object := range places {
+		write(object, func(o client.Object) { r.setPlace(w, o, now) })
+	}
+	return result, errors.Join(errs...)
+}
+
+// places returns everything that has metrics.
+func (r *Reconciler) places(ctx context.Context) ([]client.Object, error) {
+	var (
+		clusters     berthv1alpha1.ClusterList
+		clouds       berthv1alpha1.CloudList
+		globalClouds berthv1alpha1.GlobalCloudList
+		projects     berthv1alpha1.OpenStackProjectList
+	)
+	for _, list := range []client.ObjectList{&clusters, &clouds, &globalClouds, &projects} {
+		if err := r.Client.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("listing what has metrics: %w", err)
+		}
+	}
+	var places []client.Object
+	for i := range clusters.Items {
+		places = append(places, &clusters.Items[i])
+	}
+	for i := range clouds.Items {
+		places = append(places, &clouds.Items[i])
+	}
+	for i := range globalClouds.Items {
+		places = append(places, &globalClouds.Items[i])
+	}
+	for i := range projects.Items {
+		places = append(places, &projects.Items[i])
+	}
+	return places, nil
+}
+
+// write updates the status of an object if it differs. The patch holds the version it was computed from, so what other
+// controllers wrote cannot get lost in it.
+func (r *Reconciler) write(ctx context.Context, before client.Object, set func(client.Object)) error {
+	after, ok := before.DeepCopyObject().(client.Object)
+	if !ok {
+		return nil
+	}
+	set(after)
+	if apiequality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the status of %T %s: %w", before, client.ObjectKeyFromObject(before), err)
+	}
+	return nil
+}

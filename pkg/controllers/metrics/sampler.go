@@ -1,0 +1,211 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/metricsources"
+)
+
+const (
+	// maxAtOnce bounds the providers that are asked at the same time.
+	maxAtOnce = 32
+	// longestPause is the longest time for which a provider that does not work is left alone.
+	longestPause = 5 * time.Minute
+)
+
+// Options are what the Sampler needs.
+type Options struct {
+	// Reader reads metrics and providers from the cache.
+	Reader client.Reader
+	// Secrets reads the Secrets with credentials, from Namespace.
+	Secrets client.Reader
+	// Namespace is Berth's own.
+	Namespace string
+	// Interval is how often each metric is read.
+	Interval time.Duration
+	// Guard decides which addresses are connected to.
+	Guard *metricsources.Guard
+	// AllowHost says which hosts providers of namespaces may name.
+	AllowHost func(host string) bool
+	// Clock tells the time.
+	Clock clock.WithTicker
+}
+
+// Sampler reads all metrics, again and again. It is a manager.Runnable for the leader.
+type Sampler struct {
+	options  Options
+	readings *readings
+	changed  chan event.GenericEvent
+	atOnce   *semaphore.Weighted
+
+	mu sync.Mutex
+	// outlets are the connections to providers, by UID.
+	outlets map[types.UID]*outlet
+}
+
+// NewSampler returns a Sampler that has read nothing yet.
+func NewSampler(options Options) *Sampler {
+	return &Sampler{
+		options: options, readings: newReadings(), outlets: map[types.UID]*outlet{},
+		changed: make(chan event.GenericEvent, 1), atOnce: semaphore.NewWeighted(maxAtOnce),
+	}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (s *Sampler) NeedLeaderElection() bool { return true }
+
+// Start reads metrics until the context ends.
+func (s *Sampler) Start(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	ticker := s.options.Clock.NewTicker(s.options.Interval)
+	defer ticker.Stop()
+	for {
+		if err := s.round(ctx, &running, s.options.Interval/10); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which metrics there are")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// Round reads each metric once and waits for it.
+func (s *Sampler) Round(ctx context.Context) error {
+	var running sync.WaitGroup
+	err := s.round(ctx, &running, 0)
+	running.Wait()
+	return err
+}
+
+// round starts one reading of each metric. Providers are asked beside each other, the metrics of one after each other. Each
+// server is asked after a pause of its own, so that not all are asked at once.
+func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, spread time.Duration) error {
+	w, err := look(ctx, s.options.Reader)
+	if err != nil {
+		return err
+	}
+	byProvider := map[types.UID][]*metric{}
+	metrics, providers := map[types.UID]struct{}{}, map[types.UID]struct{}{}
+	for _, m := range w.metrics {
+		metrics[m.uid] = struct{}{}
+		if p, found := w.providers[m.source()]; found {
+			byProvider[p.uid] = append(byProvider[p.uid], m)
+		} else {
+			s.readings.note(m, 0, unknownProvider, s.options.Clock.Now())
+		}
+	}
+	for _, p := range w.providers {
+		providers[p.uid] = struct{}{}
+		if asked := byProvider[p.uid]; len(asked) > 0 {
+			s.ask(ctx, p, asked, running, spread)
+		}
+	}
+	s.readings.keep(metrics, providers)
+	s.keepOutlets(providers)
+	s.tell()
+	return nil
+}
+
+// ask reads the metrics of a provider, unless the last round is still at it.
+func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, spread time.Duration) {
+	o := s.outlet(p.uid)
+	if !o.busy.CompareAndSwap(false, true) {
+		return
+	}
+	running.Go(func() {
+		defer o.busy.Store(false)
+		if !s.wait(ctx, p, spread) || s.atOnce.Acquire(ctx, 1) != nil {
+			return
+		}
+		defer s.atOnce.Release(1)
+		s.readAll(ctx, o, p, metrics)
+		s.tell()
+	})
+}
+
+// wait waits up to a time before a server is asked. It returns false if the context ends.
+func (s *Sampler) wait(ctx context.Context, p *provider, spread time.Duration) bool {
+	if p.spec.Type == berthv1alpha1.StaticMetrics || spread <= 0 {
+		return true
+	}
+	timer := s.options.Clock.NewTimer(rand.N(spread)) //nolint:gosec // no secret hangs on it
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	}
+}
+
+func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics []*metric) {
+	var outcome *metricsources.Error
+	source, err := o.open(ctx, &s.options, p)
+	for i, m := range metrics {
+		if err == nil {
+			err = o.breaker.Open()
+		}
+		if err != nil {
+			// All other metrics of the provider fail in the same way.
+			for _, other := range metrics[i:] {
+				s.readings.note(other, 0, err, s.options.Clock.Now())
+			}
+			outcome = err
+			break
+		}
+		value, failed := read(ctx, source, p, m)
+		if ctx.Err() != nil {
+			return
+		}
+		o.breaker.Done(failed)
+		s.readings.note(m, value, failed, s.options.Clock.Now())
+		if failed != nil && failed.Provider {
+			outcome = failed
+		}
+	}
+	s.readings.noteProvider(p.uid, outcome)
+}
+
+// read reads one metric, and checks its value against its range.
+func read(ctx context.Context, source metricsources.Source, p *provider, m *metric) (float64, *metricsources.Error) {
+	begin := time.Now()
+	sample, err := metricsources.Take(ctx, source, m.object.GetName(), m.spec)
+	readDuration.WithLabelValues(string(p.spec.Type)).Observe(time.Since(begin).Seconds())
+	if err == nil {
+		reads.WithLabelValues(string(p.spec.Type), berthv1alpha1.ReasonMetricsRead).Inc()
+		return sample.Value, nil
+	}
+	var known *metricsources.Error
+	if !errors.As(err, &known) {
+		known = &metricsources.Error{Reason: berthv1alpha1.ReasonBadAnswer, Message: "the metric cannot be read"}
+	}
+	reads.WithLabelValues(string(p.spec.Type), known.Reason).Inc()
+	return 0, known
+}
+
+// tell asks for a pass of the Reconciler.
+func (s *Sampler) tell() {
+	select {
+	case s.changed <- event.GenericEvent{}:
+	default:
+		// One is asked for already.
+	}
+}
