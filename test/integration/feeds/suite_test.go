@@ -1,0 +1,108 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package feeds_test checks Subscriptions, FeedInventories and FeedParsers against a real API server: their rules, and the
+// controller that keeps inventories, with the permissions of its ServiceAccount.
+package feeds_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/cmd/controller-manager/app"
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// timeout is for what takes a second or two on an idle machine.
+	timeout = 60 * time.Second
+	poll    = 50 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = time.Second
+)
+
+var (
+	plane   *controlplane.ControlPlane
+	client  kubernetes.Interface
+	berth   versioned.Interface
+	objects dynamic.Interface
+)
+
+func TestFeeds(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Feeds")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
+	Expect(err).NotTo(HaveOccurred())
+	client, err = kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	objects, err = dynamic.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
+		root("manifests", "base", "namespace.yaml"), root("manifests", "base", "serviceaccounts.yaml"),
+		root("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
+	startManager()
+})
+
+var _ = AfterSuite(func() {
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+// startManager runs the controllers within this process, with the permissions of the shipped ServiceAccount.
+func startManager() {
+	GinkgoHelper()
+	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+	path, err := plane.Kubeconfig(user, groups...)
+	Expect(err).NotTo(HaveOccurred())
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	Expect(err).NotTo(HaveOccurred())
+	options := app.NewOptions()
+	options.LeaderElect = false
+	options.MetricsBindAddress, options.HealthProbeBindAddress = "0", "0"
+	ctrl.SetLogger(GinkgoLogr)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- app.Run(ctx, options, config) }()
+	DeferCleanup(func() {
+		stop()
+		Eventually(ended).WithTimeout(timeout).Should(Receive(BeNil()))
+	})
+}
+
+func newNamespace(ctx context.Context) string {
+	GinkgoHelper()
+	namespace, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
+	})
+	return namespace.Name
+}
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
