@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Ready-Nodes",type=integer,JSONPath=`.status.readyNodeCount`
 // +kubebuilder:printcolumn:name="Online",type=string,JSONPath=`.status.conditions[?(@.type=="Online")].status`
 // +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.spec.geoLocation.city`
+// +kubebuilder:printcolumn:name="Home",type=string,priority=1,JSONPath=`.status.homeScheduler`
 // +kubebuilder:printcolumn:name="Region",type=string,priority=1,JSONPath=`.spec.region.region`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -128,6 +129,14 @@ type ClusterProvision struct {
 	CloudMetrics MetricConstraints `json:"cloudMetrics,omitempty"`
 }
 
+// HomeTransfer says where a cluster goes.
+type HomeTransfer struct {
+	// to is the scheduler that gets the cluster. Empty if none does, because the cluster is being deleted for instance.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	To string `json:"to,omitempty"`
+}
+
 // ClusterStatus is what Berth observed of a Cluster.
 type ClusterStatus struct {
 	// observedGeneration is the generation of the spec that this status speaks of.
@@ -153,6 +162,15 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	HomeScheduler string `json:"homeScheduler,omitempty"`
 
+	// homeRevision is a number that grows with each change of homeScheduler and homeTransfer.
+	// +optional
+	HomeRevision int64 `json:"homeRevision,omitempty"`
+
+	// homeTransfer is present while homeScheduler is asked to give the cluster up. It places no further pods there, says so in
+	// its own status, and only then the cluster moves.
+	// +optional
+	HomeTransfer *HomeTransfer `json:"homeTransfer,omitempty"`
+
 	// metrics are the last values of the metrics of the cluster.
 	// +optional
 	// +listType=atomic
@@ -164,8 +182,8 @@ type ClusterStatus struct {
 	ScheduledTo *CloudReference `json:"scheduledTo,omitempty"`
 
 	// conditions: Ready says whether at least one node can take pods, Online whether enough of them can for applications to
-	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether a cloud is chosen for a cluster that
-	// is to be made, Conflicted whether another Cluster holds a node that this one claims.
+	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether the cluster is bound to a scheduler, or,
+	// for a cluster that is to be made, whether a cloud is chosen, Conflicted whether another Cluster holds a node that this one claims.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

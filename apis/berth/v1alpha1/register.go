@@ -45,6 +45,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&Subscription{}, &SubscriptionList{},
 		&FeedInventory{}, &FeedInventoryList{},
 		&FeedParser{}, &FeedParserList{},
+		&Scheduler{}, &SchedulerList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -1,0 +1,64 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+const (
+	// HomeSchedulerLabel on a pod names the Scheduler that places the pod while there are several. Berth writes it.
+	HomeSchedulerLabel = "berth.dev/home-scheduler"
+
+	// SchedulerFinalizer keeps a Scheduler until it has given up its clusters and its waiting pods have another home.
+	SchedulerFinalizer = "berth.dev/drain-scheduler"
+
+	// ClusterFinalizer keeps a Cluster until its home scheduler places nothing on it any more.
+	ClusterFinalizer = "berth.dev/leave-home-scheduler"
+
+	// CommonsName stands in Drained for what belongs to no cluster. It cannot be the name of a Cluster.
+	CommonsName = "*"
+
+	// DefaultLeaseNamespace and DefaultLeasePrefix, followed by the name of the Scheduler, name the Lease of a Scheduler that
+	// names none.
+	DefaultLeaseNamespace = "berth-system"
+	DefaultLeasePrefix    = "berth-scheduler-"
+)
+
+const (
+	// ClusterBound is true while a Cluster is bound to a Scheduler that can place pods.
+	ClusterBound = "Bound"
+
+	// SchedulerReady is true while a process holds the Lease of the Scheduler.
+	SchedulerReady = "Ready"
+)
+
+const (
+	// ReasonNoScheduler says that no Scheduler is registered, so that a berth-scheduler without a name takes all clusters.
+	ReasonNoScheduler = "NoScheduler"
+
+	// ReasonNoReadyScheduler says that Schedulers are registered and none of them is ready.
+	ReasonNoReadyScheduler = "NoReadyScheduler"
+
+	// ReasonBound says that the cluster is bound to the scheduler to which it belongs.
+	ReasonBound = "Bound"
+
+	// ReasonMoving says that the scheduler of the cluster is asked to give it up.
+	ReasonMoving = "Moving"
+
+	// ReasonPinnedElsewhere says that spec.homeScheduler names a Scheduler that is not ready, so that another one has the
+	// cluster.
+	ReasonPinnedElsewhere = "PinnedSchedulerNotReady"
+
+	// ReasonLeaseHeld says that a process holds the Lease and renews it.
+	ReasonLeaseHeld = "LeaseHeld"
+
+	// ReasonNoLease says that no process has held the Lease yet.
+	ReasonNoLease = "NoLease"
+
+	// ReasonLeaseExpired says that nobody has renewed the Lease for longer than its duration.
+	ReasonLeaseExpired = "LeaseExpired"
+
+	// ReasonDraining says that the Scheduler is being deleted and gives up its clusters.
+	ReasonDraining = "Draining"
+
+	// ReasonNoTemplate says that a managed Scheduler cannot be started because there is no Deployment to copy.
+	ReasonNoTemplate = "NoTemplate"
+)
