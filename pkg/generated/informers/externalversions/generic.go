@@ -68,6 +68,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().OpenStackProjects().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("propagationpolicies"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().PropagationPolicies().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("schedulers"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Schedulers().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("subscriptions"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Subscriptions().Informer()}, nil
 

@@ -29,6 +29,7 @@ type BerthV1alpha1Interface interface {
 	MetricsProvidersGetter
 	OpenStackProjectsGetter
 	PropagationPoliciesGetter
+	SchedulersGetter
 	SubscriptionsGetter
 }
 
@@ -91,6 +92,10 @@ func (c *BerthV1alpha1Client) OpenStackProjects(namespace string) OpenStackProje
 
 func (c *BerthV1alpha1Client) PropagationPolicies(namespace string) PropagationPolicyInterface {
 	return newPropagationPolicies(c, namespace)
+}
+
+func (c *BerthV1alpha1Client) Schedulers() SchedulerInterface {
+	return newSchedulers(c)
 }
 
 func (c *BerthV1alpha1Client) Subscriptions(namespace string) SubscriptionInterface {

@@ -33,4 +33,6 @@ type OpenStackProjectExpansion interface{}
 
 type PropagationPolicyExpansion interface{}
 
+type SchedulerExpansion interface{}
+
 type SubscriptionExpansion interface{}

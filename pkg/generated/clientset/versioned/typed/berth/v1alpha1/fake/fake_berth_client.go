@@ -71,6 +71,10 @@ func (c *FakeBerthV1alpha1) PropagationPolicies(namespace string) v1alpha1.Propa
 	return newFakePropagationPolicies(c, namespace)
 }
 
+func (c *FakeBerthV1alpha1) Schedulers() v1alpha1.SchedulerInterface {
+	return newFakeSchedulers(c)
+}
+
 func (c *FakeBerthV1alpha1) Subscriptions(namespace string) v1alpha1.SubscriptionInterface {
 	return newFakeSubscriptions(c, namespace)
 }
