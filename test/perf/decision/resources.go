@@ -65,7 +65,8 @@ const (
 var consumableCapacity = peer{
 	name: "dra", title: "default-scheduler, DRA consumable capacity, one claim per pod",
 	start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
-		objects := []runtime.Object{&resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: deviceClass}}}
+		objects := make([]runtime.Object, 0, 1+len(l.chosen)+replicas)
+		objects = append(objects, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: deviceClass}})
 		for site, units := range l.shares(replicas) {
 			objects = append(objects, slice(site, int64(units)))
 		}
