@@ -62,37 +62,50 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	}
 	binding.Annotations = b.given.Annotations(pod, node)
 	if binding.Annotations == nil {
-		return fwk.AsStatus(b.write(ctx, pod, binding))
+		return fwk.AsStatus(b.write(ctx, pod, binding, b.dispatch))
 	}
 	guarded, leave, err := b.fence.Enter(ctx)
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("binding pod %s/%s: %w", pod.Namespace, pod.Name, err))
 	}
 	defer leave()
-	return fwk.AsStatus(b.write(guarded, pod, binding))
+	// The dispatcher of API calls would send it when its turn comes, which may be after the fence has closed.
+	return fwk.AsStatus(b.write(guarded, pod, binding, b.send))
 }
 
 // write sends the binding and settles an unclear answer by reading the pod.
-func (b *BerthBinder) write(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
+func (b *BerthBinder) write(
+	ctx context.Context, pod *corev1.Pod, binding *corev1.Binding, send func(context.Context, *corev1.Binding) error,
+) error {
 	klog.FromContext(ctx).V(3).Info("Binding pod to node", "pod", klog.KRef(binding.Namespace, binding.Name),
 		"node", klog.KRef("", binding.Target.Name))
-	var err error
-	if cacher := b.handle.APICacher(); cacher != nil {
-		var finished <-chan error
-		if finished, err = cacher.BindPod(binding); err == nil {
-			err = cacher.WaitOnFinish(ctx, finished)
-		}
-	} else {
-		err = b.handle.ClientSet().CoreV1().Pods(binding.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
-	}
+	err := send(ctx, binding)
 	if err == nil || refused(err) {
 		return err
 	}
-	outcome, known := b.settle(ctx, binding, err)
-	if !known {
+	err = b.settle(ctx, binding, err)
+	if errors.Is(err, errUnknownOutcome) {
 		b.given.Unclear(pod)
 	}
-	return outcome
+	return err
+}
+
+// dispatch sends a binding through the scheduler's dispatcher of API calls, if it has one.
+func (b *BerthBinder) dispatch(ctx context.Context, binding *corev1.Binding) error {
+	cacher := b.handle.APICacher()
+	if cacher == nil {
+		return b.send(ctx, binding)
+	}
+	finished, err := cacher.BindPod(binding)
+	if err != nil {
+		return err
+	}
+	return cacher.WaitOnFinish(ctx, finished)
+}
+
+// send sends a binding at once.
+func (b *BerthBinder) send(ctx context.Context, binding *corev1.Binding) error {
+	return b.handle.ClientSet().CoreV1().Pods(binding.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
 }
 
 // refused says whether the API server certainly did not carry out the binding. A conflict is not certain: it can be the
@@ -106,13 +119,21 @@ func refused(err error) bool {
 const (
 	settleInterval = 100 * time.Millisecond
 	settleTimeout  = 5 * time.Second
+
+	// lateness is how long a binding that the API server has not answered may take to show.
+	lateness = time.Second
 )
 
-// settle finds out by a live read whether a binding with an unclear answer was carried out. Known is false if nobody can tell.
-func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause error) (outcome error, known bool) {
+// errUnknownOutcome says that nobody can tell whether a binding was carried out.
+var errUnknownOutcome = errors.New("the outcome is unknown")
+
+// settle finds out by a live read whether a binding with an unclear answer was carried out.
+func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	outcome = cause
+	outcome, asked := cause, time.Now()
+	var answer apierrors.APIStatus
+	answered := errors.As(cause, &answer)
 	err := wait.PollUntilContextCancel(ctx, settleInterval, true, func(ctx context.Context) (bool, error) {
 		pod, err := b.handle.ClientSet().CoreV1().Pods(binding.Namespace).Get(ctx, binding.Name, metav1.GetOptions{})
 		switch {
@@ -122,11 +143,12 @@ func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause
 			return false, nil //nolint:nilerr // an unreachable API server is asked again until the time is up
 		case pod.UID == binding.UID && pod.Spec.NodeName == binding.Target.Name:
 			outcome = nil
+			return true, nil
 		}
-		return true, nil
+		return answered || time.Since(asked) >= lateness, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the outcome of binding pod %s/%s is unknown: %w", binding.Namespace, binding.Name, cause), false
+		return fmt.Errorf("binding pod %s/%s: %w: %w", binding.Namespace, binding.Name, errUnknownOutcome, cause)
 	}
-	return outcome, true
+	return outcome
 }
