@@ -78,7 +78,7 @@ func (a *Account) Free(r *Resource) []int64 {
 	free := make([]int64, len(r.pools))
 	for i := range r.pools {
 		held, _ := a.Held(r.name, r.pools[i].Name)
-		units, _ := Units(held, r.unit) // what is held under another unit is rounded up
+		units := UnitsUp(held, r.unit)
 		free[i] = r.pools[i].Allocatable - units
 	}
 	return free
@@ -104,7 +104,7 @@ func (a *Account) ChargeStrays(strays []Stray, places func(resourceName string) 
 				continue
 			}
 			r := p.resource
-			units, _ := Units(request.Quantity, r.unit) // what is too fine is rounded up
+			units := UnitsUp(request.Quantity, r.unit)
 			free := a.Free(r)
 			chosen := r.Owed(p.At(stray.Labels), func(i int32) int64 { return free[i] }, units)
 			charges := r.Charges(chosen, request)

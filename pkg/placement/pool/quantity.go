@@ -131,6 +131,15 @@ func Units(amount, unit resource.Quantity) (int64, error) {
 	return whole.Int64(), err
 }
 
+// UnitsUp returns the amount as a number of units, rounded up and at most what an int64 can hold.
+func UnitsUp(amount, unit resource.Quantity) int64 {
+	units, err := Units(amount, unit)
+	if errors.Is(err, ErrTooLarge) {
+		return math.MaxInt64
+	}
+	return units
+}
+
 func rat(q resource.Quantity) *big.Rat {
 	dec := q.AsDec()
 	r := new(big.Rat).SetInt(dec.UnscaledBig())

@@ -6,6 +6,7 @@ package clusterresource_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,7 +136,7 @@ func TestAFailedListIsAReason(t *testing.T) {
 func TestRandomChangesNeverOverallocate(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test that can be repeated
+			random := rand.New(rand.NewPCG(seed, 0))
 			nodes := []*corev1.Node{rackNode("n0", "a"), rackNode("n1", "a"), rackNode("n2", "b"), rackNode("n3", "c")}
 			limits := map[string]int64{"disk/all": 3, "disk/a": 4, "disk/b": 2, "power/all": 6, "power/a": 3, "power/b": 3}
 			s := plugintest.New(t, []runtime.Object{
@@ -146,7 +147,7 @@ func TestRandomChangesNeverOverallocate(t *testing.T) {
 			for step := range 150 {
 				switch action := random.IntN(10); {
 				case action < 6:
-					pod := asking(fmt.Sprint("p", step), []string{"disk", "power"}[random.IntN(2)], fmt.Sprint(1+random.IntN(2)))
+					pod := asking(fmt.Sprint("p", step), []string{"disk", "power"}[random.IntN(2)], strconv.Itoa(1+random.IntN(2)))
 					if placed, _ := s.Place(pod); placed != nil {
 						bound = append(bound, placed)
 					} else {
@@ -187,7 +188,7 @@ func TestPodsThatAskForNothingCostNothing(t *testing.T) {
 		plugin.PreEnqueue(ctx, pod)
 		plugin.PreFilter(ctx, state, pod, nil)
 		plugin.PreScore(ctx, state, pod, nil)
-		plugin.SignPod(ctx, pod) //nolint:errcheck // the answer is tested elsewhere
+		plugin.SignPod(ctx, pod)
 	}); allocations > 0 {
 		t.Errorf("%v allocations", allocations)
 	}

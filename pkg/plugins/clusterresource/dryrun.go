@@ -257,7 +257,7 @@ func (s *state) frees(charges []pool.Charge) []pool.Freed {
 			if c.Resource != r.Name() || !found {
 				continue
 			}
-			units, _ := pool.Units(c.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+			units := pool.UnitsUp(c.Quantity, r.Unit())
 			freed = append(freed, pool.Freed{Claim: i, Pool: at, Units: units})
 		}
 	}

@@ -114,7 +114,7 @@ func (s *state) owed(other *corev1.Pod, node string) []pool.Charge {
 				continue
 			}
 			r := c.places.Resource()
-			units, _ := pool.Units(request.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+			units := pool.UnitsUp(request.Quantity, r.Unit())
 			charges = append(charges, r.Charges(r.Owed(c.places.Pools(site), c.left, units), request)...)
 		}
 	}

@@ -54,26 +54,29 @@ func (p *ClusterResource) isSchedulableAfterPodChange(
 	case after != nil || before.Spec.NodeName == "":
 		return fwk.QueueSkip, nil
 	}
-	wants, err := demand.Of(pod)
-	if err != nil {
-		return fwk.QueueSkip, nil //nolint:nilerr // no other pod can mend the request
-	}
-	charges, pinned := stamp.ChargesOf(before)
-	if !pinned {
-		// What an attempt that failed had reserved has been given back already, and what a pod that somebody else placed was
-		// charged is known to the ledger only.
-		held, err := demand.Of(before)
-		if err != nil || !overlap(wants, held) {
-			return fwk.QueueSkip, nil //nolint:nilerr // such a pod holds nothing
-		}
-	} else if !slices.ContainsFunc(charges, func(c pool.Charge) bool { return asks(wants, c.Resource) }) {
-		return fwk.QueueSkip, nil
-	}
-	if !p.shared.Waiting.wokenBy(pod, before, charges) {
+	if !p.servedBy(pod, before) {
 		return fwk.QueueSkip, nil
 	}
 	logger.V(5).Info("What a pod held can serve the pod", "pod", klog.KObj(pod), "holder", klog.KObj(before))
 	return fwk.Queue, nil
+}
+
+// servedBy says whether what a pod held that is gone was chosen to serve the pod. What an attempt that failed had reserved has
+// been given back already, and what a pod that somebody else placed was charged is known to the ledger only.
+func (p *ClusterResource) servedBy(pod, gone *corev1.Pod) bool {
+	wants, err := demand.Of(pod)
+	if err != nil {
+		return false
+	}
+	charges, pinned := stamp.ChargesOf(gone)
+	if pinned {
+		if !slices.ContainsFunc(charges, func(c pool.Charge) bool { return asks(wants, c.Resource) }) {
+			return false
+		}
+	} else if held, err := demand.Of(gone); err != nil || !overlap(wants, held) {
+		return false
+	}
+	return p.shared.Waiting.wokenBy(pod, gone, charges)
 }
 
 func asks(requests []pool.Request, resource string) bool {
@@ -108,7 +111,7 @@ func (p *ClusterResource) isSchedulableAfterNodeChange(
 	wants, err := demand.Of(pod)
 	resources := p.shared.Catalog.Snapshot()
 	if err != nil || after == nil || resources == nil {
-		return fwk.QueueSkip, nil //nolint:nilerr // no node can mend the request
+		return fwk.QueueSkip, nil
 	}
 	for _, want := range wants {
 		known := resources.Get(want.Resource)

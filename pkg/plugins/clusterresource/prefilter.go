@@ -48,22 +48,25 @@ func (p *ClusterResource) PreFilter(
 	}
 	p.shared.Waiting.publish(s)
 	for _, charges := range p.shared.Earmarks.against(pod, time.Now(), p.shared.Ledger.Owed) {
-		for i := range s.claims {
-			s.claims[i].book(charges, -1)
-		}
+		s.book(charges, -1)
 	}
+	cycle.Write(stateKey, s)
+	return nil, p.hopeless(pod, s)
+}
+
+// hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can wait for one licence, and
+// none of them need look at thousands of nodes.
+func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state) *fwk.Status {
 	for i := range s.claims {
 		s.claims[i].judge()
 	}
-	cycle.Write(stateKey, s)
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
-			// No node can help, so none is looked at: thousands of pods may wait for one licence.
 			p.shared.Waiting.add(pod, s)
-			return nil, s.claims[i].status(v)
+			return s.claims[i].status(v)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // unready says why the account cannot be relied upon, nil if it can.

@@ -102,7 +102,7 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 			continue
 		}
 		if i, found := r.Index(charge.Pool); found {
-			units, _ := pool.Units(charge.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+			units := pool.UnitsUp(charge.Quantity, r.Unit())
 			c.free[i] += sign * units
 			changed = true
 		}

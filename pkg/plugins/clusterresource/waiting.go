@@ -158,7 +158,7 @@ func (w *Waiting) released(charges []pool.Charge) {
 func (w *Waiting) book(charges []pool.Charge, sign int64) {
 	for _, c := range charges {
 		if known := w.free[c.Resource]; known != nil {
-			units, _ := pool.Units(c.Quantity, known.resource.Unit()) //nolint:errcheck // what is too fine is rounded up
+			units := pool.UnitsUp(c.Quantity, known.resource.Unit())
 			known.byPool[c.Pool] += sign * units
 		}
 	}
@@ -194,12 +194,13 @@ func (w *Waiting) chooseUIDs(now time.Time) map[types.UID]bool {
 func (w *Waiting) due(now time.Time) []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var pods []*corev1.Pod
-	for _, chosen := range w.choose(now, func(candidate *waiter) bool {
+	due := w.choose(now, func(candidate *waiter) bool {
 		pause := min(maxRetry, minRetry<<min(candidate.tries, 5))
 		return now.Sub(candidate.tried) >= pause
-	}) {
-		pods = append(pods, chosen.pod)
+	})
+	pods := make([]*corev1.Pod, len(due))
+	for i, chosen := range due {
+		pods[i] = chosen.pod
 	}
 	return pods
 }

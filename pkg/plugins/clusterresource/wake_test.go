@@ -4,7 +4,7 @@
 package clusterresource_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,7 +63,7 @@ func TestAReleaseWakesThoseItCanServe(t *testing.T) {
 			placeAll(t, s, asking("rest", "matlab", "1"), asking("other", "maple", "1"))
 			holder := s.MustPlace(asking("holder", "matlab", tc.released))
 			if tc.released != "3" {
-				s.MustPlace(asking("filler", "matlab", fmt.Sprint(3-int(tc.released[0]-'0'))))
+				s.MustPlace(asking("filler", "matlab", strconv.Itoa(3-int(tc.released[0]-'0'))))
 			}
 			for _, pod := range tc.waiting {
 				if attempt := s.Try(pod); attempt.Node != "" {

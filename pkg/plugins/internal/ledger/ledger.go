@@ -184,7 +184,7 @@ func (l *Ledger) chargeStrays() {
 	})
 	strays := make([]pool.Stray, len(holders))
 	for i, h := range holders {
-		strays[i].Requests, _ = demand.Of(h.Pod) //nolint:errcheck // what cannot be read cannot be charged
+		strays[i].Requests, _ = demand.Of(h.Pod)
 		if node := l.nodes[h.Pod.Spec.NodeName]; node != nil {
 			strays[i].Labels = node.Labels
 		}
@@ -234,7 +234,7 @@ func (l *Ledger) Owed(pod *corev1.Pod, node string) []pool.Charge {
 			continue
 		}
 		r := p.Resource()
-		units, _ := pool.Units(request.Quantity, r.Unit()) //nolint:errcheck // what is too fine is rounded up
+		units := pool.UnitsUp(request.Quantity, r.Unit())
 		free := l.Free(r)
 		charges = append(charges, r.Charges(r.Owed(p.Pools(site), func(i int32) int64 { return free[i] }, units), request)...)
 	}
