@@ -6,6 +6,7 @@ package feeds_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -109,7 +110,7 @@ func lines(namespace string) func(context.Context) []string {
 		for i, order := range found.Spec.Feeds {
 			replicas, reason := "-", "?"
 			if order.DesiredReplicas != nil {
-				replicas = fmt.Sprint(*order.DesiredReplicas)
+				replicas = strconv.Itoa(int(*order.DesiredReplicas))
 			}
 			if i < len(found.Status.Feeds) {
 				if c := apimeta.FindStatusCondition(found.Status.Feeds[i].Conditions, berthv1alpha1.FeedParsed); c != nil {

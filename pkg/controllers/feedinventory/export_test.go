@@ -1,0 +1,22 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feedinventory
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// ReconcileRules is the pass over FeedParsers and definitions, which the manager runs as a controller of its own.
+func ReconcileRules(ctx context.Context, r *Reconciler) (reconcile.Result, error) {
+	return (&ruleKeeper{r}).Reconcile(ctx, all{})
+}
+
+// Watched returns how many kinds are followed.
+func Watched(r *Reconciler) int {
+	r.watches.mu.Lock()
+	defer r.watches.mu.Unlock()
+	return len(r.watches.kinds)
+}
