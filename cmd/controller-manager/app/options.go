@@ -15,6 +15,8 @@ import (
 	"k8s.io/component-base/featuregate"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"berth.dev/berth/pkg/controllers/online"
 )
 
 // leaseName is the lease that the running instance holds.
@@ -40,6 +42,10 @@ type Options struct {
 	KubeAPIBurst int
 	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
 	SchedulerNames []string
+	// Metrics are the settings of reading metrics.
+	Metrics MetricsOptions
+	// OnlineShares are the shares of ready nodes at which Clusters come online and go offline.
+	OnlineShares online.Shares
 	// FeatureGates switch features on and off.
 	FeatureGates featuregate.MutableFeatureGate
 	// FeedParsers are the kinds whose parsers are used of those that are built in, "*" for all.
@@ -61,6 +67,8 @@ func NewOptions() *Options {
 		KubeAPIQPS:              100,
 		KubeAPIBurst:            200,
 		SchedulerNames:          []string{"berth-scheduler"},
+		Metrics:                 defaultMetricsOptions(),
+		OnlineShares:            online.DefaultShares,
 		FeatureGates:            newFeatureGates(),
 		FeedParsers:             []string{allParsers},
 		Logging:                 logsapi.NewLoggingConfiguration(),
@@ -99,6 +107,15 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
 	berth.StringSliceVar(&o.FeedParsers, "feed-parsers", o.FeedParsers,
 		"Kinds that the built-in parsers of feeds read, such as Deployment,StatefulSet; * for all. FeedParsers come first.")
+	berth.DurationVar(&o.Metrics.Interval, "metrics-interval", o.Metrics.Interval, "How often each metric is read from its provider.")
+	berth.Float64Var(&o.Metrics.WriteThreshold, "metrics-write-threshold", o.Metrics.WriteThreshold,
+		"By which part of its range the value of a metric must change to be written.")
+	berth.StringSliceVar(&o.Metrics.NamespacedHosts, "metrics-namespaced-hosts", o.Metrics.NamespacedHosts,
+		"Hosts that MetricsProviders of namespaces may name; *.example.com for all below example.com. None by default.")
+	berth.Float64Var(&o.OnlineShares.Online, "cluster-online-share", o.OnlineShares.Online,
+		"Share of ready nodes at which a Cluster comes online.")
+	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
+		"Share of ready nodes below which a Cluster goes offline.")
 	o.FeatureGates.AddFlag(berth)
 
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
@@ -124,6 +141,12 @@ func (o *Options) Validate() error {
 	}
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
+	}
+	if err := o.Metrics.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := o.OnlineShares.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--cluster-online-share, --cluster-offline-share: %w", err))
 	}
 	if _, err := feedParsers(o.FeedParsers); err != nil {
 		errs = append(errs, err)

@@ -68,6 +68,11 @@ func TestFlags(t *testing.T) {
 		"some parsers of feeds":            {args: []string{"--feed-parsers=Deployment,Job"}},
 		"no parser of feeds":               {args: []string{"--feed-parsers="}},
 		"a parser that does not exist":     {args: []string{"--feed-parsers=Deployment,Dice"}, want: `there is no parser for "Dice"`},
+		"metrics read too often":           {args: []string{"--metrics-interval=10ms"}, want: "--metrics-interval"},
+		"a threshold that lets nothing by": {args: []string{"--metrics-write-threshold=1"}, want: "--metrics-write-threshold"},
+		"a cluster that goes offline before it comes online": {
+			args: []string{"--cluster-offline-share=0.9"}, want: "--cluster-online-share",
+		},
 		"a feature switched off":           {args: []string{"--feature-gates=FeedInventory=false"}},
 		"a feature that does not exist":    {args: []string{"--feature-gates=Magic=true"}, want: "unrecognized feature gate"},
 		"no burst":                         {args: []string{"--kube-api-burst=-1"}, want: "--kube-api-burst"},

@@ -65,6 +65,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
 		}
 	}
+	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {
+		return fmt.Errorf("adding the controller of metrics: %w", err)
+	}
 	return mgr.Start(ctx)
 }
 

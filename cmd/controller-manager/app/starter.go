@@ -28,6 +28,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
 	"berth.dev/berth/pkg/controllers/clusterresource"
+	"berth.dev/berth/pkg/controllers/online"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/topology"
 )
@@ -161,6 +162,10 @@ func (s *starter) start(ctx context.Context) error {
 	tracker := topology.NewTracker(s.mgr.GetClient())
 	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker}
 	if err := clusters.SetupWithManager(s.mgr); err != nil {
+		return err
+	}
+	onlines := &online.Reconciler{Client: s.mgr.GetClient(), Shares: s.opts.OnlineShares}
+	if err := onlines.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
 	resources := &clusterresource.Reconciler{
