@@ -333,3 +333,14 @@ func TestPreconditions(t *testing.T) {
 		})
 	}
 }
+
+func TestHeadIsGetWithoutABody(t *testing.T) {
+	w := newWorld(t)
+	w.register(named("c"))
+	for _, path := range []string{clusters, clusters + "/c", clusters + "/id/" + string(uid(1))} {
+		got, head := w.send(http.MethodGet, path, ""), w.send(http.MethodHead, path, "")
+		if head.status != http.StatusOK || head.body != "" || head.header.Get("ETag") != got.header.Get("ETag") {
+			t.Errorf("%s: status %d, body %q, tag %q", path, head.status, head.body, head.header.Get("ETag"))
+		}
+	}
+}
