@@ -1,0 +1,104 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package home
+
+import (
+	"fmt"
+
+	"berth.dev/berth/pkg/placement/rendezvous"
+)
+
+// Scheduler is a scheduler as the bindings see it.
+type Scheduler struct {
+	// Name is the name of the Scheduler.
+	Name string
+	// Weight is its share of the clusters in relation to the others, 1 to rendezvous.MaxWeight; 0 counts as 1.
+	Weight int
+	// Registered is false for one that is only known because clusters are bound to it.
+	Registered bool
+	// Leaving is true while it is being deleted: it gets nothing and gives up what it has.
+	Leaving bool
+	// Alive is true while its lease is held, and for as long after that as the lease lasts.
+	Alive bool
+	// Fenced is true if it is certain that it binds nothing any more, because its lease belongs to somebody else.
+	Fenced bool
+	// Drained are the revisions that it has acknowledged, by cluster.
+	Drained map[string]int64
+}
+
+// takes says whether the scheduler may be given clusters.
+func (s *Scheduler) takes() bool {
+	return s != nil && s.Registered && !s.Leaving && s.Alive
+}
+
+// keeps says whether what is bound to the scheduler stays when nobody can take it.
+func (s *Scheduler) keeps() bool {
+	return s != nil && s.Registered && !s.Leaving
+}
+
+// Cluster is a cluster with its recorded binding.
+type Cluster struct {
+	// Name is the name of the Cluster.
+	Name string
+	// Pin is the scheduler that the user wants, empty for any.
+	Pin string
+	// Leaving is true while the Cluster is being deleted.
+	Leaving bool
+	// Record is the binding.
+	Record Record
+}
+
+// Schedulers are schedulers by name.
+type Schedulers map[string]*Scheduler
+
+// Taking returns how many schedulers may be given clusters.
+func (s Schedulers) Taking() int {
+	n := 0
+	for _, scheduler := range s {
+		if scheduler.takes() {
+			n++
+		}
+	}
+	return n
+}
+
+// Desired returns the scheduler to which each cluster, as given, should be bound: the one it is pinned to if that is ready,
+// otherwise what rendezvous hashing says. A cluster that is being deleted should be bound to none. While no scheduler is ready,
+// clusters stay where they are. The result does not depend on the order of anything. It fails if there are more clusters or
+// schedulers than can be shared out.
+func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
+	desired := make([]string, len(clusters))
+	var ready []rendezvous.Scheduler
+	for _, s := range schedulers {
+		if s.takes() {
+			ready = append(ready, rendezvous.Scheduler{Name: s.Name, Weight: s.Weight})
+		}
+	}
+	var free []rendezvous.Cluster
+	var at []int
+	for i, c := range clusters {
+		switch {
+		case c.Leaving:
+		case len(ready) == 0:
+			if schedulers[c.Record.Home].keeps() {
+				desired[i] = c.Record.Home
+			}
+		case schedulers[c.Pin].takes():
+			desired[i] = c.Pin
+		default:
+			free, at = append(free, rendezvous.Cluster{Name: c.Name}), append(at, i)
+		}
+	}
+	if len(ready) == 0 {
+		return desired, nil
+	}
+	assignment, err := rendezvous.Assign(free, ready, rendezvous.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("sharing clusters out among schedulers: %w", err)
+	}
+	for k, owner := range assignment.Owners {
+		desired[at[k]] = ready[owner].Name
+	}
+	return desired, nil
+}

@@ -1,0 +1,254 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package home_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/home"
+)
+
+func ready(names ...string) home.Schedulers {
+	schedulers := home.Schedulers{}
+	for _, name := range names {
+		schedulers[name] = &home.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true, Drained: map[string]int64{}}
+	}
+	return schedulers
+}
+
+func TestNext(t *testing.T) {
+	bound := home.Record{Home: "a", Revision: 7}
+	draining := home.Record{Home: "a", Moving: true, To: "b", Revision: 8}
+	acknowledging := func(revision int64) home.Schedulers {
+		s := ready("a", "b")
+		s["a"].Drained["c"] = revision
+		return s
+	}
+	dead := func(fenced bool) home.Schedulers {
+		s := ready("a", "b")
+		s["a"].Alive, s["a"].Fenced = false, fenced
+		return s
+	}
+	tests := map[string]struct {
+		record     home.Record
+		desired    string
+		schedulers home.Schedulers
+		wantStep   home.Step
+		want       home.Record
+	}{
+		"a cluster without a home is bound at once": {
+			desired: "a", schedulers: ready("a"), wantStep: home.Bind, want: home.Record{Home: "a", Revision: 1},
+		},
+		"without a scheduler it stays without a home": {wantStep: home.Stay},
+		"a cluster at home stays": {
+			record: bound, desired: "a", schedulers: ready("a", "b"), wantStep: home.Stay, want: bound,
+		},
+		"a living home is asked to drain": {
+			record: bound, desired: "b", schedulers: ready("a", "b"), wantStep: home.Drain, want: draining,
+		},
+		"nothing moves before the acknowledgement": {
+			record: draining, desired: "b", schedulers: ready("a", "b"), wantStep: home.Stay, want: draining,
+		},
+		"an acknowledgement of an earlier drain does not count": {
+			record: draining, desired: "b", schedulers: acknowledging(6), wantStep: home.Stay, want: draining,
+		},
+		"the acknowledgement moves the cluster": {
+			record: draining, desired: "b", schedulers: acknowledging(8), wantStep: home.Move,
+			want: home.Record{Home: "b", Revision: 9},
+		},
+		"another target asks for another acknowledgement": {
+			record: draining, desired: "d", schedulers: acknowledging(8), wantStep: home.Drain,
+			want: home.Record{Home: "a", Moving: true, To: "d", Revision: 9},
+		},
+		"a drain is taken back": {
+			record: draining, desired: "a", schedulers: acknowledging(8), wantStep: home.Cancel,
+			want: home.Record{Home: "a", Revision: 9},
+		},
+		"a dead home that may come back keeps the cluster": {
+			record: draining, desired: "b", schedulers: dead(false), wantStep: home.Stay, want: draining,
+		},
+		"a dead home that is fenced loses it": {
+			record: bound, desired: "b", schedulers: dead(true), wantStep: home.Seize,
+			want: home.Record{Home: "b", Revision: 8},
+		},
+		"a cluster that is being deleted is drained towards nobody": {
+			record: bound, schedulers: ready("a"), wantStep: home.Drain,
+			want: home.Record{Home: "a", Moving: true, Revision: 8},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, step := home.Next("c", tc.record, tc.desired, tc.schedulers)
+			if step != tc.wantStep {
+				t.Errorf("step = %v, want %v", step, tc.wantStep)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("record mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDesired(t *testing.T) {
+	leaving := ready("a", "b")
+	leaving["a"].Leaving = true
+	dead := ready("a")
+	dead["a"].Alive = false
+	gone := home.Schedulers{"a": {Name: "a", Fenced: true}}
+	tests := map[string]struct {
+		cluster    home.Cluster
+		schedulers home.Schedulers
+		want       string
+	}{
+		"the pin wins":                              {home.Cluster{Name: "c", Pin: "b"}, ready("a", "b", "d"), "b"},
+		"a pin to nobody is passed over":            {home.Cluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
+		"a scheduler that leaves gets nothing":      {home.Cluster{Name: "c", Pin: "a"}, leaving, "b"},
+		"a cluster that is deleted has no home":     {home.Cluster{Name: "c", Leaving: true}, ready("a"), ""},
+		"while all are dead it stays where it is":   {home.Cluster{Name: "c", Record: home.Record{Home: "a"}}, dead, "a"},
+		"after the last one was deleted it is free": {home.Cluster{Name: "c", Record: home.Record{Home: "a"}}, gone, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := home.Desired([]home.Cluster{tc.cluster}, tc.schedulers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got[0] != tc.want {
+				t.Errorf("home = %q, want %q", got[0], tc.want)
+			}
+		})
+	}
+}
+
+func TestDrainsAreLimited(t *testing.T) {
+	clusters := make([]home.Cluster, 10)
+	desired := make([]string, 10)
+	for i := range clusters {
+		clusters[i] = home.Cluster{Name: fmt.Sprint(i), Record: home.Record{Home: "a"}}
+		desired[i] = "b"
+	}
+	clusters[9].Record = home.Record{Home: "a", Moving: true, To: "b"}
+	_, steps := home.Steps(clusters, desired, ready("a", "b"), 4)
+	drains := 0
+	for _, step := range steps {
+		if step == home.Drain {
+			drains++
+		}
+	}
+	if drains != 3 {
+		t.Errorf("%d clusters are asked to drain beside one that is draining, want 3", drains)
+	}
+}
+
+// world is what schedulers do with what they see, which may be an old state of the records.
+type world struct {
+	clusters   []home.Cluster
+	schedulers home.Schedulers
+	seen       map[string][]home.Record // what a scheduler knows, by its name
+	busy       map[string]map[int]bool  // clusters on which it has pods under way
+}
+
+func (w *world) mayPlace(name string, cluster int) bool {
+	r := w.seen[name][cluster]
+	return !w.schedulers[name].Fenced && r.Home == name && !r.Moving
+}
+
+// Whatever schedulers do, and however late they learn of changes, no two of them have pods under way on one cluster.
+func TestNoTwoSchedulersPlaceOnOneCluster(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := []string{"a", "b", "c"}
+		w := &world{schedulers: ready(names...), seen: map[string][]home.Record{}, busy: map[string]map[int]bool{}}
+		for i := range rapid.IntRange(1, 6).Draw(t, "clusters") {
+			w.clusters = append(w.clusters, home.Cluster{Name: fmt.Sprint("c", i)})
+		}
+		for _, name := range names {
+			w.seen[name], w.busy[name] = make([]home.Record, len(w.clusters)), map[int]bool{}
+		}
+		for range rapid.IntRange(1, 80).Draw(t, "events") {
+			name := rapid.SampledFrom(names).Draw(t, "scheduler")
+			cluster := rapid.IntRange(0, len(w.clusters)-1).Draw(t, "cluster")
+			s := w.schedulers[name]
+			switch rapid.IntRange(0, 6).Draw(t, "event") {
+			case 0:
+				w.seen[name][cluster] = w.clusters[cluster].Record
+			case 1:
+				if w.mayPlace(name, cluster) {
+					w.busy[name][cluster] = true
+				}
+			case 2:
+				w.busy[name][cluster] = false
+			case 3:
+				if r := w.seen[name][cluster]; r.Home == name && r.Moving && !w.busy[name][cluster] {
+					s.Drained[w.clusters[cluster].Name] = r.Revision
+				}
+			case 4:
+				s.Leaving = !s.Leaving
+			case 5:
+				// A dead scheduler is fenced by taking its lease; what it had under way has ended by then. One that comes back
+				// reads everything before it places anything.
+				s.Alive, s.Fenced = s.Fenced, !s.Fenced
+				clear(w.busy[name])
+				for i := range w.clusters {
+					w.seen[name][i] = w.clusters[i].Record
+				}
+			case 6:
+				w.reconcile(t, 2)
+			}
+			for i := range w.clusters {
+				var placing []string
+				for _, name := range names {
+					if w.busy[name][i] || w.mayPlace(name, i) {
+						placing = append(placing, name)
+					}
+				}
+				if len(placing) > 1 {
+					t.Fatalf("%v place pods on cluster %s", placing, w.clusters[i].Name)
+				}
+			}
+		}
+		w.converge(t)
+	})
+}
+
+func (w *world) reconcile(t *rapid.T, budget int) []home.Step {
+	desired, err := home.Desired(w.clusters, w.schedulers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, steps := home.Steps(w.clusters, desired, w.schedulers, budget)
+	for i := range w.clusters {
+		w.clusters[i].Record = records[i]
+	}
+	return steps
+}
+
+// converge lets everybody see and do everything, and checks that the records reach what is desired and then rest.
+func (w *world) converge(t *rapid.T) {
+	for range 4 * len(w.clusters) {
+		w.reconcile(t, 1)
+		for i := range w.clusters {
+			r := w.clusters[i].Record
+			if s := w.schedulers[r.Home]; s != nil && r.Moving && !s.Fenced {
+				s.Drained[w.clusters[i].Name] = r.Revision
+			}
+		}
+	}
+	desired, err := home.Desired(w.clusters, w.schedulers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range w.clusters {
+		if c.Record.Home != desired[i] || c.Record.Moving {
+			t.Fatalf("cluster %s ends with %+v, want home %q", c.Name, c.Record, desired[i])
+		}
+	}
+	if steps := w.reconcile(t, 1); slices.ContainsFunc(steps, func(s home.Step) bool { return s != home.Stay }) {
+		t.Fatal("the records do not come to rest")
+	}
+}
