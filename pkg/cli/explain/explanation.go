@@ -46,6 +46,8 @@ type explanation struct {
 	Clusters []clusterInfo `json:"clusters,omitempty"`
 	// OtherNodes is the number of nodes in no cluster of the policy.
 	OtherNodes *int `json:"otherNodes,omitempty"`
+	// Resources are the ClusterResources that the pod asks for, by name.
+	Resources []resourceInfo `json:"resources,omitempty"`
 	// Scheduler is what the scheduler last said about the pod.
 	Scheduler *schedulerInfo `json:"scheduler,omitempty"`
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
@@ -22,7 +23,8 @@ import (
 )
 
 const podLong = `Tell why a pod runs where it does, or why it waits: which policy is in force and how it came to be, which seat and
-cluster the pod has, and what each cluster of the policy says to it.
+cluster the pod has, and what each cluster of the policy says to it. Of ClusterResources it tells what the pod asks for
+or holds, and what is left in each pool.
 
 The answer is worked out from the live objects with the code that decides in the scheduler. What it cannot know, for
 instance whether a node has enough cpu left, the scheduler tells in its own words.
@@ -33,7 +35,9 @@ Nodes are counted by what they say to this pod:
   NOT-READY  the node is not ready
   CORDONED   the node is marked unschedulable
   TAINTED    the node has a taint that the pod does not tolerate
-  UNMATCHED  the node does not match the node selector or affinity of the pod`
+  UNMATCHED  the node does not match the node selector or affinity of the pod
+
+What is left in pools is read from the status of the ClusterResources, which berth-controller-manager keeps.`
 
 const podExample = `  # Why does this pod wait?
   berthctl explain pod nginx-7c5ddbdf54-x2x9m
@@ -91,7 +95,15 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	if pod == nil {
 		return fmt.Errorf("pod %q not found in namespace %q", name, namespace)
 	}
-	answer := explain(placement.NewState(objects, o.schedulers.Values()), pod)
+	state := placement.NewState(objects, o.schedulers.Values())
+	answer := explain(state, pod)
+	if concerned(pod) {
+		resources, err := o.readResources(ctx)
+		if err != nil {
+			return err
+		}
+		answer.explainResources(state, pod, resources)
+	}
 	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
 }
 
@@ -105,6 +117,14 @@ func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.
 	}
 	objects, err = live.Read(ctx, clients, namespace)
 	return namespace, objects, err
+}
+
+func (o *podOptions) readResources(ctx context.Context) ([]berthv1alpha1.ClusterResource, error) {
+	clients, err := o.factory.Clients()
+	if err != nil {
+		return nil, err
+	}
+	return live.ReadClusterResources(ctx, clients)
 }
 
 // completionTimeout is how long a shell waits for the names of pods.

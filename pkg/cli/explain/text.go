@@ -26,6 +26,9 @@ func (e *explanation) print(w io.Writer) error {
 	field(w, "State", e.stateText())
 	field(w, "Workload", e.workloadText())
 	field(w, "Policy", e.policyText())
+	if len(e.Resources) > 0 {
+		field(w, "Asks for", e.resourcesText())
+	}
 	if e.FixedSeat != nil {
 		field(w, "Seat", fmt.Sprintf("%d, the number its controller gave it", *e.FixedSeat))
 	}
@@ -37,17 +40,21 @@ func (e *explanation) print(w io.Writer) error {
 		fmt.Fprintf(w, "  - the scheduler says (%s): %s\n",
 			output.OneLine(e.Scheduler.Reason), output.OneLine(e.Scheduler.Message))
 	}
-	if len(e.Clusters) == 0 {
+	if len(e.Clusters) > 0 {
+		fmt.Fprintln(w)
+		if err := output.Rows(w, false, clusterColumns, e.clusterRows()); err != nil {
+			return err
+		}
+		if *e.OtherNodes > 0 {
+			fmt.Fprintf(w, "\nNodes in no cluster of the policy: %d\n", *e.OtherNodes)
+		}
+	}
+	rows := e.resourceRows()
+	if len(rows) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)
-	if err := output.Rows(w, false, clusterColumns, e.clusterRows()); err != nil {
-		return err
-	}
-	if *e.OtherNodes > 0 {
-		fmt.Fprintf(w, "\nNodes in no cluster of the policy: %d\n", *e.OtherNodes)
-	}
-	return nil
+	return output.Rows(w, false, resourceColumns, rows)
 }
 
 func field(w io.Writer, name, value string) {
@@ -90,6 +97,11 @@ func (e *explanation) policyText() string {
 var clusterColumns = []output.Column{
 	{Name: "Cluster"}, {Name: "Desired"}, {Name: "Current"}, {Name: "Free-Seats"}, {Name: "Nodes"}, {Name: "Usable"},
 	{Name: "Not-Ready"}, {Name: "Cordoned"}, {Name: "Tainted"}, {Name: "Unmatched"}, {Name: "Says"},
+}
+
+var resourceColumns = []output.Column{
+	{Name: "Resource"}, {Name: "Asks"}, {Name: "Pool"}, {Name: "Allocatable"}, {Name: "Allocated"}, {Name: "Free"},
+	{Name: "Nodes"}, {Name: "Says"},
 }
 
 func (e *explanation) clusterRows() [][]any {

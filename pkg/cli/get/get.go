@@ -17,6 +17,7 @@ var subcommands = []func(genericiooptions.IOStreams, *client.Factory) *cobra.Com
 	newClusters,
 	newCluster,
 	newBindings,
+	newResources,
 }
 
 // NewCommand returns the command get.

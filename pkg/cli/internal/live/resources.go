@@ -1,0 +1,23 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/client"
+)
+
+// ReadClusterResources lists all ClusterResources, by name. The error says in one line what keeps it from reading.
+func ReadClusterResources(ctx context.Context, clients client.Clients) ([]berthv1alpha1.ClusterResource, error) {
+	var found []berthv1alpha1.ClusterResource
+	if err := list(ctx, clients.Berth.BerthV1alpha1().ClusterResources().List, &found); err != nil {
+		return nil, client.DescribeBerthError("listing clusterresources", err)
+	}
+	slices.SortFunc(found, func(a, b berthv1alpha1.ClusterResource) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
+}
