@@ -100,8 +100,9 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared := &clusterresource.Shared{
 		Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
-		Seed: &clusterresource.Seed{}, Waiting: clusterresource.NewWaiting(), Earmarks: clusterresource.NewEarmarks(),
+		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(),
 	}
+	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks)
 	shared.Catalog, err = catalog.NewResourceCatalog(s.client, clock.RealClock{}, patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching pods: %w", err)
 	}
-	holdings := ledger.New(s.pending)
+	holdings := ledger.New(s.pending, ownership)
 	s.base = &base{
 		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced,
 		view: view.New(s.reservations, ownership, holdings),
@@ -178,7 +179,7 @@ func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 
 // Unclear keeps what was charged to a pod of which nobody knows whether it has been bound.
 func (s *State) Unclear(pod *corev1.Pod) {
-	s.pending.MarkUnclear(ledger.Ref(pod))
+	s.pending.MarkUnclear(pod.UID)
 }
 
 // Run watches what users define until the context ends. It must be called after the scheduler has been set up, since a change

@@ -117,3 +117,19 @@ func (e *Earmarks) against(
 	}
 	return kept
 }
+
+// kept returns what is kept for each pod that is not charged itself.
+func (e *Earmarks) kept(now time.Time) map[types.UID][]pool.Charge {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.byPod) == 0 {
+		return nil
+	}
+	kept := make(map[types.UID][]pool.Charge, len(e.byPod))
+	for uid, mark := range e.byPod {
+		if !mark.suspended && now.Before(mark.until) {
+			kept[uid] = mark.charges
+		}
+	}
+	return kept
+}

@@ -36,7 +36,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	p.shared.Waiting.add(pod, s)
 	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
+		return nil, fwk.NewStatus(s.without())
 	}
 	d := p.newDryRun(cycle, pod, s)
 	if d.releaseSuffices(ctx, lacking) {
@@ -46,7 +46,7 @@ func (p *ClusterResource) PostFilter(
 	plan := d.best(ctx, lacking)
 	if plan == nil {
 		p.shared.Earmarks.Drop(pod.UID)
-		return nil, fwk.NewStatus(fwk.Unschedulable, ErrReasonNoVictims)
+		return nil, fwk.NewStatus(s.without(), ErrReasonNoVictims)
 	}
 	p.carryOut(ctx, pod, plan)
 	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
@@ -65,6 +65,17 @@ func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
 		}
 	}
 	return lacking
+}
+
+// without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be
+// asked if there are nodes on which something else than a pool is in the way.
+func (s *state) without() fwk.Code {
+	for i := range s.claims {
+		if _, everywhere := s.claims[i].everywhere(); everywhere {
+			return fwk.UnschedulableAndUnresolvable
+		}
+	}
+	return fwk.Unschedulable
 }
 
 // carryOut keeps for the pod what the victims give back, and deletes them in the background. Until that is done the pod is

@@ -84,12 +84,12 @@ func TestHoldersOnOtherNodesMakeWay(t *testing.T) {
 		"nobody of the same priority": {
 			resources: []runtime.Object{pools("matlab", berthv1alpha1.AnyOf, "all", "1")},
 			holders:   []*corev1.Pod{withPriority(asking("same", "matlab", "1"), 10)},
-			preemptor: withPriority(asking("high", "matlab", "1"), 10), want: []string{}, wantCode: fwk.Unschedulable,
+			preemptor: withPriority(asking("high", "matlab", "1"), 10), want: []string{}, wantCode: fwk.UnschedulableAndUnresolvable,
 		},
 		"nobody if all of them would not do": {
 			resources: []runtime.Object{pools("matlab", berthv1alpha1.AnyOf, "all", "3")},
 			holders:   []*corev1.Pod{withPriority(asking("same", "matlab", "2"), 10), withPriority(asking("low", "matlab", "1"), 1)},
-			preemptor: withPriority(asking("high", "matlab", "2"), 10), want: []string{}, wantCode: fwk.Unschedulable,
+			preemptor: withPriority(asking("high", "matlab", "2"), 10), want: []string{}, wantCode: fwk.UnschedulableAndUnresolvable,
 		},
 		"nobody of another pool": {
 			resources: []runtime.Object{pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1")},

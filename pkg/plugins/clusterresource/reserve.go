@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
 // Reserve charges the pod to the pools of its node. The account holds it from now on, whatever becomes of the pod, until it
@@ -27,7 +28,7 @@ func (p *ClusterResource) Reserve(
 	if !ok {
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
 	}
-	p.shared.Pending.Put(pod.UID, charges)
+	p.shared.Pending.Put(ledger.Ref(pod), charges)
 	p.shared.Earmarks.suspend(pod.UID, true)
 	p.shared.Waiting.reserved(pod.UID, charges)
 	return nil

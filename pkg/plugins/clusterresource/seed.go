@@ -85,9 +85,9 @@ func read(ctx context.Context, client kubernetes.Interface, pending *ledger.Pend
 		for i := range list.Items {
 			pod := &list.Items[i]
 			if charges, charged := stamp.ChargesOf(pod); charged {
-				pending.Put(pod.UID, charges)
+				pending.Put(ledger.Ref(pod), charges)
 				if !known(pod) {
-					pending.MarkUnclear(ledger.Ref(pod))
+					pending.MarkUnclear(pod.UID)
 				}
 			}
 		}

@@ -19,6 +19,8 @@ import (
 // that it can serve, not all of them. What it believes to be free is a guess that the next scheduling cycle corrects; a pod
 // that is woken in vain, or that the guess left out, is looked at again within seconds. It is safe for concurrent use.
 type Waiting struct {
+	earmarks *Earmarks
+
 	mu    sync.Mutex
 	pods  map[types.UID]*waiter
 	order []*waiter
@@ -62,10 +64,10 @@ const (
 	minRetry, maxRetry = time.Second, 30 * time.Second
 )
 
-// NewWaiting returns an empty set.
-func NewWaiting() *Waiting {
+// NewWaiting returns an empty set. What is kept for one pod wakes no other.
+func NewWaiting(earmarks *Earmarks) *Waiting {
 	return &Waiting{
-		pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
+		earmarks: earmarks, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
 		ring: make([]*corev1.Pod, rememberedWakes),
 	}
 }
@@ -103,8 +105,10 @@ func (w *Waiting) add(pod *corev1.Pod, s *state) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.pods[pod.UID]; known != nil {
+		if !known.offered.IsZero() {
+			known.tries++ // it was woken in vain
+		}
 		known.pod, known.needs, known.offered, known.tried = pod, needs, time.Time{}, time.Now()
-		known.tries++
 		return
 	}
 	added := &waiter{pod: pod, needs: needs, tried: time.Now()}
@@ -207,11 +211,22 @@ func (w *Waiting) due(now time.Time) []*corev1.Pod {
 
 // choose returns the pods that what is free can serve, in their order, and offers it to them.
 func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
-	left := map[needKey]int64{}
+	taken, kept := map[needKey]int64{}, w.earmarks.kept(now)
+	for _, charges := range kept {
+		w.count(taken, charges, 1)
+	}
 	var chosen []*waiter
 	for _, candidate := range w.order {
 		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < offerTimeout
-		if !offered && !eligible(candidate) || !w.serve(candidate, left) || offered {
+		if !offered && !eligible(candidate) {
+			continue
+		}
+		w.count(taken, kept[candidate.pod.UID], -1)
+		if !w.serve(candidate, taken) {
+			w.count(taken, kept[candidate.pod.UID], 1)
+			continue
+		}
+		if offered {
 			continue
 		}
 		candidate.offered = now
@@ -222,10 +237,19 @@ func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
 
 type needKey struct{ resource, pool string }
 
-// serve takes what a pod needs from what is left, from some pool of each resource, and reports whether there is enough. Which
+// count adds charges to what is taken of each pool, or takes them away.
+func (w *Waiting) count(taken map[needKey]int64, charges []pool.Charge, sign int64) {
+	for _, c := range charges {
+		if known := w.free[c.Resource]; known != nil {
+			taken[needKey{c.Resource, c.Pool}] += sign * pool.UnitsUp(c.Quantity, known.resource.Unit())
+		}
+	}
+}
+
+// serve takes what a pod needs, from some pool of each resource, and reports whether enough is left beside what is taken. Which
 // pool the pod would be charged to depends on its node; the guess is the fullest.
-func (w *Waiting) serve(candidate *waiter, left map[needKey]int64) bool {
-	taken := make([]needKey, 0, len(candidate.needs))
+func (w *Waiting) serve(candidate *waiter, taken map[needKey]int64) bool {
+	from := make([]needKey, 0, len(candidate.needs))
 	for _, n := range candidate.needs {
 		known := w.free[n.resource]
 		if known == nil {
@@ -233,7 +257,7 @@ func (w *Waiting) serve(candidate *waiter, left map[needKey]int64) bool {
 		}
 		best, most := "", int64(-1)
 		for _, name := range n.pools {
-			free := known.byPool[name] - left[needKey{n.resource, name}]
+			free := known.byPool[name] - taken[needKey{n.resource, name}]
 			if free >= n.units && free > most {
 				best, most = name, free
 			}
@@ -241,10 +265,10 @@ func (w *Waiting) serve(candidate *waiter, left map[needKey]int64) bool {
 		if most < 0 {
 			return false
 		}
-		taken = append(taken, needKey{n.resource, best})
+		from = append(from, needKey{n.resource, best})
 	}
 	for i, n := range candidate.needs {
-		left[taken[i]] += n.units
+		taken[from[i]] += n.units
 	}
 	return true
 }

@@ -49,7 +49,7 @@ func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroup
 	s.WaitFor("the policy", func() bool { return definitions.Snapshot() != nil })
 	reservations := view.NewReservations()
 	return nodegrouppolicy.New(s.Framework, &nodegrouppolicy.Shared{
-		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil, ledger.New(ledger.NewPending())), Reservations: reservations,
+		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil, ledger.New(ledger.NewPending(), nil)), Reservations: reservations,
 		Retries: nodegrouppolicy.NewRetries(),
 	})
 }

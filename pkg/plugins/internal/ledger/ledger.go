@@ -36,6 +36,7 @@ type Holder struct {
 // that read may be called concurrently.
 type Ledger struct {
 	pending   *Pending
+	pods      PodLister
 	resources *catalog.Resources
 	places    map[string]*pool.Places
 	nodes     map[string]*corev1.Node
@@ -46,9 +47,15 @@ type Ledger struct {
 	overlay []pool.Charge
 }
 
+// PodLister finds pods as the informer knows them.
+type PodLister interface {
+	// Pod returns the pod, or nil if it is gone.
+	Pod(namespace, name string) *corev1.Pod
+}
+
 // New returns an empty ledger.
-func New(pending *Pending) *Ledger {
-	l := &Ledger{pending: pending}
+func New(pending *Pending, pods PodLister) *Ledger {
+	l := &Ledger{pending: pending, pods: pods}
 	l.Reset()
 	return l
 }
@@ -139,7 +146,7 @@ func (l *Ledger) Refresh(resources *catalog.Resources) {
 	l.account.Remove(l.overlay)
 	l.overlay = l.overlay[:0]
 	for uid, entry := range l.pending.all() {
-		if h := l.holders[uid]; h == nil || h.stray {
+		if h := l.holders[uid]; (h == nil || h.stray) && !l.gone(entry) {
 			l.overlay = append(l.overlay, entry.charges...)
 		}
 	}
@@ -147,6 +154,16 @@ func (l *Ledger) Refresh(resources *catalog.Resources) {
 	if l.strays > 0 {
 		l.chargeStrays()
 	}
+}
+
+// gone says whether a pod that the snapshot does not show has been deleted or has finished. The informer knows that before the
+// scheduler does. A pod that it never knew may have been bound by another process.
+func (l *Ledger) gone(entry pending) bool {
+	if entry.unclear {
+		return false
+	}
+	pod := l.pods.Pod(entry.pod.Namespace, entry.pod.Name)
+	return pod == nil || pod.UID != entry.pod.UID
 }
 
 // replace makes the places of resources that are new or have changed.

@@ -22,9 +22,10 @@ type Pending struct {
 }
 
 type pending struct {
+	pod     PodRef
 	charges []pool.Charge
 	// unclear is set while nobody knows whether the pod was bound.
-	unclear *PodRef
+	unclear bool
 }
 
 // PodRef names a pod.
@@ -44,10 +45,10 @@ func NewPending() *Pending {
 }
 
 // Put remembers what the pod was charged.
-func (p *Pending) Put(pod types.UID, charges []pool.Charge) {
+func (p *Pending) Put(pod PodRef, charges []pool.Charge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.byUID[pod] = pending{charges: charges}
+	p.byUID[pod.UID] = pending{pod: pod, charges: charges}
 }
 
 // Get returns what the pod was charged.
@@ -69,7 +70,7 @@ func (p *Pending) Drop(pod types.UID) {
 func (p *Pending) Release(pod types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.byUID[pod].unclear != nil {
+	if p.byUID[pod].unclear {
 		return false
 	}
 	delete(p.byUID, pod)
@@ -77,12 +78,12 @@ func (p *Pending) Release(pod types.UID) bool {
 }
 
 // MarkUnclear keeps the charges of a pod of which nobody knows whether it was bound, until Settle.
-func (p *Pending) MarkUnclear(pod PodRef) {
+func (p *Pending) MarkUnclear(pod types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if entry, found := p.byUID[pod.UID]; found {
-		entry.unclear = &pod
-		p.byUID[pod.UID] = entry
+	if entry, found := p.byUID[pod]; found {
+		entry.unclear = true
+		p.byUID[pod] = entry
 	}
 }
 
@@ -90,7 +91,7 @@ func (p *Pending) MarkUnclear(pod PodRef) {
 func (p *Pending) Unclear(pod types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.byUID[pod].unclear != nil
+	return p.byUID[pod].unclear
 }
 
 // AllUnclear returns the pods of which nobody knows whether they were bound.
@@ -99,8 +100,8 @@ func (p *Pending) AllUnclear() []PodRef {
 	defer p.mu.Unlock()
 	var refs []PodRef
 	for _, entry := range p.byUID {
-		if entry.unclear != nil {
-			refs = append(refs, *entry.unclear)
+		if entry.unclear {
+			refs = append(refs, entry.pod)
 		}
 	}
 	return refs
@@ -114,7 +115,7 @@ func (p *Pending) Settle(pod types.UID, bound bool) {
 	switch {
 	case !found:
 	case bound:
-		entry.unclear = nil
+		entry.unclear = false
 		p.byUID[pod] = entry
 	default:
 		delete(p.byUID, pod)
