@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/feeds"
 	"berth.dev/berth/pkg/feeds/manifest"
@@ -100,13 +101,13 @@ func (o *feedOptions) run(streams genericiooptions.IOStreams) error {
 	if err != nil {
 		return fmt.Errorf("--parsers: %w", err)
 	}
-	raw, err := readInput(o.filename, streams.In)
+	raw, err := input.Read(o.filename, streams.In)
 	if err != nil {
 		return err
 	}
 	answer, err := readFeeds(registry, raw)
 	if err != nil {
-		return inputError(o.filename, err)
+		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
 	}
 	return o.output.Print(streams.Out, answer, func(w io.Writer) error { return answer.print(w, o.output.Wide()) })
 }

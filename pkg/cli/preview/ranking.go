@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/scenario"
 	"berth.dev/berth/pkg/placement/rank"
@@ -102,13 +103,13 @@ func (o *rankingOptions) run(streams genericiooptions.IOStreams) error {
 			return fmt.Errorf("--stickiness-%s must be from 0 to %d", name, maxStickiness)
 		}
 	}
-	raw, err := readInput(o.filename, streams.In)
+	raw, err := input.Read(o.filename, streams.In)
 	if err != nil {
 		return err
 	}
 	world, err := scenario.Read(raw)
 	if err != nil {
-		return inputError(o.filename, err)
+		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
 	}
 	rankings := world.Rank(o.stickiness)
 	answers := make([]rankingAnswer, 0, len(rankings))
