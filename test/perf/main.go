@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -49,15 +50,19 @@ const (
 
 // options are what the flags say.
 type options struct {
-	smoke bool
-	only  *regexp.Regexp
+	smoke       bool
+	only        *regexp.Regexp
+	allocations bool
+	update      bool
 }
 
 func parse(args []string) (*options, error) {
 	flags := flag.NewFlagSet("perf", flag.ContinueOnError)
 	smoke := flags.Bool("smoke", false, "measure for about two minutes, only enough to see what is far off, and leave the documentation alone")
 	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
-		"\"points\" stands for the benchmarks of single extension points")
+		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput")
+	allocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+baselineFile)
+	update := flags.Bool("update", false, "with -allocations, write the file instead")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -65,7 +70,7 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flag -only: %w", err)
 	}
-	return &options{smoke: *smoke, only: names}, nil
+	return &options{smoke: *smoke, only: names, allocations: *allocations, update: *update}, nil
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
@@ -73,8 +78,18 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Whatever the schedulers log would be part of what is measured.
+	klog.SetLogger(logr.Discard())
+	ctx = klog.NewContext(ctx, logr.Discard())
+	configurations, err := readConfigurations()
+	if err != nil {
+		return err
+	}
+	if o.allocations {
+		return checkAllocations(ctx, out, configurations, o.update)
+	}
 	results := &report.Results{Environment: report.ThisEnvironment(ctx, o.smoke)}
-	if err := measure(ctx, out, o, results); err != nil {
+	if err := measure(ctx, out, o, configurations, results); err != nil {
 		return err
 	}
 	if err := report.Print(out, results); err != nil {
@@ -92,32 +107,33 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	return writeDoc(results)
 }
 
-func measure(ctx context.Context, out io.Writer, o *options, results *report.Results) error {
-	// Whatever the schedulers log would be part of what is measured.
-	klog.SetLogger(logr.Discard())
-	ctx = klog.NewContext(ctx, logr.Discard())
-	configurations, err := readConfigurations()
-	if err != nil {
-		return err
-	}
-	lengths, benchtime := decision.Options{Rounds: 17, Turn: 100, Placements: 3}, "100ms"
+func measure(
+	ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations, results *report.Results,
+) (err error) {
+	lengths, benchtime, label, runs := decision.Options{Rounds: 13, Turn: 100, Placements: 3}, "50ms", "performance", 2
 	if o.smoke {
 		lengths, benchtime = decision.Options{Rounds: 6, Turn: 40, Placements: 1, MaxNodes: 5000}, "10ms"
+		runs = 0
 	}
-	var scenarios []decision.Scenario
-	for _, s := range decision.Scenarios() {
-		if o.only.MatchString(s.Name) {
-			scenarios = append(scenarios, s)
-		}
-	}
-	if results.Decisions, err = decision.Run(ctx, out, scenarios, configurations, lengths); err != nil {
+	if results.Decisions, err = decision.Run(ctx, out, matching(o.only), configurations, lengths); err != nil {
 		return err
 	}
 	if o.only.MatchString("points") {
-		fmt.Fprintln(out, "single extension points")
-		results.Points, err = points(ctx, benchtime)
+		fmt.Fprintln(out, "points: single extension points")
+		if results.Points, err = points(ctx, benchtime); err != nil {
+			return err
+		}
+	}
+	if runs > 0 && o.only.MatchString("scheduler_perf") {
+		fmt.Fprintln(out, "scheduler_perf: pods bound a second")
+		results.Throughputs, err = throughputs(ctx, label, runs)
 	}
 	return err
+}
+
+// matching returns the scenarios whose names match.
+func matching(names *regexp.Regexp) []decision.Scenario {
+	return slices.DeleteFunc(decision.Scenarios(), func(s decision.Scenario) bool { return !names.MatchString(s.Name) })
 }
 
 func writeDoc(results *report.Results) error {

@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 
 	"berth.dev/berth/test/perf/report"
 )
@@ -36,8 +38,10 @@ type Options struct {
 	Turn int
 	// Placements is how often the whole workload is placed.
 	Placements int
-	// MaxNodes leaves larger scenarios out.
+	// MaxNodes leaves larger scenarios out, unless it is 0.
 	MaxNodes int
+	// Peers leaves out peers whose names do not match, unless it is nil.
+	Peers *regexp.Regexp
 }
 
 // Scenarios returns all scenarios, the small ones first.
@@ -111,9 +115,10 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	if err := enableConsumableCapacity(s.units); err != nil {
 		return nil, err
 	}
-	contestants := make([]*contestant, 0, len(s.peers))
+	peers := slices.DeleteFunc(slices.Clone(s.peers), func(p peer) bool { return o.Peers != nil && !o.Peers.MatchString(p.name) })
+	contestants := make([]*contestant, 0, len(peers))
 	comparison := &report.Comparison{Name: s.Name, Title: s.Title}
-	for _, p := range s.peers {
+	for _, p := range peers {
 		contestant, err := p.start(ctx, l, c)
 		if err != nil {
 			return nil, fmt.Errorf("starting %s: %w", p.name, err)
@@ -126,14 +131,14 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 			// Nobody always comes after the same one.
 			i := (turn + round) % len(contestants)
 			if err := contestants[i].measure(ctx, o.Turn, round == 0, &comparison.Peers[i]); err != nil {
-				return nil, fmt.Errorf("measuring %s: %w", s.peers[i].name, err)
+				return nil, fmt.Errorf("measuring %s: %w", peers[i].name, err)
 			}
 		}
 	}
 	for range o.Placements {
 		for i, contestant := range contestants {
 			if err := contestant.placeAll(ctx, l, &comparison.Peers[i]); err != nil {
-				return nil, fmt.Errorf("placing with %s: %w", s.peers[i].name, err)
+				return nil, fmt.Errorf("placing with %s: %w", peers[i].name, err)
 			}
 		}
 	}
