@@ -123,8 +123,13 @@ check_scripts() {
   return $status
 }
 
+# A decision of the scheduler allocates what test/perf/allocations.json says. Times depend on the machine; this does not.
+check_allocations() {
+  go run ./test/perf -allocations
+}
+
 # The quick ones come first.
-all=(scripts format size links modules manifests licences generated lint vulnerabilities)
+all=(scripts format size links modules manifests licences generated allocations lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {
