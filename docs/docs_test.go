@@ -110,6 +110,8 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 		"conditions":            constants(t, wellKnown, `^(Cluster|Policy)(Ready|Conflicted|Accepted|ClustersResolved|Placed)$`),
 		"reasons why a pod waits": constants(t,
 			filepath.Join(root, "pkg", "plugins", "nodegrouppolicy", "plugin.go"), `^ErrReason`),
+		"reasons why a pod waits for a resource": constants(t,
+			filepath.Join(root, "pkg", "plugins", "clusterresource", "plugin.go"), `^ErrReason`),
 		"reasons why replicas stay": mapValues(t,
 			filepath.Join(root, "pkg", "placement", "rebalance", "reason.go"), "texts"),
 		"events of policies": constants(t,
@@ -118,6 +120,7 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 	for name, wantTexts := range tests {
 		t.Run(name, func(t *testing.T) {
 			for constant, want := range wantTexts {
+				want = strings.ReplaceAll(want, "%s", "NAME")
 				if !strings.Contains(page, "`"+want+"`") && !strings.Contains(page, "### "+want+"\n") {
 					t.Errorf("%s is missing: %q", constant, want)
 				}
