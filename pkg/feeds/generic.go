@@ -68,7 +68,7 @@ func (g generic) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequiremen
 	if err != nil {
 		return nothing(err)
 	}
-	requirements, err := requirementsOf(templates[0])
+	requirements, err := Requirements(templates[0])
 	if err != nil {
 		return nothing(err)
 	}

@@ -135,7 +135,7 @@ func (p *part) readTemplate(object manifest.Object) (berthv1alpha1.ReplicaRequir
 	if err != nil {
 		return berthv1alpha1.ReplicaRequirements{}, err
 	}
-	requirements, err := requirementsOf(value)
+	requirements, err := Requirements(value)
 	if err != nil {
 		return berthv1alpha1.ReplicaRequirements{}, fmt.Errorf("the value of the expression: %w", err)
 	}

@@ -59,7 +59,7 @@ func (q *quantity) UnmarshalJSON(raw []byte) error {
 			return err
 		}
 	}
-	amount, err := parseQuantity(text)
+	amount, err := ParseQuantity(text)
 	if err != nil {
 		return fmt.Errorf("the quantity %.40q %w", text, err)
 	}
@@ -67,7 +67,9 @@ func (q *quantity) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func parseQuantity(text string) (resource.Quantity, error) {
+// ParseQuantity reads an amount that somebody else wrote, such as 500m or 1Gi. It is what resource.ParseQuantity is for texts
+// that are trusted: it refuses what is negative, and what would take practically for ever to parse or to compare.
+func ParseQuantity(text string) (resource.Quantity, error) {
 	if len(text) > maxQuantityLength {
 		return resource.Quantity{}, fmt.Errorf("has more than %d characters", maxQuantityLength)
 	}

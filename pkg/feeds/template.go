@@ -44,27 +44,28 @@ func templateAt(object manifest.Object, at manifest.Pointer) (berthv1alpha1.Repl
 	if err != nil || value == nil {
 		return berthv1alpha1.ReplicaRequirements{}, err
 	}
-	requirements, err := requirementsOf(value)
+	requirements, err := Requirements(value)
 	if err != nil {
 		return berthv1alpha1.ReplicaRequirements{}, fmt.Errorf("%s: %w", at, err)
 	}
 	return requirements, nil
 }
 
-// requirementsOf reads a pod template.
-func requirementsOf(value any) (berthv1alpha1.ReplicaRequirements, error) {
-	if _, isMap := value.(map[string]any); !isMap {
+// Requirements returns what a pod of a template needs. The template is a value of a manifest.Object: a map that has a pod's
+// spec in its field spec. It is for parsers of kinds that keep their templates in places of their own.
+func Requirements(template any) (berthv1alpha1.ReplicaRequirements, error) {
+	if _, isMap := template.(map[string]any); !isMap {
 		return berthv1alpha1.ReplicaRequirements{}, errors.New("must be a pod template")
 	}
-	var template podTemplate
-	if err := manifest.Into(value, &template); err != nil {
+	var read podTemplate
+	if err := manifest.Into(template, &read); err != nil {
 		return berthv1alpha1.ReplicaRequirements{}, err
 	}
-	resources, err := template.resources()
+	resources, err := read.resources()
 	if err != nil {
 		return berthv1alpha1.ReplicaRequirements{}, err
 	}
-	spec := &template.Spec
+	spec := &read.Spec
 	return berthv1alpha1.ReplicaRequirements{
 		NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations, Affinity: spec.Affinity, Resources: resources,
 	}, nil

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -60,7 +61,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
 		root("manifests", "base", "namespace.yaml"), root("manifests", "base", "serviceaccounts.yaml"),
 		root("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
-	startManager()
+	ctrl.SetLogger(GinkgoLogr)
+	startManager("")
+	DeferCleanup(func() { stopManager() })
 })
 
 var _ = AfterSuite(func() {
@@ -69,25 +72,36 @@ var _ = AfterSuite(func() {
 	}
 })
 
+// stopManager stops what startManager started last.
+var stopManager func()
+
 // startManager runs the controllers within this process, with the permissions of the shipped ServiceAccount.
-func startManager() {
+func startManager(gates string) {
 	GinkgoHelper()
-	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+	options := app.NewOptions()
+	options.LeaderElect = false
+	options.MetricsBindAddress, options.HealthProbeBindAddress = "0", "0"
+	Expect(options.FeatureGates.Set(gates)).To(Succeed())
+	stopManager = start(controlplane.BerthControllerManager, func(ctx context.Context, config *rest.Config) error {
+		return app.Run(ctx, options, config)
+	})
+}
+
+// start runs a program within this process, with the permissions of a ServiceAccount. It returns what stops it.
+func start(serviceAccount string, program func(context.Context, *rest.Config) error) func() {
+	GinkgoHelper()
+	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, serviceAccount)
 	path, err := plane.Kubeconfig(user, groups...)
 	Expect(err).NotTo(HaveOccurred())
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	Expect(err).NotTo(HaveOccurred())
-	options := app.NewOptions()
-	options.LeaderElect = false
-	options.MetricsBindAddress, options.HealthProbeBindAddress = "0", "0"
-	ctrl.SetLogger(GinkgoLogr)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- app.Run(ctx, options, config) }()
-	DeferCleanup(func() {
+	go func() { ended <- program(ctx, config) }()
+	return func() {
 		stop()
 		Eventually(ended).WithTimeout(timeout).Should(Receive(BeNil()))
-	})
+	}
 }
 
 func newNamespace(ctx context.Context) string {
