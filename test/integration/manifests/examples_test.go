@@ -81,6 +81,10 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 			Expect(controlplane.CreateNodes(ctx, client, region, nodesPerCluster, labels, nil)).To(Succeed())
 		}
 		startScheduler(ctx)
+		// It publishes the pools of ClusterResources.
+		manager, err := plane.StartControllerManager(ctx, controlplane.Component{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() error { return manager.Stop(timeout) })
 		for _, path := range paths {
 			all = append(all, read(path)...)
 			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
@@ -132,6 +136,18 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		Entry("an Indexed Job, all in all", "app=crawl", 6, 2),
 		Entry("ScheduleAnyway, as long as there is room", "app=frontend", 3, 3),
 		Entry("a policy by annotation", "app=reports", 1, 4),
+		Entry("addresses of network scopes", "app=proxy", 3, 5),
+	)
+
+	DescribeTable("give out no more than there is", func(ctx SpecContext, selector string, wantRunning, wantWaiting int) {
+		Eventually(ctx, func(ctx context.Context) []int {
+			counts := shares(ctx, selector)
+			return []int{counts["beijing"] + counts["hangzhou"], counts[""]}
+		}).WithTimeout(timeout).WithPolling(poll).Should(Equal([]int{wantRunning, wantWaiting}))
+	},
+		Entry("licences", "app=solver", 4, 2),
+		Entry("storage of racks", "app=transcoder", 4, 1),
+		Entry("bandwidth within bandwidth", "app=stream", 3, 1),
 	)
 
 	It("come out as they say: each ordinal of a StatefulSet in its cluster", func(ctx SpecContext) {

@@ -86,7 +86,7 @@ var _ = Describe("The custom resource definitions", func() {
 			}
 		})
 		// The API server has no way to bound the values of a map of strings by a marker; a label on a node has 63 characters.
-		Expect(missing).To(ConsistOf("Cluster.spec.matchLabels{}"))
+		Expect(missing).To(ConsistOf("Cluster.spec.matchLabels{}", "ClusterResource.spec.capacity[].nodeSelector{}"))
 	})
 
 	It("show up together, with a short name and columns of their own", func() {
