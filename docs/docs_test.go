@@ -107,6 +107,8 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 	wellKnown := filepath.Join(root, "apis", "berth", "v1alpha1", "wellknown.go")
 	tests := map[string]map[string]string{
 		"reasons of conditions": constants(t, wellKnown, `^Reason`),
+		"reasons of feeds": constants(t,
+			filepath.Join(root, "apis", "berth", "v1alpha1", "feed_wellknown.go"), `^(Reason|Inventory|Subscription|FeedP)`),
 		"conditions":            constants(t, wellKnown, `^(Cluster|Policy)(Ready|Conflicted|Accepted|ClustersResolved|Placed)$`),
 		"reasons why a pod waits": constants(t,
 			filepath.Join(root, "pkg", "plugins", "nodegrouppolicy", "plugin.go"), `^ErrReason`),
