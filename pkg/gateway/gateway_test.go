@@ -344,3 +344,12 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 		}
 	}
 }
+
+func TestAWordOfThePathsNamesNoCluster(t *testing.T) {
+	// kubectl can make such a Cluster. It has one path, and the short form means nothing else.
+	w := newWorld(t, &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "id", UID: uid(9)}})
+	if got := w.send(http.MethodGet, clusters+"/name/id", ""); got.status != http.StatusOK {
+		t.Errorf("status %d: %s", got.status, got.body)
+	}
+	w.send(http.MethodDelete, clusters+"/id", "").checkProblem(t, http.StatusNotFound, gateway.CodeNoSuchPath, "no such path")
+}

@@ -6,6 +6,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -162,6 +163,20 @@ var _ = Describe("The registration API", func() {
 		}, metav1.CreateOptions{})).To(Succeed())
 		expectProblem(send(ctx, registrar, http.MethodDelete, clusters+"/"+name, ""), 409, gateway.CodeInUse, "force=true")
 		Expect(send(ctx, registrar, http.MethodDelete, clusters+"/"+name+"?force=true", "").status).To(Equal(http.StatusOK))
+	})
+
+	It("does not wait for slow clients", func(ctx SpecContext) {
+		url := startGateway(ctx, "berth-gateway-impatient", "--body-timeout=300ms")
+		body, writer := io.Pipe()
+		defer writer.Close()
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+clusters, body)
+		Expect(err).NotTo(HaveOccurred())
+		go func() { _, _ = writer.Write([]byte("{")) }()
+		response, err := registrar.Do(request)
+		Expect(err).NotTo(HaveOccurred())
+		defer response.Body.Close()
+		Expect(response.ProtoMajor).To(Equal(2))
+		Expect(response).To(HaveHTTPStatus(http.StatusRequestTimeout))
 	})
 
 	It("does for berthctl's clusters what it does for its own", func(ctx SpecContext) {
