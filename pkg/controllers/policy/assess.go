@@ -87,7 +87,7 @@ func (a *assessor) assess(in *inForce, o *workloads.Observed, note *record) *pla
 	}
 	p.current, p.desired = make([]int32, in.order.Len()), make([]int32, in.order.Len())
 	if o.ReplicasKnown {
-		p.plan = in.plan(o.Replicas)
+		p.plan = in.plans.Of(o.Replicas)
 	}
 	p.pods = make([]rebalance.Pod, len(p.bound))
 	elsewhere := 0
@@ -105,7 +105,7 @@ func (a *assessor) assess(in *inForce, o *workloads.Observed, note *record) *pla
 		return p
 	}
 	if indexes := p.indexes(); len(indexes) > 0 {
-		p.plan = in.plan(max(o.Replicas, slices.Max(indexes)+1))
+		p.plan = in.plans.Of(max(o.Replicas, slices.Max(indexes)+1))
 		for _, index := range indexes {
 			if owner, ok := p.plan.Owner(int64(index)); ok {
 				p.desired[owner]++

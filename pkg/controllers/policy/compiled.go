@@ -14,9 +14,6 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// maxPlans bounds the plans kept for one policy: there is one for each number of replicas in use.
-const maxPlans = 64
-
 // compiled is a policy made ready for use. One pass at a time uses it, that of its namespace.
 type compiled struct {
 	generation int64
@@ -24,7 +21,7 @@ type compiled struct {
 	order    *apportion.Order
 	err      error
 	problems []policymatch.Problem
-	plans    map[int32]*apportion.Plan
+	plans    *apportion.Plans
 	// reported is when the status was written last.
 	reported time.Time
 }
@@ -33,21 +30,8 @@ func compile(policy *berthv1alpha1.PropagationPolicy) *compiled {
 	order, err := policymatch.Order(policy)
 	return &compiled{
 		generation: policy.Generation, order: order, err: err, problems: policymatch.Problems(policy),
-		plans: map[int32]*apportion.Plan{},
+		plans: apportion.NewPlans(order),
 	}
-}
-
-// plan returns the seats of n replicas.
-func (c *compiled) plan(n int32) *apportion.Plan {
-	if plan, known := c.plans[n]; known {
-		return plan
-	}
-	if len(c.plans) >= maxPlans {
-		clear(c.plans)
-	}
-	plan := c.order.Plan(int64(n))
-	c.plans[n] = plan
-	return plan
 }
 
 // compiler keeps policies compiled from one pass to the next. It is safe for concurrent use.
