@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/cli/convert"
 	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
@@ -81,6 +82,7 @@ func NewCommand(o Options) *cobra.Command {
 	factory := client.NewFactory(o.NewClients)
 	factory.AddFlags(root.PersistentFlags())
 	root.AddCommand(
+		convert.NewCommand(o.Streams),
 		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
 		list.NewCommand(o.Streams, factory),
