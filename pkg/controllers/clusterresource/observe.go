@@ -78,8 +78,7 @@ func newTally(objects []berthv1alpha1.ClusterResource, nodes []corev1.Node) *tal
 	}
 	for i := range objects {
 		o := &observed{
-			object: &objects[i], published: publish(&objects[i]), account: t.account,
-			namespaces: map[string]*berthv1alpha1.NamespaceAllocation{},
+			object: &objects[i], account: t.account, namespaces: map[string]*berthv1alpha1.NamespaceAllocation{},
 		}
 		o.findPools(nodes)
 		t.all = append(t.all, o)
@@ -89,14 +88,23 @@ func newTally(objects []berthv1alpha1.ClusterResource, nodes []corev1.Node) *tal
 	return t
 }
 
-// publish returns the ClusterResource with the pools of its spec in its status; with an empty spec as it is.
-func publish(object *berthv1alpha1.ClusterResource) *berthv1alpha1.ClusterResource {
+// publish returns the ClusterResource with the pools of its spec in its status; with an empty spec as it is. Pools that cannot
+// be used are published all the same, and the scheduler tells the pods that wait. An amount that would be published as another
+// one is not; then there are no pools, and an error.
+func publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
 	published := object.DeepCopy()
-	if len(object.Spec.Capacity) > 0 {
-		published.Status.Capacity = published.Spec.Capacity
-		published.Status.Allocatable = published.Spec.Capacity
+	if len(object.Spec.Capacity) == 0 {
+		return published, nil
 	}
-	return published
+	for i := range object.Spec.Capacity {
+		declared := &object.Spec.Capacity[i]
+		if err := pool.Check(declared.Quantity); err != nil {
+			published.Status.Capacity, published.Status.Allocatable = nil, nil
+			return published, fmt.Errorf("pool %s: the quantity %w", declared.Name, err)
+		}
+	}
+	published.Status.Capacity, published.Status.Allocatable = published.Spec.Capacity, published.Spec.Capacity
+	return published, nil
 }
 
 func (o *observed) findPools(nodes []corev1.Node) {
@@ -107,11 +115,10 @@ func (o *observed) findPools(nodes []corev1.Node) {
 		}
 	}
 	slices.Sort(o.listing)
+	if o.published, o.invalid = publish(o.object); o.invalid != nil {
+		return
+	}
 	if o.resource, o.invalid = pool.NewResource(o.published); o.invalid != nil {
-		if len(o.object.Spec.Capacity) > 0 {
-			// What cannot be used is not given out, whatever was published before.
-			o.published.Status.Allocatable = nil
-		}
 		return
 	}
 	o.places = pool.NewPlaces(o.resource)

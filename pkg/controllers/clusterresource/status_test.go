@@ -55,9 +55,14 @@ func TestConditions(t *testing.T) {
 			wantReady:         "False NothingReported: spec.capacity is empty, and nobody has reported status.allocatable yet",
 			wantOvercommitted: within,
 		},
-		"declared pools that cannot be used are not given out": {
+		"declared pools that cannot be used are published, so that pods learn why they wait": {
 			objects:           []client.Object{declared(of("a", "500m")), everywhere},
 			wantReady:         "False InvalidPools: pool a: 500m is no multiple of the unit",
+			wantOvercommitted: within, wantAllocatable: []berthv1alpha1.ClusterResourceQuantity{of("a", "500m")},
+		},
+		"an amount that would be published as another one is not": {
+			objects:           []client.Object{declared(of("a", "1"), of("b", "9999E")), everywhere},
+			wantReady:         "False InvalidPools: pool b: the quantity is too large",
 			wantOvercommitted: within,
 		},
 		"reported pools that cannot be used": {
