@@ -142,14 +142,16 @@ func (o *Options) Validate() error {
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
 	}
-	if err := o.Metrics.validate(); err != nil {
-		errs = append(errs, err)
-	}
-	if err := o.OnlineShares.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--cluster-online-share, --cluster-offline-share: %w", err))
-	}
+	errs = append(errs, o.Metrics.validate(), o.validateShares())
 	if _, err := feedParsers(o.FeedParsers); err != nil {
 		errs = append(errs, err)
 	}
 	return utilerrors.NewAggregate(errs)
+}
+
+func (o *Options) validateShares() error {
+	if err := o.OnlineShares.Validate(); err != nil {
+		return fmt.Errorf("--cluster-online-share, --cluster-offline-share: %w", err)
+	}
+	return nil
 }
