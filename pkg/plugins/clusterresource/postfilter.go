@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -24,7 +25,12 @@ func (p *ClusterResource) PostFilter(
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
 	s := stateOf(cycle)
 	if s == nil {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
+		if requests, err := demand.Of(pod); err == nil && len(requests) == 0 {
+			return nil, fwk.NewStatus(fwk.Unschedulable)
+		}
+		// PreFilter rejected the pod for good. Nobody can make way for it, and plugins that come later would fail for want of
+		// what their own PreFilter did not get to write.
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 	}
 	candidates, err := nodes.NodesForStatusCode(p.handle.SnapshotSharedLister().NodeInfos(), fwk.Unschedulable)
 	if err != nil {

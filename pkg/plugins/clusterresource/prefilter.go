@@ -46,7 +46,7 @@ func (p *ClusterResource) PreFilter(
 			return nil, status
 		}
 	}
-	p.shared.Waiting.publish(s)
+	p.shared.Waiting.publish(s, p.shared.Ledger.Strays())
 	for _, charges := range p.shared.Earmarks.against(pod, time.Now(), p.shared.Ledger.Owed) {
 		s.book(charges, -1)
 	}
@@ -66,6 +66,7 @@ func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state) *fwk.Status {
 			return s.claims[i].status(v)
 		}
 	}
+	p.shared.Waiting.served(pod.UID)
 	return nil
 }
 

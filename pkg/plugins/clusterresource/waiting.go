@@ -29,6 +29,8 @@ type Waiting struct {
 	wakes map[*corev1.Pod]map[types.UID]bool
 	ring  []*corev1.Pod
 	next  int
+	// strays are the charges of pods that somebody else placed, by pod.
+	strays map[types.UID][]pool.Charge
 }
 
 // waiter is a pod that was rejected for want of a ClusterResource.
@@ -39,6 +41,8 @@ type waiter struct {
 	offered time.Time
 	tries   int
 	tried   time.Time
+	// served is set while the pod, as far as it is known, does not wait for a release: it found enough of everything.
+	served bool
 }
 
 type need struct {
@@ -72,10 +76,11 @@ func NewWaiting(earmarks *Earmarks) *Waiting {
 	}
 }
 
-// publish takes over what a scheduling cycle found free.
-func (w *Waiting) publish(s *state) {
+// publish takes over what a scheduling cycle found free, and what pods hold that somebody else placed.
+func (w *Waiting) publish(s *state, strays map[types.UID][]pool.Charge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.strays = strays
 	for i := range s.claims {
 		c := &s.claims[i]
 		r := c.places.Resource()
@@ -108,7 +113,7 @@ func (w *Waiting) add(pod *corev1.Pod, s *state) {
 		if !known.offered.IsZero() {
 			known.tries++ // it was woken in vain
 		}
-		known.pod, known.needs, known.offered, known.tried = pod, needs, time.Time{}, time.Now()
+		known.pod, known.needs, known.offered, known.tried, known.served = pod, needs, time.Time{}, time.Now(), false
 		return
 	}
 	added := &waiter{pod: pod, needs: needs, tried: time.Now()}
@@ -127,7 +132,17 @@ func compareWaiters(a, b *waiter) int {
 func (w *Waiting) Has(pod types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pods[pod] != nil
+	known := w.pods[pod]
+	return known != nil && !known.served
+}
+
+// served says that a pod found enough of everything. If it is rejected all the same, then for another reason.
+func (w *Waiting) served(pod types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.pods[pod]; known != nil {
+		known.served = true
+	}
 }
 
 // Drop forgets a pod that does not wait any longer.
@@ -175,14 +190,17 @@ func (w *Waiting) wokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool
 	defer w.mu.Unlock()
 	woken, known := w.wakes[released]
 	if !known {
+		if charges == nil {
+			charges = w.strays[released.UID]
+		}
 		w.book(charges, 1)
 		woken = w.chooseUIDs(time.Now())
 		delete(w.wakes, w.ring[w.next])
 		w.wakes[released], w.ring[w.next] = woken, released
 		w.next = (w.next + 1) % len(w.ring)
 	}
-	waits := w.pods[pod.UID] != nil
-	return woken[pod.UID] || !waits
+	waits := w.pods[pod.UID]
+	return woken[pod.UID] || waits == nil || waits.served
 }
 
 func (w *Waiting) chooseUIDs(now time.Time) map[types.UID]bool {
@@ -218,7 +236,7 @@ func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
 	var chosen []*waiter
 	for _, candidate := range w.order {
 		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < offerTimeout
-		if !offered && !eligible(candidate) {
+		if !offered && (candidate.served || !eligible(candidate)) {
 			continue
 		}
 		w.count(taken, kept[candidate.pod.UID], -1)

@@ -45,6 +45,8 @@ type Ledger struct {
 	strays    int
 	// overlay is what the account holds beside what the holders with a stamp do.
 	overlay []pool.Charge
+	// foreign are the charges of pods that somebody else placed.
+	foreign map[types.UID][]pool.Charge
 }
 
 // PodLister finds pods as the informer knows them.
@@ -151,6 +153,7 @@ func (l *Ledger) Refresh(resources *catalog.Resources) {
 		}
 	}
 	l.account.Add(l.overlay)
+	l.foreign = nil
 	if l.strays > 0 {
 		l.chargeStrays()
 	}
@@ -200,6 +203,7 @@ func (l *Ledger) chargeStrays() {
 		return cmp.Or(a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time), cmp.Compare(a.Pod.UID, b.Pod.UID))
 	})
 	strays := make([]pool.Stray, len(holders))
+	l.foreign = make(map[types.UID][]pool.Charge, len(holders))
 	for i, h := range holders {
 		strays[i].Requests, _ = demand.Of(h.Pod)
 		if node := l.nodes[h.Pod.Spec.NodeName]; node != nil {
@@ -208,6 +212,7 @@ func (l *Ledger) chargeStrays() {
 	}
 	for i, charges := range l.account.ChargeStrays(strays, l.Places) {
 		holders[i].Charges = charges
+		l.foreign[holders[i].Pod.UID] = charges
 		l.overlay = append(l.overlay, charges...)
 	}
 }
@@ -220,6 +225,11 @@ func (l *Ledger) Places(resource string) *pool.Places {
 // Free returns how many units are left in each pool of a resource that Places knows. The caller may change the result.
 func (l *Ledger) Free(resource *pool.Resource) []int64 {
 	return l.account.Free(resource)
+}
+
+// Strays returns what pods hold that somebody else placed. It must not be changed.
+func (l *Ledger) Strays() map[types.UID][]pool.Charge {
+	return l.foreign
 }
 
 // Holder returns what a pod on a node holds, nil if nothing. It must not be changed.
