@@ -1,0 +1,163 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+const (
+	chaosPods    = 2000
+	chaosWriters = 8
+	chaosZones   = 20
+	chaosUnits   = 75 // of each zone, 1,500 together
+	chaosKills   = 10
+
+	// What happens in a second, so that the pods arrive for as long as schedulers are killed.
+	chaosCreations = 50
+	chaosReleases  = 18
+
+	// betweenKills is how many pods a scheduler binds before it is killed.
+	betweenKills = 25
+)
+
+var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
+	It("at any revision, with pods that come and go while the scheduler is killed ten times", func(ctx SpecContext) {
+		s := newSite(ctx)
+		zones := map[string]int{}
+		var pools []berthv1alpha1.ClusterResourceQuantity
+		for i := range chaosZones {
+			zone := fmt.Sprintf("z%02d", i)
+			zones[zone] = chaosUnits
+			pools = append(pools, s.capacity(zone, strconv.Itoa(chaosUnits)))
+			s.createNode(ctx, zone, zone, "4000")
+		}
+		s.createResource(ctx, "licence", pools...)
+		w := s.watchFrom(ctx, "licence", zones)
+		replaceMain()
+
+		began := time.Now()
+		c := &chaos{site: s, witness: w, written: make(chan struct{})}
+		var working sync.WaitGroup
+		working.Go(func() { c.create(ctx) })
+		working.Go(func() { c.release(ctx) })
+		kills := c.killSchedulers(ctx)
+		startScheduler(ctx, schedulerOptions{name: "last", args: quickElection}).endAfterwards()
+		working.Wait()
+		Eventually(w.feasible, timeout, poll).Should(BeEmpty())
+		Expect(ctx.Err()).NotTo(HaveOccurred())
+		AddReportEntry("chaos", fmt.Sprintf("%d pods, %d released, %d bindings, %d kills, %d revisions, %d of %d pools were full, in %.0fs",
+			chaosPods, c.released.Load(), w.bound(), kills, w.revisions, w.fill(), chaosZones, time.Since(began).Seconds()),
+			ReportEntryVisibilityAlways)
+		w.expectNoBreach()
+		Expect(w.fill()).To(Equal(chaosZones), "pools that were full at some time, without which this proves little")
+
+		By("comparing the account with what pods say")
+		Eventually(s.reported).WithContext(ctx).WithArguments("licence").WithTimeout(timeout).WithPolling(poll).
+			Should(Equal(w.sums()))
+		Expect(s.resource(ctx, "licence").Status.Waiting).To(BeEquivalentTo(s.unbound(ctx)))
+	})
+})
+
+// chaos is pods that come and go.
+type chaos struct {
+	*site
+	*witness
+	written  chan struct{}
+	released atomic.Int32
+}
+
+// create makes all pods, by several writers.
+func (c *chaos) create(ctx context.Context) {
+	defer GinkgoRecover()
+	defer close(c.written)
+	pace := flowcontrol.NewTokenBucketRateLimiter(chaosCreations, chaosWriters)
+	defer pace.Stop()
+	var writing sync.WaitGroup
+	for writer := range chaosWriters {
+		writing.Go(func() {
+			defer GinkgoRecover()
+			for n := writer; n < chaosPods && ctx.Err() == nil; n += chaosWriters {
+				pace.Accept()
+				units := "1"
+				if n%10 == 0 {
+					units = "3"
+				}
+				c.createPod(ctx, "pod-"+strconv.Itoa(n), onZone(fmt.Sprintf("z%02d", rand.IntN(chaosZones))), asking("licence", units))
+			}
+		})
+	}
+	writing.Wait()
+}
+
+// release deletes pods, and lets others complete, until all have been created.
+func (c *chaos) release(ctx context.Context) {
+	defer GinkgoRecover()
+	pace := flowcontrol.NewTokenBucketRateLimiter(chaosReleases, 1)
+	defer pace.Stop()
+	pods := client.CoreV1().Pods(c.namespace)
+	for {
+		select {
+		case <-c.written:
+			return
+		case <-ctx.Done():
+			return
+		default:
+		}
+		pace.Accept()
+		completes := rand.IntN(3) == 0
+		pod := c.some(func(pod *corev1.Pod) bool { return !terminal(pod) && (!completes || pod.Spec.NodeName != "") })
+		if pod == nil {
+			continue
+		}
+		var err error
+		if completes {
+			_, err = pods.Patch(ctx, pod.Name, "application/merge-patch+json",
+				[]byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
+		} else {
+			err = pods.Delete(ctx, pod.Name, metav1.DeleteOptions{})
+		}
+		if apierrors.IsNotFound(err) {
+			continue // it was deleted a moment ago
+		}
+		Expect(err).NotTo(HaveOccurred())
+		c.released.Add(1)
+	}
+}
+
+// killSchedulers starts schedulers one after the other, and kills each while it is binding pods. It returns how many that
+// were.
+func (c *chaos) killSchedulers(ctx context.Context) int {
+	GinkgoHelper()
+	for n := range chaosKills {
+		before := c.bound()
+		victim := startScheduler(ctx, schedulerOptions{name: "victim-" + strconv.Itoa(n), args: quickElection})
+		Eventually(c.bound, timeout, poll/10).Should(BeNumerically(">=", before+betweenKills), "scheduler %d", n)
+		victim.crash()
+	}
+	return chaosKills
+}
+
+// unbound returns how many pods wait for a node.
+func (s *site) unbound(ctx context.Context) int {
+	GinkgoHelper()
+	list, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName="})
+	Expect(err).NotTo(HaveOccurred())
+	return len(list.Items)
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package resources_test checks that ClusterResources are given out exactly, with berth-scheduler and
+// berth-controller-manager as processes of their own, as they are shipped, against a real control plane.
+package resources_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// timeout is for what takes seconds on an idle machine. It is far below the five minutes after which the scheduler tries
+	// every pod again, so that a lost wake-up shows.
+	timeout = 60 * time.Second
+	poll    = 100 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = time.Second
+)
+
+// Names of the PriorityClasses.
+const (
+	low   = "low"
+	high  = "high"
+	never = "high-never"
+)
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+)
+
+// crash finds a panic in a log, whether it ended the process or was survived. The word alone is not one: the API server writes
+// "panicked: false" of every request whose client has gone, and specs kill clients.
+var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
+
+func TestResources(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "cluster resources")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
+	Expect(err).NotTo(HaveOccurred())
+	client, err = kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	createPriorities(ctx)
+	main = startScheduler(ctx, schedulerOptions{args: patientElection})
+	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = AfterSuite(func(ctx SpecContext) {
+	if plane == nil {
+		return
+	}
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+	if main == nil {
+		return // the start failed, and said why
+	}
+	Expect(sum(main.metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
+	logs, err := filepath.Glob(filepath.Join(plane.LogDir(), "*.log"))
+	Expect(err).NotTo(HaveOccurred())
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(crash.Find(text))).To(BeEmpty(), path)
+	}
+})
+
+func createPriorities(ctx context.Context) {
+	GinkgoHelper()
+	for _, class := range []schedulingv1.PriorityClass{
+		{ObjectMeta: metav1.ObjectMeta{Name: low}, Value: 10},
+		{ObjectMeta: metav1.ObjectMeta{Name: high}, Value: 1000},
+		{ObjectMeta: metav1.ObjectMeta{Name: never}, Value: 1000, PreemptionPolicy: ptr.To(corev1.PreemptNever)},
+	} {
+		_, err := client.SchedulingV1().PriorityClasses().Create(ctx, &class, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+	}
+}
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
