@@ -36,6 +36,8 @@ const (
 // Owners is a workload.Source over the scheduler's shared informers. It is safe for concurrent use.
 type Owners struct {
 	deployments, replicaSets, statefulSets, jobs, controllers, pods cache.Indexer
+
+	keys keys
 }
 
 var _ workload.Source = &Owners{}
@@ -188,9 +190,9 @@ func list[T any](indexer cache.Indexer, index, value string) []T {
 }
 
 // get looks an object up. It goes to the store itself, because a lister allocates for each lookup.
-func get[T any](indexer cache.Indexer, resource schema.GroupResource, namespace, name string) (T, error) {
+func get[T any](o *Owners, indexer cache.Indexer, resource schema.GroupResource, namespace, name string) (T, error) {
 	var none T
-	object, found, err := indexer.GetByKey(namespace + "/" + name)
+	object, found, err := indexer.GetByKey(o.keys.of(namespace, name))
 	if err != nil {
 		return none, fmt.Errorf("getting %s %s/%s: %w", resource, namespace, name, err)
 	}
@@ -203,27 +205,27 @@ func get[T any](indexer cache.Indexer, resource schema.GroupResource, namespace,
 
 // Deployment returns the named Deployment from the informer.
 func (o *Owners) Deployment(namespace, name string) (*appsv1.Deployment, error) {
-	return get[*appsv1.Deployment](o.deployments, appsv1.Resource("deployments"), namespace, name)
+	return get[*appsv1.Deployment](o, o.deployments, appsv1.Resource("deployments"), namespace, name)
 }
 
 // ReplicaSet returns the named ReplicaSet from the informer.
 func (o *Owners) ReplicaSet(namespace, name string) (*appsv1.ReplicaSet, error) {
-	return get[*appsv1.ReplicaSet](o.replicaSets, appsv1.Resource("replicasets"), namespace, name)
+	return get[*appsv1.ReplicaSet](o, o.replicaSets, appsv1.Resource("replicasets"), namespace, name)
 }
 
 // StatefulSet returns the named StatefulSet from the informer.
 func (o *Owners) StatefulSet(namespace, name string) (*appsv1.StatefulSet, error) {
-	return get[*appsv1.StatefulSet](o.statefulSets, appsv1.Resource("statefulsets"), namespace, name)
+	return get[*appsv1.StatefulSet](o, o.statefulSets, appsv1.Resource("statefulsets"), namespace, name)
 }
 
 // Job returns the named Job from the informer.
 func (o *Owners) Job(namespace, name string) (*batchv1.Job, error) {
-	return get[*batchv1.Job](o.jobs, batchv1.Resource("jobs"), namespace, name)
+	return get[*batchv1.Job](o, o.jobs, batchv1.Resource("jobs"), namespace, name)
 }
 
 // ReplicationController returns the named ReplicationController from the informer.
 func (o *Owners) ReplicationController(namespace, name string) (*corev1.ReplicationController, error) {
-	return get[*corev1.ReplicationController](o.controllers, corev1.Resource("replicationcontrollers"), namespace, name)
+	return get[*corev1.ReplicationController](o, o.controllers, corev1.Resource("replicationcontrollers"), namespace, name)
 }
 
 // BoundPods returns all pods that are bound to a node.
@@ -239,7 +241,7 @@ func (o *Owners) BoundPods() []*corev1.Pod {
 
 // Pod returns the pod, or nil if it is gone.
 func (o *Owners) Pod(namespace, name string) *corev1.Pod {
-	pod, err := get[*corev1.Pod](o.pods, corev1.Resource("pods"), namespace, name)
+	pod, err := get[*corev1.Pod](o, o.pods, corev1.Resource("pods"), namespace, name)
 	if err != nil {
 		return nil
 	}

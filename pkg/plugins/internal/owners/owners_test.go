@@ -237,6 +237,9 @@ func TestLookups(t *testing.T) {
 				t.Errorf("looking for %s in another namespace: got error %v, want not found", name, err)
 			}
 		}
+		if got := testing.AllocsPerRun(10, func() { lookups["nginx-v1"](plugintest.Namespace, "nginx-v1") }); got != 0 { //nolint:errcheck // found above
+			t.Errorf("a lookup makes %v allocations, want none", got)
+		}
 		if pod := w.Pod(plugintest.Namespace, "pod"); pod == nil || pod.Name != "pod" {
 			t.Errorf("looking for the pod: got %v", pod)
 		}
