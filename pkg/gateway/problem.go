@@ -82,7 +82,9 @@ type Problem struct {
 
 // Detail is one fault.
 type Detail struct {
-	Field   string `json:"field"`
+	// Field is the path of the value in the Cluster kind, such as "spec.flavors[2].totalCapacity".
+	Field string `json:"field"`
+	// Message is what the API server says about it.
 	Message string `json:"message"`
 }
 

@@ -38,10 +38,13 @@ type Options struct {
 	// Limits bound what clients may ask for.
 	Limits gateway.Limits
 
-	SecureServing  *genericoptions.SecureServingOptions
+	// SecureServing says where and with which certificate the API is served over TLS.
+	SecureServing *genericoptions.SecureServingOptions
+	// Authentication and Authorization say how the API server is asked who callers are and what they may do.
 	Authentication *genericoptions.DelegatingAuthenticationOptions
 	Authorization  *genericoptions.DelegatingAuthorizationOptions
-	Logging        *logsapi.LoggingConfiguration
+	// Logging are the flags of logging.
+	Logging *logsapi.LoggingConfiguration
 }
 
 // NewOptions returns the defaults: TLS on port 8443, with a certificate made in memory.
