@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/test/perf/decision"
 	"berth.dev/berth/test/perf/report"
@@ -80,6 +81,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	// Whatever the schedulers log would be part of what is measured.
 	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
 	ctx = klog.NewContext(ctx, logr.Discard())
 	configurations, err := readConfigurations()
 	if err != nil {
@@ -89,28 +91,26 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return checkAllocations(ctx, out, configurations, o.update)
 	}
 	results := &report.Results{Environment: report.ThisEnvironment(ctx, o.smoke)}
-	if err := measure(ctx, out, o, configurations, results); err != nil {
-		return err
-	}
-	if err := report.Print(out, results); err != nil {
-		return err
-	}
+	// Minutes of measuring are not thrown away because the last part has failed.
+	err = measure(ctx, out, o, configurations, results)
+	return errors.Join(err, report.Print(out, results), keep(o, results))
+}
+
+// keep writes the results to their files.
+func keep(o *options, results *report.Results) error {
 	switch {
-	case o.only.String() != "":
+	case o.only.String() != "" || len(results.Decisions) == 0:
 		return nil
 	case o.smoke:
 		return report.WriteJSON(smokeFile, results)
 	}
-	if err := report.WriteJSON(resultsFile, results); err != nil {
-		return err
-	}
-	return writeDoc(results)
+	return errors.Join(report.WriteJSON(resultsFile, results), writeDoc(results))
 }
 
 func measure(
 	ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations, results *report.Results,
 ) (err error) {
-	lengths, benchtime, label, runs := decision.Options{Rounds: 13, Turn: 100, Placements: 3}, "50ms", "performance", 2
+	lengths, benchtime, label, runs := decision.Options{Rounds: 13, Turn: 80, Placements: 3}, "20ms", "performance", 1
 	if o.smoke {
 		lengths, benchtime = decision.Options{Rounds: 6, Turn: 40, Placements: 1, MaxNodes: 5000}, "10ms"
 		runs = 0

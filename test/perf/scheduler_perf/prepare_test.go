@@ -36,7 +36,7 @@ const (
 	chosen    = 10
 
 	// podsOfWorkload is how many pods the workloads create at most.
-	podsOfWorkload = 3000
+	podsOfWorkload = 2000
 
 	crdTimeout = time.Minute
 )
