@@ -124,8 +124,8 @@ func TestPodsWithAPolicyCostLittle(t *testing.T) {
 		run  func(state fwk.CycleState)
 		most float64
 	}{
-		// Two of them look up the ReplicaSet and the Deployment, two put the state into the cycle.
-		"PreFilter": {func(state fwk.CycleState) { plugin.PreFilter(ctx, state, pod, nodes) }, 5},
+		// Two of them put the state into the cycle.
+		"PreFilter": {func(state fwk.CycleState) { plugin.PreFilter(ctx, state, pod, nodes) }, 3},
 		"Filter that admits": {func(state fwk.CycleState) {
 			if status := plugin.Filter(ctx, state, pod, nodes[0]); status != nil {
 				t.Errorf("Filter: %v", status.AsError())
