@@ -160,6 +160,7 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("writing events", "create events.events.k8s.io default"),
 		Entry("making its lease", "create leases.coordination.k8s.io berth-system"),
 		Entry("renewing its lease", "update leases.coordination.k8s.io berth-system/berth-controller-manager"),
+		Entry("reading the credentials of a provider of metrics", "get secrets berth-system/prometheus"),
 	)
 
 	DescribeTable("do not allow", func(ctx SpecContext, request string) {
@@ -168,7 +169,8 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("deleting pods", "delete pods default/web"),
 		Entry("binding pods", "create pods/binding default/web"),
 		Entry("creating pods", "create pods default"),
-		Entry("reading Secrets", "get secrets berth-system/token"),
+		Entry("listing Secrets", "list secrets berth-system"),
+		Entry("reading Secrets of other namespaces", "get secrets default/token"),
 		Entry("changing policies", "patch propagationpolicies.berth.dev default/web"),
 		Entry("changing Clusters", "update clusters.berth.dev beijing"),
 		Entry("deleting ClusterResources", "delete clusterresources.berth.dev licences"),
