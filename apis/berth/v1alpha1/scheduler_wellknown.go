@@ -7,6 +7,10 @@ const (
 	// HomeSchedulerLabel on a pod names the Scheduler that places the pod while there are several. Berth writes it.
 	HomeSchedulerLabel = "berth.dev/home-scheduler"
 
+	// GeoLocationAnnotation on a pod says where it would like to run while there are several Schedulers, as
+	// "country=US,city=Bellevue" with the keys of geoLocation. It is a wish: the pod runs elsewhere if nobody meets it.
+	GeoLocationAnnotation = "berth.dev/geo-location"
+
 	// SchedulerFinalizer keeps a Scheduler until it has given up its clusters and its waiting pods have another home.
 	SchedulerFinalizer = "berth.dev/drain-scheduler"
 

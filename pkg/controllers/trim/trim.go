@@ -34,6 +34,7 @@ var podAnnotations = []string{
 	berthv1alpha1.PolicyAnnotation, berthv1alpha1.PlacedByAnnotation, berthv1alpha1.PlacedPolicyAnnotation,
 	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, SafeToEvictAnnotation,
 	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation, berthv1alpha1.ChargedAnnotation,
+	berthv1alpha1.GeoLocationAnnotation,
 }
 
 // ByObject returns what the cache of the controllers holds of each kind.
@@ -60,7 +61,7 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 }
 
 // Pod cuts a pod down to its owner, place, stamp, requests, and what says whether it runs. For a pod that Berth placed it
-// also keeps what decides where a replacement could run.
+// also keeps what decides where a replacement could run, and of one that waits what decides who places it.
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
 	spec := corev1.PodSpec{
@@ -73,10 +74,13 @@ func Pod(pod *corev1.Pod) {
 		spec.ResourceClaims = pod.Spec.ResourceClaims
 		spec.Volumes = claims(pod.Spec.Volumes)
 	}
-	pod.Spec = spec
-	pod.Status = corev1.PodStatus{
-		Phase: pod.Status.Phase, StartTime: pod.Status.StartTime, Conditions: podReady(pod.Status.Conditions),
+	conditions := podReady(pod.Status.Conditions)
+	if spec.NodeName == "" {
+		spec.NodeSelector, spec.Affinity = pod.Spec.NodeSelector, pod.Spec.Affinity
+		conditions = append(conditions, podScheduled(pod.Status.Conditions)...)
 	}
+	pod.Spec = spec
+	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase, StartTime: pod.Status.StartTime, Conditions: conditions}
 }
 
 func containers(full []corev1.Container) []corev1.Container {
@@ -113,6 +117,16 @@ func podReady(conditions []corev1.PodCondition) []corev1.PodCondition {
 	for _, c := range conditions {
 		if c.Type == corev1.PodReady {
 			return []corev1.PodCondition{{Type: c.Type, Status: c.Status}}
+		}
+	}
+	return nil
+}
+
+// podScheduled keeps whether a scheduler has tried a pod in vain.
+func podScheduled(conditions []corev1.PodCondition) []corev1.PodCondition {
+	for _, c := range conditions {
+		if c.Type == corev1.PodScheduled {
+			return []corev1.PodCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason}}
 		}
 	}
 	return nil

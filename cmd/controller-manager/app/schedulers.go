@@ -1,0 +1,75 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"berth.dev/berth/pkg/controllers/binding"
+	"berth.dev/berth/pkg/controllers/dispatcher"
+	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/union"
+)
+
+// dispatchQPS and dispatchBurst limit how many pods get a home.
+const dispatchQPS, dispatchBurst = 500, 1000
+
+// schedulerKinds are the kinds without which clusters have no homes.
+var schedulerKinds = []string{"Scheduler", "Cluster", "PropagationPolicy"}
+
+// startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing else waits for that.
+func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+			return served(mgr.GetRESTMapper(), schedulerKinds...), nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // the process is told to end
+		}
+		writer, err := dispatchClient(mgr)
+		if err != nil {
+			return err
+		}
+		c, live := mgr.GetClient(), mgr.GetAPIReader()
+		leases := scheduler.NewLeases(live, c, clock.RealClock{})
+		for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
+			&scheduler.Reconciler{
+				Client: c, Live: live, Leases: leases,
+				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
+			},
+			&binding.Reconciler{Client: c, Live: live, Leases: leases},
+			&union.Reconciler{Client: c},
+			&dispatcher.Reconciler{
+				Client: c, Writer: writer, Topology: topology.NewTracker(c), Clock: clock.RealClock{},
+				SchedulerNames: opts.SchedulerNames,
+			},
+		} {
+			if err := controller.SetupWithManager(mgr); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		return nil
+	}
+}
+
+// dispatchClient returns a client with limits of its own.
+func dispatchClient(mgr ctrl.Manager) (client.Client, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.QPS, config.Burst = dispatchQPS, dispatchBurst
+	writer, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("making a client for the homes of pods: %w", err)
+	}
+	return writer, nil
+}

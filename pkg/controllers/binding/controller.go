@@ -1,0 +1,370 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package binding binds Clusters to Schedulers. What is recorded in the status of a Cluster is the truth; it changes in two
+// phases, as pkg/placement/home decides: the old scheduler is asked to drain, says that nothing of its own is under way any more,
+// and then the Cluster moves. A scheduler that has died loses its clusters after its Lease has been taken. The controller owns the
+// condition Bound of Clusters that exist, and the finalizers of Clusters and Schedulers that keep them until they are drained.
+package binding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/placement/home"
+)
+
+// Name is the name of the controller in logs and metrics.
+const Name = "binding"
+
+const (
+	// pause is how long a change waits for others.
+	pause = 100 * time.Millisecond
+	// again is when a pass looks again while something is under way.
+	again = 500 * time.Millisecond
+	// writers is how many Clusters are written at a time.
+	writers = 16
+	// leastDrains and drainShare bound the clusters that drain at a time: a tenth of all, and at least so many.
+	leastDrains, drainShare = 10, 10
+)
+
+// Reconciler keeps the bindings.
+type Reconciler struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads Schedulers from the API server, for what must not be decided by an old state.
+	Live client.Reader
+	// Leases takes the Leases of schedulers that have died.
+	Leases *scheduler.Leases
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+		Named(Name).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
+			whole.After[*berthv1alpha1.Cluster](pause), whole.Changes(clusterChanged))).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},
+			whole.After[*berthv1alpha1.Scheduler](pause), whole.Changes(schedulerChanged))).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the binding controller: %w", err)
+	}
+	return nil
+}
+
+func clusterChanged(before, after *berthv1alpha1.Cluster) bool {
+	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.Status.HomeRevision != after.Status.HomeRevision ||
+		!slices.Equal(before.Finalizers, after.Finalizers) ||
+		!apiequality.Semantic.DeepEqual(
+			apimeta.FindStatusCondition(before.Status.Conditions, berthv1alpha1.ClusterBound),
+			apimeta.FindStatusCondition(after.Status.Conditions, berthv1alpha1.ClusterBound))
+}
+
+func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
+	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		!slices.Equal(before.Finalizers, after.Finalizers) ||
+		!apiequality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
+		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || alive(before) != alive(after)
+}
+
+func alive(s *berthv1alpha1.Scheduler) bool {
+	return apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
+}
+
+// pass is one look at everything.
+type pass struct {
+	*Reconciler
+	objects    map[string]*berthv1alpha1.Scheduler
+	schedulers home.Schedulers
+	clusters   []*berthv1alpha1.Cluster
+	inputs     []home.Cluster
+	// fencedUntil is until when the schedulers that were fenced are for certain.
+	fencedUntil time.Time
+}
+
+// Reconcile makes one step with each binding.
+func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+	p, err := r.gather(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	desired, err := home.Desired(p.inputs, p.schedulers)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := p.fence(ctx, desired); err != nil {
+		return reconcile.Result{}, err
+	}
+	records, _ := home.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
+	unsettled, err := p.writeClusters(ctx, desired, records)
+	commons, errCommons := p.commons(ctx)
+	leaving, errFinal := p.finalize(ctx, records)
+	result := reconcile.Result{}
+	if unsettled || commons || leaving {
+		result.RequeueAfter = again
+	}
+	return result, errors.Join(err, errCommons, errFinal)
+}
+
+func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
+	p := &pass{Reconciler: r, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: home.Schedulers{}}
+	var schedulers berthv1alpha1.SchedulerList
+	if err := r.Client.List(ctx, &schedulers); err != nil {
+		return nil, fmt.Errorf("listing schedulers: %w", err)
+	}
+	for i := range schedulers.Items {
+		p.add(&schedulers.Items[i])
+	}
+	var clusters berthv1alpha1.ClusterList
+	if err := r.Client.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing clusters: %w", err)
+	}
+	for i := range clusters.Items {
+		c := &clusters.Items[i]
+		if c.Spec.Provision != nil && c.Status.HomeScheduler == "" {
+			continue // it does not exist yet
+		}
+		p.clusters = append(p.clusters, c)
+		p.inputs = append(p.inputs, home.Cluster{
+			Name: c.Name, Pin: c.Spec.HomeScheduler, Leaving: c.DeletionTimestamp != nil, Record: recordOf(c),
+		})
+		if h := c.Status.HomeScheduler; h != "" && p.schedulers[h] == nil {
+			p.schedulers[h] = &home.Scheduler{Name: h}
+		}
+	}
+	return p, nil
+}
+
+func (p *pass) add(s *berthv1alpha1.Scheduler) {
+	known := &home.Scheduler{
+		Name: s.Name, Weight: int(s.Spec.Weight), Registered: true, Leaving: s.DeletionTimestamp != nil, Alive: alive(s),
+		Drained: map[string]int64{},
+	}
+	for _, d := range s.Status.Drained {
+		known.Drained[d.Cluster] = d.Revision
+	}
+	p.objects[s.Name], p.schedulers[s.Name] = s, known
+}
+
+func recordOf(c *berthv1alpha1.Cluster) home.Record {
+	r := home.Record{Home: c.Status.HomeScheduler, Revision: c.Status.HomeRevision}
+	if t := c.Status.HomeTransfer; t != nil {
+		r.Moving, r.To = true, t.To
+	}
+	return r
+}
+
+// fence takes the Leases of schedulers that have died and are to lose something.
+func (p *pass) fence(ctx context.Context, desired []string) error {
+	loses := map[string]bool{}
+	for i, c := range p.inputs {
+		if c.Record.Home != "" && c.Record.Home != desired[i] {
+			loses[c.Record.Home] = true
+		}
+	}
+	for name, s := range p.objects {
+		if s.Status.Commons != nil && p.schedulers.Taking() > 0 {
+			loses[name] = true
+		}
+	}
+	for name := range loses {
+		s := p.schedulers[name]
+		if s.Alive {
+			continue
+		}
+		key := scheduler.DefaultLease(name)
+		if object := p.objects[name]; object != nil {
+			key = scheduler.LeaseOf(object)
+		}
+		until, taken, err := p.Leases.Take(ctx, key)
+		if err != nil {
+			return err
+		}
+		if s.Fenced = taken; taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
+			p.fencedUntil = until
+		}
+	}
+	return nil
+}
+
+// stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.
+func (p *pass) stillFenced() bool {
+	return p.fencedUntil.IsZero() || time.Now().Before(p.fencedUntil)
+}
+
+// writeClusters writes what has changed, and says whether more is to come.
+func (p *pass) writeClusters(ctx context.Context, desired []string, records []home.Record) (unsettled bool, err error) {
+	errs := make([]error, len(p.clusters))
+	var more atomic.Bool
+	workqueue.ParallelizeUntil(ctx, writers, len(p.clusters), func(i int) {
+		if records[i] != p.inputs[i].Record && !p.stillFenced() {
+			more.Store(true)
+			return
+		}
+		err := p.write(ctx, p.clusters[i], desired[i], records[i])
+		if apierrors.IsConflict(err) {
+			more.Store(true) // the cache lags behind, or another controller wrote in between
+			return
+		}
+		errs[i] = client.IgnoreNotFound(err)
+		if records[i].Home != desired[i] {
+			more.Store(true)
+		}
+	})
+	return more.Load(), errors.Join(errs...)
+}
+
+func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired string, record home.Record) error {
+	if err := p.keep(ctx, before, record); err != nil {
+		return err
+	}
+	after := before.DeepCopy()
+	after.Status.HomeScheduler, after.Status.HomeRevision, after.Status.HomeTransfer = record.Home, record.Revision, nil
+	if record.Moving {
+		after.Status.HomeTransfer = &berthv1alpha1.HomeTransfer{To: record.To}
+	}
+	apimeta.SetStatusCondition(&after.Status.Conditions, p.bound(before, desired, record))
+	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := p.Client.Status().Patch(ctx, after, patch); err != nil {
+		return fmt.Errorf("writing the home of cluster %s: %w", before.Name, err)
+	}
+	return nil
+}
+
+// keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter any more. With one
+// scheduler nothing needs to be drained.
+func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record home.Record) error {
+	has := slices.Contains(before.Finalizers, berthv1alpha1.ClusterFinalizer)
+	leaving := before.DeletionTimestamp != nil
+	wants := before.Status.HomeScheduler != "" && (leaving && has || !leaving && len(p.objects) > 1)
+	if leaving && record.Home == "" && before.Status.HomeScheduler == "" {
+		wants = false
+	}
+	if has == wants {
+		return nil
+	}
+	after := before.DeepCopy()
+	if wants {
+		after.Finalizers = append(after.Finalizers, berthv1alpha1.ClusterFinalizer)
+	} else {
+		after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == berthv1alpha1.ClusterFinalizer })
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := p.Client.Patch(ctx, after, patch); err != nil {
+		return fmt.Errorf("writing the finalizer of cluster %s: %w", before.Name, err)
+	}
+	*before = *after // of this pass alone
+	return nil
+}
+
+// bound is the condition Bound of a cluster.
+func (p *pass) bound(c *berthv1alpha1.Cluster, desired string, record home.Record) metav1.Condition {
+	condition := metav1.Condition{
+		Type: berthv1alpha1.ClusterBound, Status: metav1.ConditionTrue, ObservedGeneration: c.Generation,
+		Reason: berthv1alpha1.ReasonBound, Message: "scheduler " + record.Home + " places pods on the cluster",
+	}
+	owner := p.schedulers[record.Home]
+	switch {
+	case len(p.objects) == 0:
+		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoScheduler
+		condition.Message = "no Scheduler is registered: a berth-scheduler without a name places pods on all clusters"
+	case record.Home == "" || owner == nil || !owner.Alive:
+		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoReadyScheduler
+		condition.Message = "no Scheduler that could take the cluster is ready"
+	case record.Moving:
+		condition.Reason = berthv1alpha1.ReasonMoving
+		condition.Message = fmt.Sprintf("scheduler %s is asked to give the cluster up", record.Home)
+		if record.To != "" {
+			condition.Message += " to scheduler " + record.To
+		}
+	case c.Spec.HomeScheduler != "" && c.Spec.HomeScheduler != desired:
+		condition.Reason = berthv1alpha1.ReasonPinnedElsewhere
+		condition.Message = fmt.Sprintf("scheduler %s, which spec.homeScheduler names, is not ready: scheduler %s has the cluster",
+			c.Spec.HomeScheduler, record.Home)
+	}
+	return condition
+}
+
+// finalize keeps each Scheduler until it has given everything up, and says whether one is leaving.
+func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving bool, err error) {
+	var errs []error
+	for _, before := range p.objects {
+		has := slices.Contains(before.Finalizers, berthv1alpha1.SchedulerFinalizer)
+		if before.DeletionTimestamp != nil && has {
+			leaving = true
+		}
+		if wants, err := p.needed(ctx, before, records); err != nil || has == wants {
+			errs = append(errs, err)
+			continue
+		}
+		after := before.DeepCopy()
+		if has {
+			after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == berthv1alpha1.SchedulerFinalizer })
+		} else {
+			after.Finalizers = append(after.Finalizers, berthv1alpha1.SchedulerFinalizer)
+		}
+		err := p.Client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			errs = append(errs, fmt.Errorf("writing the finalizer of scheduler %s: %w", before.Name, err))
+		}
+	}
+	return leaving, errors.Join(errs...)
+}
+
+// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons or a
+// waiting pod is its own. Pods can go elsewhere only if there is another scheduler.
+func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []home.Record) (bool, error) {
+	if s.DeletionTimestamp == nil {
+		return true, nil
+	}
+	if !slices.Contains(s.Finalizers, berthv1alpha1.SchedulerFinalizer) {
+		return false, nil
+	}
+	owned := slices.ContainsFunc(p.inputs, func(c home.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
+		slices.ContainsFunc(records, func(r home.Record) bool { return r.Home == s.Name || r.To == s.Name })
+	if owned || s.Status.Commons != nil || p.schedulers.Taking() == 0 {
+		return owned || s.Status.Commons != nil, nil
+	}
+	var pods corev1.PodList
+	err := p.Client.List(ctx, &pods, client.MatchingLabels{berthv1alpha1.HomeSchedulerLabel: s.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return false, fmt.Errorf("listing the pods of scheduler %s: %w", s.Name, err)
+	}
+	waits := func(pod corev1.Pod) bool { return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil }
+	return len(p.objects) > 1 && slices.ContainsFunc(pods.Items, waits), nil
+}
+
+// sortedNames returns the names of the schedulers in order.
+func (p *pass) sortedNames() []string {
+	names := make([]string, 0, len(p.objects))
+	for name := range p.objects {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}

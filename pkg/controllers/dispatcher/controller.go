@@ -1,0 +1,170 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dispatcher gives each waiting pod a home while there are several Schedulers: the one that is to place it, recorded in a
+// label of the pod. A pod of a policy goes where the policy has free seats; any other pod goes where its selectors let it run, to
+// the place it wishes for, and else to the scheduler with the least to do. With one Scheduler, or none, nothing is written.
+//
+// The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of clusters, and a pod can be
+// bound only once.
+package dispatcher
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// Name is the name of the controller in logs and metrics.
+const Name = "dispatcher"
+
+const (
+	// pause is how long a change waits for others.
+	pause = 50 * time.Millisecond
+	// writers is how many pods are written at a time.
+	writers = 32
+	// look is when a pass looks for pods that their home has tried in vain.
+	look = 2 * time.Second
+)
+
+// Reconciler writes the homes of pods.
+type Reconciler struct {
+	// Client reads from the cache.
+	Client client.Client
+	// Writer writes pods. It has limits of its own, so that a burst of pods does not hold the other controllers up.
+	Writer client.Client
+	// Topology tells the nodes of each Cluster.
+	Topology *topology.Tracker
+	// Clock tells how long a pod has waited at its home.
+	Clock clock.PassiveClock
+	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
+	SchedulerNames []string
+
+	mu    sync.Mutex
+	waits map[types.UID]*wait
+}
+
+// wait is what is remembered of a pod at its home.
+type wait struct {
+	home  string
+	since time.Time
+	// tries is the number of homes that have tried the pod in vain.
+	tries int
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c := mgr.GetCache()
+	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+		Named(Name).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, whole.After[*berthv1alpha1.Scheduler](pause),
+			whole.Changes(schedulerChanged))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, whole.After[*berthv1alpha1.Cluster](pause),
+			whole.Changes(func(a, b *berthv1alpha1.Cluster) bool {
+				return a.Generation != b.Generation || a.Status.HomeRevision != b.Status.HomeRevision
+			}))).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whole.After[*corev1.Pod](pause), whole.Changes(podChanged))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, whole.After[*berthv1alpha1.PropagationPolicy](pause),
+			whole.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the dispatcher: %w", err)
+	}
+	return nil
+}
+
+func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
+	return takes(before) != takes(after) || (before.Status.Commons == nil) != (after.Status.Commons == nil)
+}
+
+// podChanged says whether a change of a pod can change a home: its own, or that of one which wants its seat.
+func podChanged(before, after *corev1.Pod) bool {
+	return before.Spec.NodeName != after.Spec.NodeName || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.Status.Phase != after.Status.Phase ||
+		before.Labels[berthv1alpha1.HomeSchedulerLabel] != after.Labels[berthv1alpha1.HomeSchedulerLabel]
+}
+
+// takes says whether a scheduler can place pods.
+func takes(s *berthv1alpha1.Scheduler) bool {
+	return s.DeletionTimestamp == nil && apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
+}
+
+// Reconcile gives every waiting pod its home.
+func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+	var schedulers berthv1alpha1.SchedulerList
+	if err := r.Client.List(ctx, &schedulers, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing schedulers: %w", err)
+	}
+	if len(schedulers.Items) < 2 {
+		return reconcile.Result{}, nil
+	}
+	p, err := r.gather(ctx, schedulers.Items)
+	if err != nil || p == nil {
+		return reconcile.Result{}, err
+	}
+	if err := p.decide(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
+	result := reconcile.Result{}
+	if p.remember() > 0 {
+		result.RequeueAfter = look
+	}
+	return result, r.write(ctx, p.changes)
+}
+
+// change is a new home of a pod.
+type change struct {
+	pod  *corev1.Pod
+	home string
+}
+
+func (r *Reconciler) write(ctx context.Context, changes []change) error {
+	errs := make([]error, len(changes))
+	workqueue.ParallelizeUntil(ctx, writers, len(changes), func(i int) { errs[i] = r.label(ctx, changes[i]) })
+	failed := 0
+	var first error
+	for _, err := range errs {
+		if err != nil {
+			failed++
+			first = err
+		}
+	}
+	if first != nil {
+		return fmt.Errorf("%d of %d pods got no home: %w", failed, len(changes), first)
+	}
+	return nil
+}
+
+func (r *Reconciler) label(ctx context.Context, c change) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": c.pod.UID, "labels": map[string]string{berthv1alpha1.HomeSchedulerLabel: c.home},
+	}})
+	if err != nil {
+		return fmt.Errorf("writing the home of pod %s/%s: %w", c.pod.Namespace, c.pod.Name, err)
+	}
+	target := &corev1.Pod{}
+	target.Namespace, target.Name = c.pod.Namespace, c.pod.Name
+	err = r.Writer.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it is gone, or another pod has its name
+	}
+	return fmt.Errorf("writing the home of pod %s/%s: %w", c.pod.Namespace, c.pod.Name, err)
+}

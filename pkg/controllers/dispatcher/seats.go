@@ -1,0 +1,168 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatcher
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/workload"
+)
+
+// decideWorkload gives the waiting pods of a workload with a policy to the homes of the clusters that have free seats for them.
+func (p *pass) decideWorkload(index *policymatch.Index, o *workloads.Observed, seated map[types.UID]bool) {
+	if o.Pending(true) == 0 || !slices.Contains(p.SchedulerNames, o.Scheduler) {
+		return
+	}
+	policy, _, err := index.Match(o.Selectable(), o.Request)
+	if err != nil || policy == nil {
+		return
+	}
+	order, err := policymatch.Order(policy)
+	if err != nil {
+		return // the scheduler tells the pods
+	}
+	var revisions []workload.Revision
+	pods := map[workload.Revision][]*corev1.Pod{}
+	for _, pod := range o.Pods {
+		revision, _ := workload.RevisionOf(pod)
+		if pods[revision] == nil {
+			revisions = append(revisions, revision)
+		}
+		pods[revision] = append(pods[revision], pod)
+	}
+	for _, revision := range revisions {
+		s := &share{pass: p, seats: order, observed: o}
+		s.count(pods[revision])
+		strict := policy.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
+		for _, pod := range s.waiting {
+			if demand.Asks(pod) {
+				continue // see decidePod
+			}
+			if h := s.homeFor(pod); h != "" {
+				p.assign(pod, h)
+				seated[pod.UID] = true
+			}
+		}
+		s.rest(seated, strict)
+	}
+}
+
+// share is one revision of a workload with the seats that it has.
+type share struct {
+	*pass
+	seats    *apportion.Order
+	observed *workloads.Observed
+	plan     *apportion.Plan // nil if the number of replicas is not known
+	held     []int64         // by cluster
+	free     map[string]int  // seats by home
+	of       map[string]bool // homes of the clusters of the policy
+	waiting  []*corev1.Pod
+	turn     string // home of the cluster whose turn it is, if the number of replicas is not known
+}
+
+// count finds out which seats are free at which home.
+func (s *share) count(pods []*corev1.Pod) {
+	s.held, s.free, s.of = make([]int64, s.seats.Len()), map[string]int{}, map[string]bool{}
+	for _, pod := range pods {
+		if pod.Spec.NodeName == "" {
+			if slices.Contains(s.SchedulerNames, pod.Spec.SchedulerName) {
+				s.waiting = append(s.waiting, pod)
+			}
+			continue
+		}
+		if _, cluster := s.topology.Place(pod.Spec.NodeName); cluster != "" {
+			if i, named := s.seats.Index(cluster); named {
+				s.held[i]++
+			}
+		}
+	}
+	if s.observed.ReplicasKnown {
+		s.plan = s.seats.Plan(int64(s.observed.Replicas))
+	}
+	for i := range s.seats.Len() {
+		h := s.homeOf[s.seats.Name(i)]
+		if h == "" {
+			continue
+		}
+		s.of[h] = true
+		if s.plan != nil {
+			s.free[h] += max(0, s.plan.Share(i)-int(s.held[i]))
+		}
+	}
+	if s.plan == nil {
+		for _, i := range s.seats.Ranking(s.held) {
+			if h := s.homeOf[s.seats.Name(int(i))]; h != "" {
+				s.turn = h
+				break
+			}
+		}
+	}
+	// Whoever has a home with a free seat keeps it, so they come first.
+	slices.SortStableFunc(s.waiting, func(a, b *corev1.Pod) int { return s.rank(a) - s.rank(b) })
+}
+
+func (s *share) rank(pod *corev1.Pod) int {
+	if s.of[s.homeNow(pod)] {
+		return 0
+	}
+	return 1
+}
+
+// homeFor returns the home of a seat for the pod, which it takes up, empty if no seat is known to be free.
+func (s *share) homeFor(pod *corev1.Pod) string {
+	if ordinal, fixed := workload.Ordinal(pod, s.observed.OrdinalStart); fixed {
+		if ordinal < apportion.MaxSeats {
+			if cluster, found := s.seats.Plan(int64(ordinal) + 1).Owner(int64(ordinal)); found {
+				return s.homeOf[s.seats.Name(cluster)]
+			}
+		}
+		return ""
+	}
+	present := s.homeNow(pod)
+	if s.plan == nil {
+		if s.of[present] && !s.inVain(pod) {
+			return present
+		}
+		if s.turn == present {
+			return "" // it was tried there in vain
+		}
+		return s.turn
+	}
+	best := ""
+	if s.free[present] > 0 {
+		best = present
+	} else {
+		for _, name := range s.order {
+			if s.free[name] > 0 && (best == "" || s.free[name] > s.free[best]) {
+				best = name
+			}
+		}
+	}
+	if best != "" {
+		s.free[best]--
+	}
+	return best
+}
+
+// rest gives pods without a seat to some home of the policy, or to any if the policy lets them go anywhere.
+func (s *share) rest(seated map[types.UID]bool, strict bool) {
+	only := s.of
+	if !strict || len(only) == 0 {
+		only = nil
+	}
+	for _, pod := range s.waiting {
+		if !seated[pod.UID] {
+			s.decidePod(pod, only)
+			seated[pod.UID] = true
+		}
+	}
+}

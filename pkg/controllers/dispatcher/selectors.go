@@ -1,0 +1,66 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatcher
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/home"
+)
+
+// selective says whether a pod says on which nodes it can run.
+func selective(pod *corev1.Pod) bool {
+	return len(pod.Spec.NodeSelector) > 0 || pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil &&
+		pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// admission returns what tells the nodes on which the pod can run. Of a selector that cannot be understood none is.
+func admission(pod *corev1.Pod) func(*corev1.Node) bool {
+	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+	return func(node *corev1.Node) bool {
+		admits, err := required.Match(node)
+		return err == nil && admits
+	}
+}
+
+// maxGeoLocation bounds the annotation before it is read.
+const maxGeoLocation = 600
+
+// wishOf returns what the pod would like of its place.
+func wishOf(pod *corev1.Pod) home.Wish {
+	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	const gib = 1 << 30
+	return home.Wish{
+		Geo: geoOf(pod.Annotations[berthv1alpha1.GeoLocationAnnotation]),
+		CPU: (requests.Cpu().MilliValue() + 999) / 1000, Mem: (requests.Memory().Value() + gib - 1) / gib,
+	}
+}
+
+// geoOf reads "country=US,city=Bellevue". What cannot be understood is no wish.
+func geoOf(text string) berthv1alpha1.GeoLocation {
+	var geo berthv1alpha1.GeoLocation
+	if len(text) > maxGeoLocation {
+		return geo
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "city":
+			geo.City = value
+		case "province":
+			geo.Province = value
+		case "area":
+			geo.Area = value
+		case "country":
+			geo.Country = value
+		}
+	}
+	return geo
+}

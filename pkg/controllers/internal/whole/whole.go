@@ -1,0 +1,38 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package whole is for controllers each of whose passes looks at everything there is, because a change of one object may concern
+// all the others. There is one key, and a burst of events makes one pass.
+package whole
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// Key is the only key.
+type Key struct{}
+
+type queue = workqueue.TypedRateLimitingInterface[Key]
+
+// After asks for a pass after a pause.
+func After[T client.Object](pause time.Duration) handler.TypedEventHandler[T, Key] {
+	return handler.TypedFuncs[T, Key]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { q.AddAfter(Key{}, pause) },
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { q.AddAfter(Key{}, pause) },
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { q.AddAfter(Key{}, pause) },
+	}
+}
+
+// Changes lets updates pass that matter, and everything that comes or goes.
+func Changes[T any](matters func(before, after T) bool) predicate.TypedPredicate[T] {
+	return predicate.TypedFuncs[T]{
+		UpdateFunc: func(e event.TypedUpdateEvent[T]) bool { return matters(e.ObjectOld, e.ObjectNew) },
+	}
+}

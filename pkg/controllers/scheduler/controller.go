@@ -1,0 +1,137 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Name is the name of the controller in logs and metrics.
+const Name = "scheduler"
+
+// lookInterval is how often the Lease of each Scheduler is read.
+const lookInterval = time.Second
+
+// Reconciler keeps the condition Ready of Schedulers and runs those that are managed.
+type Reconciler struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads Deployments from the API server.
+	Live client.Reader
+	// Leases tells which Schedulers run.
+	Leases *Leases
+	// Template is the Deployment of which that of a managed Scheduler is a copy.
+	Template types.NamespacedName
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := builder.ControllerManagedBy(mgr).
+		Named(Name).
+		For(&berthv1alpha1.Scheduler{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the scheduler controller: %w", err)
+	}
+	return nil
+}
+
+// Reconcile brings one Scheduler up to date, and looks again after a while.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (reconcile.Result, error) {
+	before := &berthv1alpha1.Scheduler{}
+	if err := r.Client.Get(ctx, request.NamespacedName, before); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	state, err := r.Leases.Look(ctx, LeaseOf(before))
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	condition := ready(before, state)
+	errRun := r.run(ctx, before)
+	if errors.Is(errRun, errNoTemplate) && condition.Status != metav1.ConditionTrue {
+		condition.Reason, condition.Message = berthv1alpha1.ReasonNoTemplate, errRun.Error()
+		errRun = nil
+	}
+	after := before.DeepCopy()
+	after.Status.ObservedGeneration = before.Generation
+	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
+	if !apiequality.Semantic.DeepEqual(before.Status, after.Status) {
+		err = r.Client.Status().Patch(ctx, after, client.MergeFrom(before))
+		if err = client.IgnoreNotFound(err); err != nil {
+			return reconcile.Result{}, fmt.Errorf("writing the status of scheduler %s: %w", before.Name, err)
+		}
+	}
+	return reconcile.Result{RequeueAfter: lookInterval}, errRun
+}
+
+func ready(s *berthv1alpha1.Scheduler, state State) metav1.Condition {
+	c := metav1.Condition{
+		Type: berthv1alpha1.SchedulerReady, Status: metav1.ConditionFalse, ObservedGeneration: s.Generation,
+		Reason: berthv1alpha1.ReasonLeaseExpired,
+	}
+	key := LeaseOf(s)
+	switch {
+	case !state.Exists:
+		c.Reason, c.Message = berthv1alpha1.ReasonNoLease, fmt.Sprintf("lease %s does not exist yet: no process has started", key)
+	case !state.Alive:
+		c.Message = fmt.Sprintf("no process of the scheduler renews lease %s", key)
+	default:
+		c.Status, c.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonLeaseHeld
+		c.Message = fmt.Sprintf("a process holds lease %s", key)
+	}
+	return c
+}
+
+var errNoTemplate = errors.New("there is no Deployment to copy")
+
+// run makes the Deployment of a managed Scheduler. It goes with its owner.
+func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error {
+	if s.Spec.Managed == nil || s.DeletionTimestamp != nil {
+		return nil
+	}
+	template := &appsv1.Deployment{}
+	if err := r.Live.Get(ctx, r.Template, template); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading deployment %s: %w", r.Template, err)
+	} else if err != nil {
+		return fmt.Errorf("%w: deployment %s does not exist", errNoTemplate, r.Template)
+	}
+	want := DeploymentOf(s, template)
+	have := &appsv1.Deployment{}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), have)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading deployment %s: %w", client.ObjectKeyFromObject(want), err)
+	}
+	switch {
+	case err != nil:
+		err = r.Client.Create(ctx, want)
+	case !metav1.IsControlledBy(have, s):
+		return fmt.Errorf("deployment %s exists and belongs to somebody else", client.ObjectKeyFromObject(want))
+	case have.Annotations[specAnnotation] == want.Annotations[specAnnotation]:
+		return nil
+	default:
+		want.ResourceVersion = have.ResourceVersion
+		want.Spec.Selector = have.Spec.Selector
+		err = r.Client.Update(ctx, want)
+	}
+	if err != nil {
+		return fmt.Errorf("writing deployment %s: %w", client.ObjectKeyFromObject(want), err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package scheduler looks after the Schedulers: it tells by their Leases which of them run, runs those that are managed, and lets
+// those that are deleted go once nothing depends on them. It owns the condition Ready of Schedulers.
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Taker is the holder of Leases that were taken from schedulers that no longer renew them.
+const Taker = "berth-controller-manager"
+
+// defaultDuration is how long a Lease lasts that does not say so.
+const defaultDuration = 15 * time.Second
+
+// LeaseOf returns the Lease of a Scheduler.
+func LeaseOf(s *berthv1alpha1.Scheduler) types.NamespacedName {
+	if s.Spec.Lease != nil {
+		return types.NamespacedName{Namespace: s.Spec.Lease.Namespace, Name: s.Spec.Lease.Name}
+	}
+	return DefaultLease(s.Name)
+}
+
+// DefaultLease returns the Lease of a Scheduler that names none.
+func DefaultLease(name string) types.NamespacedName {
+	return types.NamespacedName{
+		Namespace: berthv1alpha1.DefaultLeaseNamespace, Name: berthv1alpha1.DefaultLeasePrefix + name,
+	}
+}
+
+// Leases tells which Leases are renewed. It goes by its own clock from the moment at which it saw a renewal, so that clocks which
+// differ between machines do no harm. It is safe for concurrent use.
+type Leases struct {
+	reader client.Reader
+	writer client.Client
+	clock  clock.PassiveClock
+
+	mu   sync.Mutex
+	seen map[types.NamespacedName]sighting
+}
+
+// sighting is the last change of a Lease.
+type sighting struct {
+	holder   string
+	renewed  metav1.MicroTime
+	duration time.Duration
+	at       time.Time
+}
+
+// NewLeases returns a tracker that reads from the API server itself.
+func NewLeases(reader client.Reader, writer client.Client, clk clock.PassiveClock) *Leases {
+	return &Leases{reader: reader, writer: writer, clock: clk, seen: map[types.NamespacedName]sighting{}}
+}
+
+// State is what is known of a Lease.
+type State struct {
+	// Exists says whether there is a Lease.
+	Exists bool
+	// Alive is true from a renewal by a scheduler until the Lease has lasted as long as it says.
+	Alive bool
+	// Holder is who holds it.
+	Holder string
+}
+
+// Look reads a Lease.
+func (l *Leases) Look(ctx context.Context, key types.NamespacedName) (State, error) {
+	lease, err := l.read(ctx, key)
+	if err != nil || lease == nil {
+		return State{}, err
+	}
+	return l.note(key, lease), nil
+}
+
+func (l *Leases) read(ctx context.Context, key types.NamespacedName) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{}
+	err := l.reader.Get(ctx, key, lease)
+	if apierrors.IsNotFound(err) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.seen, key)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading lease %s: %w", key, err)
+	}
+	return lease, nil
+}
+
+func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) State {
+	now := l.clock.Now()
+	next := sighting{
+		holder: ptr.Deref(lease.Spec.HolderIdentity, ""), renewed: ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{}),
+		duration: durationOf(lease), at: now,
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, known := l.seen[key]
+	switch {
+	case known && before.renewed.Equal(&next.renewed) && before.holder == next.holder:
+		next.at = before.at
+	case known && next.holder == "":
+		// Given back: another process of the scheduler may take it up for as long as it would have lasted.
+		next.at, next.duration = before.at, before.duration
+	}
+	l.seen[key] = next
+	alive := next.holder != Taker && !next.renewed.IsZero() && now.Sub(next.at) < next.duration
+	return State{Exists: true, Alive: alive, Holder: next.holder}
+}
+
+// durationOf returns how long a Lease lasts. One that is given back says one second, which is not what its holder had.
+func durationOf(lease *coordinationv1.Lease) time.Duration {
+	seconds := ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)
+	if seconds <= 1 {
+		return defaultDuration
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// Take takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the returned time no process of the
+// scheduler can hold it, so none binds anything. False says that the Lease is alive after all.
+func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time.Time, taken bool, err error) {
+	lease, err := l.read(ctx, key)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	start := l.clock.Now()
+	if lease == nil {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		fill(lease, start)
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(defaultDuration.Seconds()))
+		err = l.writer.Create(ctx, lease)
+	} else {
+		if l.note(key, lease).Alive {
+			return time.Time{}, false, nil
+		}
+		fill(lease, start)
+		err = l.writer.Update(ctx, lease)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return time.Time{}, false, nil // somebody was quicker, which the next look tells
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("taking lease %s: %w", key, err)
+	}
+	// Who waits for it waits for a whole duration, and a third of that leaves time for the writes that follow.
+	return start.Add(durationOf(lease) / 3), true, nil
+}
+
+func fill(lease *coordinationv1.Lease, now time.Time) {
+	lease.Spec.HolderIdentity = ptr.To(Taker)
+	lease.Spec.AcquireTime = ptr.To(metav1.NewMicroTime(now))
+	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now))
+}
