@@ -55,6 +55,7 @@ type options struct {
 	only        *regexp.Regexp
 	allocations bool
 	update      bool
+	from        string
 }
 
 func parse(args []string) (*options, error) {
@@ -64,6 +65,7 @@ func parse(args []string) (*options, error) {
 		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput")
 	allocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+baselineFile)
 	update := flags.Bool("update", false, "with -allocations, write the file instead")
+	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -71,13 +73,20 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flag -only: %w", err)
 	}
-	return &options{smoke: *smoke, only: names, allocations: *allocations, update: *update}, nil
+	return &options{smoke: *smoke, only: names, allocations: *allocations, update: *update, from: *from}, nil
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
+	}
+	if o.from != "" {
+		results, err := report.ReadJSON(o.from)
+		if err != nil {
+			return err
+		}
+		return errors.Join(report.Print(out, results), writeDoc(results))
 	}
 	// Whatever the schedulers log would be part of what is measured.
 	klog.SetLogger(logr.Discard())
