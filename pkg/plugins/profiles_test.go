@@ -13,6 +13,7 @@ import (
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"berth.dev/berth/pkg/plugins/berthbinder"
+	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -43,24 +44,32 @@ func names(set schedulerconfig.PluginSet) []string {
 
 // The order that the framework makes of a profile is not the order in which the profile names its plugins.
 func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
-	berths := []string{nodegrouppolicy.Name, clusterresource.Name}
+	rejecting := []string{nodegrouppolicy.Name, clusterresource.Name}
+	judging := append(slices.Clone(rejecting), clustermetrics.Name)
 	for name, path := range shipped {
 		t.Run(name, func(t *testing.T) {
 			s := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, path)))
 			effective := s.Framework.ListPlugins()
-			for point, set := range map[string]schedulerconfig.PluginSet{
-				"PreFilter": effective.PreFilter, "Filter": effective.Filter, "PostFilter": effective.PostFilter,
+			for point, first := range map[string]struct {
+				set  schedulerconfig.PluginSet
+				want []string
+			}{
+				"PreFilter": {effective.PreFilter, judging}, "Filter": {effective.Filter, judging},
+				"PostFilter": {effective.PostFilter, rejecting},
 			} {
-				if got := names(set); len(got) < 3 || !slices.Equal(got[:2], berths) {
-					t.Errorf("%s runs %v, want %v first and the stock plugins behind them", point, got, berths)
+				if got := names(first.set); len(got) <= len(first.want) || !slices.Equal(got[:len(first.want)], first.want) {
+					t.Errorf("%s runs %v, want %v first and the stock plugins behind them", point, got, first.want)
 				}
 			}
-			for point, set := range map[string]schedulerconfig.PluginSet{
-				"PreEnqueue": effective.PreEnqueue, "PreScore": effective.PreScore, "Score": effective.Score,
-				"Reserve": effective.Reserve,
+			for point, among := range map[string]struct {
+				set  schedulerconfig.PluginSet
+				want []string
+			}{
+				"PreEnqueue": {effective.PreEnqueue, rejecting}, "Reserve": {effective.Reserve, rejecting},
+				"PreScore": {effective.PreScore, judging}, "Score": {effective.Score, judging},
 			} {
-				for _, plugin := range berths {
-					if got := names(set); !slices.Contains(got, plugin) {
+				for _, plugin := range among.want {
+					if got := names(among.set); !slices.Contains(got, plugin) {
 						t.Errorf("%s runs %v, want %s among them", point, got, plugin)
 					}
 				}
@@ -77,7 +86,7 @@ func TestAddsOnlyOnlyAdds(t *testing.T) {
 	stock := plugintest.New(t, nil, plugintest.WithConfiguration(plugintest.StockConfiguration), plugintest.Held())
 	berth := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, shipped["adds-only"])))
 	ours := func(p schedulerconfig.Plugin) bool {
-		return p.Name == nodegrouppolicy.Name || p.Name == clusterresource.Name
+		return slices.Contains([]string{nodegrouppolicy.Name, clusterresource.Name, clustermetrics.Name}, p.Name)
 	}
 	for point, sets := range map[string]func(*schedulerconfig.Plugins) schedulerconfig.PluginSet{
 		"PreEnqueue": func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.PreEnqueue },

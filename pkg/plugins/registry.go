@@ -20,6 +20,7 @@ import (
 	_ "berth.dev/berth/apis/config/scheme" // lets the configuration carry the arguments of the plugins
 	"berth.dev/berth/apis/config/validation"
 	"berth.dev/berth/pkg/plugins/berthbinder"
+	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
@@ -30,6 +31,7 @@ func (s *State) Registry() frameworkruntime.Registry {
 	return frameworkruntime.Registry{
 		nodegrouppolicy.Name:    s.newNodeGroupPolicy,
 		clusterresource.Name:    s.newClusterResource,
+		clustermetrics.Name:     s.newClusterMetrics,
 		berthbinder.Name:        s.newBerthBinder,
 		coscheduling.Name:       coscheduling.New,
 		capacityscheduling.Name: capacityscheduling.New,
@@ -74,6 +76,14 @@ func (s *State) newClusterResource(_ context.Context, object runtime.Object, han
 		return nil, fmt.Errorf("preparing plugin %s: %w", clusterresource.Name, err)
 	}
 	return clusterresource.New(handle, shared, args), nil
+}
+
+func (s *State) newClusterMetrics(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+	shared, err := s.clusterMetrics(handle)
+	if err != nil {
+		return nil, fmt.Errorf("preparing plugin %s: %w", clustermetrics.Name, err)
+	}
+	return clustermetrics.New(shared), nil
 }
 
 func (s *State) newBerthBinder(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {

@@ -19,6 +19,7 @@ import (
 
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -38,10 +39,12 @@ type State struct {
 	pending      *ledger.Pending
 	retries      *nodegrouppolicy.Retries
 
-	mu        sync.Mutex
-	base      *base
-	groups    *nodegrouppolicy.Shared
-	resources *clusterresource.Shared
+	mu          sync.Mutex
+	base        *base
+	definitions *catalog.Catalog
+	groups      *nodegrouppolicy.Shared
+	resources   *clusterresource.Shared
+	metrics     *clustermetrics.Shared
 }
 
 // base is what all plugins that look at who runs where have in common.
@@ -73,19 +76,44 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	if s.groups != nil {
 		return s.groups, nil
 	}
-	base, err := s.prepare(handle)
+	base, definitions, err := s.define(handle)
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := catalog.New(s.client, clock.RealClock{}, patience, s.wakeConcerned)
-	if err != nil {
-		return nil, err
-	}
+	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
 	}
 	return s.groups, nil
 }
+
+// clusterMetrics is nodeGroups for ClusterMetrics.
+func (s *State) clusterMetrics(handle fwk.Handle) (*clustermetrics.Shared, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.metrics != nil {
+		return s.metrics, nil
+	}
+	base, definitions, err := s.define(handle)
+	if err != nil {
+		return nil, err
+	}
+	s.metrics = &clustermetrics.Shared{Catalog: definitions, Owners: base.owners, View: base.view}
+	return s.metrics, nil
+}
+
+// define makes the base and the catalog of Clusters and policies on the first call.
+func (s *State) define(handle fwk.Handle) (*base, *catalog.Catalog, error) {
+	base, err := s.prepare(handle)
+	if err != nil || s.definitions != nil {
+		return base, s.definitions, err
+	}
+	s.definitions, err = catalog.New(s.client, clock.RealClock{}, defaultPatience, s.wakeConcerned)
+	return base, s.definitions, err
+}
+
+// defaultPatience is that of profiles without NodeGroupPolicy, which has an argument for it.
+const defaultPatience = 10 * time.Second
 
 // clusterResources is nodeGroups for ClusterResource.
 func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*clusterresource.Shared, error) {
@@ -150,12 +178,12 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 // membership returns which node lies in which cluster as far as that is known.
 func (s *State) membership() view.Membership {
 	s.mu.Lock()
-	groups := s.groups
+	definitions := s.definitions
 	s.mu.Unlock()
-	if groups == nil {
+	if definitions == nil {
 		return nil
 	}
-	if snapshot := groups.Catalog.Snapshot(); snapshot != nil {
+	if snapshot := definitions.Snapshot(); snapshot != nil {
 		return snapshot.Membership
 	}
 	return nil
@@ -186,15 +214,15 @@ func (s *State) Unclear(pod *corev1.Pod) {
 // wakes pods and there is no queue to wake them in before.
 func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
-	base, groups, resources := s.base, s.groups, s.resources
+	base, definitions, resources := s.base, s.definitions, s.resources
 	s.mu.Unlock()
 	if base == nil || !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
 		return
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
-	if groups != nil {
-		running.Go(func() { groups.Catalog.Run(ctx) })
+	if definitions != nil {
+		running.Go(func() { definitions.Run(ctx) })
 	}
 	if resources != nil {
 		running.Go(func() {

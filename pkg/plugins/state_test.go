@@ -224,7 +224,8 @@ func TestOptionsHoldTheWholeRegistry(t *testing.T) {
 		registry[name] = true
 	}
 	want := map[string]bool{
-		"NodeGroupPolicy": true, "ClusterResource": true, "BerthBinder": true, "Coscheduling": true, "CapacityScheduling": true,
+		"NodeGroupPolicy": true, "ClusterResource": true, "ClusterMetrics": true, "BerthBinder": true,
+		"Coscheduling": true, "CapacityScheduling": true,
 	}
 	if diff := cmp.Diff(want, registry); diff != "" {
 		t.Errorf("plugins (-want +got):\n%s", diff)

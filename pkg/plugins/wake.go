@@ -28,6 +28,9 @@ func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
 	for namespace := range namespaces {
 		s.wake(s.base.owners.Pending(namespace))
 	}
+	if s.metrics != nil {
+		s.wake(s.metrics.Helped(before, after, s.base.owners.Pending("")))
+	}
 }
 
 // asking returns the pods that ask for ClusterResources and are not bound yet.

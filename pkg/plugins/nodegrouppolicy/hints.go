@@ -104,7 +104,7 @@ func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(
 		// The first snapshot wakes all pods.
 		return fwk.QueueSkip, nil
 	}
-	policy, _, err := p.policyOf(snapshot, pod)
+	policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners)
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound), errors.Is(err, workload.ErrOwnerNotFound):
 		// No node helps; the policy or the owner wakes the pod when it appears.

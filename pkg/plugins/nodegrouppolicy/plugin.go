@@ -135,7 +135,7 @@ func (p *NodeGroupPolicy) SignPod(
 		return nil, nil
 	}
 	if snapshot != nil {
-		if policy, _, err := p.policyOf(snapshot, pod); err == nil && policy == nil {
+		if policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners); err == nil && policy == nil {
 			return nil, nil
 		}
 	}
@@ -152,19 +152,6 @@ func unconcerned(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
 	default:
 		return false
 	}
-}
-
-// policyOf returns the policy in force for the pod, nil if there is none, and the pod's workload.
-func (p *NodeGroupPolicy) policyOf(snapshot *catalog.Snapshot, pod *corev1.Pod) (*catalog.Policy, workload.Workload, error) {
-	w, err := workload.Of(pod, p.shared.Owners)
-	if err != nil {
-		return nil, w, err
-	}
-	object, _, err := snapshot.Matcher.Match(w.Selectable(), pod.Annotations[berthv1alpha1.PolicyAnnotation])
-	if err != nil || object == nil {
-		return nil, w, err
-	}
-	return snapshot.Policy(object.Namespace, object.Name), w, nil
 }
 
 // rejection turns an error of policyOf into the reason that the user sees.

@@ -31,7 +31,7 @@ func (p *NodeGroupPolicy) PreFilter(
 	if unconcerned(snapshot, pod) {
 		return nil, skip
 	}
-	policy, w, err := p.policyOf(snapshot, pod)
+	policy, w, err := snapshot.PolicyOf(pod, p.shared.Owners)
 	if err != nil {
 		return nil, rejection(err)
 	}

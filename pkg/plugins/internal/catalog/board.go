@@ -44,6 +44,11 @@ func (b *board[S]) Unreadable() error {
 	return nil
 }
 
+// SetPatience changes the patience. It must be called before Run.
+func (b *board[S]) SetPatience(patience time.Duration) {
+	b.patience = patience
+}
+
 // Run watches until the context ends.
 func (b *board[S]) Run(ctx context.Context) {
 	for _, s := range b.sources {

@@ -9,6 +9,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,8 +32,10 @@ type Snapshot struct {
 	// Matcher tells which policy is in force for which workload.
 	Matcher *policymatch.Index
 
-	policies map[types.NamespacedName]*Policy
-	clusters map[string]clusterVersion
+	policies    map[types.NamespacedName]*Policy
+	constrained map[string]bool // namespaces with a policy that has constraints
+	clusters    map[string]clusterVersion
+	places      map[string]*Place
 }
 
 // clusterVersion changes whenever the nodes of a cluster may.
@@ -66,7 +69,7 @@ func New(
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return berth.Clusters().Watch(ctx, options)
 		},
-	}, &berthv1alpha1.Cluster{}, clk, specChanged, c.markDirty)
+	}, &berthv1alpha1.Cluster{}, clk, placeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Clusters: %w", err)
 	}
@@ -92,9 +95,14 @@ func build(
 	clusters []*berthv1alpha1.Cluster, policies []*berthv1alpha1.PropagationPolicy, before *Snapshot,
 ) *Snapshot {
 	s := &Snapshot{
-		Matcher:  policymatch.NewIndex(policies),
 		policies: compile(policies, before),
 		clusters: make(map[string]clusterVersion, len(clusters)),
+		places:   buildPlaces(clusters, before),
+	}
+	if before != nil && maps.Equal(before.policies, s.policies) {
+		s.Matcher, s.constrained = before.Matcher, before.constrained
+	} else {
+		s.Matcher, s.constrained = policymatch.NewIndex(policies), constrained(s.policies)
 	}
 	for _, cluster := range clusters {
 		s.clusters[cluster.Name] = clusterVersion{uid: cluster.UID, generation: cluster.Generation}

@@ -12,6 +12,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // Policy is a PropagationPolicy made ready for use. It is safe for concurrent use.
@@ -22,37 +23,18 @@ type Policy struct {
 	Order *apportion.Order
 	// Err says why the policy cannot be carried out.
 	Err error
+	// Constraints are what clusters must meet. They are not usable if ConstraintsErr says what is wrong with them.
+	Constraints    rank.Constraints
+	ConstraintsErr error
 
+	plans *apportion.Plans
 	mu    sync.Mutex
-	plans map[int32]*apportion.Plan
-	seats int // in all plans together
 	table []int32
 }
 
-const (
-	// maxPlans bounds the number of plans kept for one policy: one for each number of replicas in use, and workloads of
-	// one policy seldom have many different ones.
-	maxPlans = 64
-
-	// maxSeats bounds the memory of the plans kept for one policy, at eight bytes for each seat.
-	maxSeats = 2 * apportion.MaxSeats
-)
-
 // Plan returns the seats of n replicas.
 func (p *Policy) Plan(n int32) *apportion.Plan {
-	n = min(n, apportion.MaxSeats)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if plan, found := p.plans[n]; found {
-		return plan
-	}
-	plan := p.Order.Plan(int64(n))
-	if p.plans == nil || len(p.plans) >= maxPlans || p.seats+plan.Len() > maxSeats {
-		p.plans, p.seats = map[int32]*apportion.Plan{}, 0
-	}
-	p.plans[n] = plan
-	p.seats += plan.Len()
-	return plan
+	return p.plans.Of(n)
 }
 
 // Table returns which cluster of the policy, by its index in Order, has which ID, -1 for IDs of other clusters. Idents tells
@@ -108,7 +90,24 @@ func compile(policies []*berthv1alpha1.PropagationPolicy, before *Snapshot) map[
 		if err != nil {
 			err = fmt.Errorf("policy %s: %w", key, err)
 		}
-		compiled[key] = &Policy{Object: object, Order: order, Err: err}
+		policy := &Policy{Object: object, Order: order, Err: err, plans: apportion.NewPlans(order)}
+		policy.Constraints, policy.ConstraintsErr = rank.ParseConstraints(object.Spec.Placement.Constraints)
+		compiled[key] = policy
 	}
 	return compiled
+}
+
+// Constrained says whether the policy has constraints on clusters.
+func (p *Policy) Constrained() bool {
+	return p.Object.Spec.Placement.Constraints != nil
+}
+
+func constrained(policies map[types.NamespacedName]*Policy) map[string]bool {
+	namespaces := map[string]bool{}
+	for key, policy := range policies {
+		if policy.Constrained() {
+			namespaces[key.Namespace] = true
+		}
+	}
+	return namespaces
 }

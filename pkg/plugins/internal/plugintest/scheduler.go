@@ -59,14 +59,18 @@ profiles:
       - name: NodeGroupPolicy
         weight: 10
       - name: ClusterResource
+      - name: ClusterMetrics
+        weight: 20
     preFilter:
       enabled:
       - name: NodeGroupPolicy
       - name: ClusterResource
+      - name: ClusterMetrics
     filter:
       enabled:
       - name: NodeGroupPolicy
       - name: ClusterResource
+      - name: ClusterMetrics
     postFilter:
       enabled:
       - name: NodeGroupPolicy

@@ -1,0 +1,173 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clustermetrics
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
+
+	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// EventsToRegister names what can help a pod that this plugin rejected. Changes of Clusters and policies are not among them:
+// those wake the pods they concern directly, see Helped.
+func (p *ClusterMetrics) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		// No narrower event tells that a waiting pod asks for something else.
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update},
+			QueueingHintFn: p.isSchedulableAfterPodChange,
+		},
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
+			QueueingHintFn: p.isSchedulableAfterNodeChange,
+		},
+	}, nil
+}
+
+// isSchedulableAfterPodChange wakes the pod when its own constraints have changed.
+func (p *ClusterMetrics) isSchedulableAfterPodChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+	switch {
+	case err != nil:
+		return fwk.Queue, err
+	case before == nil, after == nil, after.UID != pod.UID:
+		return fwk.QueueSkip, nil
+	}
+	for _, key := range keys {
+		if before.Annotations[key] != after.Annotations[key] {
+			return fwk.Queue, nil
+		}
+	}
+	return fwk.QueueSkip, nil
+}
+
+// isSchedulableAfterNodeChange wakes the pod when a node joins a cluster that it may go to.
+func (p *ClusterMetrics) isSchedulableAfterNodeChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	snapshot := p.shared.Catalog.Snapshot()
+	if snapshot == nil || after == nil {
+		// The first snapshot wakes all pods.
+		return fwk.QueueSkip, nil
+	}
+	name, found := snapshot.Membership.ClusterOf(after.Name, after.Labels)
+	if !found {
+		return fwk.QueueSkip, nil
+	}
+	if before != nil {
+		if old, was := snapshot.Membership.ClusterOf(before.Name, before.Labels); was && old == name {
+			return fwk.QueueSkip, nil
+		}
+	}
+	wanted, ok := p.shared.wish(snapshot, pod)
+	if ok && !admits(wanted, snapshot.Places()[name], pod.Namespace) {
+		return fwk.QueueSkip, nil
+	}
+	logger.V(5).Info("A node joined a cluster that meets the constraints", "pod", klog.KObj(pod), "node", klog.KObj(after))
+	return fwk.Queue, nil
+}
+
+// wish returns what a pod wants, false if that is not known, or if it wants nothing.
+func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*wish, bool) {
+	var policy *catalog.Policy
+	if snapshot.Constrained(pod.Namespace) {
+		var err error
+		if policy, _, err = snapshot.PolicyOf(pod, s.Owners); err != nil {
+			return nil, false
+		}
+	}
+	if !asks(pod) && (policy == nil || !policy.Constrained()) {
+		return nil, false
+	}
+	wanted, err := wishOf(pod, policy)
+	return wanted, err == nil
+}
+
+// admits says whether a pod with a wish can go to a Cluster, which may be nil.
+func admits(wanted *wish, place *catalog.Place, namespace string) bool {
+	if place == nil {
+		return false
+	}
+	request := rank.Request{Constraints: wanted.constraints}
+	return rank.Rank(&request, []rank.Candidate{*place.Candidate(namespace)})[0].Eligible
+}
+
+// kindOfWish is the same for pods that want the same.
+type kindOfWish struct {
+	namespace string
+	values    [len(keys)]string
+	policy    *catalog.Policy
+}
+
+// Helped returns those of the pods, which wait, that a change of Clusters may help: some Cluster meets their constraints now
+// that did not before, or nodes may lie in other Clusters. That the value of a metric has changed helps nobody by itself.
+func (s *Shared) Helped(before, after *catalog.Snapshot, pods []*corev1.Pod) []*corev1.Pod {
+	if before == nil || after == nil {
+		return nil // All pods are woken.
+	}
+	moved := len(catalog.ChangedClusters(before, after)) > 0
+	var changed []string
+	for name, place := range after.Places() {
+		if before.Places()[name] != place {
+			changed = append(changed, name)
+		}
+	}
+	if len(changed) == 0 && !moved {
+		return nil
+	}
+	var helped []*corev1.Pod
+	known := map[kindOfWish]bool{}
+	for _, pod := range pods {
+		if !asks(pod) && !after.Constrained(pod.Namespace) {
+			continue
+		}
+		if moved || s.helps(before, after, changed, pod, known) {
+			helped = append(helped, pod)
+		}
+	}
+	return helped
+}
+
+func (s *Shared) helps(before, after *catalog.Snapshot, changed []string, pod *corev1.Pod, known map[kindOfWish]bool) bool {
+	kind := kindOfWish{namespace: pod.Namespace}
+	for i, key := range keys {
+		kind.values[i] = pod.Annotations[key]
+	}
+	if after.Constrained(pod.Namespace) {
+		policy, _, err := after.PolicyOf(pod, s.Owners)
+		if err != nil {
+			return false // What is missing wakes the pod when it comes.
+		}
+		kind.policy = policy
+	}
+	answer, judged := known[kind]
+	if judged {
+		return answer
+	}
+	if wanted, err := wishOf(pod, kind.policy); err == nil {
+		for _, name := range changed {
+			if !admits(wanted, before.Places()[name], pod.Namespace) && admits(wanted, after.Places()[name], pod.Namespace) {
+				answer = true
+				break
+			}
+		}
+	}
+	known[kind] = answer
+	return answer
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+// Home is the recorded binding of a cluster, or of what belongs to none.
+type Home struct {
+	// Scheduler is the name of the Scheduler, empty for none.
+	Scheduler string
+	// Draining is true while the Scheduler is to give it up.
+	Draining bool
+	// Revision tells this state of the binding from earlier ones.
+	Revision int64
+}
+
+// HomeOf returns the recorded binding of a cluster.
+func HomeOf(c *berthv1alpha1.Cluster) Home {
+	return Home{
+		Scheduler: c.Status.HomeScheduler, Draining: c.Status.HomeTransfer != nil, Revision: c.Status.HomeRevision,
+	}
+}
+
+// Homes is an immutable picture of all Schedulers and of which cluster is bound to which.
+type Homes struct {
+	// Clusters are the bindings of those that have a home, by name; berthv1alpha1.CommonsName is among them if a Scheduler
+	// has what belongs to no cluster.
+	Clusters map[string]Home
+	// Drained is what the Scheduler of this process has acknowledged.
+	Drained []berthv1alpha1.Drained
+	// Shared is true if there is another scheduler than that of this process. Otherwise this process takes everything.
+	Shared bool
+	// Registered is true if there is a Scheduler for this process, and it is not being deleted.
+	Registered bool
+}
+
+// HomeCatalog keeps the newest Homes. It is safe for concurrent use.
+type HomeCatalog struct {
+	*board[Homes]
+}
+
+// NewHomeCatalog is New for Schedulers and bindings, as the Scheduler of the given name sees them; empty for a process that is no
+// Scheduler.
+func NewHomeCatalog(
+	client versioned.Interface, self string, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Homes),
+) (*HomeCatalog, error) {
+	c := &HomeCatalog{newBoard("Schedulers or Clusters", clk, patience, onChange)}
+	berth := client.BerthV1alpha1()
+	schedulers, err := newSource(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return berth.Schedulers().List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return berth.Schedulers().Watch(ctx, options)
+		},
+	}, &berthv1alpha1.Scheduler{}, clk, schedulerChanged, c.markDirty)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the watch of Schedulers: %w", err)
+	}
+	clusters, err := newSource(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return berth.Clusters().List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return berth.Clusters().Watch(ctx, options)
+		},
+	}, &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the watch of the homes of Clusters: %w", err)
+	}
+	c.sources = []*source{schedulers, clusters}
+	c.build = func(*Homes) *Homes {
+		return buildHomes(self, typed[*berthv1alpha1.Scheduler](schedulers), typed[*berthv1alpha1.Cluster](clusters))
+	}
+	return c, nil
+}
+
+func schedulerChanged(oldObj, newObj any) bool {
+	before, okBefore := oldObj.(*berthv1alpha1.Scheduler)
+	after, okAfter := newObj.(*berthv1alpha1.Scheduler)
+	return !okBefore || !okAfter || before.UID != after.UID ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		!equality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) ||
+		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained)
+}
+
+func homeChanged(oldObj, newObj any) bool {
+	before, okBefore := oldObj.(*berthv1alpha1.Cluster)
+	after, okAfter := newObj.(*berthv1alpha1.Cluster)
+	return !okBefore || !okAfter || before.UID != after.UID || HomeOf(before) != HomeOf(after)
+}
+
+func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*berthv1alpha1.Cluster) *Homes {
+	h := &Homes{Clusters: make(map[string]Home, len(clusters))}
+	for _, s := range schedulers {
+		if s.Name == self {
+			h.Registered, h.Drained = s.DeletionTimestamp == nil, s.Status.Drained
+		} else {
+			h.Shared = true
+		}
+		if c := s.Status.Commons; c != nil {
+			h.Clusters[berthv1alpha1.CommonsName] = Home{Scheduler: s.Name, Draining: c.Draining, Revision: c.Revision}
+		}
+	}
+	for _, c := range clusters {
+		home := HomeOf(c)
+		if home.Scheduler == "" {
+			continue
+		}
+		h.Clusters[c.Name] = home
+		// A binding to another scheduler, or on its way to one, may be seen before that scheduler is.
+		if self != "" && (home.Scheduler != self || home.Draining) {
+			h.Shared = true
+		}
+	}
+	return h
+}
