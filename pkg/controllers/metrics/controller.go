@@ -53,14 +53,20 @@ func New(c client.Client, sampler *Sampler, threshold float64) *Reconciler {
 
 // SetupWithManager registers the controller and the Sampler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[All](mgr).
-		Named(Name).
-		WatchesRawSource(source.TypedChannel(r.sampler.changed, soon[client.Object]())).
-		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.Cluster{}, soon[client.Object](), specs())).
-		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.Cloud{}, soon[client.Object](), specs())).
-		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.GlobalCloud{}, soon[client.Object](), specs())).
-		WatchesRawSource(source.TypedKind[client.Object](mgr.GetCache(), &berthv1alpha1.OpenStackProject{}, soon[client.Object](), specs())).
-		Complete(r)
+	controller := builder.TypedControllerManagedBy[All](mgr).Named(Name).
+		WatchesRawSource(source.TypedChannel(r.sampler.changed, soon(nil)))
+	for _, place := range []client.Object{
+		&berthv1alpha1.Cluster{}, &berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}, &berthv1alpha1.OpenStackProject{},
+	} {
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), place, soon(nil), newSpec()))
+	}
+	for _, origin := range []client.Object{
+		&berthv1alpha1.GlobalMetric{}, &berthv1alpha1.Metric{},
+		&berthv1alpha1.GlobalMetricsProvider{}, &berthv1alpha1.MetricsProvider{},
+	} {
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), origin, soon(r.sampler.Notice), newSpec()))
+	}
+	err := controller.Complete(r)
 	if err == nil {
 		err = mgr.Add(r.sampler)
 	}
@@ -70,18 +76,25 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// soon asks for a pass after a pause.
-func soon[T client.Object]() handler.TypedEventHandler[T, All] {
+// soon asks for a pass after a pause. What is to be noted of the change is noted before.
+func soon(note func()) handler.TypedEventHandler[client.Object, All] {
 	type queue = workqueue.TypedRateLimitingInterface[All]
-	return handler.TypedFuncs[T, All]{
-		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { q.AddAfter(All{}, pause) },
-		UpdateFunc:  func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { q.AddAfter(All{}, pause) },
-		GenericFunc: func(_ context.Context, _ event.TypedGenericEvent[T], q queue) { q.AddAfter(All{}, pause) },
+	ask := func(q queue) {
+		if note != nil {
+			note()
+		}
+		q.AddAfter(All{}, pause)
+	}
+	return handler.TypedFuncs[client.Object, All]{
+		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[client.Object], q queue) { ask(q) },
+		UpdateFunc:  func(_ context.Context, _ event.TypedUpdateEvent[client.Object], q queue) { ask(q) },
+		DeleteFunc:  func(_ context.Context, _ event.TypedDeleteEvent[client.Object], q queue) { ask(q) },
+		GenericFunc: func(_ context.Context, _ event.TypedGenericEvent[client.Object], q queue) { ask(q) },
 	}
 }
 
-// specs lets pass what can change the metrics of a place.
-func specs() predicate.Predicate {
+// newSpec lets pass what users change.
+func newSpec() predicate.Predicate {
 	return predicate.GenerationChangedPredicate{}
 }
 

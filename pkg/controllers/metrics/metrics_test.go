@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -98,6 +99,19 @@ func (h *harness) pass() {
 		h.t.Fatal(err)
 	}
 	slices.Sort(h.writes)
+}
+
+// patience is how long something may take that takes milliseconds on an idle machine.
+const patience = 10 * time.Second
+
+// until waits for something.
+func (h *harness) until(what string, holds func() bool) {
+	h.t.Helper()
+	err := wait.PollUntilContextTimeout(h.t.Context(), time.Millisecond, patience, true,
+		func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		h.t.Fatalf("waiting for %s: %v", what, err)
+	}
 }
 
 func (h *harness) get(object client.Object, name string) {
@@ -467,15 +481,44 @@ func TestHangingProvider(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.sampler.Round(ctx) }()
-	deadline := time.Now().Add(10 * time.Second)
-	for h.sample("a") != "0.5 fresh" {
-		if time.Now().After(deadline) {
-			t.Fatal("the good metric is not read while another provider hangs")
-		}
+	h.until("the good metric, while another provider hangs", func() bool {
 		h.pass()
-	}
+		return h.sample("a") == "0.5 fresh"
+	})
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// What is new is read without waiting for the next interval, and nothing else is.
+func TestNotice(t *testing.T) {
+	prometheus := newServer(t, "5")
+	h := newHarness(t, cluster("a", load()), globalMetric("load", "p"), staticProvider("p", 5),
+		globalMetric("other", "q"), prometheusProvider("q", prometheus.url))
+	h.round()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.sampler.Start(ctx) }()
+	// The first round is under way when the server waits for its turn beside the ticker.
+	h.until("the first round", func() bool { return h.clock.Waiters() == 2 })
+	var p berthv1alpha1.GlobalMetricsProvider
+	h.get(&p, "p")
+	p.Spec.Static.Metrics["x"] = 7
+	p.Generation++
+	if err := h.api.Update(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
+	h.sampler.Notice()
+	h.until("the new value", func() bool {
+		h.pass()
+		return h.sample("a") == "0.7 fresh"
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := prometheus.asked.Load(); got != 1 {
+		t.Errorf("a provider that did not change was asked %d times, want once", got)
 	}
 }

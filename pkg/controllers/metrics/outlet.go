@@ -20,7 +20,9 @@ import (
 
 // outlet is the connection to a provider. Only one goroutine at a time, the one that has set busy, uses source.
 type outlet struct {
-	busy    atomic.Bool
+	busy atomic.Bool
+	// again is set if something new could not be read because of that.
+	again   atomic.Bool
 	breaker *metricsources.Breaker
 
 	source      metricsources.Source

@@ -20,6 +20,23 @@ type reading struct {
 	since time.Time
 	// err is why the last attempt failed.
 	err *metricsources.Error
+	// of is what was read.
+	of specs
+}
+
+// specs tell apart what a metric and its provider said at different times.
+type specs struct {
+	metric             int64
+	provider           types.UID
+	providerGeneration int64
+}
+
+func specsOf(m *metric, p *provider) specs {
+	s := specs{metric: m.object.GetGeneration()}
+	if p != nil {
+		s.provider, s.providerGeneration = p.uid, p.object.GetGeneration()
+	}
+	return s
 }
 
 // readings are what the Sampler found out. They are safe for concurrent use.
@@ -52,11 +69,11 @@ func (r *readings) provider(uid types.UID) (*metricsources.Error, bool) {
 
 // note keeps the outcome of an attempt. The age of a value is counted by the local clock from when it arrived. The last value
 // of an earlier process stands in the status and counts from now.
-func (r *readings) note(m *metric, value float64, err *metricsources.Error, now time.Time) {
+func (r *readings) note(m *metric, p *provider, value float64, err *metricsources.Error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, known := r.metrics[m.uid]
-	next.err = err
+	next.err, next.of = err, specsOf(m, p)
 	switch {
 	case err == nil:
 		next.value, next.since = &value, now
@@ -70,6 +87,14 @@ func (r *readings) noteProvider(uid types.UID, err *metricsources.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.providers[uid] = err
+}
+
+// upToDate says whether a metric was read as it and its provider are now.
+func (r *readings) upToDate(m *metric, p *provider) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, read := r.metrics[m.uid]
+	return read && known.of == specsOf(m, p)
 }
 
 // keep forgets metrics and providers that do not exist any more.

@@ -51,6 +51,7 @@ type Sampler struct {
 	options  Options
 	readings *readings
 	changed  chan event.GenericEvent
+	noticed  chan struct{}
 	atOnce   *semaphore.Weighted
 
 	mu sync.Mutex
@@ -62,7 +63,7 @@ type Sampler struct {
 func NewSampler(options Options) *Sampler {
 	return &Sampler{
 		options: options, readings: newReadings(), outlets: map[types.UID]*outlet{},
-		changed: make(chan event.GenericEvent, 1), atOnce: semaphore.NewWeighted(maxAtOnce),
+		changed: make(chan event.GenericEvent, 1), noticed: make(chan struct{}, 1), atOnce: semaphore.NewWeighted(maxAtOnce),
 	}
 }
 
@@ -75,29 +76,54 @@ func (s *Sampler) Start(ctx context.Context) error {
 	defer running.Wait()
 	ticker := s.options.Clock.NewTicker(s.options.Interval)
 	defer ticker.Stop()
+	which := all
 	for {
-		if err := s.round(ctx, &running, s.options.Interval/10); err != nil && ctx.Err() == nil {
+		if err := s.round(ctx, &running, which); err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which metrics there are")
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C():
+			which = all
+		case <-s.noticed:
+			which = fresh
 		}
 	}
 }
 
+// Notice says that metrics or providers were made, changed or deleted. What is new is read soon, without waiting for the next
+// interval.
+func (s *Sampler) Notice() {
+	select {
+	case s.noticed <- struct{}{}:
+	default:
+		// Somebody said so already.
+	}
+}
+
+// scope is which metrics are read.
+type scope int
+
+const (
+	// all metrics are read, and servers are asked one after the other rather than at once.
+	all scope = iota
+	// fresh are those that were not read yet as they are now.
+	fresh
+	// everything is all, at once.
+	everything
+)
+
 // Round reads each metric once and waits for it.
 func (s *Sampler) Round(ctx context.Context) error {
 	var running sync.WaitGroup
-	err := s.round(ctx, &running, 0)
+	err := s.round(ctx, &running, everything)
 	running.Wait()
 	return err
 }
 
-// round starts one reading of each metric. Providers are asked beside each other, the metrics of one after each other. Each
-// server is asked after a pause of its own, so that not all are asked at once.
-func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, spread time.Duration) error {
+// round starts one reading of each metric. Providers are asked beside each other, the metrics of one after each other.
+func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scope) error {
 	w, err := look(ctx, s.options.Reader)
 	if err != nil {
 		return err
@@ -106,16 +132,19 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, spread tim
 	metrics, providers := map[types.UID]struct{}{}, map[types.UID]struct{}{}
 	for _, m := range w.metrics {
 		metrics[m.uid] = struct{}{}
-		if p, found := w.providers[m.source()]; found {
+		p, found := w.providers[m.source()]
+		switch {
+		case which == fresh && s.readings.upToDate(m, p):
+		case found:
 			byProvider[p.uid] = append(byProvider[p.uid], m)
-		} else {
-			s.readings.note(m, 0, unknownProvider, s.options.Clock.Now())
+		default:
+			s.readings.note(m, nil, 0, unknownProvider, s.options.Clock.Now())
 		}
 	}
 	for _, p := range w.providers {
 		providers[p.uid] = struct{}{}
 		if asked := byProvider[p.uid]; len(asked) > 0 {
-			s.ask(ctx, p, asked, running, spread)
+			s.ask(ctx, p, asked, running, which)
 		}
 	}
 	s.readings.keep(metrics, providers)
@@ -124,15 +153,18 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, spread tim
 	return nil
 }
 
-// ask reads the metrics of a provider, unless the last round is still at it.
-func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, spread time.Duration) {
+// ask reads the metrics of a provider, unless an earlier round is still at it.
+func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, which scope) {
 	o := s.outlet(p.uid)
 	if !o.busy.CompareAndSwap(false, true) {
+		if which == fresh {
+			o.again.Store(true)
+		}
 		return
 	}
 	running.Go(func() {
-		defer o.busy.Store(false)
-		if !s.wait(ctx, p, spread) || s.atOnce.Acquire(ctx, 1) != nil {
+		defer s.release(o)
+		if (which == all && !s.wait(ctx, p)) || s.atOnce.Acquire(ctx, 1) != nil {
 			return
 		}
 		defer s.atOnce.Release(1)
@@ -141,12 +173,20 @@ func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, runni
 	})
 }
 
-// wait waits up to a time before a server is asked. It returns false if the context ends.
-func (s *Sampler) wait(ctx context.Context, p *provider, spread time.Duration) bool {
-	if p.spec.Type == berthv1alpha1.StaticMetrics || spread <= 0 {
+// release lets the next round have a provider. What was noticed meanwhile is read then.
+func (s *Sampler) release(o *outlet) {
+	o.busy.Store(false)
+	if o.again.Swap(false) {
+		s.Notice()
+	}
+}
+
+// wait waits up to a tenth of the interval before a server is asked. It returns false if the context ends.
+func (s *Sampler) wait(ctx context.Context, p *provider) bool {
+	if p.spec.Type == berthv1alpha1.StaticMetrics {
 		return true
 	}
-	timer := s.options.Clock.NewTimer(rand.N(spread)) //nolint:gosec // no secret hangs on it
+	timer := s.options.Clock.NewTimer(rand.N(s.options.Interval/10 + 1)) //nolint:gosec // no secret hangs on it
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -166,7 +206,7 @@ func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics [
 		if err != nil {
 			// All other metrics of the provider fail in the same way.
 			for _, other := range metrics[i:] {
-				s.readings.note(other, 0, err, s.options.Clock.Now())
+				s.readings.note(other, p, 0, err, s.options.Clock.Now())
 			}
 			outcome = err
 			break
@@ -176,7 +216,7 @@ func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics [
 			return
 		}
 		o.breaker.Done(failed)
-		s.readings.note(m, value, failed, s.options.Clock.Now())
+		s.readings.note(m, p, value, failed, s.options.Clock.Now())
 		if failed != nil && failed.Provider {
 			outcome = failed
 		}
