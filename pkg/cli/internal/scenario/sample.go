@@ -10,6 +10,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/metricsources"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // sample brings the values of the metrics of a cluster up to date.
@@ -40,7 +41,7 @@ func (s *Scenario) update(reference berthv1alpha1.MetricReference, sample *berth
 		sample.Stale, sample.Reason = true, berthv1alpha1.ReasonUnknownProvider
 		return
 	case provider.Type != berthv1alpha1.StaticMetrics && sample.Value != nil:
-		// The value that was observed stands, for what it was worth then.
+		observed(metric, sample)
 		return
 	case provider.Type != berthv1alpha1.StaticMetrics:
 		sample.Reason = "its provider is of type " + string(provider.Type) + " and is not asked here"
@@ -55,6 +56,19 @@ func (s *Scenario) update(reference berthv1alpha1.MetricReference, sample *berth
 		return
 	}
 	sample.Value, sample.Normalized, sample.Stale, sample.Reason = &taken.Value, &taken.Normalized, false, ""
+}
+
+// observed keeps the value that was observed, for what it was worth then.
+func observed(metric *berthv1alpha1.MetricSpec, sample *berthv1alpha1.MetricSample) {
+	if sample.Normalized != nil {
+		return
+	}
+	normalized, err := rank.Normalize(*sample.Value, metric.Min, metric.Max, metric.AllowedValues)
+	if err != nil {
+		sample.Reason = berthv1alpha1.ReasonOutOfRange
+		return
+	}
+	sample.Normalized = &normalized
 }
 
 func read(
