@@ -186,15 +186,15 @@ type NamespaceAllocation struct {
 	// namespace of the pods.
 	Namespace string `json:"namespace"`
 
-	// quantity is what they hold.
+	// quantity is what they hold; with mode AllOf a unit counts once, whatever the number of pools that are charged for it.
 	Quantity resource.Quantity `json:"quantity"`
 
 	// holders is the number of the pods.
 	Holders int32 `json:"holders"`
 }
 
-// ClusterResourceSummary tells the amounts of all pools in one line each, such as "rack-a=40Gi rack-b=100Gi". Of more than
-// four pools it tells the first three by name and how many more there are.
+// ClusterResourceSummary tells the amounts of all pools in one line each, such as "rack-a=40Gi rack-b=100Gi". Of a single pool
+// it tells the amount alone, of more than four pools the first three and how many more there are.
 type ClusterResourceSummary struct {
 	// pools are the names of the pools.
 	// +optional
