@@ -192,14 +192,12 @@ func static(replicas int64, clusters []Cluster) (Division, error) {
 	return d, nil
 }
 
-// forgotten returns the clusters with nothing held: what an open cluster holds is room for replicas all the same.
+// forgotten returns the clusters with nothing held: what a cluster holds is room for replicas all the same.
 func forgotten(clusters []Cluster) []Cluster {
 	clusters = slices.Clone(clusters)
 	for i := range clusters {
-		if c := &clusters[i]; !c.Closed {
-			c.Free = min(c.Free+c.Held, MaxReplicas)
-		}
-		clusters[i].Held = 0
+		c := &clusters[i]
+		c.Free, c.Held = min(c.Free+c.Held, MaxReplicas), 0
 	}
 	return clusters
 }

@@ -115,6 +115,10 @@ func TestDivide(t *testing.T) {
 }
 
 func TestDivideChoosesClusters(t *testing.T) {
+	used := roomy(5, 1, 10)
+	used[0].Held = 2
+	leaving := preferring(holding(3, 3, 3), 9)
+	leaving[0].Closed = true
 	tests := map[string]division{
 		"at least so many clusters": {
 			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 12, MinClusters: 3}, clusters: roomy(6, 8, 10), want: []int64{1, 1, 10},
@@ -153,6 +157,17 @@ func TestDivideChoosesClusters(t *testing.T) {
 		"preference chooses among clusters that are large enough": {
 			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 8, MaxClusters: 1},
 			clusters: preferring(roomy(8, 10), 5), want: []int64{8, 0},
+		},
+		"what is in use counts when a further cluster is chosen": {
+			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 8, MaxClusters: 2},
+			clusters: preferring(used, 0, 5, 0), want: []int64{7, 1, 0},
+		},
+		"the further cluster that has to be there is the preferred one": {
+			demand:   divide.Demand{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
+			clusters: preferring(roomy(9, 2, 9), 5, 1), want: []int64{3, 1, 0},
+		},
+		"of three in use, two that have to stay are not the closed one": {
+			demand: divide.Demand{Strategy: divide.Spread, Replicas: 2, MinClusters: 2}, clusters: leaving, want: []int64{0, 1, 1},
 		},
 		"a cluster that is preferred less may have to be there": {
 			demand:   divide.Demand{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
