@@ -7,6 +7,15 @@ const (
 	// SubscriptionParsed is true while it is known of all feeds of a Subscription what they need.
 	SubscriptionParsed = "Parsed"
 
+	// SubscriptionScheduled is true while all replicas of all feeds of a Subscription have a place.
+	SubscriptionScheduled = "Scheduled"
+
+	// SubscriptionAvailable is true while the replicas of all feeds run.
+	SubscriptionAvailable = "Available"
+
+	// SubscriptionDegraded is true while something that was placed has lost its place.
+	SubscriptionDegraded = "Degraded"
+
 	// InventoryComplete is true while it is known of all feeds of a FeedInventory what they need.
 	InventoryComplete = "Complete"
 
@@ -59,4 +68,55 @@ const (
 
 	// ReasonFeedParserShadowed says that an older FeedParser for the same kind is used instead.
 	ReasonFeedParserShadowed = "Shadowed"
+)
+
+const (
+	// ReasonAllPlaced says that all replicas of all feeds have a place.
+	ReasonAllPlaced = "AllPlaced"
+
+	// ReasonNoRoom says that some replicas find no room.
+	ReasonNoRoom = "NoRoom"
+
+	// ReasonNoClusters says that the subscribers select no Cluster.
+	ReasonNoClusters = "NoClusters"
+
+	// ReasonNoWeight says that all selected Clusters have weight 0.
+	ReasonNoWeight = "NoWeight"
+
+	// ReasonInvalidSubscriber says that a selector or weight of the subscribers cannot be used.
+	ReasonInvalidSubscriber = "InvalidSubscriber"
+
+	// ReasonBundleWaits says that the feeds of a bundle do not fit at once.
+	ReasonBundleWaits = "BundleWaits"
+
+	// ReasonFeedsUnknown says that it is not known of all feeds what they need.
+	ReasonFeedsUnknown = "FeedsUnknown"
+
+	// ReasonOtherSubscriptionWins says that an older Subscription places some of the feeds.
+	ReasonOtherSubscriptionWins = "OtherSubscriptionWins"
+
+	// ReasonAllRunning says that all replicas run.
+	ReasonAllRunning = "AllRunning"
+
+	// ReasonReplicasMissing says that some replicas do not run.
+	ReasonReplicasMissing = "ReplicasMissing"
+
+	// ReasonPlacesKept says that nothing has lost its place.
+	ReasonPlacesKept = "PlacesKept"
+
+	// ReasonClusterLost says that replicas are held by Clusters that left, are not selected any more, or take no pods.
+	ReasonClusterLost = "ClusterLost"
+
+	// ReasonRoomLost says that replicas which had a place find no room any more.
+	ReasonRoomLost = "RoomLost"
+)
+
+const (
+	// RebalanceAnnotation on a Subscription asks for its feeds to be divided anew, once for each new value. Pods move under
+	// the guards of the PropagationPolicies.
+	RebalanceAnnotation = "berth.dev/rebalance"
+
+	// DividedAnnotation on a PropagationPolicy of a Subscription tells for how many replicas of the feed it was made, "*" for
+	// any number.
+	DividedAnnotation = "berth.dev/divided"
 )

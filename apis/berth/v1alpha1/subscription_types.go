@@ -111,7 +111,27 @@ type DividingScheduling struct {
 	// dynamicDividing says how replicas are divided by free capacity. Absent means Spread.
 	// +optional
 	DynamicDividing *DynamicDividing `json:"dynamicDividing,omitempty"`
+
+	// admission is Feed (the default): the pods of a feed start as soon as the feed is divided; or Bundle: no pod of any feed
+	// starts before all replicas of all feeds fit at once. Bundles are admitted one by one: larger priorities first, then the
+	// older ones. What is promised is that everything fitted when the bundle was admitted.
+	// +optional
+	// +kubebuilder:default=Feed
+	Admission AdmissionMode `json:"admission,omitempty"`
 }
+
+// AdmissionMode says when the pods of feeds may start.
+//
+// +kubebuilder:validation:Enum=Feed;Bundle
+type AdmissionMode string
+
+const (
+	// FeedAdmission lets the pods of a feed start once the feed is divided.
+	FeedAdmission AdmissionMode = "Feed"
+
+	// BundleAdmission lets no pod start before all feeds fit at once.
+	BundleAdmission AdmissionMode = "Bundle"
+)
 
 // DividingType says by what replicas are divided.
 //
@@ -230,12 +250,31 @@ type SubscriptionStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	Feeds []FeedPlacement `json:"feeds,omitempty"`
 
+	// pledge tells since when a bundle is admitted, and until when room is kept for it. Absent while the bundle waits, and
+	// for Subscriptions that are not admitted as a bundle.
+	// +optional
+	Pledge *Pledge `json:"pledge,omitempty"`
+
+	// observedRebalance is the value of the annotation berth.dev/rebalance that was carried out last.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	ObservedRebalance string `json:"observedRebalance,omitempty"`
+
 	// conditions: Parsed says whether it is known of all feeds what they need, Scheduled whether all replicas have a place,
 	// Available whether they run, Degraded whether something that was placed has lost its place.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Pledge is the promise of room to a bundle.
+type Pledge struct {
+	// admissionTime is when everything fitted.
+	AdmissionTime metav1.Time `json:"admissionTime"`
+
+	// expirationTime is when the admission is withdrawn if no pod of the bundle has a node by then.
+	ExpirationTime metav1.Time `json:"expirationTime"`
 }
 
 // FeedPlacement tells how one feed is divided.
