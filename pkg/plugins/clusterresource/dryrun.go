@@ -51,7 +51,7 @@ func (p *ClusterResource) newDryRun(cycle fwk.CycleState, pod *corev1.Pod, s *st
 	p.shared.Ledger.Holders(func(h *ledger.Holder) {
 		switch {
 		case !d.concerns(h.Charges):
-		case h.Pod.DeletionTimestamp != nil:
+		case d.isLeaving(h.Pod):
 			d.leaving = append(d.leaving, h)
 		case priorityOf(h.Pod) < priority:
 			d.holders = append(d.holders, h)
@@ -67,6 +67,11 @@ func (p *ClusterResource) newDryRun(cycle fwk.CycleState, pod *corev1.Pod, s *st
 		d.allowed = append(d.allowed, budget.Status.DisruptionsAllowed)
 	}
 	return d
+}
+
+// isLeaving says whether a pod is on its way out.
+func (d *dryRun) isLeaving(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil || d.plugin.shared.Earmarks.dooms(pod.UID)
 }
 
 func (d *dryRun) concerns(charges []pool.Charge) bool {
@@ -89,7 +94,7 @@ func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) bool
 			t.remove(ctx, h.Pod)
 		}
 		for _, other := range slices.Clone(t.node.GetPods()) {
-			if other.GetPod().DeletionTimestamp != nil {
+			if d.isLeaving(other.GetPod()) {
 				t.remove(ctx, other.GetPod())
 			}
 		}

@@ -24,6 +24,8 @@ type earmark struct {
 	priority int32
 	charges  []pool.Charge
 	until    time.Time
+	// victims are the pods that make way. The pod can be tried again before the scheduler sees that they are terminating.
+	victims map[types.UID]bool
 	// evicting is set while the pods that make way are being deleted.
 	evicting bool
 	// restored is the pod if the process that made the earmark is gone, until it is worked out again what it keeps.
@@ -37,11 +39,29 @@ func NewEarmarks() *Earmarks {
 	return &Earmarks{byPod: map[types.UID]*earmark{}}
 }
 
-// put keeps the charges for a pod.
-func (e *Earmarks) put(pod *corev1.Pod, charges []pool.Charge, until time.Time, evicting bool) {
+// put keeps for a pod what it will be charged, while others are being deleted for it.
+func (e *Earmarks) put(pod *corev1.Pod, plan *plan, until time.Time) {
+	mark := &earmark{
+		priority: priorityOf(pod), charges: plan.charges, until: until, evicting: true, victims: map[types.UID]bool{},
+	}
+	for _, victim := range plan.victims {
+		mark.victims[victim.UID] = true
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byPod[pod.UID] = &earmark{priority: priorityOf(pod), charges: charges, until: until, evicting: evicting}
+	e.byPod[pod.UID] = mark
+}
+
+// dooms says whether a pod makes way for another one, whether or not its end has been seen to begin.
+func (e *Earmarks) dooms(pod types.UID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, mark := range e.byPod {
+		if mark.victims[pod] {
+			return true
+		}
+	}
+	return false
 }
 
 // Restore keeps again what another process may have kept for a pod: one that waits, was nominated to a node and asks for

@@ -32,7 +32,8 @@ func (p *ClusterResource) PostFilter(
 		// what their own PreFilter did not get to write.
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 	}
-	candidates, err := nodes.NodesForStatusCode(p.handle.SnapshotSharedLister().NodeInfos(), fwk.Unschedulable)
+	all := p.handle.SnapshotSharedLister().NodeInfos()
+	candidates, err := nodes.NodesForStatusCode(all, fwk.Unschedulable)
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
@@ -40,7 +41,11 @@ func (p *ClusterResource) PostFilter(
 	if len(lacking) == 0 {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
-	p.shared.Waiting.add(pod, s)
+	existing, err := all.List()
+	if err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	p.shared.Waiting.add(pod, s, existing)
 	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
 		return nil, fwk.NewStatus(s.without())
 	}
@@ -76,12 +81,20 @@ func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
 // without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be
 // asked if there are nodes on which something else than a pool is in the way.
 func (s *state) without() fwk.Code {
-	for i := range s.claims {
-		if _, everywhere := s.claims[i].everywhere(); everywhere {
-			return fwk.UnschedulableAndUnresolvable
-		}
+	if s.usedUpEverywhere() {
+		return fwk.UnschedulableAndUnresolvable
 	}
 	return fwk.Unschedulable
+}
+
+// usedUpEverywhere says whether no node has enough of some ClusterResource.
+func (s *state) usedUpEverywhere() bool {
+	for i := range s.claims {
+		if _, everywhere := s.claims[i].everywhere(); everywhere {
+			return true
+		}
+	}
+	return false
 }
 
 // carryOut keeps for the pod what the victims give back, and deletes them in the background. Until that is done the pod is
@@ -94,7 +107,7 @@ func (p *ClusterResource) carryOut(ctx context.Context, pod *corev1.Pod, plan *p
 		}
 	}
 	until := time.Now().Add(time.Duration(grace)*time.Second + earmarkTime)
-	p.shared.Earmarks.put(pod, plan.charges, until, true)
+	p.shared.Earmarks.put(pod, plan, until)
 	preemptedPods.Add(float64(len(plan.victims)))
 	go p.evict(context.WithoutCancel(ctx), pod, plan)
 }

@@ -51,18 +51,18 @@ func (p *ClusterResource) PreFilter(
 		s.book(charges, -1)
 	}
 	cycle.Write(stateKey, s)
-	return nil, p.hopeless(pod, s)
+	return nil, p.hopeless(pod, s, nodes)
 }
 
 // hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can wait for one licence, and
 // none of them need look at thousands of nodes.
-func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state) *fwk.Status {
+func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
 	for i := range s.claims {
 		s.claims[i].judge()
 	}
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
-			p.shared.Waiting.add(pod, s)
+			p.shared.Waiting.add(pod, s, nodes)
 			return s.claims[i].status(v)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -43,12 +44,14 @@ type waiter struct {
 	tried   time.Time
 	// served is set while the pod, as far as it is known, does not wait for a release: it found enough of everything.
 	served bool
+	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only a release can help.
+	everywhere bool
 }
 
 type need struct {
 	resource string
 	units    int64
-	pools    []string // those that select some node
+	pools    []string // those of which a release can help
 }
 
 // freeUnits is what is believed to be free of a ClusterResource.
@@ -95,18 +98,9 @@ func (w *Waiting) publish(s *state, strays map[types.UID][]pool.Charge) {
 	}
 }
 
-// add says that a pod was rejected for want of what it claims.
-func (w *Waiting) add(pod *corev1.Pod, s *state) {
-	needs := make([]need, len(s.claims))
-	for i := range s.claims {
-		c := &s.claims[i]
-		needs[i] = need{resource: c.request.Resource, units: c.units}
-		for n, p := range c.places.Resource().Pools() {
-			if c.places.Selected(int32(n)) > 0 {
-				needs[i].pools = append(needs[i].pools, p.Name)
-			}
-		}
-	}
+// add says that a pod was rejected for want of what it claims. Nodes are those that there are.
+func (w *Waiting) add(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) {
+	needs, everywhere := needsOf(pod, s, nodes), s.usedUpEverywhere()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.pods[pod.UID]; known != nil {
@@ -114,9 +108,10 @@ func (w *Waiting) add(pod *corev1.Pod, s *state) {
 			known.tries++ // it was woken in vain
 		}
 		known.pod, known.needs, known.offered, known.tried, known.served = pod, needs, time.Time{}, time.Now(), false
+		known.everywhere = everywhere
 		return
 	}
-	added := &waiter{pod: pod, needs: needs, tried: time.Now()}
+	added := &waiter{pod: pod, needs: needs, tried: time.Now(), everywhere: everywhere}
 	w.pods[pod.UID] = added
 	at, _ := slices.BinarySearchFunc(w.order, added, compareWaiters)
 	w.order = slices.Insert(w.order, at, added)
@@ -128,12 +123,12 @@ func compareWaiters(a, b *waiter) int {
 		a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time), cmp.Compare(a.pod.UID, b.pod.UID))
 }
 
-// Has says whether a pod waits for a release.
+// Has says whether a pod waits for a release and for nothing else.
 func (w *Waiting) Has(pod types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := w.pods[pod]
-	return known != nil && !known.served
+	return known != nil && known.everywhere && !known.served
 }
 
 // served says that a pod found enough of everything. If it is rejected all the same, then for another reason.
