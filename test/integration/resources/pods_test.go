@@ -6,6 +6,7 @@ package resources_test
 import (
 	"context"
 	"maps"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -118,7 +119,7 @@ func (s *site) completePod(ctx context.Context, name string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// state tells how a pod fares: its node without the suffix of the site is what counts, or "waiting", "terminating", "gone".
+// state tells how a pod fares.
 func (s *site) state(ctx context.Context, name string) string {
 	GinkgoHelper()
 	pod, err := client.CoreV1().Pods(s.namespace).Get(ctx, name, metav1.GetOptions{})
@@ -153,16 +154,23 @@ func (s *site) states(ctx context.Context, names ...string) map[string]string {
 	return states
 }
 
+// in returns which of the pods are in a state.
+func (s *site) in(ctx context.Context, state string, names ...string) []string {
+	GinkgoHelper()
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.state(ctx, name) != state })
+}
+
 // count returns how many of the pods are in a state.
 func (s *site) count(ctx context.Context, state string, names ...string) int {
 	GinkgoHelper()
-	n := 0
-	for _, actual := range s.states(ctx, names...) {
-		if actual == state {
-			n++
-		}
-	}
-	return n
+	return len(s.in(ctx, state, names...))
+}
+
+func (s *site) get(ctx context.Context, name string) *corev1.Pod {
+	GinkgoHelper()
+	pod, err := client.CoreV1().Pods(s.namespace).Get(ctx, name, metav1.GetOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	return pod
 }
 
 func (s *site) expectBound(ctx context.Context, names ...string) {

@@ -1,0 +1,104 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+const gangLabel = "scheduling.x-k8s.io/pod-group"
+
+var podGroups = schema.GroupVersionResource{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Resource: "podgroups"}
+
+var _ = Describe("a gang", Serial, func() {
+	It("that cannot be completed releases what it held, and is placed as a whole when it can be", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.createNode(ctx, "one", "", "32")
+		s.createResource(ctx, "licence", s.capacity("", "2"))
+		installPodGroups(ctx)
+		replaceMain()
+		startScheduler(ctx, schedulerOptions{name: "gangs", configuration: withCoscheduling()}).endAfterwards()
+
+		s.createPodGroup(ctx, "team", 3)
+		team := []string{"member-0", "member-1", "member-2"}
+		s.createMany(ctx, len(team), "member", asking("licence", "1"), withLabels(map[string]string{gangLabel: "team"}))
+		for _, name := range team {
+			Eventually(s.failures).WithContext(ctx).WithArguments(name).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+		}
+		s.createPod(ctx, "single", asking("licence", "2"))
+		s.expectBound(ctx, "single")
+		s.expectToStay(ctx, waiting, team...)
+
+		s.setCapacity(ctx, "licence", s.capacity("", "5"))
+		s.expectBound(ctx, team...)
+	})
+})
+
+// withCoscheduling switches the plugin on, with which pods of a PodGroup are bound together or not at all.
+func withCoscheduling() []byte {
+	GinkgoHelper()
+	return configured(func(profile map[string]any) []any {
+		enabled := map[string]any{"name": "Coscheduling"}
+		points, ok := profile["plugins"].(map[string]any)
+		Expect(ok).To(BeTrue())
+		multi, ok := points["multiPoint"].(map[string]any)
+		Expect(ok).To(BeTrue())
+		all, ok := multi["enabled"].([]any)
+		Expect(ok).To(BeTrue())
+		multi["enabled"] = append(all, enabled)
+		points["queueSort"] = map[string]any{
+			"enabled": []any{enabled}, "disabled": []any{map[string]any{"name": "*"}},
+		}
+		profile["pluginConfig"] = append(profile["pluginConfig"].([]any), map[string]any{
+			"name": "Coscheduling", "args": map[string]any{"permitWaitingTimeSeconds": 5},
+		})
+		return []any{profile}
+	})
+}
+
+// installPodGroups makes the API server serve PodGroups, and lets the scheduler read them.
+func installPodGroups(ctx context.Context) {
+	GinkgoHelper()
+	where := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/scheduler-plugins")
+	dir, err := where.Output()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases"))).
+		To(Succeed())
+	meta := metav1.ObjectMeta{Name: "berth-scheduler-gangs"}
+	_, err = client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{podGroups.Group}, Resources: []string{podGroups.Resource}, Verbs: []string{"get", "list", "watch"},
+	}}}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{
+			Kind: rbacv1.ServiceAccountKind, Namespace: controlplane.BerthNamespace, Name: controlplane.BerthScheduler,
+		}},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+func (s *site) createPodGroup(ctx context.Context, name string, members int64) {
+	GinkgoHelper()
+	groups, err := dynamic.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	_, err = groups.Resource(podGroups).Namespace(s.namespace).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": podGroups.GroupVersion().String(), "kind": "PodGroup", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{"minMember": members},
+	}}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"context"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("a new leader", Serial, func() {
+	const (
+		units = 60
+		pods  = 150
+		// early is how many pods the first leader binds before something happens to it.
+		early = 20
+	)
+
+	var (
+		s             *site
+		w             *witness
+		first, second *scheduler
+	)
+
+	BeforeEach(func(ctx SpecContext) {
+		s = newSite(ctx)
+		s.createNode(ctx, "one", "", "4000")
+		s.createResource(ctx, "licence", s.capacity("", "60"))
+		w = s.watchFrom(ctx, "licence", map[string]int{"default": units})
+		replaceMain()
+		first = startScheduler(ctx, schedulerOptions{name: "first", args: quickElection}).endAfterwards()
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+		second = startScheduler(ctx, schedulerOptions{name: "second", args: quickElection}).endAfterwards()
+	})
+
+	// begin creates pods, strikes the first leader while it binds them, and waits until the second has bound what is left.
+	begin := func(ctx context.Context, strike func()) {
+		GinkgoHelper()
+		done := make(chan struct{})
+		go func() {
+			defer GinkgoRecover()
+			defer close(done)
+			s.createMany(ctx, pods, "pod", asking("licence", "1"))
+		}()
+		Eventually(w.bound, timeout, poll/100).Should(BeNumerically(">=", early))
+		strike()
+		Eventually(done).WithTimeout(timeout).Should(BeClosed())
+		Expect(w.bound()).To(BeNumerically("<", units), "it came too late")
+		Eventually(w.bound, timeout, poll).Should(Equal(units))
+		Consistently(w.bound, settle, poll).Should(Equal(units))
+		w.expectNoBreach()
+		Expect(second.Done()).NotTo(BeClosed())
+	}
+
+	It("counts what the old one gave out just before it died", func(ctx SpecContext) {
+		begin(ctx, first.crash)
+	})
+
+	It("is not overtaken by the old one, which only hung", func(ctx SpecContext) {
+		begin(ctx, func() { Expect(first.Kill(syscall.SIGSTOP)).To(Succeed()) })
+		first.ExpectEnd()
+		Expect(first.Kill(syscall.SIGCONT)).To(Succeed())
+		Eventually(first.Done()).WithTimeout(timeout).Should(BeClosed())
+		Expect(w.bound()).To(Equal(units))
+		w.expectNoBreach()
+	})
+})
