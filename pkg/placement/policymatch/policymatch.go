@@ -3,7 +3,8 @@
 
 // Package policymatch decides which PropagationPolicy is in force for a workload. An explicit request by annotation comes
 // first; then a policy that names the workload beats one that selects it by labels, and that beats one that names only the
-// kind; then the older policy wins, then the smaller name. A policy that is being deleted is in force no longer.
+// kind; then the policy that an Application controls beats the one of a Subscription, and that beats all others; then the
+// older policy wins, then the smaller name. A policy that is being deleted is in force no longer.
 //
 // A selector fits a workload of the same group and kind, in the policy's own namespace. The version does not count: the
 // same object can be read in each version of its group.
@@ -248,10 +249,26 @@ func (c *claim) selects(w *Workload) bool {
 }
 
 func compare(a, b *berthv1alpha1.PropagationPolicy) int {
+	if order := cmp.Compare(master(a), master(b)); order != 0 {
+		return order
+	}
 	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
 		return order
 	}
 	return strings.Compare(a.Name, b.Name)
+}
+
+// master is smaller for the policies of a stronger master: an Application beats a Subscription, and that beats a policy of its own.
+func master(policy *berthv1alpha1.PropagationPolicy) int {
+	masters := [...]string{"Application", "Subscription"}
+	owner := metav1.GetControllerOfNoCopy(policy)
+	if owner == nil || groupOf(owner.APIVersion) != berthv1alpha1.SchemeGroupVersion.Group {
+		return len(masters)
+	}
+	if i := slices.Index(masters[:], owner.Kind); i >= 0 {
+		return i
+	}
+	return len(masters)
 }
 
 func groupOf(apiVersion string) string {

@@ -365,6 +365,34 @@ func TestIndexAgreesWithLookingAtEveryPolicy(t *testing.T) {
 	})
 }
 
+// controlled gives a policy a controller.
+func controlled(p *policyObject, apiVersion, kind string) *policyObject {
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: "m", Controller: new(true)}}
+	return p
+}
+
+func TestMatchByMaster(t *testing.T) {
+	const berth = "berth.dev/v1alpha1"
+	old := policy("old", 9, byName("nginx"))
+	matchCases{
+		"the policy of a Subscription beats an older one of its own": {
+			policies: []*policyObject{old, controlled(policy("sub", 1, byName("nginx")), berth, "Subscription")},
+			workload: deployment("nginx"), want: "sub", wantBy: policymatch.ByName,
+		},
+		"the policy of an Application beats that of a Subscription": {
+			policies: []*policyObject{
+				controlled(policy("sub", 9, byName("nginx")), berth, "Subscription"),
+				controlled(policy("app", 1, byName("nginx")), berth, "Application"),
+			},
+			workload: deployment("nginx"), want: "app", wantBy: policymatch.ByName,
+		},
+		"a Subscription of another group gives no right": {
+			policies: []*policyObject{old, controlled(policy("sub", 1, byName("nginx")), "apps.clusternet.io/v1alpha1", "Subscription")},
+			workload: deployment("nginx"), want: "old", wantBy: policymatch.ByName,
+		},
+	}.run(t)
+}
+
 func TestMatchDoesNotAllocate(t *testing.T) {
 	x := policymatch.NewIndex([]*policyObject{policy("a", 9, byName("redis")), policy("b", 1, byLabel("nginx")), policy("c", 1, byKind())})
 	for name, w := range map[string]policymatch.Workload{
