@@ -1,0 +1,152 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package subscribed tells which Subscription places a workload and how it divides replicas, for the controller that writes
+// the policies of Subscriptions and for the scheduler that waits for them.
+package subscribed
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// StrategyOf returns by what a Subscription divides.
+func StrategyOf(spec *berthv1alpha1.SubscriptionSpec) divide.Strategy {
+	dividing := spec.DividingScheduling
+	switch spec.SchedulingStrategy {
+	case berthv1alpha1.DynamicDividingStrategy:
+	case berthv1alpha1.DividingStrategy:
+		if dividing == nil || dividing.Type != berthv1alpha1.DynamicDividingType {
+			return divide.Static
+		}
+	default:
+		return divide.Replication
+	}
+	if dividing != nil && dividing.DynamicDividing != nil &&
+		dividing.DynamicDividing.Strategy == berthv1alpha1.BinpackStrategy {
+		return divide.Binpack
+	}
+	return divide.Spread
+}
+
+// Bundled says whether the feeds of a Subscription are admitted all at once.
+func Bundled(spec *berthv1alpha1.SubscriptionSpec) bool {
+	return StrategyOf(spec) != divide.Replication && spec.DividingScheduling != nil &&
+		spec.DividingScheduling.Admission == berthv1alpha1.BundleAdmission
+}
+
+// maxReadable bounds what a name of a policy tells in plain words.
+const maxReadable = 200
+
+// PolicyName returns the name of the PropagationPolicy that a Subscription writes for a feed.
+func PolicyName(subscription string, feed *berthv1alpha1.Feed) string {
+	hash := fnv.New64a()
+	for _, part := range []string{subscription, groupOf(feed.APIVersion), feed.Kind, feed.Name} {
+		hash.Write([]byte(part)) //nolint:errcheck // a hash takes everything
+		hash.Write([]byte{0})    //nolint:errcheck // a hash takes everything
+	}
+	readable := subscription + "-" + feed.Name
+	readable = strings.TrimRight(readable[:min(len(readable), maxReadable)], "-.")
+	return fmt.Sprintf("%s-%016x", readable, hash.Sum64())
+}
+
+// Compare orders Subscriptions that wait for room: larger priorities first, then the older ones, then by UID.
+func Compare(a, b *berthv1alpha1.Subscription) int {
+	return cmp.Or(
+		-cmp.Compare(priority(a), priority(b)),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		strings.Compare(string(a.UID), string(b.UID)),
+	)
+}
+
+func priority(s *berthv1alpha1.Subscription) int32 {
+	if s.Spec.Priority == nil {
+		return 0
+	}
+	return *s.Spec.Priority
+}
+
+// key names a workload. The version does not count: the same object can be read in each version of its group.
+type key struct{ namespace, group, kind, name string }
+
+// Index finds the Subscription of a workload. It is immutable and safe for concurrent use.
+type Index struct {
+	namespaces map[string]bool
+	feeds      map[key]entry
+}
+
+type entry struct {
+	subscription *berthv1alpha1.Subscription
+	feed         int
+}
+
+// NewIndex returns an index of the Subscriptions, which must not be changed afterwards. Of several that list a workload the
+// oldest places it, then the one with the smallest name. Feeds of other namespaces are nobody's.
+func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
+	sorted := slices.Clone(subscriptions)
+	slices.SortFunc(sorted, func(a, b *berthv1alpha1.Subscription) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	x := &Index{namespaces: map[string]bool{}, feeds: map[key]entry{}}
+	for _, s := range sorted {
+		if s.DeletionTimestamp != nil {
+			continue
+		}
+		x.namespaces[s.Namespace] = true
+		for i := range s.Spec.Feeds {
+			feed := &s.Spec.Feeds[i]
+			if Foreign(s, feed) {
+				continue
+			}
+			k := keyOf(s.Namespace, feed)
+			if _, taken := x.feeds[k]; !taken {
+				x.feeds[k] = entry{s, i}
+			}
+		}
+	}
+	return x
+}
+
+// Foreign says whether a feed names another namespace than that of its Subscription, which is not allowed.
+func Foreign(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
+	return feed.Namespace != "" && feed.Namespace != s.Namespace
+}
+
+func keyOf(namespace string, feed *berthv1alpha1.Feed) key {
+	return key{namespace, groupOf(feed.APIVersion), feed.Kind, feed.Name}
+}
+
+// Any says whether the namespace has a Subscription. It does not allocate.
+func (x *Index) Any(namespace string) bool {
+	return x.namespaces[namespace]
+}
+
+// Of returns the Subscription that places an object and the index of the object among its feeds, nil if there is none.
+func (x *Index) Of(namespace, apiVersion, kind, name string) (*berthv1alpha1.Subscription, int) {
+	e := x.feeds[key{namespace, groupOf(apiVersion), kind, name}]
+	return e.subscription, e.feed
+}
+
+// PlacementOf returns what the status of a Subscription tells of a feed, nil if it tells nothing.
+func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berthv1alpha1.FeedPlacement {
+	for i := range s.Status.Feeds {
+		if p := &s.Status.Feeds[i]; keyOf("", &p.Feed) == keyOf("", feed) {
+			return p
+		}
+	}
+	return nil
+}
+
+func groupOf(apiVersion string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
