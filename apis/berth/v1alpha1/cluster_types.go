@@ -182,8 +182,9 @@ type ClusterStatus struct {
 	ScheduledTo *CloudReference `json:"scheduledTo,omitempty"`
 
 	// conditions: Ready says whether at least one node can take pods, Online whether enough of them can for applications to
-	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether the cluster is bound to a scheduler, or,
-	// for a cluster that is to be made, whether a cloud is chosen, Conflicted whether another Cluster holds a node that this one claims.
+	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether the cluster is bound to a scheduler,
+	// CloudBound whether a cloud is chosen for a cluster that is to be made, Conflicted whether another Cluster holds a node
+	// that this one claims.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -175,6 +175,12 @@ const (
 	// MetricAvailable is true if the last attempt to read a metric succeeded.
 	MetricAvailable = "Available"
 
+	// ClusterCloudBound is true when a cloud is chosen for a Cluster that is to be made.
+	ClusterCloudBound = "CloudBound"
+
+	// MagnumClusterBound is true when a project is chosen for a MagnumCluster.
+	MagnumClusterBound = "Bound"
+
 	// ProviderReachable is true if a provider of metrics answered the last time it was asked.
 	ProviderReachable = "Reachable"
 )
@@ -232,4 +238,9 @@ const (
 
 	// ReasonOutOfRange says that the value of a metric is not between its min and max, or none of its allowed values.
 	ReasonOutOfRange = "OutOfRange"
+)
+
+const (
+	// ReasonWaitingForMetrics says that the choice waits until the metrics of the clouds or projects have been read once.
+	ReasonWaitingForMetrics = "WaitingForMetrics"
 )
