@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"berth.dev/berth/pkg/controllers/clouds"
 	"berth.dev/berth/pkg/controllers/metrics"
 	"berth.dev/berth/pkg/metricsources"
 )
@@ -52,9 +53,10 @@ func (o *MetricsOptions) validate() error {
 // metricKinds are the kinds without which no metric is read.
 var metricKinds = []string{
 	"Cluster", "GlobalMetric", "Metric", "GlobalMetricsProvider", "MetricsProvider", "Cloud", "GlobalCloud", "OpenStackProject",
+	"MagnumCluster",
 }
 
-// startMetrics starts to read metrics as soon as their kinds are served. Nothing else waits for that.
+// startMetrics starts to read metrics, and to choose clouds by them, as soon as their kinds are served. Nothing else waits for that.
 func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
@@ -77,6 +79,12 @@ func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 			Clock:     clock.RealClock{},
 		})
 		if err := metrics.New(mgr.GetClient(), sampler, opts.Metrics.WriteThreshold).SetupWithManager(mgr); err != nil {
+			return err
+		}
+		if err := clouds.ForClusters(mgr.GetClient(), clock.RealClock{}).SetupWithManager(mgr); err != nil {
+			return err
+		}
+		if err := clouds.ForMagnumClusters(mgr.GetClient(), clock.RealClock{}).SetupWithManager(mgr); err != nil {
 			return err
 		}
 		<-ctx.Done()

@@ -14,17 +14,25 @@ import (
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
+// ParseCloudConstraints reads constraints on clouds or projects. The error names the list that is wrong, by the names given,
+// and the column of the mistake.
+func ParseCloudConstraints(labelsName string, labels []string, metricsName string, metrics []string) (Constraints, error) {
+	parsedLabels, err := parseAll(labelsName, constraint.Label, labels)
+	if err != nil {
+		return Constraints{}, err
+	}
+	parsedMetrics, err := parseAll(metricsName, constraint.Metric, metrics)
+	return Constraints{Labels: parsedLabels, Metrics: parsedMetrics}, err
+}
+
 // ParseConstraints reads the constraints of a user. The error names the field that is wrong and the column of the mistake.
 func ParseConstraints(c *berthv1alpha1.ClusterConstraints) (Constraints, error) {
 	if c == nil {
 		return Constraints{}, nil
 	}
-	labels, err := parseAll("clusterLabels", constraint.Label, c.ClusterLabels)
-	if err != nil {
-		return Constraints{}, err
-	}
-	metrics, err := parseAll("clusterMetrics", constraint.Metric, c.ClusterMetrics)
-	return Constraints{Labels: labels, Metrics: metrics, CustomResources: c.CustomResources}, err
+	parsed, err := ParseCloudConstraints("clusterLabels", c.ClusterLabels, "clusterMetrics", c.ClusterMetrics)
+	parsed.CustomResources = c.CustomResources
+	return parsed, err
 }
 
 func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint.Constraint, error) {
@@ -48,6 +56,19 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 		Unavailable: unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
+	return c
+}
+
+// CloudCandidate returns a Cloud, GlobalCloud or OpenStackProject as a candidate. Its metrics are those of its spec with the
+// values of its status. Metrics of other namespaces than its own do not count.
+func CloudCandidate(
+	name string, meta *metav1.ObjectMeta, references []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample,
+) Candidate {
+	c := Candidate{Name: name, Labels: meta.Labels}
+	if meta.DeletionTimestamp != nil {
+		c.Unavailable = BeingDeleted
+	}
+	c.Metrics, c.Remarks = sampled(references, samples, meta.Namespace)
 	return c
 }
 

@@ -1,0 +1,151 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clouds binds what is to be made to the place where it is best made: Clusters with a section provision to a Cloud or
+// GlobalCloud, MagnumClusters to an OpenStackProject. It owns the
+// conditions CloudBound and Bound there, and status.scheduledTo. A choice is
+// final; having none is not: every change of a place asks again.
+package clouds
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+const (
+	// metricsPatience is how long a choice waits for metrics that were not read yet.
+	metricsPatience = time.Minute
+	// metricsPoll is how often it looks again.
+	metricsPoll = 2 * time.Second
+	// maxRanked bounds the places that a status shows.
+	maxRanked = 20
+)
+
+// place is a Cloud, GlobalCloud or OpenStackProject.
+type place struct {
+	berthv1alpha1.CloudReference
+	candidate rank.Candidate
+	// template is that of a project.
+	template string
+	// read is false while a metric was not tried to be read yet.
+	read bool
+}
+
+func newPlace(
+	kind string, meta *metav1.ObjectMeta, references []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample,
+) place {
+	p := place{
+		CloudReference: berthv1alpha1.CloudReference{Kind: kind, Namespace: meta.Namespace, Name: meta.Name},
+		read:           len(samples) >= len(references),
+	}
+	name := kind + " " + client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}.String()
+	if meta.Namespace == "" {
+		name = kind + " " + meta.Name
+	}
+	p.candidate = rank.CloudCandidate(name, meta, references, samples)
+	return p
+}
+
+// choice is what came of a request.
+type choice struct {
+	chosen    *place
+	ranking   []berthv1alpha1.RankedPlace
+	condition metav1.Condition
+	// again is when to look again, 0 for when something changes.
+	again time.Duration
+}
+
+// choose ranks places. For what was made less than metricsPatience ago it waits for metrics.
+func choose(uid types.UID, age time.Duration, constraints rank.Constraints, invalid error, places []place) choice {
+	result := choice{condition: metav1.Condition{Status: metav1.ConditionFalse}}
+	if invalid != nil {
+		result.condition.Reason, result.condition.Message = berthv1alpha1.ReasonInvalidConstraints, invalid.Error()
+		return result
+	}
+	candidates := make([]rank.Candidate, 0, len(places))
+	byName := make(map[string]*place, len(places))
+	for i := range places {
+		if !places[i].read && age < metricsPatience {
+			result.condition.Reason = berthv1alpha1.ReasonWaitingForMetrics
+			result.condition.Message = "the metrics of some places have not been read yet"
+			result.again = metricsPoll
+			return result
+		}
+		candidates = append(candidates, places[i].candidate)
+		byName[places[i].candidate.Name] = &places[i]
+	}
+	results := rank.Rank(&rank.Request{UID: string(uid), Constraints: constraints}, candidates)
+	result.ranking = ranked(results)
+	if len(results) == 0 || !results[0].Eligible {
+		result.condition.Reason = berthv1alpha1.ReasonNoCloudMatches
+		result.condition.Message = "there is none to choose from"
+		if len(results) > 0 {
+			result.condition.Message = rank.Summarize(results)
+		}
+		return result
+	}
+	result.chosen = byName[results[0].Name]
+	result.condition.Status, result.condition.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonCloudChosen
+	result.condition.Message = fmt.Sprintf("%s is the best of %d", results[0].Name, len(results))
+	return result
+}
+
+// ranked returns results as a status shows them.
+func ranked(results []rank.Result) []berthv1alpha1.RankedPlace {
+	results = results[:min(len(results), maxRanked)]
+	places := make([]berthv1alpha1.RankedPlace, 0, len(results))
+	for _, r := range results {
+		p := berthv1alpha1.RankedPlace{Name: r.Name, Eligible: r.Eligible, Score: r.Score}
+		p.Reasons = append(append(p.Reasons, r.Rejections...), r.Problems...)
+		for _, part := range r.Parts {
+			p.Parts = append(p.Parts, berthv1alpha1.ScorePart(part))
+		}
+		places = append(places, p)
+	}
+	return places
+}
+
+// allClouds returns all clouds.
+func allClouds(ctx context.Context, reader client.Reader) ([]place, error) {
+	var clouds berthv1alpha1.CloudList
+	var globalClouds berthv1alpha1.GlobalCloudList
+	for _, list := range []client.ObjectList{&clouds, &globalClouds} {
+		if err := reader.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("listing clouds: %w", err)
+		}
+	}
+	var places []place
+	for i := range clouds.Items {
+		c := &clouds.Items[i]
+		places = append(places, newPlace("Cloud", &c.ObjectMeta, c.Spec.Metrics, c.Status.Metrics))
+	}
+	for i := range globalClouds.Items {
+		c := &globalClouds.Items[i]
+		places = append(places, newPlace("GlobalCloud", &c.ObjectMeta, c.Spec.Metrics, c.Status.Metrics))
+	}
+	return places, nil
+}
+
+// allProjects returns all OpenStack projects.
+func allProjects(ctx context.Context, reader client.Reader) ([]place, error) {
+	var projects berthv1alpha1.OpenStackProjectList
+	if err := reader.List(ctx, &projects); err != nil {
+		return nil, fmt.Errorf("listing OpenStack projects: %w", err)
+	}
+	var places []place
+	for i := range projects.Items {
+		p := &projects.Items[i]
+		made := newPlace("OpenStackProject", &p.ObjectMeta, p.Spec.Metrics, p.Status.Metrics)
+		made.template = p.Spec.Template
+		places = append(places, made)
+	}
+	return places, nil
+}

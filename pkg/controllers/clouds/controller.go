@@ -1,0 +1,180 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clouds
+
+import (
+	"context"
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// subject is what is to be bound.
+type subject interface {
+	client.Object
+	*berthv1alpha1.Cluster | *berthv1alpha1.MagnumCluster
+}
+
+// Reconciler binds objects of one kind.
+type Reconciler[T subject] struct {
+	// Client reads from the cache and writes the status.
+	Client client.Client
+	// Clock tells the time.
+	Clock clock.PassiveClock
+
+	name string
+	// object and list are new objects of the kind.
+	object func() T
+	list   func() client.ObjectList
+	// places returns what can be chosen, which are the kinds of origins.
+	places  func(context.Context, client.Reader) ([]place, error)
+	origins []client.Object
+	// open says whether an object still is to be bound.
+	open func(T) bool
+	// wanted returns the constraints of an object.
+	wanted func(T) (rank.Constraints, error)
+	// set writes a choice into the status.
+	set func(T, *choice)
+}
+
+// ForClusters returns the reconciler of Clusters with a section provision.
+func ForClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1alpha1.Cluster] {
+	return &Reconciler[*berthv1alpha1.Cluster]{
+		Client: c, Clock: clock, name: "cloud",
+		object:  func() *berthv1alpha1.Cluster { return &berthv1alpha1.Cluster{} },
+		list:    func() client.ObjectList { return &berthv1alpha1.ClusterList{} },
+		places:  allClouds,
+		origins: []client.Object{&berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}},
+		open: func(c *berthv1alpha1.Cluster) bool {
+			return c.Spec.Provision != nil && c.Status.ScheduledTo == nil && c.DeletionTimestamp == nil
+		},
+		wanted: func(c *berthv1alpha1.Cluster) (rank.Constraints, error) {
+			p := c.Spec.Provision
+			return rank.ParseCloudConstraints("spec.provision.cloudLabels", p.CloudLabels, "spec.provision.cloudMetrics", p.CloudMetrics)
+		},
+		set: func(c *berthv1alpha1.Cluster, made *choice) {
+			if made.chosen != nil {
+				c.Status.ScheduledTo = &made.chosen.CloudReference
+			}
+			setBound(&c.Status.Conditions, berthv1alpha1.ClusterCloudBound, made.condition, c.Generation)
+		},
+	}
+}
+
+// ForMagnumClusters returns the reconciler of MagnumClusters.
+func ForMagnumClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1alpha1.MagnumCluster] {
+	return &Reconciler[*berthv1alpha1.MagnumCluster]{
+		Client: c, Clock: clock, name: "magnum",
+		object:  func() *berthv1alpha1.MagnumCluster { return &berthv1alpha1.MagnumCluster{} },
+		list:    func() client.ObjectList { return &berthv1alpha1.MagnumClusterList{} },
+		places:  allProjects,
+		origins: []client.Object{&berthv1alpha1.OpenStackProject{}},
+		open: func(m *berthv1alpha1.MagnumCluster) bool {
+			return m.Status.ScheduledTo == nil && m.DeletionTimestamp == nil
+		},
+		wanted: func(m *berthv1alpha1.MagnumCluster) (rank.Constraints, error) {
+			c := &m.Spec.Constraints
+			return rank.ParseCloudConstraints(
+				"spec.constraints.projectLabels", c.ProjectLabels, "spec.constraints.projectMetrics", c.ProjectMetrics)
+		},
+		set: func(m *berthv1alpha1.MagnumCluster, made *choice) {
+			if made.chosen != nil {
+				m.Status.ScheduledTo, m.Status.Template = &made.chosen.CloudReference, made.chosen.template
+			}
+			m.Status.ObservedGeneration = m.Generation
+			m.Status.Ranking = made.ranking
+			setBound(&m.Status.Conditions, berthv1alpha1.MagnumClusterBound, made.condition, m.Generation)
+		},
+	}
+}
+
+func setBound(conditions *[]metav1.Condition, kind string, condition metav1.Condition, generation int64) {
+	condition.Type, condition.ObservedGeneration = kind, generation
+	apimeta.SetStatusCondition(conditions, condition)
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
+	controller := builder.ControllerManagedBy(mgr).Named(r.name).
+		For(r.object(), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	for _, origin := range r.origins {
+		controller.Watches(origin, handler.EnqueueRequestsFromMapFunc(r.allOpen))
+	}
+	if err := controller.Complete(r); err != nil {
+		return fmt.Errorf("setting up the %s controller: %w", r.name, err)
+	}
+	return nil
+}
+
+// allOpen returns everything that is still to be bound.
+func (r *Reconciler[T]) allOpen(ctx context.Context, _ client.Object) []reconcile.Request {
+	list := r.list()
+	if err := r.Client.List(ctx, list); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot tell what is still to be bound")
+		return nil
+	}
+	objects, err := apimeta.ExtractList(list)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot tell what is still to be bound")
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, object := range objects {
+		if typed, ok := object.(T); ok && r.open(typed) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(typed)})
+		}
+	}
+	return requests
+}
+
+// Reconcile binds an object unless it is bound.
+func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	before := r.object()
+	if err := r.Client.Get(ctx, request.NamespacedName, before); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !r.open(before) {
+		return reconcile.Result{}, nil
+	}
+	places, err := r.places(ctx, r.Client)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	constraints, invalid := r.wanted(before)
+	age := r.Clock.Since(before.GetCreationTimestamp().Time)
+	made := choose(before.GetUID(), age, constraints, invalid, places)
+	result := reconcile.Result{RequeueAfter: made.again}
+
+	after, ok := before.DeepCopyObject().(T)
+	if !ok {
+		return result, nil
+	}
+	r.set(after, &made)
+	if apiequality.Semantic.DeepEqual(before, after) {
+		return result, nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err = r.Client.Status().Patch(ctx, after, patch)
+	switch {
+	case apierrors.IsConflict(err):
+		// Another controller wrote its part in between.
+		return reconcile.Result{RequeueAfter: metricsPoll}, nil
+	case err != nil && !apierrors.IsNotFound(err):
+		return reconcile.Result{}, fmt.Errorf("writing the status of %s %s: %w", r.name, request, err)
+	}
+	return result, nil
+}
