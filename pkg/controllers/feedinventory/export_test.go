@@ -6,6 +6,7 @@ package feedinventory
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -19,4 +20,9 @@ func Watched(r *Reconciler) int {
 	r.watches.mu.Lock()
 	defer r.watches.mu.Unlock()
 	return len(r.watches.kinds)
+}
+
+// Tell lets the controller tell whose feeds have changed, as the manager does.
+func Tell(ctx context.Context, r *Reconciler, notify func(subscription types.NamespacedName)) {
+	r.watches.begin(ctx, notify)
 }

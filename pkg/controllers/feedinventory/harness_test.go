@@ -26,6 +26,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -81,6 +82,8 @@ func (w *world) start() {
 	var err error
 	w.controller, err = feedinventory.New(feedinventory.Options{
 		Client: w.client, Mapper: testrestmapper.TestOnlyStaticRESTMapper(w.scheme), Metadata: w.metadata, Objects: w.objects,
+		// The clock stands still: whatever happens has been asked for.
+		Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0)),
 	})
 	if err != nil {
 		w.t.Fatal(err)

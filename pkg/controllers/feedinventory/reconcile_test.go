@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
@@ -121,7 +123,10 @@ func TestInventoryMeansNothingToOtherStrategies(t *testing.T) {
 }
 
 func TestAnInventoryOfSomebodyElseStays(t *testing.T) {
-	inventory := &berthv1alpha1.FeedInventory{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
+	inventory := &berthv1alpha1.FeedInventory{ObjectMeta: metav1.ObjectMeta{
+		Namespace: request.Namespace, Name: request.Name,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Bundle", Name: "a", UID: "b", Controller: ptr.To(true)}},
+	}}
 	w := newWorld(t, inventory)
 	w.subscribe(func(spec *berthv1alpha1.SubscriptionSpec) {
 		spec.SchedulingStrategy = berthv1alpha1.ReplicationStrategy
@@ -300,6 +305,44 @@ func TestKindsComeAndGo(t *testing.T) {
 	w.pass()
 	if got := feedinventory.Watched(w.controller); got != 0 {
 		t.Errorf("%d kinds are followed for nobody", got)
+	}
+}
+
+func TestChangesAreTold(t *testing.T) {
+	w := newWorld(t)
+	told := make(chan types.NamespacedName, 100)
+	feedinventory.Tell(t.Context(), w.controller, func(subscription types.NamespacedName) { told <- subscription })
+	await := func(what string) {
+		t.Helper()
+		select {
+		case got := <-told:
+			if got != request.NamespacedName {
+				t.Errorf("%s: a pass over %s is asked for", what, got)
+			}
+		case <-time.After(timeout):
+			t.Fatalf("%s: nobody is told", what)
+		}
+	}
+	w.deploy("web", 3)
+	w.deploy("other", 3)
+	w.subscribe(listing(deployment("web"), deployment("late")))
+	w.pass()
+	await("the first list")
+	w.until("web 3 True Parsed", "late - False NotFound")
+	for what, change := range map[string]func(){
+		"a change":   func() { w.deploy("web", 4) },
+		"a creation": func() { w.deploy("late", 1) },
+	} {
+		change()
+		await(what)
+	}
+	w.remove(deployments, "web")
+	await("a deletion")
+	w.deploy("other", 4)
+	w.deploy("late", 2)
+	await("a change after that of an object that nobody wants")
+	if len(told) != 0 {
+		t.Errorf("%d passes more are asked for", len(told))
 	}
 }
 
