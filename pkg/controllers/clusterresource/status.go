@@ -35,8 +35,6 @@ func setStatus(object *berthv1alpha1.ClusterResource, o *observed) {
 	conditions := []metav1.Condition{o.ready(), overcommitted(status)}
 	if object.DeletionTimestamp != nil {
 		conditions = append(conditions, o.inUse())
-	} else {
-		apimeta.RemoveStatusCondition(&status.Conditions, berthv1alpha1.ClusterResourceInUse)
 	}
 	for _, condition := range conditions {
 		condition.ObservedGeneration = object.Generation

@@ -96,6 +96,13 @@ func TestPoolsWithAsManyNodesAreTakenByName(t *testing.T) {
 	}
 }
 
+func TestWhereThereIsNoNodeYetPoolsAreInOrderToo(t *testing.T) {
+	r := ready(t, declared("", of("b", "1"), of("a", "1")))
+	if diff := cmp.Diff([]string{"a", "b"}, names(r, pool.NewPlaces(r).At(nil))); diff != "" {
+		t.Errorf("pools (-want +got):\n%s", diff)
+	}
+}
+
 func TestFiveHundredPools(t *testing.T) {
 	pools := make([]berthv1alpha1.ClusterResourceQuantity, 500)
 	nodes := map[string]map[string]string{}

@@ -17,6 +17,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -110,6 +111,14 @@ var _ = Describe("The status of a ClusterResource", func() {
 			}},
 			Spec: corev1.PodSpec{SchedulerName: "nobody", Containers: []corev1.Container{{Name: "main", Image: "nginx"}}},
 		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		untilTold(ctx, name, "default 4/2 1, 1, Published")
+
+		By("ending a pod")
+		ended := holder(ctx, name, "ended", name, true)
+		untilTold(ctx, name, "default 6/3 0, 1, Published, AboveAllocatable")
+		_, err = client.CoreV1().Pods(name).Patch(ctx, ended.Name, types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`),
+			metav1.PatchOptions{}, "status")
 		Expect(err).NotTo(HaveOccurred())
 		untilTold(ctx, name, "default 4/2 1, 1, Published")
 
