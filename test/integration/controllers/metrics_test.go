@@ -90,4 +90,41 @@ var _ = Describe("Metrics", func() {
 			return string(found.Status) + " " + found.Reason, nil
 		}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("False TooFewNodesReady"))
 	})
+
+	It("choose the cloud of a cluster that is to be made, once there is one", func(ctx SpecContext) {
+		kinds := berth.BerthV1alpha1()
+		_, err := kinds.Clusters().Create(ctx, &berthv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: "to-be-made"},
+			Spec: berthv1alpha1.ClusterSpec{Provision: &berthv1alpha1.ClusterProvision{
+				CloudLabels: berthv1alpha1.LabelConstraints{"location is DE"},
+			}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(kinds.Clusters().Delete(ctx, "to-be-made", metav1.DeleteOptions{})).To(Succeed())
+		})
+		bound := func(ctx context.Context) (string, error) {
+			c, err := kinds.Clusters().Get(ctx, "to-be-made", metav1.GetOptions{})
+			if err != nil {
+				return "", err
+			}
+			text := ""
+			if c.Status.ScheduledTo != nil {
+				text = c.Status.ScheduledTo.Kind + " " + c.Status.ScheduledTo.Name + " "
+			}
+			if found := apimeta.FindStatusCondition(c.Status.Conditions, berthv1alpha1.ClusterCloudBound); found != nil {
+				text += found.Reason
+			}
+			return text, nil
+		}
+		Eventually(bound).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("NoCloudMatches"))
+		_, err = kinds.GlobalClouds().Create(ctx, &berthv1alpha1.GlobalCloud{
+			ObjectMeta: metav1.ObjectMeta{Name: "cloud-de", Labels: map[string]string{"location": "DE"}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(kinds.GlobalClouds().Delete(ctx, "cloud-de", metav1.DeleteOptions{})).To(Succeed())
+		})
+		Eventually(bound).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("GlobalCloud cloud-de CloudChosen"))
+	})
 })
