@@ -6,6 +6,7 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -21,18 +22,18 @@ func metricsOf(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := ""
+	var texts []string
 	for _, sample := range c.Status.Metrics {
-		text += sample.Name
+		text := sample.Name
 		if sample.Value != nil {
 			text += fmt.Sprintf("=%v/%v", *sample.Value, *sample.Normalized)
 		}
-		text += " " + sample.Reason
+		texts = append(texts, text+" "+sample.Reason)
 	}
 	if found := apimeta.FindStatusCondition(c.Status.Conditions, berthv1alpha1.MetricsAvailable); found != nil {
-		text += "(" + string(found.Status) + " " + found.Reason + ")"
+		texts = append(texts, "("+string(found.Status)+" "+found.Reason+")")
 	}
-	return text, nil
+	return strings.Join(texts, ""), nil
 }
 
 var _ = Describe("Metrics", func() {
