@@ -144,11 +144,33 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Ranking []RankedPlace `json:"ranking,omitempty"`
 
+	// objects are what Berth made, or is about to make, for the Application. What is in this list and no longer in the spec is
+	// deleted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=200
+	Objects []ApplicationObject `json:"objects,omitempty"`
+
 	// conditions: Scheduled says whether a cluster is chosen, Ready whether the objects are there and their pods are ready.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ApplicationObject names an object in the namespace of an Application.
+type ApplicationObject struct {
+	// apiVersion of the object.
+	// +kubebuilder:validation:MaxLength=317
+	APIVersion string `json:"apiVersion"`
+
+	// kind of the object.
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind"`
+
+	// name of the object.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // RankedPlace is what became of a cluster, cloud or project in a decision.
