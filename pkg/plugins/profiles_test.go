@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"berth.dev/berth/pkg/plugins/berthbinder"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
@@ -44,8 +46,10 @@ func names(set schedulerconfig.PluginSet) []string {
 
 // The order that the framework makes of a profile is not the order in which the profile names its plugins.
 func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
-	rejecting := []string{nodegrouppolicy.Name, clusterresource.Name}
+	preempting := []string{nodegrouppolicy.Name, clusterresource.Name}
+	rejecting := append([]string{homescheduler.Name}, preempting...)
 	judging := append(slices.Clone(rejecting), clustermetrics.Name)
+	scoring := append(slices.Clone(preempting), clustermetrics.Name)
 	for name, path := range shipped {
 		t.Run(name, func(t *testing.T) {
 			s := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, path)))
@@ -55,7 +59,7 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 				want []string
 			}{
 				"PreFilter": {effective.PreFilter, judging}, "Filter": {effective.Filter, judging},
-				"PostFilter": {effective.PostFilter, rejecting},
+				"PostFilter": {effective.PostFilter, preempting},
 			} {
 				if got := names(first.set); len(got) <= len(first.want) || !slices.Equal(got[:len(first.want)], first.want) {
 					t.Errorf("%s runs %v, want %v first and the stock plugins behind them", point, got, first.want)
@@ -66,7 +70,7 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 				want []string
 			}{
 				"PreEnqueue": {effective.PreEnqueue, rejecting}, "Reserve": {effective.Reserve, rejecting},
-				"PreScore": {effective.PreScore, judging}, "Score": {effective.Score, judging},
+				"PreScore": {effective.PreScore, scoring}, "Score": {effective.Score, scoring},
 			} {
 				for _, plugin := range among.want {
 					if got := names(among.set); !slices.Contains(got, plugin) {
@@ -86,7 +90,7 @@ func TestAddsOnlyOnlyAdds(t *testing.T) {
 	stock := plugintest.New(t, nil, plugintest.WithConfiguration(plugintest.StockConfiguration), plugintest.Held())
 	berth := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, shipped["adds-only"])))
 	ours := func(p schedulerconfig.Plugin) bool {
-		return slices.Contains([]string{nodegrouppolicy.Name, clusterresource.Name, clustermetrics.Name}, p.Name)
+		return slices.Contains([]string{homescheduler.Name, nodegrouppolicy.Name, clusterresource.Name, clustermetrics.Name}, p.Name)
 	}
 	for point, sets := range map[string]func(*schedulerconfig.Plugins) schedulerconfig.PluginSet{
 		"PreEnqueue": func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.PreEnqueue },
@@ -102,7 +106,7 @@ func TestAddsOnlyOnlyAdds(t *testing.T) {
 		"PostBind":   func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.PostBind },
 	} {
 		want, got := sets(stock.Framework.ListPlugins()).Enabled, sets(berth.Framework.ListPlugins()).Enabled
-		if diff := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got), ours)); diff != "" {
+		if diff := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got), ours), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("stock plugins of %s (-stock +adds-only):\n%s", point, diff)
 		}
 	}

@@ -45,6 +45,7 @@ type State struct {
 	groups      *nodegrouppolicy.Shared
 	resources   *clusterresource.Shared
 	metrics     *clustermetrics.Shared
+	homes       homes
 }
 
 // base is what all plugins that look at who runs where have in common.
@@ -208,6 +209,7 @@ func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 // Unclear keeps what was charged to a pod of which nobody knows whether it has been bound.
 func (s *State) Unclear(pod *corev1.Pod) {
 	s.pending.MarkUnclear(pod.UID)
+	s.homes.shared.Unclear(pod.UID)
 }
 
 // Run watches what users define until the context ends. It must be called after the scheduler has been set up, since a change
@@ -224,6 +226,7 @@ func (s *State) Run(ctx context.Context) {
 	if definitions != nil {
 		running.Go(func() { definitions.Run(ctx) })
 	}
+	running.Go(func() { s.runHomes(ctx, base) })
 	if resources != nil {
 		running.Go(func() {
 			resources.Run(ctx, &clusterresource.Background{

@@ -206,6 +206,7 @@ func TestTheClientOfBerthsKindsSpeaksJSON(t *testing.T) {
 		"/apis/berth.dev/v1alpha1/clusterresources":    runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/clusters":            runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/propagationpolicies": runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/schedulers":          runtime.ContentTypeJSON,
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -224,7 +225,7 @@ func TestOptionsHoldTheWholeRegistry(t *testing.T) {
 		registry[name] = true
 	}
 	want := map[string]bool{
-		"NodeGroupPolicy": true, "ClusterResource": true, "ClusterMetrics": true, "BerthBinder": true,
+		"NodeGroupPolicy": true, "ClusterResource": true, "ClusterMetrics": true, "HomeScheduler": true, "BerthBinder": true,
 		"Coscheduling": true, "CapacityScheduling": true,
 	}
 	if diff := cmp.Diff(want, registry); diff != "" {

@@ -23,6 +23,7 @@ import (
 	schedulerapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins"
 )
@@ -30,6 +31,7 @@ import (
 // NewCommand returns the command berth-scheduler. It takes all flags of kube-scheduler. It may be called once per process.
 func NewCommand() *cobra.Command {
 	opts := options.NewOptions()
+	var share sharing
 	cmd := &cobra.Command{
 		Use:   "berth-scheduler",
 		Short: "Share the replicas of workloads out over clusters of nodes",
@@ -46,10 +48,11 @@ plugins. Start from manifests/base/scheduler-config.yaml.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			return run(cmd, opts)
+			return run(cmd, opts, &share)
 		},
 	}
 	flags := opts.Flags
+	share.addFlags(flags.FlagSet("berth"))
 	verflag.AddFlags(flags.FlagSet("global"))
 	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
 	for _, set := range flags.FlagSets {
@@ -63,13 +66,16 @@ plugins. Start from manifests/base/scheduler-config.yaml.`,
 	return cmd
 }
 
-func run(cmd *cobra.Command, opts *options.Options) error {
+func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
+	if err := share.validate(); err != nil {
+		return err
+	}
 	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
 		return fmt.Errorf("logging flags: %w", err)
 	}
 	cliflag.PrintFlags(cmd.Flags())
-	if err := ownLease(opts); err != nil {
+	if err := ownLease(opts, share); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,8 +88,12 @@ func run(cmd *cobra.Command, opts *options.Options) error {
 
 	leader := fence.New()
 	state := plugins.NewState(leader, nil)
+	state.ShareAs(share.name, berthv1alpha1.LeaseReference{})
 	cc, sched, err := schedulerapp.Setup(ctx, opts, state.Options()...)
 	if err != nil {
+		return err
+	}
+	if err := share.lease(cc, state); err != nil {
 		return err
 	}
 	if cc.LeaderElection != nil {
@@ -111,7 +121,7 @@ var errNoConfig = errors.New(
 
 // ownLease keeps the scheduler away from the lease of the default scheduler, which is what a configuration that names none
 // would contend for. Only an explicit flag gives it that one.
-func ownLease(opts *options.Options) error {
+func ownLease(opts *options.Options, share *sharing) error {
 	if opts.ConfigFile == "" {
 		return errNoConfig
 	}
@@ -123,10 +133,14 @@ func ownLease(opts *options.Options) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", opts.ConfigFile, err)
 	}
-	if configuration.LeaderElection.ResourceName != stockLeaseName {
+	name, given := leaseName, configuration.LeaderElection.ResourceName
+	switch {
+	case share.name != "" && (given == stockLeaseName || given == leaseName):
+		name = berthv1alpha1.DefaultLeasePrefix + share.name
+	case given != stockLeaseName:
 		return nil
 	}
-	if err := flags.Set("leader-elect-resource-name", leaseName); err != nil {
+	if err := flags.Set("leader-elect-resource-name", name); err != nil {
 		return fmt.Errorf("naming the lease: %w", err)
 	}
 	return nil

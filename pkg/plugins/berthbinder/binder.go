@@ -41,9 +41,11 @@ type Given interface {
 	Annotations(pod *corev1.Pod, node string) map[string]string
 	// Unclear says that nobody knows whether the pod has been bound.
 	Unclear(pod *corev1.Pod)
+	// Fenced says whether every pod must be bound under the lease, whatever it was given.
+	Fenced() bool
 }
 
-// New returns the plugin. Pods that were given something are bound only while the fence is open.
+// New returns the plugin. Pods that were given something, or all if given says so, are bound only while the fence is open.
 func New(handle fwk.Handle, given Given, leader *fence.Fence) *BerthBinder {
 	return &BerthBinder{handle: handle, given: given, fence: leader}
 }
@@ -61,7 +63,7 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
 	binding.Annotations = b.given.Annotations(pod, node)
-	if binding.Annotations == nil {
+	if binding.Annotations == nil && !b.given.Fenced() {
 		return fwk.AsStatus(b.write(ctx, pod, binding, b.dispatch))
 	}
 	guarded, leave, err := b.fence.Enter(ctx)

@@ -41,6 +41,8 @@ func (g given) Annotations(pod *corev1.Pod, node string) map[string]string {
 
 func (given) Unclear(*corev1.Pod) {}
 
+func (given) Fenced() bool { return false }
+
 // server is an API server whose answers to bindings a test decides on.
 type server struct {
 	*kubefake.Clientset

@@ -30,11 +30,19 @@ func (w *watches) reactor(tracker clienttesting.ObjectTracker) clienttesting.Wat
 	}
 }
 
+// opened says whether each resource is watched, as often as it is named.
 func (w *watches) opened(resources ...string) func() bool {
 	return func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return !slices.ContainsFunc(resources, func(name string) bool { return !slices.Contains(w.resources, name) })
+		left := slices.Clone(w.resources)
+		return !slices.ContainsFunc(resources, func(name string) bool {
+			i := slices.Index(left, name)
+			if i >= 0 {
+				left = slices.Delete(left, i, i+1)
+			}
+			return i < 0
+		})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
@@ -30,11 +31,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/apis/config/scheme"
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
@@ -56,6 +59,7 @@ profiles:
   plugins:
     multiPoint:
       enabled:
+      - name: HomeScheduler
       - name: NodeGroupPolicy
         weight: 10
       - name: ClusterResource
@@ -63,11 +67,13 @@ profiles:
         weight: 20
     preFilter:
       enabled:
+      - name: HomeScheduler
       - name: NodeGroupPolicy
       - name: ClusterResource
       - name: ClusterMetrics
     filter:
       enabled:
+      - name: HomeScheduler
       - name: NodeGroupPolicy
       - name: ClusterResource
       - name: ClusterMetrics
@@ -124,6 +130,7 @@ type Scheduler struct {
 	held     bool
 
 	kubeConfig *rest.Config
+	name       string
 }
 
 // Option changes what New makes.
@@ -149,6 +156,11 @@ func WithKubeConfig(config *rest.Config) Option {
 	return func(s *Scheduler) { s.kubeConfig = config }
 }
 
+// Named makes it one of several schedulers.
+func Named(name string) Option {
+	return func(s *Scheduler) { s.name = name }
+}
+
 // Held keeps Clusters and policies from being read until Release is called.
 func Held() Option {
 	return func(s *Scheduler) { s.held = true }
@@ -172,6 +184,7 @@ func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler 
 	if s.State = plugins.NewState(s.Fence, s.Berth); s.kubeConfig != nil {
 		s.State = plugins.NewState(s.Fence, nil)
 	}
+	s.State.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: "berth-system", Name: "berth-scheduler-" + s.name})
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s.stop = stop
 	tb.Cleanup(stop)
@@ -222,10 +235,14 @@ func (s *Scheduler) Release() {
 	s.tb.Helper()
 	s.Watch()
 	s.WaitFor("the watches of Clusters and policies", s.watches.opened("clusters", "propagationpolicies"))
-	s.WaitFor("Clusters and policies", func() bool { return s.PreEnqueue(&corev1.Pod{}).IsSuccess() })
+	if strings.Contains(s.config, homescheduler.Name) {
+		s.WaitFor("the watches of Schedulers and homes", s.watches.opened("schedulers", "clusters", "clusters"))
+	}
+	own := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{berthv1alpha1.HomeSchedulerLabel: s.name}}}
+	s.WaitFor("Clusters and policies", func() bool { return s.PreEnqueue(own).IsSuccess() })
 	if strings.Contains(s.config, clusterresource.Name) {
 		s.WaitFor("the watch of ClusterResources", s.watches.opened("clusterresources"))
-		asks := st.MakePod().Annotation("pod.alpha.kubernetes.io/cluster-resource-x", "1").Obj()
+		asks := st.MakePod().Label(berthv1alpha1.HomeSchedulerLabel, s.name).Annotation("pod.alpha.kubernetes.io/cluster-resource-x", "1").Obj()
 		s.WaitFor("ClusterResources", func() bool { return s.PreEnqueue(asks).IsSuccess() })
 	}
 }

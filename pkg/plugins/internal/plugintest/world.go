@@ -23,10 +23,11 @@ func (s *Scheduler) Add(objects ...runtime.Object) {
 	for _, object := range objects {
 		var err error
 		switch o := object.(type) {
-		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy, *berthv1alpha1.ClusterResource:
+		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy, *berthv1alpha1.ClusterResource, *berthv1alpha1.Scheduler:
 			err = s.Berth.Tracker().Add(o)
 		case *corev1.Node:
 			s.Cache.AddNode(logger, o)
+			err = s.indexer(o).Add(o)
 		case *corev1.Pod:
 			err = s.indexer(o).Add(o)
 			if err == nil && o.Spec.NodeName != "" {
@@ -88,6 +89,9 @@ func (s *Scheduler) Remove(objects ...runtime.Object) {
 		switch o := object.(type) {
 		case *corev1.Node:
 			err = s.Cache.RemoveNode(logger, o)
+			if err == nil {
+				err = s.indexer(o).Delete(o)
+			}
 		case *corev1.Pod:
 			err = s.indexer(o).Delete(o)
 			if err == nil && o.Spec.NodeName != "" {
@@ -107,6 +111,8 @@ func (s *Scheduler) indexer(object runtime.Object) cache.Indexer {
 	switch object.(type) {
 	case *corev1.Pod:
 		return s.Informers.Core().V1().Pods().Informer().GetIndexer()
+	case *corev1.Node:
+		return s.Informers.Core().V1().Nodes().Informer().GetIndexer()
 	case *appsv1.Deployment:
 		return s.Informers.Apps().V1().Deployments().Informer().GetIndexer()
 	case *appsv1.ReplicaSet:

@@ -1,0 +1,61 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins"
+)
+
+// maxName bounds the name of a Scheduler; the CRD allows no more.
+const maxName = 40
+
+// sharing says whether this process is one of several schedulers.
+type sharing struct {
+	name string
+}
+
+func (s *sharing) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.name, "scheduler-name", "", "Name of the Scheduler that this process is, one of several that share the "+
+		"clusters. It registers itself and holds the lease "+berthv1alpha1.DefaultLeasePrefix+"NAME. Without a name it takes all "+
+		"clusters for as long as there is no Scheduler.")
+}
+
+func (s *sharing) validate() error {
+	if s.name == "" {
+		return nil
+	}
+	problems := validation.IsDNS1123Label(s.name)
+	if len(s.name) > maxName {
+		problems = append(problems, fmt.Sprintf("must be no more than %d characters", maxName))
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("--scheduler-name=%.64q: %s", s.name, strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+var errNoElection = errors.New("--scheduler-name needs leader election: the lease is what keeps a scheduler that was given up " +
+	"for dead from binding pods")
+
+// lease tells the plugins which lease this process holds.
+func (s *sharing) lease(cc *schedulerconfig.CompletedConfig, state *plugins.State) error {
+	if s.name == "" {
+		return nil
+	}
+	if cc.LeaderElection == nil {
+		return errNoElection
+	}
+	election := cc.ComponentConfig.LeaderElection
+	state.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: election.ResourceNamespace, Name: election.ResourceName})
+	return nil
+}

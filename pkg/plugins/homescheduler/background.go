@@ -1,0 +1,195 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package homescheduler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+)
+
+const (
+	// lookInterval is how often it is looked what there is to adopt or to acknowledge. Changes are looked at at once.
+	lookInterval = 200 * time.Millisecond
+	// requestTimeout bounds one round of requests.
+	requestTimeout = 10 * time.Second
+	// registerInterval is the pause between two attempts to register.
+	registerInterval = time.Second
+)
+
+// Background is what the plugin needs outside scheduling cycles.
+type Background struct {
+	// Client reads pods from the API server, Berth writes the Scheduler.
+	Client kubernetes.Interface
+	Berth  versioned.Interface
+	// Fence tells whether this process is the leader.
+	Fence *fence.Fence
+	// Lease is the lease that it holds.
+	Lease berthv1alpha1.LeaseReference
+	// Node returns a node that the informer knows, nil if it does not.
+	Node func(name string) *corev1.Node
+	// Waiting returns the pods that have no node.
+	Waiting func() []*corev1.Pod
+	// Wake lets pods be tried.
+	Wake func([]*corev1.Pod)
+}
+
+// Run registers the Scheduler of this process once it is the leader, adopts the clusters that come to it, and acknowledges those
+// that it is to give up, until the context ends.
+func (s *Shared) Run(ctx context.Context, b *Background) {
+	if s.Self == "" {
+		s.Catalog.Run(ctx)
+		return
+	}
+	go s.Catalog.Run(ctx)
+	select {
+	case <-ctx.Done():
+		return
+	case <-b.Fence.Opened():
+	}
+	s.register(ctx, b)
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.look(ctx, b)
+		}
+	}
+}
+
+func (s *Shared) look(ctx context.Context, b *Background) {
+	homes := s.Catalog.Snapshot()
+	if homes == nil || s.Membership() == nil {
+		return // nobody can tell yet which node lies in which cluster
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	logger := klog.FromContext(ctx)
+	s.settleUnclear(ctx, b)
+	if due := s.toAdopt(homes, time.Now()); len(due) > 0 {
+		if err := s.adopt(ctx, b, due); err != nil {
+			logger.Error(err, "Cannot read what runs on clusters that came to this scheduler")
+		}
+	}
+	// Only a scheduling cycle can look into the snapshot.
+	if s.applies(homes) && s.adoptionNews() {
+		b.Wake(s.Mine(homes, b.Waiting()))
+	}
+	if err := s.acknowledge(ctx, b, homes); err != nil {
+		logger.Error(err, "Cannot acknowledge that clusters are drained")
+	}
+}
+
+// Mine returns the pods that this process is to place, of all that wait.
+func (s *Shared) Mine(homes *catalog.Homes, waiting []*corev1.Pod) []*corev1.Pod {
+	if homes == nil {
+		return waiting
+	}
+	return slices.DeleteFunc(waiting, func(pod *corev1.Pod) bool { return !s.owns(homes, pod) })
+}
+
+// drained returns the clusters that this scheduler is to give up and where nothing of its own is under way.
+func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// As of now, and under the lock: see reserve.
+	homes := s.Catalog.Snapshot()
+	busy := map[string]bool{}
+	for _, u := range s.underWay {
+		if node := b.Node(u.node); node != nil {
+			busy[s.clusterOf(node)] = true
+		}
+		// Whoever gets the commons must know all that was charged.
+		busy[berthv1alpha1.CommonsName] = true
+	}
+	var list []berthv1alpha1.Drained
+	for name, h := range homes.Clusters {
+		if h.Scheduler == s.Self && h.Draining && !busy[name] {
+			list = append(list, berthv1alpha1.Drained{Cluster: name, Revision: h.Revision})
+		}
+	}
+	slices.SortFunc(list, func(x, y berthv1alpha1.Drained) int { return strings.Compare(x.Cluster, y.Cluster) })
+	return list
+}
+
+// acknowledge writes which clusters are drained, while the lease is held.
+func (s *Shared) acknowledge(ctx context.Context, b *Background, homes *catalog.Homes) error {
+	drained := s.drained(b)
+	if equality.Semantic.DeepEqual(drained, homes.Drained) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"drained": drained}})
+	if err != nil {
+		return fmt.Errorf("writing the status of scheduler %s: %w", s.Self, err)
+	}
+	guarded, leave, err := b.Fence.Enter(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // whoever is the leader does it
+	}
+	defer leave()
+	_, err = b.Berth.BerthV1alpha1().Schedulers().Patch(guarded, s.Self, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the status of scheduler %s: %w", s.Self, err)
+	}
+	return nil
+}
+
+// register makes the Scheduler of this process, if there is none. One that is deleted later is not made again: that is how a
+// scheduler is told to give everything up.
+func (s *Shared) register(ctx context.Context, b *Background) {
+	lease := b.Lease
+	object := &berthv1alpha1.Scheduler{
+		ObjectMeta: metav1.ObjectMeta{Name: s.Self}, Spec: berthv1alpha1.SchedulerSpec{Weight: 1, Lease: &lease},
+	}
+	logger := klog.FromContext(ctx)
+	for told := false; ; told = true {
+		_, err := b.Berth.BerthV1alpha1().Schedulers().Create(ctx, object, metav1.CreateOptions{})
+		if err == nil || apierrors.IsAlreadyExists(err) || ctx.Err() != nil {
+			return
+		}
+		if !told {
+			logger.Error(err, "Cannot register the scheduler, trying again", "scheduler", s.Self)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(registerInterval):
+		}
+	}
+}
+
+// settleUnclear finds out by live reads which pods with an unclear outcome have been bound. Either way they are not on their way
+// any more.
+func (s *Shared) settleUnclear(ctx context.Context, b *Background) {
+	for _, ref := range s.allUnclear() {
+		if known(ctx, b.Client, ref) {
+			s.arrived(ref.UID, true)
+		}
+	}
+}
+
+func known(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) bool {
+	_, err := client.CoreV1().Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	return err == nil || apierrors.IsNotFound(err)
+}

@@ -1,0 +1,225 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package homescheduler is the scheduler plugin by which several schedulers share the clusters: each places only the pods whose
+// home it is, and only on the nodes of clusters that are bound to it. While there is no other scheduler it does nothing.
+//
+// A cluster changes hands only after its old scheduler has acknowledged that nothing of its own is under way there, so pods that
+// are being bound are counted; and the new one places nothing there before its snapshot has every pod that the old one bound. So
+// what other plugins count by cluster is exact although several processes place pods.
+package homescheduler
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+)
+
+// Name is the name of the plugin in a KubeSchedulerConfiguration.
+const Name = "HomeScheduler"
+
+const (
+	// ErrReasonOtherHome is the reason for nodes that other schedulers look after.
+	ErrReasonOtherHome = "node(s) that other schedulers look after"
+
+	// ErrReasonOtherPod holds the pods of other schedulers back, and those that have no home yet.
+	ErrReasonOtherPod = "the pod is another scheduler's or has no home yet"
+
+	// ErrReasonNoNodes rejects the pods of a scheduler to which no cluster with nodes is bound.
+	ErrReasonNoNodes = "no cluster with nodes is bound to the scheduler of the pod yet"
+
+	// ErrReasonNotCommons rejects pods that ask for ClusterResources where these are not given out.
+	ErrReasonNotCommons = "another scheduler gives out ClusterResources"
+
+	// ErrReasonNotRead holds pods back until Schedulers have been read for the first time.
+	ErrReasonNotRead = "Schedulers have not been read yet"
+
+	// ErrReasonUnreadable rejects pods while Schedulers have never been read.
+	ErrReasonUnreadable = "Schedulers cannot be read"
+
+	// ErrReasonMoved is told if a cluster was given up while a pod was about to go there.
+	ErrReasonMoved = "the cluster of the node is bound to another scheduler now"
+)
+
+var (
+	// skip is the answer while there is no other scheduler. The framework only reads it.
+	skip = fwk.NewStatus(fwk.Skip)
+
+	otherHome = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonOtherHome)
+	otherPod  = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonOtherPod)
+	notRead   = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+)
+
+// HomeScheduler is a plugin that keeps to the clusters and pods of one of several schedulers.
+type HomeScheduler struct {
+	handle fwk.Handle
+	shared *Shared
+}
+
+var (
+	_ fwk.PreEnqueuePlugin  = &HomeScheduler{}
+	_ fwk.EnqueueExtensions = &HomeScheduler{}
+	_ fwk.SignPlugin        = &HomeScheduler{}
+	_ fwk.PreFilterPlugin   = &HomeScheduler{}
+	_ fwk.FilterPlugin      = &HomeScheduler{}
+	_ fwk.ReservePlugin     = &HomeScheduler{}
+	_ fwk.PostBindPlugin    = &HomeScheduler{}
+)
+
+// New returns the plugin for one profile.
+func New(handle fwk.Handle, shared *Shared) *HomeScheduler {
+	return &HomeScheduler{handle: handle, shared: shared}
+}
+
+// Name returns the name of the plugin.
+func (*HomeScheduler) Name() string {
+	return Name
+}
+
+// PreEnqueue holds the pods of other schedulers back. It writes nothing about them: they are not waiting for this process.
+func (p *HomeScheduler) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
+	homes := p.shared.Catalog.Snapshot()
+	switch {
+	case homes == nil && p.shared.Catalog.Unreadable() == nil:
+		return notRead
+	case homes == nil || p.shared.owns(homes, pod):
+		return nil // PreFilter tells why it waits
+	default:
+		return otherPod
+	}
+}
+
+// SignPod adds nothing: all pods of this process have the same nodes to choose from.
+func (*HomeScheduler) SignPod(context.Context, *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	return nil, nil
+}
+
+// EventsToRegister names what can help a pod that this plugin rejected. A change of a binding is not among it: that wakes the pods
+// it concerns directly.
+func (p *HomeScheduler) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel},
+			QueueingHintFn: p.isSchedulableAfterPodChange,
+		},
+		{
+			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
+			QueueingHintFn: p.isSchedulableAfterNodeChange,
+		},
+	}, nil
+}
+
+// isSchedulableAfterPodChange wakes the pod when it gets this scheduler as its home.
+func (p *HomeScheduler) isSchedulableAfterPodChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	if after == nil || after.UID != pod.UID ||
+		before != nil && before.Labels[berthv1alpha1.HomeSchedulerLabel] == after.Labels[berthv1alpha1.HomeSchedulerLabel] {
+		return fwk.QueueSkip, nil
+	}
+	if homes := p.shared.Catalog.Snapshot(); homes != nil && !p.shared.owns(homes, after) {
+		return fwk.QueueSkip, nil
+	}
+	return fwk.Queue, nil
+}
+
+// isSchedulableAfterNodeChange wakes the pod when a node may have come to the clusters of this scheduler. Which cluster that is
+// cannot be told here for sure, and nodes come and go rarely.
+func (p *HomeScheduler) isSchedulableAfterNodeChange(
+	logger klog.Logger, pod *corev1.Pod, _, _ any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	if homes := p.shared.Catalog.Snapshot(); homes != nil && !p.shared.owns(homes, pod) {
+		return fwk.QueueSkip, nil
+	}
+	return fwk.Queue, nil
+}
+
+const stateKey fwk.StateKey = "PreFilter" + Name
+
+// state is the nodes of this scheduler as of PreFilter.
+type state struct {
+	nodes sets.Set[string]
+}
+
+// Clone returns the state itself, which never changes.
+func (s *state) Clone() fwk.StateData {
+	return s
+}
+
+// PreFilter names the nodes of this scheduler to the framework, so that no other node is looked at.
+func (p *HomeScheduler) PreFilter(
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
+) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreFilter", &status)
+	homes := p.shared.Catalog.Snapshot()
+	switch {
+	case homes == nil:
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnreadable)
+	case !p.shared.applies(homes):
+		return nil, skip
+	case !p.shared.owns(homes, pod):
+		// The home has changed since the pod entered the queue, where PreEnqueue does not see that.
+		return nil, otherPod
+	}
+	own := p.shared.nodes(homes, nodes, p.handle.SnapshotSharedLister())
+	switch {
+	case demand.Asks(pod) && !p.shared.mine(homes, berthv1alpha1.CommonsName):
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotCommons)
+	case len(own) == 0:
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNoNodes)
+	}
+	cycle.Write(stateKey, &state{nodes: own})
+	return &fwk.PreFilterResult{NodeNames: own}, nil
+}
+
+// PreFilterExtensions returns nil: no pod changes whose a node is.
+func (*HomeScheduler) PreFilterExtensions() fwk.PreFilterExtensions {
+	return nil
+}
+
+// Filter repeats what PreFilter has named, because the framework tries a nominated node without asking.
+func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
+	data, err := cycle.Read(stateKey)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	if s, ok := data.(*state); ok && s.nodes.Has(node.Node().Name) {
+		return nil
+	}
+	return otherHome
+}
+
+// Reserve notes that a pod is on its way to a node, unless the cluster of the node has been given up in the meantime.
+func (p *HomeScheduler) Reserve(
+	ctx context.Context, _ fwk.CycleState, pod *corev1.Pod, node string,
+) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "Reserve", &status)
+	if !p.shared.reserve(pod, node) {
+		return fwk.NewStatus(fwk.Unschedulable, ErrReasonMoved)
+	}
+	return nil
+}
+
+// Unreserve says that the pod is not on its way any more, unless nobody knows whether it has been bound.
+func (p *HomeScheduler) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	p.shared.arrived(pod.UID, false)
+}
+
+// PostBind says that the pod has arrived.
+func (p *HomeScheduler) PostBind(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	p.shared.arrived(pod.UID, true)
+}

@@ -1,0 +1,256 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package homescheduler_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins/homescheduler"
+	"berth.dev/berth/pkg/plugins/internal/plugintest"
+)
+
+func TestPodsOfOthersAreHeldBack(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	tests := map[string]struct {
+		home string
+		want fwk.Code
+	}{
+		"its own":           {"a", fwk.Success},
+		"another's":         {"b", fwk.UnschedulableAndUnresolvable},
+		"with no home yet":  {"", fwk.UnschedulableAndUnresolvable},
+		"of nobody's there": {"gone", fwk.UnschedulableAndUnresolvable},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := s.PreEnqueue(pod(0, tc.home)).Code(); got != tc.want {
+				t.Errorf("PreEnqueue = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPodsStayInTheClustersOfTheirHome(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	for i := range 8 {
+		if got := place(t, s, pod(i, "a")); got != "mine" {
+			t.Fatalf("a pod went to %s", got)
+		}
+	}
+	elsewhere := pod(9, "a")
+	elsewhere.Spec.NodeSelector = map[string]string{plugintest.SiteLabel: "other"}
+	if attempt := s.Try(elsewhere); attempt.Node != "" {
+		t.Errorf("a pod that asks for it went to %s", attempt.Node)
+	}
+}
+
+// The framework tries a nominated node first, whatever PreFilter says.
+func TestANominatedNodeOfAnotherSchedulerIsRejected(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	p := pod(0, "a")
+	place(t, s, pod(1, "a"))
+	p.Status.NominatedNodeName = "other-0"
+	if got := plugintest.SiteOf(s.Try(p).Node); got != "mine" {
+		t.Errorf("the pod went to %q", got)
+	}
+}
+
+func TestNodesInNoClusterHaveAHome(t *testing.T) {
+	objects := world()
+	objects[0] = shard("a", &berthv1alpha1.Commons{Revision: 1})
+	s := plugintest.New(t, objects, plugintest.Named("a"))
+	p := pod(0, "a")
+	p.Spec.Affinity = st.MakePod().NodeAffinityIn("metadata.name", []string{"loose"}, st.NodeSelectorTypeMatchFields).Obj().Spec.Affinity
+	s.WaitFor("the node", func() bool { return s.Try(p).Node == "loose" })
+}
+
+func TestAHomeThatChangesMeanwhileIsSeen(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	attempt := s.Try(pod(0, "b"))
+	if attempt.Fit == nil || !slices.Contains(attempt.Fit.Diagnosis.UnschedulablePlugins.UnsortedList(), homescheduler.Name) {
+		t.Errorf("a pod of another scheduler passed: %+v", attempt)
+	}
+}
+
+func TestClusterResourcesAreGivenOutByOneScheduler(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	p := pod(1, "a")
+	p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
+	if why := s.Try(p).Why(); !strings.Contains(why, homescheduler.ErrReasonNotCommons) {
+		t.Errorf("the pod is told %q, want %q", why, homescheduler.ErrReasonNotCommons)
+	}
+}
+
+func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	first := pod(0, "a")
+	s.WaitFor("a node", func() bool { return s.Try(first).Node != "" })
+	attempt := s.Try(first)
+	assumed := s.Assume(first, attempt)
+	late := pod(1, "a")
+	lateAttempt := s.Try(late)
+
+	change(t, s, "mine", func(c *berthv1alpha1.ClusterStatus) {
+		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+	})
+	s.WaitFor("the drain to be seen", func() bool { return s.Try(pod(2, "a")).Node == "" })
+	if got := drained(t, s, "a"); len(got) != 0 {
+		t.Fatalf("the drain is acknowledged while a pod is being bound: %v", got)
+	}
+	status := s.Framework.RunReservePluginsReserve(s.Context(), lateAttempt.State, late, lateAttempt.Node)
+	if status.IsSuccess() {
+		t.Error("a pod that had found its node before the drain is sent there after it")
+	}
+	s.Bind(assumed, attempt)
+	s.Framework.RunPostBindPlugins(s.Context(), attempt.State, assumed, attempt.Node)
+	want := []berthv1alpha1.Drained{{Cluster: "mine", Revision: 2}}
+	s.WaitFor("the acknowledgement", func() bool { return cmp.Equal(want, drained(t, s, "a")) })
+
+	change(t, s, "mine", func(c *berthv1alpha1.ClusterStatus) { c.HomeTransfer, c.HomeRevision = nil, 3 })
+	s.WaitFor("the acknowledgement to be withdrawn", func() bool { return len(drained(t, s, "a")) == 0 })
+	place(t, s, pod(3, "a"))
+}
+
+func TestAPodWithAnUnclearOutcomeHoldsUpTheDrain(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	p := pod(0, "a")
+	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
+	attempt := s.Try(p)
+	assumed := s.Assume(p, attempt)
+	unreachable := fail(s, "get", "pods")
+	s.State.Unclear(assumed)
+	s.Forget(assumed, attempt)
+	change(t, s, "mine", func(c *berthv1alpha1.ClusterStatus) {
+		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+	})
+	s.WaitFor("several looks at the pod", func() bool { return unreachable.count() > 2 })
+	if got := drained(t, s, "a"); len(got) != 0 {
+		t.Fatalf("the drain is acknowledged: %v", got)
+	}
+	unreachable.end()
+	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 1 })
+}
+
+// What another scheduler bound counts before anything is placed beside it.
+func TestAClusterIsTakenUpOnlyWithAllItsPods(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	unseen := pod(1, "b")
+	unseen.Spec.NodeName = "other-0"
+	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &corev1.PodList{Items: []corev1.Pod{*unseen}}, nil
+	})
+	change(t, s, "other", func(c *berthv1alpha1.ClusterStatus) { c.HomeScheduler, c.HomeRevision = "a", 2 })
+	p := pod(2, "a")
+	p.Spec.NodeSelector = map[string]string{plugintest.SiteLabel: "other"}
+	before := podLists(s)
+	s.WaitFor("the pods of the cluster to be read again", func() bool {
+		if node := s.Try(p).Node; node != "" {
+			t.Fatalf("the pod goes to %s beside a pod that is not known yet", node)
+		}
+		return podLists(s) > before+1
+	})
+	s.Add(unseen)
+	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
+}
+
+func TestHints(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	homeless := pod(0, "")
+	relabelled := func(home string) *corev1.Pod {
+		p := homeless.DeepCopy()
+		p.Labels[berthv1alpha1.HomeSchedulerLabel] = home
+		return p
+	}
+	tests := map[string]struct {
+		resource      fwk.EventResource
+		pod           *corev1.Pod
+		before, after any
+		want          fwk.QueueingHint
+	}{
+		"it gets this scheduler":     {fwk.Pod, homeless, homeless, relabelled("a"), fwk.Queue},
+		"it gets another one":        {fwk.Pod, homeless, homeless, relabelled("b"), fwk.QueueSkip},
+		"another pod gets this one":  {fwk.Pod, pod(1, ""), homeless, relabelled("a"), fwk.QueueSkip},
+		"a node comes":               {fwk.Node, pod(0, "a"), nil, plugintest.MakeNode("mine", 7).Obj(), fwk.Queue},
+		"a node comes for another's": {fwk.Node, pod(0, "b"), nil, plugintest.MakeNode("mine", 7).Obj(), fwk.QueueSkip},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := s.Hint(homescheduler.Name, tc.resource, tc.pod, tc.before, tc.after); got != tc.want {
+				t.Errorf("hint = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// With one scheduler, or none, nothing is felt and nothing is written.
+func TestAloneItDoesNothing(t *testing.T) {
+	objects := append(world()[4:], plugintest.Site("mine"), plugintest.Site("other"))
+	tests := map[string][]plugintest.Option{"no Scheduler": nil, "the only one": {plugintest.Named("a")}}
+	for name, options := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, objects, options...)
+			p := pod(0, "whoever")
+			delete(p.Labels, berthv1alpha1.HomeSchedulerLabel)
+			s.WaitFor("the queue to take it", func() bool { return s.PreEnqueue(p).IsSuccess() })
+			s.MustPlace(p)
+			plugin := pluginOf(t, s)
+			cycle := framework.NewCycleState()
+			nodes, err := s.Framework.SnapshotSharedLister().NodeInfos().List()
+			if err != nil {
+				t.Fatal(err)
+			}
+			allocations := testing.AllocsPerRun(100, func() {
+				plugin.PreEnqueue(t.Context(), p)
+				plugin.SignPod(t.Context(), p)
+				if _, status := plugin.PreFilter(t.Context(), cycle, p, nodes); !status.IsSkip() {
+					t.Fatalf("PreFilter = %v, want Skip", status)
+				}
+				plugin.Reserve(t.Context(), cycle, p, "mine-0")
+				plugin.PostBind(t.Context(), cycle, p, "mine-0")
+			})
+			if allocations != 0 {
+				t.Errorf("it allocates %v times for each pod", allocations)
+			}
+		})
+	}
+}
+
+func TestAnUnnamedSchedulerStandsBack(t *testing.T) {
+	s := plugintest.New(t, world()[2:])
+	s.MustPlace(pod(0, ""))
+	if _, err := s.Berth.BerthV1alpha1().Schedulers().Create(t.Context(), shard("a", nil), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.WaitFor("it to stand back", func() bool { return !s.PreEnqueue(pod(1, "")).IsSuccess() })
+}
+
+func TestItRegistersItself(t *testing.T) {
+	s := plugintest.New(t, nil, plugintest.Named("a"), plugintest.Held())
+	s.Watch()
+	var got *berthv1alpha1.Scheduler
+	s.WaitFor("the Scheduler", func() bool {
+		var err error
+		got, err = s.Berth.BerthV1alpha1().Schedulers().Get(t.Context(), "a", metav1.GetOptions{})
+		return err == nil
+	})
+	want := berthv1alpha1.SchedulerSpec{
+		Weight: 1, Lease: &berthv1alpha1.LeaseReference{Namespace: "berth-system", Name: "berth-scheduler-a"},
+	}
+	if diff := cmp.Diff(want, got.Spec); diff != "" {
+		t.Errorf("spec mismatch (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,207 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package homescheduler
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/view"
+)
+
+// Shared is what the instances of the plugin, one for each profile, have in common.
+type Shared struct {
+	// Self is the name of the Scheduler of this process, empty for none.
+	Self string
+	// Catalog knows Schedulers and the homes of clusters.
+	Catalog *catalog.HomeCatalog
+	// Membership returns which node lies in which cluster, nil while that is not known.
+	Membership func() view.Membership
+	// View tells the cluster of a node. It is used inside scheduling cycles only.
+	View *view.View
+
+	mu sync.Mutex
+	// underWay are the pods that are being bound, by UID. It is kept only by a process that is a Scheduler.
+	underWay map[types.UID]underWay
+	// adopted are the revisions of the clusters whose pods the snapshot has, adopting those that are looked at.
+	adopted  map[string]int64
+	adopting map[string]*adoption
+	// told is the adoption after which pods were woken last.
+	told int64
+
+	set nodeSet
+}
+
+// underWay is a pod that is being bound.
+type underWay struct {
+	node string
+	ref  ledger.PodRef
+	// unclear is true once nobody knows whether it has been bound.
+	unclear bool
+}
+
+// nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the scheduling cycle.
+type nodeSet struct {
+	homes    *catalog.Homes
+	shape    int64
+	adoption int64
+	names    sets.Set[string]
+}
+
+// NewShared returns the state of one process.
+func NewShared(self string) *Shared {
+	return &Shared{
+		Self: self, underWay: map[types.UID]underWay{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
+	}
+}
+
+// applies says whether there is anybody to share with.
+func (s *Shared) applies(homes *catalog.Homes) bool {
+	if s.Self == "" {
+		return homes.Shared
+	}
+	return homes.Shared || !homes.Registered
+}
+
+// owns says whether this process is to place the pod.
+func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
+	if !s.applies(homes) {
+		return true
+	}
+	return s.Self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] == s.Self
+}
+
+// mine says whether this process alone places pods on the cluster.
+func (s *Shared) mine(homes *catalog.Homes, cluster string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mineLocked(homes, cluster)
+}
+
+func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
+	h, bound := homes.Clusters[cluster]
+	if !bound || h.Scheduler != s.Self || h.Draining {
+		return false
+	}
+	revision, adopted := s.adopted[cluster]
+	return adopted && revision == h.Revision
+}
+
+// nodes returns the names of the nodes of this scheduler.
+func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.SharedLister) sets.Set[string] {
+	s.View.Refresh(nodes, s.Membership())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	adoption := s.settle(homes, lister)
+	if s.set.homes == homes && s.set.shape == s.View.Shape() && s.set.adoption == adoption {
+		return s.set.names
+	}
+	own := make([]bool, s.View.Clusters())
+	for cluster := range homes.Clusters {
+		if s.mineLocked(homes, cluster) && cluster != berthv1alpha1.CommonsName {
+			if id := s.View.ClusterID(cluster); int(id) < len(own) {
+				own[id] = true
+			}
+		}
+	}
+	commons := s.mineLocked(homes, berthv1alpha1.CommonsName)
+	names := sets.New[string]()
+	for n, info := range nodes {
+		id := s.View.ClusterAt(n)
+		if id == view.NoCluster && commons || id != view.NoCluster && int(id) < len(own) && own[id] {
+			names.Insert(info.Node().Name)
+		}
+	}
+	s.set = nodeSet{homes: homes, shape: s.View.Shape(), adoption: adoption, names: names}
+	return names
+}
+
+// reserve notes that a pod is on its way to a node, and returns false if the node is not this scheduler's any more. What is noted
+// before a drain is seen holds the acknowledgement up, and after that nothing is noted: both happen under the lock.
+func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
+	if s.Self == "" {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	homes := s.Catalog.Snapshot()
+	if homes == nil {
+		return false
+	}
+	if s.applies(homes) && (s.set.homes != homes || !s.set.names.Has(node)) && !s.reservable(homes, node) {
+		return false
+	}
+	s.underWay[pod.UID] = underWay{node: node, ref: ledger.Ref(pod)}
+	return true
+}
+
+// reservable looks at a node anew.
+func (s *Shared) reservable(homes *catalog.Homes, node string) bool {
+	cluster := berthv1alpha1.CommonsName
+	if m := s.Membership(); m != nil {
+		id := s.View.ClusterOfNode(node)
+		if id != view.NoCluster {
+			for name := range homes.Clusters {
+				if name != berthv1alpha1.CommonsName && s.View.ClusterID(name) == id {
+					cluster = name
+				}
+			}
+			if cluster == berthv1alpha1.CommonsName {
+				return false // its cluster has no home
+			}
+		}
+	}
+	return s.mineLocked(homes, cluster)
+}
+
+// arrived says that a pod is not on its way any more. One of which nobody knows whether it was bound stays, unless it certainly
+// was.
+func (s *Shared) arrived(uid types.UID, certain bool) {
+	if s.Self == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if certain || !s.underWay[uid].unclear {
+		delete(s.underWay, uid)
+	}
+}
+
+// Unclear says that nobody knows whether the pod has been bound.
+func (s *Shared) Unclear(uid types.UID) {
+	if s == nil || s.Self == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u, found := s.underWay[uid]; found {
+		u.unclear = true
+		s.underWay[uid] = u
+	}
+}
+
+// Fenced says whether every pod must be bound under the lease, because another scheduler may take its place.
+func (s *Shared) Fenced() bool {
+	return s != nil && s.Self != ""
+}
+
+// allUnclear returns the pods of which nobody knows whether they have been bound.
+func (s *Shared) allUnclear() []ledger.PodRef {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var refs []ledger.PodRef
+	for _, u := range s.underWay {
+		if u.unclear {
+			refs = append(refs, u.ref)
+		}
+	}
+	return refs
+}
