@@ -196,8 +196,11 @@ func uninstall(ctx context.Context) {
 	definitions := dynamicClient.Resource(schema.GroupVersionResource{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 	})
-	for _, name := range []string{"clusters.berth.dev", "propagationpolicies.berth.dev"} {
-		Expect(definitions.Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+	installed, err := definitions.List(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	// Deleting them as a collection would leave their objects behind.
+	for i := range installed.Items {
+		Expect(definitions.Delete(ctx, installed.Items[i].GetName(), metav1.DeleteOptions{})).To(Succeed())
 	}
 	Eventually(func(g Gomega) {
 		list, err := definitions.List(ctx, metav1.ListOptions{})
