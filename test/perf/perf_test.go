@@ -33,9 +33,9 @@ BenchmarkPlan-16    	100	 2 ns/op
 
 func TestThroughputsAreReadFromSchedulerPerf(t *testing.T) {
 	const file = `{"version": "v1", "dataItems": [
-		{"data": {"Average": 400, "Perc50": 1}, "labels": {"Metric": "SchedulingThroughput", "Name": "BenchmarkPerfScheduling/PlainPods.stock/5000Nodes"}},
-		{"data": {"Average": 7}, "labels": {"Metric": "something", "Name": "BenchmarkPerfScheduling/PlainPods.stock/5000Nodes"}},
-		{"data": {"Average": 410}, "labels": {"Metric": "SchedulingThroughput", "Name": "BenchmarkPerfScheduling/PlainPods.berth/5000Nodes"}}
+		{"data": {"Average": 400, "Perc50": 1}, "labels": {"Metric": "SchedulingThroughput", "Name": "BenchmarkPerfScheduling/PlainPods.stock/5000Nodes/perf"}},
+		{"data": {"Average": 7}, "labels": {"Metric": "something", "Name": "BenchmarkPerfScheduling/PlainPods.stock/5000Nodes/perf"}},
+		{"data": {"Average": 410}, "labels": {"Metric": "SchedulingThroughput", "Name": "BenchmarkPerfScheduling/PlainPods.berth/5000Nodes/perf"}}
 	]}`
 	c := &collection{}
 	for range 2 {

@@ -41,6 +41,9 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 			return nil, err
 		}
 	}
+	if runs > 0 && len(found.throughputs) == 0 {
+		return nil, errors.New("the results of scheduler_perf tell no throughput")
+	}
 	return found.throughputs, nil
 }
 
@@ -87,7 +90,7 @@ func (c *collection) readAll(folder string) error {
 	return nil
 }
 
-// read adds the throughputs of one file. Names are BENCHMARK/WORKLOAD.PEER/SIZE.
+// read adds the throughputs of one file. Names are BENCHMARK/WORKLOAD.PEER/SIZE/NAMESPACE.
 func (c *collection) read(content []byte) error {
 	var file struct {
 		DataItems []struct {
@@ -100,7 +103,7 @@ func (c *collection) read(content []byte) error {
 	}
 	for _, item := range file.DataItems {
 		parts := strings.Split(item.Labels["Name"], "/")
-		if item.Labels["Metric"] != "SchedulingThroughput" || len(parts) != 3 {
+		if item.Labels["Metric"] != "SchedulingThroughput" || len(parts) != 4 {
 			continue
 		}
 		workload, peer, _ := strings.Cut(parts[1], ".")
