@@ -1,0 +1,242 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// Name is the name of the controller in logs, metrics and events.
+const Name = "application"
+
+// FieldOwner is the field manager under which objects of Applications are applied.
+const FieldOwner = "berth-application"
+
+const (
+	// DefaultRescheduleAfter is how long a choice stands unless something else is set.
+	DefaultRescheduleAfter = time.Minute
+
+	// conflictPause is the pause until the cache may have caught up, stepPause the longest one between two steps of a
+	// migration, and refusedPause that before a refused object is tried again.
+	conflictPause, stepPause, refusedPause = 200 * time.Millisecond, 2 * time.Second, 30 * time.Second
+	// resync is how often objects are applied although nothing is known to have changed.
+	resync = 10 * time.Minute
+)
+
+// Options are what a Reconciler needs.
+type Options struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Mapper knows the kinds that the API server serves.
+	Mapper apimeta.RESTMapper
+	// Recorder takes events about Applications.
+	Recorder events.EventRecorder
+	// Clock tells the time.
+	Clock clock.PassiveClock
+	// Schedulers are the names of the schedulers that Berth's plugins run in. Pods that name none get the first.
+	Schedulers []string
+	// Stickiness is that of Applications that set none.
+	Stickiness rank.Stickiness
+	// RescheduleAfter is how long a choice stands for Applications that do not say.
+	RescheduleAfter time.Duration
+}
+
+// Reconciler runs Applications. Use New to make one.
+type Reconciler struct {
+	Options
+	candidates candidates
+
+	mu    sync.Mutex
+	memos map[types.NamespacedName]*memo
+}
+
+// memo is what is remembered of an Application. To lose it costs requests and nothing else.
+type memo struct {
+	uid     types.UID
+	decided time.Time
+	applied map[berthv1alpha1.ApplicationObject]application
+}
+
+// application says what was applied of an object, and when.
+type application struct {
+	digest [32]byte
+	at     time.Time
+}
+
+// New returns a Reconciler.
+func New(options Options) *Reconciler {
+	return &Reconciler{Options: options, memos: map[types.NamespacedName]*memo{}}
+}
+
+func (r *Reconciler) remember(key types.NamespacedName, uid types.UID) *memo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.memos[key]; known != nil && known.uid == uid {
+		return known
+	}
+	r.memos[key] = &memo{uid: uid, applied: map[berthv1alpha1.ApplicationObject]application{}}
+	return r.memos[key]
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.memos, key)
+}
+
+// pass is one look at one Application.
+type pass struct {
+	*Reconciler
+	*memo
+	// app is worked on; stored is what the API server has.
+	app, stored *berthv1alpha1.Application
+	now         time.Time
+	policies    map[string]*berthv1alpha1.PropagationPolicy // those of the Application, by name
+	pods        map[string]*census                          // by policy
+	next        time.Duration
+}
+
+// again asks for another pass after a while.
+func (p *pass) again(after time.Duration) {
+	after = max(after, time.Millisecond)
+	if p.next == 0 || after < p.next {
+		p.next = after
+	}
+}
+
+// Reconcile makes one pass over an Application.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	stored := &berthv1alpha1.Application{}
+	if err := r.Client.Get(ctx, request.NamespacedName, stored); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if stored.DeletionTimestamp != nil {
+		// Garbage collection deletes what the Application owns.
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	p := &pass{
+		Reconciler: r, memo: r.remember(request.NamespacedName, stored.UID), stored: stored, app: stored.DeepCopy(), now: r.Clock.Now(),
+	}
+	err := p.run(ctx)
+	if apierrors.IsConflict(err) {
+		// The next pass sees what somebody else wrote in between.
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
+	}
+	return reconcile.Result{RequeueAfter: p.next}, err
+}
+
+func (p *pass) run(ctx context.Context) error {
+	if err := p.look(ctx); err != nil {
+		return err
+	}
+	if err := p.decide(ctx); err != nil {
+		return err
+	}
+	objects, err := p.parse()
+	if err != nil {
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, err.Error())
+		p.again(refusedPause) // A kind that is missing may be installed.
+		return p.write(ctx)
+	}
+	if p.app.Status.ScheduledTo == "" {
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")
+		return p.write(ctx)
+	}
+	p.list(objects)
+	if err := p.write(ctx); err != nil {
+		return err
+	}
+	failure := p.carryOut(ctx, objects)
+	if apierrors.IsConflict(failure) {
+		return failure
+	}
+	return p.report(ctx, objects, failure)
+}
+
+// look reads the policies and the pods of the Application.
+func (p *pass) look(ctx context.Context) error {
+	var policies berthv1alpha1.PropagationPolicyList
+	if err := p.Client.List(ctx, &policies, client.InNamespace(p.app.Namespace)); err != nil {
+		return fmt.Errorf("listing the policies of application %s/%s: %w", p.app.Namespace, p.app.Name, err)
+	}
+	p.policies = map[string]*berthv1alpha1.PropagationPolicy{}
+	for i := range policies.Items {
+		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, p.app) {
+			p.policies[policy.Name] = policy
+		}
+	}
+	var err error
+	p.pods, err = count(ctx, p.Client, p.app.Namespace, p.policies)
+	return err
+}
+
+// report tells what became of the objects.
+func (p *pass) report(ctx context.Context, objects []*object, failure error) error {
+	var refused *refusal
+	switch {
+	case errors.As(failure, &refused):
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonManifestRefused, refused.Error())
+		p.again(refusedPause)
+		failure = nil
+	case failure == nil:
+		p.tellReady(objects)
+	}
+	return errors.Join(failure, p.write(ctx))
+}
+
+// write writes the status if it has changed.
+func (p *pass) write(ctx context.Context) error {
+	if apiequality.Semantic.DeepEqual(p.stored.Status, p.app.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(p.stored, client.MergeFromWithOptimisticLock{})
+	written := p.app.DeepCopy()
+	if err := p.Client.Status().Patch(ctx, written, patch); err != nil {
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			return client.IgnoreNotFound(err)
+		}
+		return fmt.Errorf("writing the status of application %s/%s: %w", p.app.Namespace, p.app.Name, err)
+	}
+	p.stored, p.app = written, written.DeepCopy()
+	return nil
+}
+
+// maxMessage is the longest message of a condition in bytes.
+const maxMessage = 1024
+
+func (p *pass) condition(kind string, holds bool, reason, message string) {
+	status := metav1.ConditionFalse
+	if holds {
+		status = metav1.ConditionTrue
+	}
+	if len(message) > maxMessage {
+		message = message[:maxMessage]
+	}
+	apimeta.SetStatusCondition(&p.app.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: p.app.Generation,
+	})
+}

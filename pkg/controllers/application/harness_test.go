@@ -1,0 +1,273 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/stamp"
+)
+
+const namespace = "shop"
+
+// world is an API server made of fakes, a clock that stands still, and a controller.
+type world struct {
+	t          *testing.T
+	client     client.Client
+	mapper     apimeta.RESTMapper
+	clock      *clocktesting.FakePassiveClock
+	controller *application.Reconciler
+
+	writes   int
+	refuse   func(kind, name string) error
+	podCount int
+}
+
+func newWorld(t *testing.T, existing ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(existing...).
+		WithStatusSubresource(&berthv1alpha1.Application{}, &berthv1alpha1.PropagationPolicy{}, &berthv1alpha1.Cluster{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				raw, err := json.Marshal(o)
+				if err != nil {
+					return err
+				}
+				var named struct {
+					Kind     string
+					Metadata struct{ Name string }
+				}
+				if err := json.Unmarshal(raw, &named); err != nil {
+					return err
+				}
+				if w.refuse != nil {
+					if err := w.refuse(named.Kind, named.Metadata.Name); err != nil {
+						return err
+					}
+				}
+				w.writes++
+				return c.Apply(ctx, o, opts...)
+			},
+			SubResourcePatch: func(
+				ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+			) error {
+				w.writes++
+				return c.SubResource(sub).Patch(ctx, o, patch, opts...)
+			},
+		}).Build()
+	w.mapper = testrestmapper.TestOnlyStaticRESTMapper(scheme)
+	w.restart()
+	return w
+}
+
+// restart makes a controller that remembers nothing.
+func (w *world) restart() {
+	w.controller = application.New(application.Options{
+		Client: w.client, Live: w.client, Mapper: w.mapper, Recorder: events.NewFakeRecorder(1000), Clock: w.clock,
+		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
+	})
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+var request = reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: "web"}}
+
+// pass lets the controller work once.
+func (w *world) pass() reconcile.Result {
+	w.t.Helper()
+	result, err := w.controller.Reconcile(w.t.Context(), request)
+	w.must(err)
+	return result
+}
+
+// passes lets the controller work until nothing more is written.
+func (w *world) passes() {
+	w.t.Helper()
+	for range 20 {
+		before := w.writes
+		w.pass()
+		w.observePolicies()
+		if w.writes == before {
+			return
+		}
+	}
+	w.t.Fatal("the controller does not come to rest")
+}
+
+// after lets time pass, and the controller work.
+func (w *world) after(d time.Duration) {
+	w.t.Helper()
+	w.clock.SetTime(w.clock.Now().Add(d))
+	w.passes()
+}
+
+// observePolicies stands in for the policy controller.
+func (w *world) observePolicies() {
+	w.t.Helper()
+	var list berthv1alpha1.PropagationPolicyList
+	w.must(w.client.List(w.t.Context(), &list))
+	for i := range list.Items {
+		list.Items[i].Status.ObservedGeneration = list.Items[i].Generation
+		w.must(w.client.Status().Update(w.t.Context(), &list.Items[i]))
+	}
+}
+
+func (w *world) app() *berthv1alpha1.Application {
+	w.t.Helper()
+	app := &berthv1alpha1.Application{}
+	w.must(w.client.Get(w.t.Context(), request.NamespacedName, app))
+	return app
+}
+
+// edit changes the spec.
+func (w *world) edit(change func(*berthv1alpha1.ApplicationSpec)) {
+	w.t.Helper()
+	app := w.app()
+	change(&app.Spec)
+	app.Generation++
+	w.must(w.client.Update(w.t.Context(), app))
+}
+
+// condition returns status, reason and message of a condition.
+func (w *world) condition(kind string) string {
+	w.t.Helper()
+	c := apimeta.FindStatusCondition(w.app().Status.Conditions, kind)
+	if c == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+// cluster returns a Cluster with a metric of weight 1 from 0 to 1.
+func cluster(name string, value float64) *berthv1alpha1.Cluster {
+	c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"location": name}}}
+	c.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 1}}
+	sample(c, value)
+	return c
+}
+
+func sample(c *berthv1alpha1.Cluster, value float64) {
+	c.Status.Metrics = []berthv1alpha1.MetricSample{{Name: "green", Value: &value, Normalized: &value}}
+}
+
+// measure writes another value of the metric of a Cluster.
+func (w *world) measure(name string, change func(*berthv1alpha1.Cluster)) {
+	w.t.Helper()
+	c := &berthv1alpha1.Cluster{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, c))
+	change(c)
+	w.must(w.client.Status().Update(w.t.Context(), c))
+}
+
+// manifests reads objects that are separated by lines of dashes.
+func manifests(text string) []berthv1alpha1.Manifest {
+	var list []berthv1alpha1.Manifest
+	for _, document := range strings.Split(text, "---\n") {
+		raw, err := yaml.YAMLToJSON([]byte(document))
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, berthv1alpha1.Manifest{RawExtension: runtime.RawExtension{Raw: raw}})
+	}
+	return list
+}
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: front}
+spec: {replicas: 2, selector: {matchLabels: {app: front}}, template: {metadata: {labels: {app: front}}, spec: {containers: [{name: c, image: i}]}}}
+`
+
+const configMap = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: b}
+`
+
+func newApplication(text string) *berthv1alpha1.Application {
+	return &berthv1alpha1.Application{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: namespace, UID: "app", Generation: 1},
+		Spec:       berthv1alpha1.ApplicationSpec{Manifests: manifests(text), Migration: berthv1alpha1.MigrationStartFirst},
+	}
+}
+
+// policy tells the clusters of the policy of the Deployment, those of an entry with commas, and the least number of replicas
+// where there is one.
+func (w *world) policy() string {
+	w.t.Helper()
+	policy := &berthv1alpha1.PropagationPolicy{}
+	err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: "web-deployment-front"}, policy)
+	if apierrors.IsNotFound(err) {
+		return "none"
+	}
+	w.must(err)
+	var entries []string
+	for _, entry := range policy.Spec.Placement.StaticWeightList {
+		text := strings.Join(entry.ClusterNames, ",")
+		if entry.Min != nil {
+			text += fmt.Sprintf(">=%d", *entry.Min)
+		}
+		entries = append(entries, text)
+	}
+	return strings.Join(entries, " ")
+}
+
+func (w *world) deployment() *appsv1.Deployment {
+	w.t.Helper()
+	d := &appsv1.Deployment{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: "front"}, d))
+	return d
+}
+
+// run puts a pod of the Deployment into a cluster.
+func (w *world) run(cluster string, seat int32, ready bool) *corev1.Pod {
+	w.t.Helper()
+	w.podCount++
+	name := fmt.Sprintf("front-%d", w.podCount)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)}}
+	pod.Spec.NodeName = cluster + "-0"
+	pod.Annotations = stamp.Stamp{Policy: "web-deployment-front", Cluster: cluster, Seat: seat}.Annotations(pod, pod.Spec.NodeName)
+	if ready {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	}
+	w.must(w.client.Create(w.t.Context(), pod))
+	return pod
+}

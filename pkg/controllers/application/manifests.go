@@ -1,0 +1,199 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// object is a manifest made ready to be applied.
+type object struct {
+	*unstructured.Unstructured
+	// policy is the name of the PropagationPolicy of its pods, empty for objects without pods.
+	policy string
+	// scales says that the number of its replicas is known, doubles that more of them can be started in another cluster before
+	// the old ones go.
+	scales, doubles bool
+	// replicas is that number, and given says whether it is the manifest's.
+	replicas int64
+	given    bool
+}
+
+func (o *object) key() berthv1alpha1.ApplicationObject {
+	return berthv1alpha1.ApplicationObject{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName()}
+}
+
+// String names the object for messages.
+func (o *object) String() string { return strings.ToLower(o.GetKind()) + " " + o.GetName() }
+
+var (
+	doubling = []schema.GroupKind{
+		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Kind: "ReplicationController"},
+	}
+	statefulSet = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	daemonSet   = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+)
+
+// parse reads the manifests. The error is for the user and names the manifest.
+func (p *pass) parse() ([]*object, error) {
+	if len(p.app.Spec.Manifests) == 0 {
+		return nil, errors.New("there are no manifests")
+	}
+	seen := map[string]int{}
+	var objects []*object
+	for i := range p.app.Spec.Manifests {
+		o, err := p.parseOne(&p.app.Spec.Manifests[i])
+		if err != nil {
+			return nil, fmt.Errorf("manifests[%d]: %w", i, err)
+		}
+		id := o.GroupVersionKind().GroupKind().String() + "/" + o.GetName()
+		if first, twice := seen[id]; twice {
+			return nil, fmt.Errorf("manifests[%d]: %s is in manifests[%d] already", i, o, first)
+		}
+		seen[id] = i
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
+
+func (p *pass) parseOne(manifest *berthv1alpha1.Manifest) (*object, error) {
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(manifest.Raw); err != nil {
+		return nil, errors.New("it is not an object with apiVersion and kind")
+	}
+	o := &object{Unstructured: u}
+	kind := u.GroupVersionKind().GroupKind()
+	switch {
+	case u.IsList():
+		return nil, errors.New("it is a list: give each object a manifest of its own")
+	case u.GetName() == "":
+		return nil, errors.New("metadata.name is missing")
+	case u.GetNamespace() != "" && u.GetNamespace() != p.app.Namespace:
+		return nil, fmt.Errorf("%s is of namespace %q: an Application makes objects of its own namespace only", o, u.GetNamespace())
+	case kind.Group == berthv1alpha1.GroupName:
+		return nil, fmt.Errorf("%s is of Berth itself, and no Application can have such objects", o)
+	case kind == daemonSet:
+		return nil, fmt.Errorf("%s runs on all nodes, and an Application runs in one cluster", o)
+	}
+	mapping, err := p.Mapper.RESTMapping(kind, u.GroupVersionKind().Version)
+	switch {
+	case apimeta.IsNoMatchError(err):
+		return nil, fmt.Errorf("the API server knows no %s in %s", u.GetKind(), u.GetAPIVersion())
+	case err != nil:
+		return nil, fmt.Errorf("asking the API server for kind %s: %w", u.GetKind(), err)
+	case mapping.Scope.Name() != apimeta.RESTScopeNameNamespace:
+		return nil, fmt.Errorf("%s is in no namespace: an Application makes objects of its own namespace only", o)
+	}
+	p.adopt(o)
+	return o, p.readPods(o, kind)
+}
+
+// adopt makes the object one of the Application.
+func (p *pass) adopt(o *object) {
+	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
+	}
+	unstructured.RemoveNestedField(o.Object, "status")
+	o.SetNamespace(p.app.Namespace)
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[berthv1alpha1.ApplicationLabel] = labelOf(p.app.Name)
+	o.SetLabels(labels)
+	o.SetOwnerReferences([]metav1.OwnerReference{p.owner()})
+}
+
+// owner refers to the Application.
+func (p *pass) owner() metav1.OwnerReference {
+	controller := true
+	return metav1.OwnerReference{
+		APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: "Application", Name: p.app.Name, UID: p.app.UID,
+		Controller: &controller,
+	}
+}
+
+// labelOf returns the value of the label for the name of an Application.
+func labelOf(name string) string { return shorten(name, 63) }
+
+// shorten cuts a name that is too long, and keeps it apart from others that begin alike.
+func shorten(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.TrimRight(name[:most-11], "-.") + "-" + hex.EncodeToString(sum[:5])
+}
+
+// readPods finds the template of the pods of an object, and lets the scheduler place them by a policy of their own.
+func (p *pass) readPods(o *object, kind schema.GroupKind) error {
+	template, found := templateOf(o.Object, kind)
+	if !found {
+		return nil
+	}
+	spec := append(slices.Clone(template), "spec")
+	scheduler, _, err := unstructured.NestedString(o.Object, append(spec, "schedulerName")...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: the template of its pods cannot be read", o)
+	case scheduler == "":
+		err = unstructured.SetNestedField(o.Object, p.Schedulers[0], append(spec, "schedulerName")...)
+	case !slices.Contains(p.Schedulers, scheduler):
+		return fmt.Errorf("%s: its pods ask for scheduler %.63q, which is not Berth's", o, scheduler)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the template of its pods cannot be read", o)
+	}
+	annotations := append(slices.Clone(template), "metadata", "annotations")
+	if request, _, _ := unstructured.NestedString(o.Object, append(annotations, berthv1alpha1.PolicyAnnotation)...); request != "" {
+		return fmt.Errorf("%s: its pods ask for policy %.63q, and the Application places them", o, request)
+	}
+	o.policy = shorten(p.app.Name+"-"+strings.ToLower(o.GetKind())+"-"+o.GetName(), 200)
+	if err := unstructured.SetNestedField(o.Object, o.policy, append(annotations, berthv1alpha1.PolicyAnnotation)...); err != nil {
+		return fmt.Errorf("%s: the annotations of its pods cannot be read", o)
+	}
+	return o.readReplicas(kind)
+}
+
+// templateOf returns where the metadata and the spec of the pods lie.
+func templateOf(content map[string]any, kind schema.GroupKind) ([]string, bool) {
+	if kind == (schema.GroupKind{Kind: "Pod"}) {
+		return nil, true
+	}
+	for _, path := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
+		if _, found, err := unstructured.NestedSlice(content, append(slices.Clone(path), "spec", "containers")...); found && err == nil {
+			return path, true
+		}
+	}
+	return nil, false
+}
+
+func (o *object) readReplicas(kind schema.GroupKind) error {
+	o.doubles = slices.Contains(doubling, kind)
+	o.scales = o.doubles || kind == statefulSet
+	if !o.scales {
+		return nil
+	}
+	replicas, found, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
+	if err != nil || replicas < 0 {
+		return fmt.Errorf("%s: spec.replicas is not a number of replicas", o)
+	}
+	o.replicas, o.given = 1, found
+	if found {
+		o.replicas = replicas
+	}
+	return nil
+}
