@@ -1,0 +1,197 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/selection"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/subscribed"
+)
+
+// feed is a feed of a Subscription in a pass.
+type feed struct {
+	ref *berthv1alpha1.Feed
+	// observed is the workload, nil if it does not exist or is of a kind that is not read and has no pods.
+	observed *workloads.Observed
+	// wanted is the number of replicas, nil for what is copied whole.
+	wanted *int64
+	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
+	sample *corev1.Pod
+	// unknown says why nobody can tell what the feed wants, lost that it belongs to somebody else.
+	unknown, lost string
+
+	// bound is the number of living pods on nodes of each Cluster, running that of ready ones.
+	bound   map[string]int64
+	running int64
+
+	// before is how replicas were divided, held what of it is kept, shares how they are divided now.
+	before, held, shares map[string]int64
+	unplaced             int64
+}
+
+// object names an object regardless of its version.
+type object struct{ group, kind, name string }
+
+type observations map[object]*workloads.Observed
+
+func observe(objects *workloads.Objects) observations {
+	known := observations{}
+	for _, o := range workloads.Observe(objects) {
+		known[object{groupOf(o.APIVersion), o.Kind, o.Name}] = o
+	}
+	return known
+}
+
+func objectOf(ref *berthv1alpha1.Feed) object {
+	return object{groupOf(ref.APIVersion), ref.Kind, ref.Name}
+}
+
+func groupOf(apiVersion string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// isRead says whether workloads of the kind are observed even if they have no pods.
+func isRead(ref *berthv1alpha1.Feed) bool {
+	switch groupOf(ref.APIVersion) + "/" + ref.Kind {
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "batch/Job", "/ReplicationController":
+		return true
+	}
+	return false
+}
+
+// read finds out what a feed wants.
+func (m *member) read(index *subscribed.Index, f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
+	f.before = sharesOf(subscribed.PlacementOf(m.object, f.ref))
+	if subscribed.Foreign(m.object, f.ref) {
+		f.lost = "a Subscription can list objects of its own namespace only"
+		return
+	}
+	master, at := index.Of(m.object.Namespace, f.ref.APIVersion, f.ref.Kind, f.ref.Name)
+	switch {
+	case master == nil:
+		f.lost = "the Subscription is being deleted"
+	case master.UID != m.object.UID:
+		f.lost = fmt.Sprintf("Subscription %s places it, which is older", master.Name)
+	case at != i:
+		f.lost = "it is listed twice"
+	case m.dynamic() || m.bundled:
+		m.readInventory(f, i, inventory)
+	default:
+		f.readWorkload()
+	}
+}
+
+// readWorkload is for strategies that need to know of no requirements.
+func (f *feed) readWorkload() {
+	switch {
+	case f.observed != nil && f.observed.ReplicasKnown:
+		f.wanted = new(int64(f.observed.Replicas))
+	case isRead(f.ref):
+		f.unknown = "it does not exist, or has finished"
+	}
+}
+
+// readInventory takes requirements from the inventory. The number of replicas is the present one where Berth reads the kind.
+func (m *member) readInventory(f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
+	if inventory == nil || i >= len(inventory.Spec.Feeds) || objectOf(&inventory.Spec.Feeds[i].Feed) != objectOf(f.ref) {
+		f.unknown = "the FeedInventory does not tell of it yet"
+		return
+	}
+	if i < len(inventory.Status.Feeds) && objectOf(&inventory.Status.Feeds[i].Feed) == objectOf(f.ref) {
+		if c := apimeta.FindStatusCondition(inventory.Status.Feeds[i].Conditions, berthv1alpha1.FeedParsed); c != nil &&
+			c.Status == metav1.ConditionFalse {
+			f.unknown = c.Message
+			return
+		}
+	}
+	order := &inventory.Spec.Feeds[i]
+	if order.DesiredReplicas == nil {
+		return // It is copied whole.
+	}
+	f.wanted = new(int64(*order.DesiredReplicas))
+	if f.observed != nil && f.observed.ReplicasKnown {
+		f.wanted = new(int64(f.observed.Replicas))
+	}
+	f.sample = &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.object.Namespace, Labels: f.labels()},
+		Spec: corev1.PodSpec{
+			NodeSelector: order.ReplicaRequirements.NodeSelector, Tolerations: order.ReplicaRequirements.Tolerations,
+			Affinity:   order.ReplicaRequirements.Affinity,
+			Containers: []corev1.Container{{Resources: order.ReplicaRequirements.Resources}},
+		},
+	}
+}
+
+// labels are those by which the workload knows its pods, and by which they may avoid each other.
+func (f *feed) labels() map[string]string {
+	if f.observed == nil || f.observed.Selector == nil {
+		return nil
+	}
+	found := map[string]string{}
+	requirements, _ := f.observed.Selector.Requirements()
+	for _, r := range requirements {
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			if value, single := r.Values().PopAny(); single {
+				found[r.Key()] = value
+			}
+		}
+	}
+	return found
+}
+
+// count finds out where pods of the feed are.
+func (f *feed) count(snapshot *topology.Snapshot) {
+	f.bound = map[string]int64{}
+	if f.observed == nil {
+		return
+	}
+	for _, pod := range f.observed.Pods {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		if _, cluster := snapshot.Place(pod.Spec.NodeName); cluster != "" {
+			f.bound[cluster]++
+		}
+		if workloads.Ready(pod) {
+			f.running++
+		}
+	}
+}
+
+// divided says whether the feed has replicas to divide.
+func (f *feed) divided() bool { return f.unknown == "" && f.lost == "" && f.wanted != nil }
+
+func sharesOf(p *berthv1alpha1.FeedPlacement) map[string]int64 {
+	shares := map[string]int64{}
+	if p != nil {
+		for _, c := range p.Clusters {
+			if c.Replicas > 0 {
+				shares[c.Name] = min(int64(c.Replicas), divide.MaxReplicas)
+			}
+		}
+	}
+	return shares
+}
+
+func sum(shares map[string]int64) (total int64) {
+	for _, n := range shares {
+		total += n
+	}
+	return total
+}

@@ -1,0 +1,343 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/subscription"
+	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/placement/subscribed"
+)
+
+const namespace = "shop"
+
+// world is an API server made of fakes, and a controller.
+type world struct {
+	t       *testing.T
+	client  client.Client
+	tracker *topology.Tracker
+	clock   *clocktesting.FakeClock
+	r       *subscription.Reconciler
+	// statusWrites and policyWrites count.
+	statusWrites, policyWrites int
+	pods                       int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).
+		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption,
+			) error {
+				w.statusWrites++
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				w.count(o)
+				return c.Create(ctx, o, opts...)
+			},
+			Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+				w.count(o)
+				return c.Update(ctx, o, opts...)
+			},
+		}).Build()
+	w.restart()
+	return w
+}
+
+func (w *world) count(o client.Object) {
+	if _, policy := o.(*berthv1alpha1.PropagationPolicy); policy {
+		w.policyWrites++
+	}
+}
+
+// restart makes a controller that remembers nothing.
+func (w *world) restart() {
+	w.tracker = topology.NewTracker(w.client)
+	w.r = subscription.New(subscription.Options{
+		Client: w.client, Topology: w.tracker, Clock: w.clock,
+		PodsOn: func(ctx context.Context) room.PodsOn {
+			return func(node string) ([]corev1.Pod, error) {
+				var all corev1.PodList
+				err := w.client.List(ctx, &all)
+				return slices.DeleteFunc(all.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != node }), err
+			}
+		},
+	})
+}
+
+func (w *world) create(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		if err := w.client.Create(w.t.Context(), o); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// pass lets the controller work.
+func (w *world) pass() {
+	w.t.Helper()
+	w.tracker.Invalidate()
+	if _, err := w.r.Reconcile(w.t.Context(), subscription.All{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// site makes a Cluster with one node that has so many CPUs.
+func (w *world) site(name string, cpus int) {
+	w.t.Helper()
+	w.create(&berthv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"site": name}},
+		Spec:       berthv1alpha1.ClusterSpec{Nodes: []string{name + "-1"}},
+	}, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-1"},
+		Status: corev1.NodeStatus{
+			Allocatable: corev1.ResourceList{
+				corev1.ResourceCPU: *resource.NewQuantity(int64(cpus), resource.DecimalSI), corev1.ResourcePods: resource.MustParse("110"),
+			},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	})
+}
+
+func oneCPU() corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
+}
+
+func deployment(name string) berthv1alpha1.Feed {
+	return berthv1alpha1.Feed{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
+}
+
+// deploy makes a Deployment and its ReplicaSet, or scales it.
+func (w *world) deploy(name string, replicas int32) {
+	w.t.Helper()
+	d := &appsv1.Deployment{}
+	if w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, d) == nil {
+		d.Spec.Replicas = &replicas
+		if err := w.client.Update(w.t.Context(), d); err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	w.create(&appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)},
+		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector},
+	}, &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name + "-1", UID: types.UID(name + "-1"),
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID(name), Controller: new(true)}},
+		},
+	})
+}
+
+// run makes pods of a Deployment that run on the node of a Cluster.
+func (w *world) run(deployment, cluster string, n int) {
+	w.t.Helper()
+	for range n {
+		w.pods++
+		w.create(&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: fmt.Sprintf("p%d", w.pods), Labels: map[string]string{"app": deployment, "in": cluster},
+				OwnerReferences: []metav1.OwnerReference{{
+					APIVersion: "apps/v1", Kind: "ReplicaSet", Name: deployment + "-1", UID: types.UID(deployment + "-1"), Controller: new(true),
+				}},
+			},
+			Spec:   corev1.PodSpec{NodeName: cluster + "-1", Containers: []corev1.Container{{Name: "a", Resources: oneCPU()}}},
+			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		})
+	}
+}
+
+// runAsDivided makes pods run as the status tells.
+func (w *world) runAsDivided(name string) {
+	w.t.Helper()
+	for _, f := range w.get(name).Status.Feeds {
+		for _, c := range f.Clusters {
+			var pods corev1.PodList
+			if err := w.client.List(w.t.Context(), &pods, client.MatchingLabels{"app": f.Name, "in": c.Name}); err != nil {
+				w.t.Fatal(err)
+			}
+			w.run(f.Name, c.Name, max(0, int(c.Replicas)-len(pods.Items)))
+		}
+	}
+}
+
+// stop removes pods of a Deployment from a Cluster.
+func (w *world) stop(deployment, cluster string, n int) {
+	w.t.Helper()
+	var pods corev1.PodList
+	if err := w.client.List(w.t.Context(), &pods, client.MatchingLabels{"app": deployment, "in": cluster}); err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range n {
+		if err := w.client.Delete(w.t.Context(), &pods.Items[i]); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+type change func(*berthv1alpha1.Subscription)
+
+// subscribe makes a Subscription to Deployments and, unless it divides statically, its inventory. Each asks for one CPU.
+func (w *world) subscribe(name string, feeds []string, changes ...change) {
+	w.t.Helper()
+	s := &berthv1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID(name), Generation: 1,
+			CreationTimestamp: metav1.NewTime(w.clock.Now()),
+		},
+		Spec: berthv1alpha1.SubscriptionSpec{
+			SchedulingStrategy: berthv1alpha1.DynamicDividingStrategy, Subscribers: []berthv1alpha1.Subscriber{{}},
+		},
+	}
+	for _, f := range feeds {
+		s.Spec.Feeds = append(s.Spec.Feeds, deployment(f))
+	}
+	for _, c := range changes {
+		c(s)
+	}
+	w.create(s)
+	w.clock.Step(time.Second)
+	w.inventory(s)
+}
+
+// inventory tells what the feeds need.
+func (w *world) inventory(s *berthv1alpha1.Subscription) {
+	w.t.Helper()
+	inventory := &berthv1alpha1.FeedInventory{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: s.Name}}
+	for _, f := range s.Spec.Feeds {
+		inventory.Spec.Feeds = append(inventory.Spec.Feeds, berthv1alpha1.FeedOrder{
+			Feed: f, DesiredReplicas: new(int32(1)), ReplicaJSONPath: "/spec/replicas",
+			ReplicaRequirements: berthv1alpha1.ReplicaRequirements{Resources: oneCPU()},
+		})
+	}
+	w.create(inventory)
+}
+
+func bundle(s *berthv1alpha1.Subscription) {
+	s.Spec.DividingScheduling = &berthv1alpha1.DividingScheduling{
+		Type: berthv1alpha1.DynamicDividingType, Admission: berthv1alpha1.BundleAdmission,
+	}
+}
+
+// static gives Clusters weights.
+func static(weights map[string]int32) change {
+	return func(s *berthv1alpha1.Subscription) {
+		s.Spec.SchedulingStrategy = berthv1alpha1.DividingStrategy
+		s.Spec.DividingScheduling = &berthv1alpha1.DividingScheduling{Type: berthv1alpha1.StaticDividingType}
+		s.Spec.Subscribers = nil
+		for _, site := range slices.Sorted(maps.Keys(weights)) {
+			s.Spec.Subscribers = append(s.Spec.Subscribers, berthv1alpha1.Subscriber{
+				ClusterAffinity: metav1.LabelSelector{MatchLabels: map[string]string{"site": site}}, Weight: weights[site],
+			})
+		}
+	}
+}
+
+func (w *world) get(name string) *berthv1alpha1.Subscription {
+	w.t.Helper()
+	s := &berthv1alpha1.Subscription{}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, s); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// change changes a Subscription.
+func (w *world) change(name string, changes ...change) {
+	w.t.Helper()
+	s := w.get(name)
+	for _, c := range changes {
+		c(s)
+	}
+	s.Generation++
+	if err := w.client.Update(w.t.Context(), s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// told tells the feeds of a Subscription, "web a=2 b=3 -1" with one replica that finds no room, for instance.
+func (w *world) told(name string) string {
+	w.t.Helper()
+	var feeds []string
+	for _, f := range w.get(name).Status.Feeds {
+		text := f.Name
+		for _, c := range f.Clusters {
+			text += fmt.Sprintf(" %s=%d", c.Name, c.Replicas)
+		}
+		if f.Unplaced > 0 {
+			text += fmt.Sprintf(" -%d", f.Unplaced)
+		}
+		feeds = append(feeds, text)
+	}
+	return strings.Join(feeds, ", ")
+}
+
+func (w *world) reason(name, condition string) string {
+	w.t.Helper()
+	c := apimeta.FindStatusCondition(w.get(name).Status.Conditions, condition)
+	if c == nil {
+		return "none"
+	}
+	return c.Reason
+}
+
+// policy tells the policy of a Deployment, "5: a=2/2 b=3/3" with weights and limits, for instance; "none" if there is none.
+func (w *world) policy(name, feed string) string {
+	w.t.Helper()
+	ref := deployment(feed)
+	p := &berthv1alpha1.PropagationPolicy{}
+	key := client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName(name, &ref)}
+	if err := w.client.Get(w.t.Context(), key, p); err != nil {
+		return "none"
+	}
+	text := p.Annotations[berthv1alpha1.DividedAnnotation] + ":"
+	for _, e := range p.Spec.Placement.StaticWeightList {
+		text += fmt.Sprintf(" %s=%d", strings.Join(e.ClusterNames, "+"), e.Weight)
+		if e.Max != nil {
+			text += fmt.Sprintf("/%d", *e.Max)
+		}
+	}
+	return text
+}
+
+func (w *world) want(what, got, want string) {
+	w.t.Helper()
+	if got != want {
+		w.t.Errorf("%s is %q, want %q", what, got, want)
+	}
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/workloads"
+)
+
+// Name of the controller in logs and metrics.
+const Name = "subscription"
+
+const (
+	// pause is how long a change waits for others.
+	pause = 100 * time.Millisecond
+	// firstRetry and longestRetry bound the pause after a pass that failed.
+	firstRetry, longestRetry = 100 * time.Millisecond, 10 * time.Second
+	// pledgeLife is how long room is kept for a bundle of which no pod has a node.
+	pledgeLife = 5 * time.Minute
+)
+
+// All is the one request there is: a pass over all Subscriptions.
+type All struct{}
+
+type queue = workqueue.TypedRateLimitingInterface[All]
+
+// Options are what the controller needs.
+type Options struct {
+	// Client reads from a cache, and writes.
+	Client client.Client
+	// Topology tells which node belongs to which Cluster.
+	Topology *topology.Tracker
+	// PodsOn returns the pods on a node.
+	PodsOn func(ctx context.Context) room.PodsOn
+	// Clock tells when a pledge ends; the real one if nil.
+	Clock clock.PassiveClock
+}
+
+// Reconciler divides the feeds of Subscriptions. Use New to make one.
+type Reconciler struct {
+	Options
+
+	written written
+	// any says whether there are Subscriptions at all.
+	any atomic.Bool
+}
+
+// New returns a controller.
+func New(options Options) *Reconciler {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	return &Reconciler{Options: options, written: written{}}
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c := mgr.GetCache()
+	err := builder.TypedControllerManagedBy[All](mgr).
+		Named(Name).
+		WithOptions(controller.TypedOptions[All]{
+			MaxConcurrentReconciles: 1, // passes know what the one before has written
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[All](firstRetry, longestRetry),
+		}).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Subscription{}, always[*berthv1alpha1.Subscription](),
+			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.Subscription]{},
+				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.Subscription]{}))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, always[*berthv1alpha1.FeedInventory]())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, always[*berthv1alpha1.PropagationPolicy](), ours(),
+			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.PropagationPolicy]{},
+				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.PropagationPolicy]{}))).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), topology.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges())).
+		WatchesRawSource(workloadSource(c, r, &appsv1.Deployment{})).
+		WatchesRawSource(workloadSource(c, r, &appsv1.ReplicaSet{})).
+		WatchesRawSource(workloadSource(c, r, &appsv1.StatefulSet{})).
+		WatchesRawSource(workloadSource(c, r, &batchv1.Job{})).
+		WatchesRawSource(workloadSource(c, r, &corev1.ReplicationController{})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the controller of Subscriptions: %w", err)
+	}
+	return nil
+}
+
+func workloadSource[T client.Object](c cache.Cache, r *Reconciler, object T) source.TypedSource[All] {
+	return source.TypedKind(c, object, whileAny[T](r), predicate.TypedResourceVersionChangedPredicate[T]{})
+}
+
+// always asks for a pass.
+func always[T client.Object]() handler.TypedEventHandler[T, All] {
+	return onEvent[T](func(q queue) { q.AddAfter(All{}, pause) })
+}
+
+// whileAny asks for a pass if there is a Subscription.
+func whileAny[T client.Object](r *Reconciler) handler.TypedEventHandler[T, All] {
+	return onEvent[T](func(q queue) {
+		if r.any.Load() {
+			q.AddAfter(All{}, pause)
+		}
+	})
+}
+
+// places is whileAny for what says where nodes belong.
+func places[T client.Object](r *Reconciler) handler.TypedEventHandler[T, All] {
+	return onEvent[T](func(q queue) {
+		r.Topology.Invalidate()
+		if r.any.Load() {
+			q.AddAfter(All{}, pause)
+		}
+	})
+}
+
+// onEvent handles all kinds of events alike.
+func onEvent[T client.Object](handle func(queue)) handler.TypedEventHandler[T, All] {
+	return handler.TypedFuncs[T, All]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { handle(q) },
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { handle(q) },
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { handle(q) },
+	}
+}
+
+// ours lets the policies of Subscriptions pass.
+func ours() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
+	return predicate.NewTypedPredicateFuncs(func(policy *berthv1alpha1.PropagationPolicy) bool {
+		owner := metav1.GetControllerOfNoCopy(policy)
+		return owner != nil && owner.Kind == subscriptionKind
+	})
+}
+
+// clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who selects it.
+func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
+	return predicate.Or(topology.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
+}
+
+// podChanges lets those updates of pods pass that change who holds room, or what runs.
+func podChanges() predicate.TypedPredicate[*corev1.Pod] {
+	return predicate.TypedFuncs[*corev1.Pod]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {
+			before, after := e.ObjectOld, e.ObjectNew
+			return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName ||
+				workloads.Lives(before) != workloads.Lives(after) || workloads.Ready(before) != workloads.Ready(after)
+		},
+	}
+}
