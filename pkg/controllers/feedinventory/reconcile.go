@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/subscribed"
 )
 
 // Reconciler writes FeedInventories. Use New to make one.
@@ -36,15 +38,14 @@ type Reconciler struct {
 	memory map[types.NamespacedName]map[target]remembered
 }
 
-// divides says whether a Subscription divides dynamically: an inventory means something to no other.
+// divides says whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
+// no other.
 func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
-	switch spec.SchedulingStrategy {
-	case berthv1alpha1.DynamicDividingStrategy:
+	switch subscribed.StrategyOf(spec) {
+	case divide.Spread, divide.Binpack:
 		return true
-	case berthv1alpha1.DividingStrategy:
-		return spec.DividingScheduling != nil && spec.DividingScheduling.Type == berthv1alpha1.DynamicDividingType
 	}
-	return false
+	return subscribed.Bundled(spec)
 }
 
 // Reconcile brings the inventory of one Subscription up to date.
