@@ -6,9 +6,11 @@ package clusterresource_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
@@ -87,6 +89,9 @@ func TestWhichPoolIsCharged(t *testing.T) {
 }
 
 func TestWhyAPodIsRejected(t *testing.T) {
+	going := pools("going", berthv1alpha1.AnyOf, "all", "5")
+	going.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	going.Finalizers = []string{berthv1alpha1.ClusterResourceFinalizer}
 	for name, tc := range map[string]struct {
 		pod  *corev1.Pod
 		want string
@@ -95,6 +100,7 @@ func TestWhyAPodIsRejected(t *testing.T) {
 		"nothing there":           {asking("p", "full", "1"), "node(s) whose pools of full are too small"},
 		"more than there ever is": {asking("p", "matlab", "4"), "node(s) whose pools of matlab are too small"},
 		"no pool anywhere":        {asking("p", "nowhere", "1"), "node(s) in no pool of nowhere"},
+		"one that goes":           {asking("p", "going", "1"), "cluster resource going is being deleted"},
 		"a part of a unit":        {asking("p", "matlab", "500m"), "the request for cluster resource matlab is no multiple of its unit"},
 		"no number":               {asking("p", "matlab", "many"), `the request for cluster resource matlab cannot be read: "many" is not a quantity such as 5, 500m, 10G or 1Gi`},
 		"negative":                {asking("p", "matlab", "-1"), `the request for cluster resource matlab cannot be read: "-1" is not a quantity such as 5, 500m, 10G or 1Gi`},
@@ -110,7 +116,7 @@ func TestWhyAPodIsRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "3"),
 				pools("full", berthv1alpha1.AnyOf, "all", "0"), pools("nowhere", berthv1alpha1.AnyOf, "c", "5"),
-				pools("twice", berthv1alpha1.AnyOf, "a", "5", "a", "6")))
+				pools("twice", berthv1alpha1.AnyOf, "a", "5", "a", "6"), going))
 			if attempt := s.Try(tc.pod); !strings.Contains(attempt.Why(), tc.want) {
 				t.Errorf("told %q, want %q", attempt.Why(), tc.want)
 			}

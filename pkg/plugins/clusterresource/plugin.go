@@ -37,6 +37,9 @@ const (
 	// ErrReasonNotFound rejects a pod that asks for a ClusterResource that does not exist.
 	ErrReasonNotFound = "cluster resource %s does not exist"
 
+	// ErrReasonDeleting rejects a pod that asks for a ClusterResource that is going to be gone.
+	ErrReasonDeleting = "cluster resource %s is being deleted"
+
 	// ErrReasonInvalid rejects the pods that ask for a ClusterResource whose pools cannot be used.
 	ErrReasonInvalid = "the pools of cluster resource %s cannot be used, see its condition Ready"
 

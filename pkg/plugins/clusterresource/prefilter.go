@@ -40,6 +40,7 @@ func (p *ClusterResource) PreFilter(
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
+	p.shared.Earmarks.lapse(pod.UID, false)
 	s := &state{claims: make([]claim, len(requests))}
 	for i, request := range requests {
 		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource)); status != nil {
@@ -88,6 +89,8 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 	switch {
 	case known == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
+	case known.Deleting:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonDeleting, request.Resource))
 	case known.Err != nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonInvalid, request.Resource))
 	}
@@ -98,7 +101,7 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 	places := p.shared.Ledger.Places(request.Resource)
 	*c = claim{
 		request: request, units: units, places: places, free: p.shared.Ledger.Free(known.Pools),
-		verdict: make([]verdict, places.Sites()),
+		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil
 }

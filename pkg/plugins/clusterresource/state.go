@@ -33,6 +33,7 @@ type claim struct {
 	places  *pool.Places
 	free    []int64   // by pool
 	verdict []verdict // by site
+	why     *rejections
 }
 
 // verdict says whether the nodes of a site can meet a claim.
@@ -78,17 +79,26 @@ func (c *claim) at(node string) verdict {
 	return c.verdict[site]
 }
 
+// rejections are the reasons for which a claim rejects nodes. They are made once: thousands of nodes may be told.
+type rejections [noPool + 1]string
+
+func rejectionsOf(resource string) *rejections {
+	return &rejections{
+		usedUp:   fmt.Sprintf(ErrReasonUsedUp, resource),
+		tooSmall: fmt.Sprintf(ErrReasonTooSmall, resource),
+		noPool:   fmt.Sprintf(ErrReasonNoPool, resource),
+	}
+}
+
 // status says why a node cannot meet the claim, nil if it can. Evicting pods helps only where the pools would suffice.
 func (c *claim) status(v verdict) *fwk.Status {
 	switch v {
 	case admitted:
 		return nil
 	case usedUp:
-		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, c.request.Resource))
-	case tooSmall:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooSmall, c.request.Resource))
+		return fwk.NewStatus(fwk.Unschedulable, c.why[v])
 	default:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNoPool, c.request.Resource))
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, c.why[v])
 	}
 }
 

@@ -26,6 +26,8 @@ type Resource struct {
 	Pools *pool.Resource
 	// Err says why the pools cannot be used.
 	Err error
+	// Deleting says that it goes as soon as nobody holds any of it.
+	Deleting bool
 
 	object *berthv1alpha1.ClusterResource
 }
@@ -93,7 +95,7 @@ func poolsChanged(oldObj, newObj any) bool {
 }
 
 func samePools(a, b *berthv1alpha1.ClusterResource) bool {
-	return a.UID == b.UID && a.Spec.Mode == b.Spec.Mode && equality.Semantic.DeepEqual(a.Spec.Unit, b.Spec.Unit) &&
+	return a.UID == b.UID && a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero() && a.Spec.Mode == b.Spec.Mode && equality.Semantic.DeepEqual(a.Spec.Unit, b.Spec.Unit) &&
 		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }
 
@@ -108,7 +110,9 @@ func buildResources(objects []*berthv1alpha1.ClusterResource, before *Resources)
 		if err != nil {
 			err = fmt.Errorf("cluster resource %s: %w", object.Name, err)
 		}
-		r.byName[object.Name] = &Resource{Pools: pools, Err: err, object: object}
+		r.byName[object.Name] = &Resource{
+			Pools: pools, Err: err, Deleting: object.DeletionTimestamp != nil, object: object,
+		}
 	}
 	return r
 }
