@@ -18,6 +18,9 @@ import (
 type Earmarks struct {
 	mu    sync.Mutex
 	byPod map[types.UID]*earmark
+	// lapsed are the pods whose latest attempt failed after it had reserved what they ask for. The scheduler nominates pods
+	// that wait for permission to their nodes, and does not always take that back.
+	lapsed map[types.UID]bool
 }
 
 type earmark struct {
@@ -36,7 +39,7 @@ type earmark struct {
 
 // NewEarmarks returns an empty set.
 func NewEarmarks() *Earmarks {
-	return &Earmarks{byPod: map[types.UID]*earmark{}}
+	return &Earmarks{byPod: map[types.UID]*earmark{}, lapsed: map[types.UID]bool{}}
 }
 
 // put keeps for a pod what it will be charged, while others are being deleted for it.
@@ -81,6 +84,24 @@ func (e *Earmarks) evicted(pod types.UID) {
 	}
 }
 
+// lapse says that an attempt failed, or with false that the next one begins. A nomination counts in the latter case only.
+func (e *Earmarks) lapse(pod types.UID, lapsed bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if lapsed {
+		e.lapsed[pod] = true
+	} else {
+		delete(e.lapsed, pod)
+	}
+}
+
+// nominated says whether nothing but a nomination tells what a pod will be charged.
+func (e *Earmarks) nominated(pod types.UID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.byPod[pod] == nil && !e.lapsed[pod]
+}
+
 // suspend says whether the pod itself is charged at present.
 func (e *Earmarks) suspend(pod types.UID, suspended bool) {
 	e.mu.Lock()
@@ -95,6 +116,7 @@ func (e *Earmarks) Drop(pod types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.byPod, pod)
+	delete(e.lapsed, pod)
 }
 
 // Has says whether something is kept for the pod.

@@ -59,8 +59,8 @@ func (p *ClusterResource) AddPod(
 		s.book(p.held(pod), -1)
 		return nil
 	}
-	if p.shared.Ledger.Holder(pod.UID) != nil || p.shared.Earmarks.Has(pod.UID) {
-		return nil // charged already
+	if p.shared.Ledger.Holder(pod.UID) != nil || !p.shared.Earmarks.nominated(pod.UID) {
+		return nil // charged already, or nominated no longer
 	}
 	s.book(s.owed(pod, node.Node().Name), -1)
 	return nil

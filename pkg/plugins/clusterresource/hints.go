@@ -51,14 +51,30 @@ func (p *ClusterResource) isSchedulableAfterPodChange(
 			return fwk.Queue, nil
 		}
 		return fwk.QueueSkip, nil
-	case after != nil || before.Spec.NodeName == "":
+	case after != nil:
 		return fwk.QueueSkip, nil
+	case before.Spec.NodeName == "":
+		return p.afterNomination(pod, before), nil
 	}
 	if !p.servedBy(pod, before) {
 		return fwk.QueueSkip, nil
 	}
 	logger.V(5).Info("What a pod held can serve the pod", "pod", klog.KObj(pod), "holder", klog.KObj(before))
 	return fwk.Queue, nil
+}
+
+// afterNomination says whether a pod should be tried that may have been rejected because another one was nominated to a node,
+// which it is no longer. Pods that had no chance without that one wait for a release.
+func (p *ClusterResource) afterNomination(pod, nominated *corev1.Pod) fwk.QueueingHint {
+	if nominated.Status.NominatedNodeName == "" || p.shared.Waiting.Has(pod.UID) {
+		return fwk.QueueSkip
+	}
+	wants, errWants := demand.Of(pod)
+	held, errHeld := demand.Of(nominated)
+	if errWants != nil || errHeld != nil || !overlap(wants, held) {
+		return fwk.QueueSkip
+	}
+	return fwk.Queue
 }
 
 // servedBy says whether what a pod held that is gone was chosen to serve the pod. What an attempt that failed had reserved has

@@ -47,7 +47,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	p.shared.Waiting.add(pod, s, existing)
 	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
-		return nil, fwk.NewStatus(s.without())
+		return nil, fwk.NewStatus(p.without(s))
 	}
 	d := p.newDryRun(cycle, pod, s)
 	if d.releaseSuffices(ctx, lacking) {
@@ -57,7 +57,7 @@ func (p *ClusterResource) PostFilter(
 	plan := d.best(ctx, lacking)
 	if plan == nil {
 		p.shared.Earmarks.Drop(pod.UID)
-		return nil, fwk.NewStatus(s.without(), ErrReasonNoVictims)
+		return nil, fwk.NewStatus(p.without(s), ErrReasonNoVictims)
 	}
 	p.carryOut(ctx, pod, plan)
 	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
@@ -79,9 +79,12 @@ func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
 }
 
 // without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be
-// asked if there are nodes on which something else than a pool is in the way.
-func (s *state) without() fwk.Code {
-	if s.usedUpEverywhere() {
+// asked if there are nodes on which something else than a pool is in the way. But while pods wait for permission, a plugin
+// that places pods together must hear that one of them found nothing, or the others would hold what they have for nothing.
+func (p *ClusterResource) without(s *state) fwk.Code {
+	together := false
+	p.handle.IterateOverWaitingPods(func(fwk.WaitingPod) { together = true })
+	if s.usedUpEverywhere() && !together {
 		return fwk.UnschedulableAndUnresolvable
 	}
 	return fwk.Unschedulable

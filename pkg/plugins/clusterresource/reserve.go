@@ -37,6 +37,7 @@ func (p *ClusterResource) Reserve(
 // Unreserve gives the charges back, unless nobody knows whether the pod has been bound.
 func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Earmarks.suspend(pod.UID, false)
+	p.shared.Earmarks.lapse(pod.UID, true)
 	charges, charged := p.shared.Pending.Get(pod.UID)
 	if charged && p.shared.Pending.Release(pod.UID) {
 		p.shared.Waiting.released(charges)
