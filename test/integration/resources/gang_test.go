@@ -63,8 +63,11 @@ func withCoscheduling() []byte {
 		points["queueSort"] = map[string]any{
 			"enabled": []any{enabled}, "disabled": []any{map[string]any{"name": "*"}},
 		}
-		profile["pluginConfig"] = append(profile["pluginConfig"].([]any), map[string]any{
-			"name": "Coscheduling", "args": map[string]any{"permitWaitingTimeSeconds": 5},
+		arguments, ok := profile["pluginConfig"].([]any)
+		Expect(ok).To(BeTrue())
+		profile["pluginConfig"] = append(arguments, map[string]any{
+			// Longer than this suite takes: nothing may wait for it.
+			"name": "Coscheduling", "args": map[string]any{"permitWaitingTimeSeconds": 600},
 		})
 		return []any{profile}
 	})

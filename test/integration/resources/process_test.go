@@ -111,7 +111,10 @@ func (s *scheduler) endAfterwards() *scheduler {
 func replaceMain() {
 	GinkgoHelper()
 	main.end()
-	DeferCleanup(func(ctx SpecContext) { main = startScheduler(ctx, schedulerOptions{args: patientElection}) })
+	DeferCleanup(func(ctx SpecContext) {
+		main = startScheduler(ctx, schedulerOptions{args: patientElection})
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+	})
 }
 
 // leader returns who holds the lease, empty if nobody does.
