@@ -1,0 +1,110 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sharding_test checks several berth-schedulers that share the clusters, as processes of their own with the configuration
+// and the permissions that are shipped: what happens when one comes, dies, is paused, or is asked to leave.
+package sharding_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	schedulerName = "berth-scheduler"
+	// timeout is for what takes seconds on an idle machine, longTimeout for hundreds of pods.
+	timeout     = 60 * time.Second
+	longTimeout = 150 * time.Second
+	poll        = 200 * time.Millisecond
+)
+
+// quickElection makes a dead scheduler count as dead within seconds.
+var quickElection = []string{
+	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+}
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+	// instances are the schedulers that run, by name.
+	instances = map[string]*controlplane.Process{}
+)
+
+var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
+
+func TestSharding(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "several berth-schedulers")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
+	Expect(err).NotTo(HaveOccurred())
+	config := rest.CopyConfig(plane.Config())
+	config.QPS, config.Burst = 500, 1000
+	client, err = kubernetes.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = AfterSuite(func() {
+	if plane == nil {
+		return
+	}
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+	logs, err := filepath.Glob(filepath.Join(plane.LogDir(), "*.log"))
+	Expect(err).NotTo(HaveOccurred())
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(crash.Find(text))).To(BeEmpty(), path)
+	}
+})
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
+
+// start starts a scheduler with a name.
+func start(ctx context.Context, name string) {
+	GinkgoHelper()
+	configuration, err := os.ReadFile(root("manifests", "base", "scheduler-config.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	process, _, err := plane.StartScheduler(ctx, configuration, controlplane.Component{
+		Name: schedulerName + "-" + name, Args: append([]string{"--v=2", "--scheduler-name=" + name}, quickElection...),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	instances[name] = process
+}
+
+// kill ends a scheduler without a word to anybody.
+func kill(name string) {
+	GinkgoHelper()
+	Expect(instances[name].Kill(syscall.SIGKILL)).To(Succeed())
+	Expect(instances[name].Wait()).To(Succeed())
+	delete(instances, name)
+}

@@ -1,0 +1,219 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharding_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controlplane"
+)
+
+const placeLabel = "example.com/place"
+
+// createClusters makes clusters c0, c1, … of ten nodes each.
+func createClusters(ctx context.Context, from, to int) {
+	GinkgoHelper()
+	for i := from; i < to; i++ {
+		name := fmt.Sprint("c", i)
+		labels := map[string]string{placeLabel: name}
+		Expect(controlplane.CreateNodes(ctx, client, name, 10, labels, nil)).To(Succeed())
+		cluster := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		cluster.Spec.MatchLabels = labels
+		cluster.Spec.Region = &berthv1alpha1.Region{Region: fmt.Sprint("region-", i%4)}
+		cluster.Spec.CPUCapacity = 10
+		_, err := berth.BerthV1alpha1().Clusters().Create(ctx, cluster, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+	}
+}
+
+// homes returns the clusters by home; false as long as one is on its way or has none.
+func homes(ctx context.Context) (byHome map[string][]string, settled bool) {
+	list, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, false
+	}
+	byHome, settled = map[string][]string{}, true
+	for _, c := range list.Items {
+		byHome[c.Status.HomeScheduler] = append(byHome[c.Status.HomeScheduler], c.Name)
+		settled = settled && c.Status.HomeScheduler != "" && c.Status.HomeTransfer == nil &&
+			apimeta.IsStatusConditionTrue(c.Status.Conditions, berthv1alpha1.ClusterBound)
+	}
+	return byHome, settled
+}
+
+// settle waits until all clusters are bound to the given schedulers, none of which has more than 1.10 times its share, and returns
+// them by home.
+func settle(ctx context.Context, schedulers ...string) (byHome map[string][]string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var settled bool
+		byHome, settled = homes(ctx)
+		g.Expect(settled).To(BeTrue())
+		g.Expect(slices.Sorted(maps.Keys(byHome))).To(Equal(slices.Sorted(slices.Values(schedulers))))
+		all := len(homeByCluster(byHome))
+		for name, clusters := range byHome {
+			g.Expect(len(clusters)).To(BeNumerically("<=", (11*all+10*len(schedulers)-1)/(10*len(schedulers))), name)
+		}
+	}, timeout, poll).Should(Succeed())
+	return byHome
+}
+
+// homeByCluster turns the answer of homes around.
+func homeByCluster(byHome map[string][]string) map[string]string {
+	of := map[string]string{}
+	for h, clusters := range byHome {
+		for _, c := range clusters {
+			of[c] = h
+		}
+	}
+	return of
+}
+
+// namespace makes one that pods can be created in.
+func namespace(ctx context.Context) string {
+	GinkgoHelper()
+	ns, err := client.CoreV1().Namespaces().Create(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "sharding-"}}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(func() error {
+		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	}, timeout, poll).Should(Succeed())
+	return ns.Name
+}
+
+// deploy makes Deployments PREFIX0, PREFIX1, …, from the first number to before the last.
+func deploy(ctx context.Context, namespace, prefix string, from, to int, replicas int32) {
+	GinkgoHelper()
+	for i := from; i < to; i++ {
+		create(ctx, namespace, prefix, fmt.Sprint(prefix, i), replicas, nil)
+	}
+}
+
+// deployTo makes a Deployment for nodes that carry the label of a place.
+func deployTo(ctx context.Context, namespace, place string, replicas int32) {
+	GinkgoHelper()
+	create(ctx, namespace, "pinned", "to-"+place, replicas, map[string]string{placeLabel: place})
+}
+
+func create(ctx context.Context, namespace, kind, name string, replicas int32, selector map[string]string) {
+	GinkgoHelper()
+	labels := map[string]string{"app": name}
+	_, err := client.AppsV1().Deployments(namespace).Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kind": kind}},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					SchedulerName: schedulerName, AutomountServiceAccountToken: ptr.To(false), NodeSelector: selector,
+					Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
+				},
+			},
+		},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// spread makes a policy that gives weights 1, 2 and 3 in turn to all clusters, for the Deployments of the kind.
+func spread(ctx context.Context, namespace, kind string, clusters int) {
+	GinkgoHelper()
+	policy := &berthv1alpha1.PropagationPolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kind},
+		Spec: berthv1alpha1.PropagationPolicySpec{
+			ResourceSelectors: []berthv1alpha1.ResourceSelector{{
+				APIVersion: "apps/v1", Kind: "Deployment",
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kind": kind}},
+			}},
+			Rebalance: berthv1alpha1.Rebalance{Cooldown: &metav1.Duration{}, MinPodAge: &metav1.Duration{}},
+		},
+	}
+	for i := range clusters {
+		policy.Spec.Placement.StaticWeightList = append(policy.Spec.Placement.StaticWeightList,
+			berthv1alpha1.StaticClusterWeight{ClusterNames: []string{fmt.Sprint("c", i)}, Weight: int64(1 + i%3)})
+	}
+	_, err := berth.BerthV1alpha1().PropagationPolicies(namespace).Create(ctx, policy, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// shares returns how many pods of each Deployment are bound in each cluster.
+func shares(ctx context.Context, namespace string) (byApp map[string]map[string]int, bound int) {
+	pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	byApp = map[string]map[string]int{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		app := pod.Labels["app"]
+		if byApp[app] == nil {
+			byApp[app] = map[string]int{}
+		}
+		byApp[app][pod.Spec.NodeName[:strings.LastIndexByte(pod.Spec.NodeName, '-')]]++
+		bound++
+	}
+	return byApp, bound
+}
+
+// witness watches the pods of a namespace and notes each that is bound a second time, deleted, or given a place that another
+// scheduler looks after.
+type witness struct {
+	mu      sync.Mutex
+	nodes   map[string]string
+	trouble []string
+	stop    func()
+}
+
+func watchPods(ctx context.Context, namespace string) *witness {
+	GinkgoHelper()
+	w := &witness{nodes: map[string]string{}}
+	stream, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	w.stop = stream.Stop
+	go func() {
+		for e := range stream.ResultChan() {
+			w.see(e)
+		}
+	}()
+	return w
+}
+
+func (w *witness) see(e watch.Event) {
+	pod, ok := e.Object.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := string(pod.UID)
+	if e.Type == watch.Deleted {
+		w.trouble = append(w.trouble, pod.Name+" was deleted")
+	}
+	if before := w.nodes[key]; before != "" && before != pod.Spec.NodeName {
+		w.trouble = append(w.trouble, fmt.Sprintf("%s moved from %s to %q", pod.Name, before, pod.Spec.NodeName))
+	}
+	w.nodes[key] = pod.Spec.NodeName
+}
+
+func (w *witness) seen() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.trouble)
+}
