@@ -44,6 +44,8 @@ type Options struct {
 	SchedulerNames []string
 	// Metrics are the settings of reading metrics.
 	Metrics MetricsOptions
+	// Applications are the settings of Applications.
+	Applications ApplicationOptions
 	// OnlineShares are the shares of ready nodes at which Clusters come online and go offline.
 	OnlineShares online.Shares
 	// FeatureGates switch features on and off.
@@ -68,6 +70,7 @@ func NewOptions() *Options {
 		KubeAPIBurst:            200,
 		SchedulerNames:          []string{"berth-scheduler"},
 		Metrics:                 defaultMetricsOptions(),
+		Applications:            defaultApplicationOptions(),
 		OnlineShares:            online.DefaultShares,
 		FeatureGates:            newFeatureGates(),
 		FeedParsers:             []string{allParsers},
@@ -117,6 +120,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
 		"Share of ready nodes below which a Cluster goes offline.")
 	o.FeatureGates.AddFlag(berth)
+	o.Applications.addTo(&sets)
 
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
@@ -142,7 +146,7 @@ func (o *Options) Validate() error {
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
 	}
-	errs = append(errs, o.Metrics.validate(), o.validateShares())
+	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares())
 	if _, err := feedParsers(o.FeedParsers); err != nil {
 		errs = append(errs, err)
 	}

@@ -49,6 +49,9 @@ func TestFlags(t *testing.T) {
 		want string
 	}{
 		"several schedulers":       {args: []string{"--scheduler-names=a,b"}},
+		"a negative stickiness":    {args: []string{"--stickiness-weight=-1"}, want: "--stickiness-weight"},
+		"a stickiness that is NaN": {args: []string{"--stickiness-value=NaN"}, want: "--stickiness-value"},
+		"a review without pause":   {args: []string{"--reschedule-after=0s"}, want: "--reschedule-after"},
 		"no scheduler":             {args: []string{"--scheduler-names="}, want: "--scheduler-names"},
 		"a scheduler with no name": {args: []string{"--scheduler-names=a,"}, want: "--scheduler-names"},
 		"no namespace for the lease": {

@@ -65,11 +65,17 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
 		}
 	}
+	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr))); err != nil {
+		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
+	}
 	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {
 		return fmt.Errorf("adding the controller of metrics: %w", err)
 	}
 	if err := mgr.Add(manager.RunnableFunc(startSchedulers(mgr, opts))); err != nil {
 		return fmt.Errorf("adding the controllers of Schedulers: %w", err)
+	}
+	if err := mgr.Add(manager.RunnableFunc(startApplications(mgr, opts))); err != nil {
+		return fmt.Errorf("adding the controller of Applications: %w", err)
 	}
 	return mgr.Start(ctx)
 }

@@ -161,6 +161,9 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("making its lease", "create leases.coordination.k8s.io berth-system"),
 		Entry("renewing its lease", "update leases.coordination.k8s.io berth-system/berth-controller-manager"),
 		Entry("reading the credentials of a provider of metrics", "get secrets berth-system/prometheus"),
+		Entry("placing Applications by policies", "patch propagationpolicies.berth.dev default/web"),
+		Entry("making what Applications are made of", "create deployments.apps default"),
+		Entry("deleting what leaves an Application", "delete configmaps default/settings"),
 	)
 
 	DescribeTable("do not allow", func(ctx SpecContext, request string) {
@@ -171,10 +174,13 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("creating pods", "create pods default"),
 		Entry("listing Secrets", "list secrets berth-system"),
 		Entry("reading Secrets of other namespaces", "get secrets default/token"),
-		Entry("changing policies", "patch propagationpolicies.berth.dev default/web"),
 		Entry("changing Clusters", "update clusters.berth.dev beijing"),
 		Entry("deleting ClusterResources", "delete clusterresources.berth.dev licences"),
-		Entry("changing Deployments", "patch deployments.apps default/web"),
+		Entry("changing ReplicaSets", "patch replicasets.apps default/web"),
+		Entry("making DaemonSets", "create daemonsets.apps default"),
+		Entry("making Roles", "create roles.rbac.authorization.k8s.io default"),
+		Entry("making Secrets", "create secrets default"),
+		Entry("changing Applications", "patch applications.berth.dev default/web"),
 		Entry("scaling Deployments", "update deployments.apps/scale default/web"),
 		Entry("changing nodes", "patch nodes a"),
 		Entry("changing PodDisruptionBudgets", "patch poddisruptionbudgets.policy default/web"),

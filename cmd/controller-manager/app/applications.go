@@ -1,0 +1,82 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// ApplicationOptions are the settings of Applications.
+type ApplicationOptions struct {
+	// Stickiness is that of Applications that set none.
+	Stickiness rank.Stickiness
+	// RescheduleAfter is how long a choice stands for Applications that do not say.
+	RescheduleAfter time.Duration
+}
+
+func defaultApplicationOptions() ApplicationOptions {
+	return ApplicationOptions{Stickiness: rank.DefaultStickiness, RescheduleAfter: application.DefaultRescheduleAfter}
+}
+
+func (o *ApplicationOptions) addTo(sets *cliflag.NamedFlagSets) {
+	flags := sets.FlagSet("applications")
+	flags.Float64Var(&o.Stickiness.Value, "stickiness-value", o.Stickiness.Value,
+		"What the cluster where an Application runs counts in comparison with others, like the normalised value of a metric.")
+	flags.Float64Var(&o.Stickiness.Weight, "stickiness-weight", o.Stickiness.Weight, "The weight of that.")
+	flags.DurationVar(&o.RescheduleAfter, "reschedule-after", o.RescheduleAfter,
+		"How long the choice of a cluster for an Application stands before it is reviewed.")
+}
+
+// maxStickiness is the largest stickiness that an Application can set.
+const maxStickiness = 1_000_000
+
+// validate returns what is wrong with the options.
+func (o *ApplicationOptions) validate() error {
+	var errs []error
+	for name, number := range map[string]float64{"--stickiness-value": o.Stickiness.Value, "--stickiness-weight": o.Stickiness.Weight} {
+		if !(number >= 0 && number <= maxStickiness) {
+			errs = append(errs, errors.New(name+" must be from 0 to 1000000"))
+		}
+	}
+	if o.RescheduleAfter < time.Second || o.RescheduleAfter > 24*time.Hour {
+		errs = append(errs, errors.New("--reschedule-after must be from 1s to 24h"))
+	}
+	return utilerrors.NewAggregate(errs)
+}
+
+// applicationKinds are the kinds without which there are no Applications.
+var applicationKinds = []string{"Application", "Cluster", "PropagationPolicy"}
+
+// startApplications starts the controller of Applications as soon as its kinds are served. Nothing else waits for that.
+func startApplications(mgr ctrl.Manager, opts *Options) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+			return served(mgr.GetRESTMapper(), applicationKinds...), nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // the process is told to end
+		}
+		controller := application.New(application.Options{
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Mapper: mgr.GetRESTMapper(),
+			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
+			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
+		})
+		if err := controller.SetupWithManager(mgr); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+}
