@@ -66,7 +66,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		return nil, err
 	}
 	p.now = r.Clock.Now()
-	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, func(node string) ([]corev1.Pod, error) { return r.podsOn(ctx, node) })
+	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, PodsOn(ctx, r.Client))
 	for _, policy := range policies {
 		in := &inForce{compiled: compiled[policy.UID], policy: policy}
 		if in.order != nil {
@@ -139,9 +139,11 @@ func listPolicies(
 	return policies, nil
 }
 
-// podsOn returns the pods on a node, from the cache.
-func (r *Reconciler) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
-	var list corev1.PodList
-	err := r.Client.List(ctx, &list, client.MatchingFields{nodeIndex: node}, client.UnsafeDisableDeepCopy)
-	return list.Items, err
+// PodsOn returns what reads the pods on a node from a cache that has the index of IndexPods.
+func PodsOn(ctx context.Context, reader client.Reader) room.PodsOn {
+	return func(node string) ([]corev1.Pod, error) {
+		var list corev1.PodList
+		err := reader.List(ctx, &list, client.MatchingFields{nodeIndex: node}, client.UnsafeDisableDeepCopy)
+		return list.Items, err
+	}
 }

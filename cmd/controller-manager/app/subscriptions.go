@@ -1,0 +1,40 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/pkg/controllers/policy"
+	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/subscription"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+// subscriptionKinds are the kinds without which Subscriptions cannot be carried out.
+var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription", "FeedInventory"}
+
+// startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its kinds are served.
+func startSubscriptions(mgr ctrl.Manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // the process is told to end
+		}
+		controller := subscription.New(subscription.Options{
+			Client: mgr.GetClient(), Topology: topology.NewTracker(mgr.GetClient()),
+			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
+		})
+		if err := controller.SetupWithManager(mgr); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+}
