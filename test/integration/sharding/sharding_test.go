@@ -71,14 +71,14 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("keeps shares exact in a burst while one is killed, one comes, and one is paused", func(ctx SpecContext) {
-		const deployments, replicas = 6, 120
+		const deployments, replicas = 6, 500
 		before, _ := homes(ctx)
 		w := watchPods(ctx, ns)
 		defer w.stop()
 		spread(ctx, ns, "burst", clusterCount)
 		bound := func() int { _, n := shares(ctx, ns); return n - 20 }
 		deploy(ctx, ns, "burst", 0, deployments/2, replicas)
-		Eventually(bound, longTimeout, poll).Should(BeNumerically(">", 50))
+		Eventually(bound, longTimeout, poll).Should(BeNumerically(">", 300))
 
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
 		kill("b")
