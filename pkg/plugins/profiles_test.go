@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/plugins/berthbinder"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -50,6 +51,7 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 	rejecting := append([]string{homescheduler.Name}, preempting...)
 	judging := append(slices.Clone(rejecting), clustermetrics.Name)
 	scoring := append(slices.Clone(preempting), clustermetrics.Name)
+	holding := append(slices.Clone(rejecting), feedinventory.Name)
 	for name, path := range shipped {
 		t.Run(name, func(t *testing.T) {
 			s := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, path)))
@@ -59,7 +61,7 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 				want []string
 			}{
 				"PreFilter": {effective.PreFilter, judging}, "Filter": {effective.Filter, judging},
-				"PostFilter": {effective.PostFilter, preempting},
+				"PostFilter": {effective.PostFilter, rejecting},
 			} {
 				if got := names(first.set); len(got) <= len(first.want) || !slices.Equal(got[:len(first.want)], first.want) {
 					t.Errorf("%s runs %v, want %v first and the stock plugins behind them", point, got, first.want)
@@ -69,7 +71,7 @@ func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 				set  schedulerconfig.PluginSet
 				want []string
 			}{
-				"PreEnqueue": {effective.PreEnqueue, rejecting}, "Reserve": {effective.Reserve, rejecting},
+				"PreEnqueue": {effective.PreEnqueue, holding}, "Reserve": {effective.Reserve, rejecting},
 				"PreScore": {effective.PreScore, scoring}, "Score": {effective.Score, scoring},
 			} {
 				for _, plugin := range among.want {
@@ -90,7 +92,9 @@ func TestAddsOnlyOnlyAdds(t *testing.T) {
 	stock := plugintest.New(t, nil, plugintest.WithConfiguration(plugintest.StockConfiguration), plugintest.Held())
 	berth := plugintest.New(t, nil, plugintest.WithConfiguration(read(t, shipped["adds-only"])))
 	ours := func(p schedulerconfig.Plugin) bool {
-		return slices.Contains([]string{homescheduler.Name, nodegrouppolicy.Name, clusterresource.Name, clustermetrics.Name}, p.Name)
+		return slices.Contains([]string{
+			homescheduler.Name, nodegrouppolicy.Name, clusterresource.Name, clustermetrics.Name, feedinventory.Name,
+		}, p.Name)
 	}
 	for point, sets := range map[string]func(*schedulerconfig.Plugins) schedulerconfig.PluginSet{
 		"PreEnqueue": func(p *schedulerconfig.Plugins) schedulerconfig.PluginSet { return p.PreEnqueue },

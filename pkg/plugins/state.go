@@ -21,6 +21,7 @@ import (
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -84,6 +85,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
+		Own: homescheduler.OwnClusters,
 	}
 	return s.groups, nil
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -70,6 +71,7 @@ var (
 	_ fwk.SignPlugin        = &HomeScheduler{}
 	_ fwk.PreFilterPlugin   = &HomeScheduler{}
 	_ fwk.FilterPlugin      = &HomeScheduler{}
+	_ fwk.PostFilterPlugin  = &HomeScheduler{}
 	_ fwk.ReservePlugin     = &HomeScheduler{}
 	_ fwk.PostBindPlugin    = &HomeScheduler{}
 )
@@ -153,6 +155,22 @@ const stateKey fwk.StateKey = "PreFilter" + Name
 // state is the nodes of this scheduler as of PreFilter.
 type state struct {
 	nodes sets.Set[string]
+	// clusters are those of this scheduler, by their ID in the view.
+	clusters []bool
+}
+
+// OwnClusters returns the clusters to which the pod of a cycle is kept, by their ID in the view; shared is false if it is kept to
+// none.
+func OwnClusters(cycle fwk.CycleState) (own []bool, shared bool) {
+	data, err := cycle.Read(stateKey)
+	if err != nil {
+		return nil, false
+	}
+	s, ok := data.(*state)
+	if !ok {
+		return nil, false
+	}
+	return s.clusters, true
 }
 
 // Clone returns the state itself, which never changes.
@@ -179,11 +197,11 @@ func (p *HomeScheduler) PreFilter(
 	switch {
 	case demand.Asks(pod) && !p.shared.mine(homes, berthv1alpha1.CommonsName):
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotCommons)
-	case len(own) == 0:
+	case len(own.nodes) == 0:
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNoNodes)
 	}
-	cycle.Write(stateKey, &state{nodes: own})
-	return &fwk.PreFilterResult{NodeNames: own}, nil
+	cycle.Write(stateKey, own)
+	return &fwk.PreFilterResult{NodeNames: own.nodes}, nil
 }
 
 // PreFilterExtensions returns nil: no pod changes whose a node is.
@@ -201,6 +219,17 @@ func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.
 		return nil
 	}
 	return otherHome
+}
+
+// PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that makes way could help them.
+func (*HomeScheduler) PostFilter(
+	_ context.Context, _ fwk.CycleState, _ *corev1.Pod, statuses fwk.NodeToStatusReader,
+) (*fwk.PostFilterResult, *fwk.Status) {
+	// The name of no node stands for all nodes that Filter was not asked about.
+	if statuses.Get("").Plugin() == Name {
+		return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
+	}
+	return nil, fwk.NewStatus(fwk.Unschedulable)
 }
 
 // Reserve notes that a pod is on its way to a node, unless the cluster of the node has been given up in the meantime.

@@ -79,6 +79,9 @@ func TestNodesInNoClusterHaveAHome(t *testing.T) {
 func TestAHomeThatChangesMeanwhileIsSeen(t *testing.T) {
 	s := plugintest.New(t, world(), plugintest.Named("a"))
 	attempt := s.Try(pod(0, "b"))
+	if attempt.PostFilter.Code() != fwk.UnschedulableAndUnresolvable {
+		t.Errorf("preemption is tried for a pod of another scheduler: %v", attempt.PostFilter)
+	}
 	if attempt.Fit == nil || !slices.Contains(attempt.Fit.Diagnosis.UnschedulablePlugins.UnsortedList(), homescheduler.Name) {
 		t.Errorf("a pod of another scheduler passed: %+v", attempt)
 	}
@@ -252,5 +255,30 @@ func TestItRegistersItself(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Spec); diff != "" {
 		t.Errorf("spec mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// A policy names clusters of several schedulers. The plugin of policies must not look for room, or take samples, in those of others.
+func TestAPolicyIsCarriedOutInTheOwnClusters(t *testing.T) {
+	d := plugintest.Deployment("web", 10)
+	rs := plugintest.ReplicaSet(d, "v1")
+	policy := plugintest.MakePolicy("web").Deployment("web").Weight(2, "mine").Weight(3, "other")
+	s := plugintest.New(t, append(world(), d, rs, policy.Obj()), plugintest.Named("a"))
+	home := func(number int) *corev1.Pod {
+		p := plugintest.MakePodOf(rs, number).Obj()
+		p.Labels[berthv1alpha1.HomeSchedulerLabel] = "a"
+		return p
+	}
+	for i := range 4 {
+		if got := place(t, s, home(i)); got != "mine" {
+			t.Fatalf("a pod went to %s", got)
+		}
+	}
+	attempt := s.Try(home(4))
+	if attempt.Node != "" {
+		t.Fatalf("a fifth pod of a share of four went to %s", attempt.Node)
+	}
+	if code := attempt.PostFilter.Code(); code != fwk.Unschedulable {
+		t.Errorf("PostFilter = %v, want Unschedulable: %v", code, attempt.PostFilter)
 	}
 }

@@ -53,7 +53,7 @@ type nodeSet struct {
 	homes    *catalog.Homes
 	shape    int64
 	adoption int64
-	names    sets.Set[string]
+	state    *state
 }
 
 // NewShared returns the state of one process.
@@ -95,14 +95,14 @@ func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
 	return adopted && revision == h.Revision
 }
 
-// nodes returns the names of the nodes of this scheduler.
-func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.SharedLister) sets.Set[string] {
+// nodes returns the nodes and clusters of this scheduler.
+func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.SharedLister) *state {
 	s.View.Refresh(nodes, s.Membership())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	adoption := s.settle(homes, lister)
 	if s.set.homes == homes && s.set.shape == s.View.Shape() && s.set.adoption == adoption {
-		return s.set.names
+		return s.set.state
 	}
 	own := make([]bool, s.View.Clusters())
 	for cluster := range homes.Clusters {
@@ -120,8 +120,10 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 			names.Insert(info.Node().Name)
 		}
 	}
-	s.set = nodeSet{homes: homes, shape: s.View.Shape(), adoption: adoption, names: names}
-	return names
+	s.set = nodeSet{
+		homes: homes, shape: s.View.Shape(), adoption: adoption, state: &state{nodes: names, clusters: own},
+	}
+	return s.set.state
 }
 
 // reserve notes that a pod is on its way to a node, and returns false if the node is not this scheduler's any more. What is noted
@@ -136,7 +138,7 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if homes == nil {
 		return false
 	}
-	if s.applies(homes) && (s.set.homes != homes || !s.set.names.Has(node)) && !s.reservable(homes, node) {
+	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
 	s.underWay[pod.UID] = underWay{node: node, ref: ledger.Ref(pod)}

@@ -119,8 +119,8 @@ type statusSetter interface {
 // reason for all of them, which does not tell the user more than the name of this plugin.
 func (s *state) explain(nodes []fwk.NodeInfo, statuses fwk.NodeToStatusReader) {
 	setter, ok := statuses.(statusSetter)
-	if !ok {
-		return
+	if !ok || s.shared {
+		return // the nodes of other schedulers would be told to be in no cluster of the policy
 	}
 	for i, info := range nodes {
 		if cluster := s.clusterAt(i); !s.admits(cluster) {

@@ -77,6 +77,9 @@ type Shared struct {
 	Reservations *view.Reservations
 	// Retries remembers which pods are to be tried beyond the shares of their policy.
 	Retries *Retries
+	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters with other schedulers; nil for
+	// never.
+	Own func(cycle fwk.CycleState) (own []bool, shared bool)
 
 	narrowing narrowing
 }

@@ -6,6 +6,7 @@ package nodegrouppolicy
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,9 @@ func (p *NodeGroupPolicy) PreFilter(
 	}
 	s.revision = revision
 	s.clusters = policy.Table(s.view.Clusters, s.view.ClusterID)
+	if p.shared.Own != nil {
+		s.keepTo(p.shared.Own(cycle))
+	}
 	s.counts = s.view.Counts(revision)
 	p.decide(s, pod, w, nodes)
 	cycle.Write(stateKey, s)
@@ -63,6 +67,20 @@ func (p *NodeGroupPolicy) PreFilter(
 	}
 	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
 	return &s.result, nil
+}
+
+// keepTo leaves out the clusters that other schedulers look after: the pod is here because one of this scheduler's is to take it.
+func (s *state) keepTo(own []bool, shared bool) {
+	if !shared {
+		return
+	}
+	kept := slices.Clone(s.clusters)
+	for id := range kept {
+		if id >= len(own) || !own[id] {
+			kept[id] = none
+		}
+	}
+	s.clusters, s.shared = kept, true
 }
 
 // decide fills in which clusters may take the pod.

@@ -54,6 +54,7 @@ type state struct {
 	free      []int32 // by cluster of the policy: its share less what it holds
 	narrowed  bool    // Filter is asked about nodes of admitted clusters only
 	sampled   bool    // and not about all of these
+	shared    bool    // clusters of other schedulers are left out
 
 	// removed are the siblings that a dry run of preemption took away; they give no credit.
 	removed map[types.UID]struct{}

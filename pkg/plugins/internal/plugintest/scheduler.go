@@ -79,6 +79,7 @@ profiles:
       - name: ClusterMetrics
     postFilter:
       enabled:
+      - name: HomeScheduler
       - name: NodeGroupPolicy
       - name: ClusterResource
     bind:
