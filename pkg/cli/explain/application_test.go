@@ -1,0 +1,88 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/clitest"
+)
+
+// site adds a Cluster with a label and a metric of weight 1.
+func site(w *clitest.World, name, location string, value float64) *berthv1alpha1.Cluster {
+	c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"location": location}}}
+	c.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 1}}
+	c.Status.Metrics = []berthv1alpha1.MetricSample{{Name: "green", Value: &value, Normalized: &value}}
+	w.Berth = append(w.Berth, c)
+	return c
+}
+
+func newShop(t *testing.T) (*clitest.World, *berthv1alpha1.Application) {
+	t.Helper()
+	w := clitest.NewWorld(t)
+	site(w, "berlin", "DE", 0.5)
+	site(w, "bonn", "DE", 0.5)
+	site(w, "madrid", "ES", 0.9)
+	site(w, "munich", "DE", 0).Status.Conditions = []metav1.Condition{{Type: "Online", Status: metav1.ConditionFalse}}
+	app := &berthv1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: clitest.Namespace, UID: "1"}}
+	app.Spec.Constraints.ClusterLabels = []string{"location is DE"}
+	app.Status.ScheduledTo = "bonn"
+	app.Status.Conditions = []metav1.Condition{{Type: "Scheduled", Status: metav1.ConditionTrue, Reason: "ClusterChosen", Message: "cluster bonn is good"}}
+	w.Berth = append(w.Berth, app)
+	return w, app
+}
+
+func explainApplication(t *testing.T, w *clitest.World, args string) clitest.Result {
+	t.Helper()
+	return clitest.Run(t.Context(), w.Options(), append([]string{"explain", "application"}, strings.Fields(args)...)...)
+}
+
+func TestApplicationForPeople(t *testing.T) {
+	w, _ := newShop(t)
+	explainApplication(t, w, "shop").CheckOutput(t, strings.TrimPrefix(`
+Application: default/shop
+Cluster:     bonn
+Scheduled:   True (ClusterChosen), cluster bonn is good
+
+CLUSTER   ELIGIBLE   SCORE    PARTS                          SAYS
+bonn      true       0.5455   green=0.5*1 stickiness=1*0.1   -
+berlin    true       0.4545   green=0.5*1 stickiness=0*0.1   -
+madrid    false      -        -                              not meeting location is DE
+munich    false      -        -                              offline
+`, "\n"))
+}
+
+func TestApplicationForPrograms(t *testing.T) {
+	w, _ := newShop(t)
+	got := explainApplication(t, w, "shop -o json --stickiness-weight 1")
+	want := `"ranking":[{"cluster":"bonn","eligible":true,"reasons":[],"score":0.75,"parts":[` +
+		`{"name":"green","value":0.5,"weight":1},{"name":"stickiness","value":1,"weight":1}]},`
+	if got.Code != 0 || !strings.Contains(got.Out, `{"application":"shop","namespace":"default","scheduledTo":"bonn",`) ||
+		!strings.Contains(got.Out, want) || !strings.Contains(got.Out, `{"cluster":"munich","eligible":false,"reasons":["offline"],"score":0,"parts":[]}`) {
+		t.Errorf("exit status %d, output %s, want %s in it", got.Code, got.Out, want)
+	}
+}
+
+func TestApplicationThatCannotBeExplained(t *testing.T) {
+	tests := map[string]struct{ args, want string }{
+		"there is none":             {"other", `application "other" not found in namespace "default"`},
+		"none is named":             {"", "0 applications named, name one"},
+		"no name":                   {"Shop!", `"Shop!" is no name of an application`},
+		"a stickiness below 0":      {"shop --stickiness-value=-1", "--stickiness-value must be from 0"},
+		"a constraint has an error": {"broken", "application broken: clusterLabels[0]: constraint \"location\": column 9"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, app := newShop(t)
+			broken := app.DeepCopy()
+			broken.Name, broken.Spec.Constraints.ClusterLabels = "broken", []string{"location"}
+			w.Berth = append(w.Berth, broken)
+			explainApplication(t, w, tc.args).CheckFailed(t, tc.want)
+		})
+	}
+}
