@@ -22,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/plugins/berthbinder"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
@@ -33,6 +34,7 @@ func (s *State) Registry() frameworkruntime.Registry {
 		nodegrouppolicy.Name:    s.newNodeGroupPolicy,
 		clusterresource.Name:    s.newClusterResource,
 		clustermetrics.Name:     s.newClusterMetrics,
+		feedinventory.Name:      s.newFeedInventory,
 		homescheduler.Name:      s.newHomeScheduler,
 		berthbinder.Name:        s.newBerthBinder,
 		coscheduling.Name:       coscheduling.New,

@@ -21,6 +21,7 @@ import (
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -47,6 +48,7 @@ type State struct {
 	resources   *clusterresource.Shared
 	metrics     *clustermetrics.Shared
 	homes       homes
+	feeds       *feedinventory.Shared
 }
 
 // base is what all plugins that look at who runs where have in common.
@@ -218,7 +220,7 @@ func (s *State) Unclear(pod *corev1.Pod) {
 // wakes pods and there is no queue to wake them in before.
 func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
-	base, definitions, resources := s.base, s.definitions, s.resources
+	base, definitions, resources, feeds := s.base, s.definitions, s.resources, s.feeds
 	s.mu.Unlock()
 	if base == nil || !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
 		return
@@ -227,6 +229,9 @@ func (s *State) Run(ctx context.Context) {
 	defer running.Wait()
 	if definitions != nil {
 		running.Go(func() { definitions.Run(ctx) })
+	}
+	if feeds != nil {
+		running.Go(func() { feeds.Subscriptions.Run(ctx) })
 	}
 	running.Go(func() { s.runHomes(ctx, base) })
 	if resources != nil {

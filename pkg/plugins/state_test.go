@@ -207,6 +207,7 @@ func TestTheClientOfBerthsKindsSpeaksJSON(t *testing.T) {
 		"/apis/berth.dev/v1alpha1/clusters":            runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/propagationpolicies": runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/schedulers":          runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/subscriptions":       runtime.ContentTypeJSON,
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -226,7 +227,7 @@ func TestOptionsHoldTheWholeRegistry(t *testing.T) {
 	}
 	want := map[string]bool{
 		"NodeGroupPolicy": true, "ClusterResource": true, "ClusterMetrics": true, "HomeScheduler": true, "BerthBinder": true,
-		"Coscheduling": true, "CapacityScheduling": true,
+		"FeedInventory": true, "Coscheduling": true, "CapacityScheduling": true,
 	}
 	if diff := cmp.Diff(want, registry); diff != "" {
 		t.Errorf("plugins (-want +got):\n%s", diff)

@@ -150,3 +150,11 @@ func groupOf(apiVersion string) string {
 	}
 	return group
 }
+
+// Lists says whether a Subscription lists an object of its namespace.
+func Lists(s *berthv1alpha1.Subscription, apiVersion, kind, name string) bool {
+	wanted := key{"", groupOf(apiVersion), kind, name}
+	return slices.ContainsFunc(s.Spec.Feeds, func(feed berthv1alpha1.Feed) bool {
+		return !Foreign(s, &feed) && keyOf("", &feed) == wanted
+	})
+}

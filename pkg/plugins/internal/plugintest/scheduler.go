@@ -37,6 +37,7 @@ import (
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins"
 	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
@@ -65,6 +66,7 @@ profiles:
       - name: ClusterResource
       - name: ClusterMetrics
         weight: 20
+      - name: FeedInventory
     preFilter:
       enabled:
       - name: HomeScheduler
@@ -236,6 +238,9 @@ func (s *Scheduler) Release() {
 	s.tb.Helper()
 	s.Watch()
 	s.WaitFor("the watches of Clusters and policies", s.watches.opened("clusters", "propagationpolicies"))
+	if strings.Contains(s.config, feedinventory.Name) {
+		s.WaitFor("the watch of Subscriptions", s.watches.opened("subscriptions"))
+	}
 	if strings.Contains(s.config, homescheduler.Name) {
 		s.WaitFor("the watches of Schedulers and homes", s.watches.opened("schedulers", "clusters", "clusters"))
 	}

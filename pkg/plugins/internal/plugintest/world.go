@@ -23,7 +23,8 @@ func (s *Scheduler) Add(objects ...runtime.Object) {
 	for _, object := range objects {
 		var err error
 		switch o := object.(type) {
-		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy, *berthv1alpha1.ClusterResource, *berthv1alpha1.Scheduler:
+		case *berthv1alpha1.Cluster, *berthv1alpha1.PropagationPolicy, *berthv1alpha1.ClusterResource, *berthv1alpha1.Scheduler,
+			*berthv1alpha1.Subscription:
 			err = s.Berth.Tracker().Add(o)
 		case *corev1.Node:
 			s.Cache.AddNode(logger, o)

@@ -1,0 +1,183 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package feedinventory is the scheduler plugin that holds the pods of feeds back until their Subscription has been divided. Where
+// they may go then is said by the PropagationPolicies of the Subscription, which NodeGroupPolicy carries out. How replicas are
+// divided is decided in pkg/placement/divide, and when by the controller of Subscriptions.
+package feedinventory
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/workload"
+)
+
+// Name is the name of the plugin in a KubeSchedulerConfiguration.
+const Name = "FeedInventory"
+
+const (
+	// ErrReasonNotRead holds pods back until Subscriptions have been read for the first time.
+	ErrReasonNotRead = "Subscriptions have not been read yet"
+
+	// ErrReasonOwnerNotFound holds pods back whose controller is not known, so that nobody can tell whether they are of a feed.
+	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet, and with it whether it is a feed"
+
+	// ErrReasonNotDivided holds pods back whose Subscription has not been divided, or not for as many replicas as there are now.
+	ErrReasonNotDivided = "the Subscription of the pod has not been divided for its replicas yet"
+
+	// ErrReasonBundleWaits holds the pods of a bundle back until all of it fits.
+	ErrReasonBundleWaits = "the bundle of the pod waits until all its feeds fit, see the condition Scheduled of the Subscription"
+)
+
+// The answers are made once: the framework only reads them.
+var (
+	notRead       = hold(ErrReasonNotRead)
+	ownerNotFound = hold(ErrReasonOwnerNotFound)
+	notDivided    = hold(ErrReasonNotDivided)
+	bundleWaits   = hold(ErrReasonBundleWaits)
+)
+
+func hold(reason string) *fwk.Status {
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
+}
+
+// Shared is what the instances of the plugin, one for each profile, have in common.
+type Shared struct {
+	// Subscriptions knows all Subscriptions, Policies all PropagationPolicies.
+	Subscriptions *catalog.SubscriptionCatalog
+	Policies      *catalog.Catalog
+	// Owners finds the workload of a pod.
+	Owners workload.Source
+}
+
+// FeedInventory is a plugin that holds pods back until their Subscription has been divided.
+type FeedInventory struct {
+	shared *Shared
+}
+
+var (
+	_ fwk.PreEnqueuePlugin  = &FeedInventory{}
+	_ fwk.EnqueueExtensions = &FeedInventory{}
+	_ fwk.SignPlugin        = &FeedInventory{}
+)
+
+// New returns the plugin for one profile.
+func New(shared *Shared) *FeedInventory {
+	return &FeedInventory{shared: shared}
+}
+
+// Name returns the name of the plugin.
+func (*FeedInventory) Name() string {
+	return Name
+}
+
+// SignPod has nothing to add: the plugin does not care where a pod goes.
+func (*FeedInventory) SignPod(context.Context, *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	return nil, nil
+}
+
+// PreEnqueue holds the pods of feeds back. If Subscriptions cannot be read at all pods pass: the policies that have been written
+// hold all the same, and nothing else must wait.
+func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status *fwk.Status) {
+	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
+	snapshot := p.shared.Subscriptions.Snapshot()
+	switch {
+	case snapshot == nil && p.shared.Subscriptions.Unreadable() == nil:
+		return notRead
+	case snapshot == nil, !snapshot.Index.Any(pod.Namespace):
+		return nil
+	case pod.Annotations[berthv1alpha1.PolicyAnnotation] != "":
+		return nil // It asks for another policy, or for none.
+	}
+	w, err := workload.Of(pod, p.shared.Owners)
+	if err != nil {
+		return ownerNotFound // The owner wakes it when it comes.
+	}
+	subscription, feed := snapshot.Index.Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
+	if subscription == nil {
+		return nil
+	}
+	return p.judge(subscription, &subscription.Spec.Feeds[feed], &w)
+}
+
+// judge says what keeps the pods of a feed.
+func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, w *workload.Workload) *fwk.Status {
+	if subscribed.Bundled(&s.Spec) && s.Status.Pledge == nil {
+		return bundleWaits
+	}
+	placement := subscribed.PlacementOf(s, feed)
+	if placement == nil {
+		return notDivided
+	}
+	strategy := subscribed.StrategyOf(&s.Spec)
+	byRoom := strategy == divide.Spread || strategy == divide.Binpack
+	if placement.Replicas == nil {
+		if placement.Message != "" {
+			return notDivided
+		}
+		if byRoom {
+			return nil // It is copied whole.
+		}
+	} else if byRoom && w.ReplicasKnown && w.Replicas != *placement.Replicas {
+		return notDivided
+	}
+	policies := p.shared.Policies.Snapshot()
+	if policies == nil || policies.Policy(s.Namespace, subscribed.PolicyName(s.Name, feed)) == nil {
+		return notDivided
+	}
+	return nil
+}
+
+// EventsToRegister names what can help a pod that is held back. Changes of Subscriptions, policies and owners are not among them:
+// those wake the pods they concern directly, see Concerned.
+func (p *FeedInventory) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{{
+		// No narrower event tells that a waiting pod asks for another policy.
+		Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update},
+		QueueingHintFn: p.isSchedulableAfterPodChange,
+	}}, nil
+}
+
+// isSchedulableAfterPodChange wakes the pod when it asks for another policy.
+func (p *FeedInventory) isSchedulableAfterPodChange(
+	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
+) (hint fwk.QueueingHint, err error) {
+	defer guard.RescueHint(logger, Name, &hint, &err)
+	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	if before == nil || after == nil || after.UID != pod.UID ||
+		before.Annotations[berthv1alpha1.PolicyAnnotation] == after.Annotations[berthv1alpha1.PolicyAnnotation] {
+		return fwk.QueueSkip, nil
+	}
+	return fwk.Queue, nil
+}
+
+// Concerned returns those of the pods, which wait in one namespace, whose workload one of the Subscriptions lists.
+func (s *Shared) Concerned(changed []*berthv1alpha1.Subscription, pods []*corev1.Pod) []*corev1.Pod {
+	var concerned []*corev1.Pod
+	for _, pod := range pods {
+		w, err := workload.Of(pod, s.Owners)
+		if err != nil {
+			continue // The owner wakes it when it comes.
+		}
+		for _, subscription := range changed {
+			if subscribed.Lists(subscription, w.APIVersion, w.Kind, w.Name) {
+				concerned = append(concerned, pod)
+				break
+			}
+		}
+	}
+	return concerned
+}
