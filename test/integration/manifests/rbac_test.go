@@ -94,10 +94,12 @@ var _ = Describe("The scheduler's permissions", func() {
 			stock.Delete(lines...)
 		}
 		for _, resource := range []string{
-			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "deployments.apps", "jobs.batch",
+			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "subscriptions.berth.dev",
+			"schedulers.berth.dev", "deployments.apps", "jobs.batch",
 		} {
 			stock.Insert(each(resource, "get", "list", "watch")...)
 		}
+		stock.Insert("create schedulers.berth.dev", "patch schedulers.berth.dev/status")
 		Expect(sets.List(role(ctx, "berth-scheduler"))).To(Equal(sets.List(stock)))
 	})
 
@@ -116,6 +118,8 @@ var _ = Describe("The scheduler's permissions", func() {
 		Entry("writing events", "create events.events.k8s.io default"),
 		Entry("making its lease", "create leases.coordination.k8s.io berth-system"),
 		Entry("renewing its lease", "update leases.coordination.k8s.io berth-system/berth-scheduler"),
+		Entry("renewing its lease as one of several", "update leases.coordination.k8s.io berth-schedulers/berth-scheduler-a"),
+		Entry("registering itself as one of several", "create schedulers.berth.dev a"),
 		Entry("asking who reads its metrics", "create tokenreviews.authentication.k8s.io"),
 		Entry("asking who may read its metrics", "create subjectaccessreviews.authorization.k8s.io"),
 		Entry("reading the authority of client certificates",
@@ -137,6 +141,7 @@ var _ = Describe("The scheduler's permissions", func() {
 		Entry("changing Deployments", "patch deployments.apps default/web"),
 		Entry("changing nodes", "patch nodes a"),
 		Entry("the lease of the default scheduler", "update leases.coordination.k8s.io kube-system/kube-scheduler"),
+		Entry("changing Schedulers", "update schedulers.berth.dev a"),
 		Entry("making leases elsewhere", "create leases.coordination.k8s.io kube-system"),
 		Entry("the lease of berth-controller-manager",
 			"update leases.coordination.k8s.io berth-system/berth-controller-manager"),
@@ -160,6 +165,8 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("writing events", "create events.events.k8s.io default"),
 		Entry("making its lease", "create leases.coordination.k8s.io berth-system"),
 		Entry("renewing its lease", "update leases.coordination.k8s.io berth-system/berth-controller-manager"),
+		Entry("taking the lease of a scheduler that has died",
+			"update leases.coordination.k8s.io berth-schedulers/berth-scheduler-a"),
 		Entry("reading the credentials of a provider of metrics", "get secrets berth-system/prometheus"),
 		Entry("placing Applications by policies", "patch propagationpolicies.berth.dev default/web"),
 		Entry("making what Applications are made of", "create deployments.apps default"),
