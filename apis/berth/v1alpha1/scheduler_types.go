@@ -68,7 +68,8 @@ type SchedulerSpec struct {
 	// +optional
 	Managed *ManagedScheduler `json:"managed,omitempty"`
 
-	// lease is what the running instance holds. Defaults to berth-scheduler-NAME in the namespace berth-system.
+	// lease is what the running instance holds. Defaults to berth-scheduler-NAME in the namespace
+	// berth-schedulers.
 	// +optional
 	Lease *LeaseReference `json:"lease,omitempty"`
 }

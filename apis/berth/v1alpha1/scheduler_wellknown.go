@@ -21,8 +21,8 @@ const (
 	CommonsName = "*"
 
 	// DefaultLeaseNamespace and DefaultLeasePrefix, followed by the name of the Scheduler, name the Lease of a Scheduler that
-	// names none.
-	DefaultLeaseNamespace = "berth-system"
+	// names none. The namespace holds nothing else, so that who may renew these Leases may renew no other.
+	DefaultLeaseNamespace = "berth-schedulers"
 	DefaultLeasePrefix    = "berth-scheduler-"
 )
 

@@ -137,6 +137,11 @@ func ownLease(opts *options.Options, share *sharing) error {
 	switch {
 	case share.name != "" && (given == stockLeaseName || given == leaseName):
 		name = berthv1alpha1.DefaultLeasePrefix + share.name
+		if !flags.Changed("leader-elect-resource-namespace") {
+			if err := flags.Set("leader-elect-resource-namespace", berthv1alpha1.DefaultLeaseNamespace); err != nil {
+				return fmt.Errorf("naming the namespace of the lease: %w", err)
+			}
+		}
 	case given != stockLeaseName:
 		return nil
 	}

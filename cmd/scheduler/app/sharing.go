@@ -26,7 +26,8 @@ type sharing struct {
 
 func (s *sharing) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.name, "scheduler-name", "", "Name of the Scheduler that this process is, one of several that share the "+
-		"clusters. It registers itself and holds the lease "+berthv1alpha1.DefaultLeasePrefix+"NAME. Without a name it takes all "+
+		"clusters. It registers itself and holds the lease "+berthv1alpha1.DefaultLeasePrefix+"NAME in the namespace "+
+		berthv1alpha1.DefaultLeaseNamespace+". Without a name it takes all "+
 		"clusters for as long as there is no Scheduler.")
 }
 

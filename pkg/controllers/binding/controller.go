@@ -114,9 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := p.fence(ctx, desired); err != nil {
-		return reconcile.Result{}, err
-	}
+	errFence := p.fence(ctx, desired)
 	records, _ := home.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
 	unsettled, err := p.writeClusters(ctx, desired, records)
 	commons, errCommons := p.commons(ctx)
@@ -125,7 +123,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Resu
 	if unsettled || commons || leaving {
 		result.RequeueAfter = again
 	}
-	return result, errors.Join(err, errCommons, errFinal)
+	return result, errors.Join(errFence, err, errCommons, errFinal)
 }
 
 func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
@@ -176,7 +174,7 @@ func recordOf(c *berthv1alpha1.Cluster) home.Record {
 	return r
 }
 
-// fence takes the Leases of schedulers that have died and are to lose something.
+// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot be taken keeps what it has.
 func (p *pass) fence(ctx context.Context, desired []string) error {
 	loses := map[string]bool{}
 	for i, c := range p.inputs {
@@ -189,6 +187,7 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 			loses[name] = true
 		}
 	}
+	var errs []error
 	for name := range loses {
 		s := p.schedulers[name]
 		if s.Alive {
@@ -199,14 +198,12 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 			key = scheduler.LeaseOf(object)
 		}
 		until, taken, err := p.Leases.Take(ctx, key)
-		if err != nil {
-			return err
-		}
+		errs = append(errs, err)
 		if s.Fenced = taken; taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
 			p.fencedUntil = until
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.

@@ -251,7 +251,7 @@ func TestItRegistersItself(t *testing.T) {
 		return err == nil
 	})
 	want := berthv1alpha1.SchedulerSpec{
-		Weight: 1, Lease: &berthv1alpha1.LeaseReference{Namespace: "berth-system", Name: "berth-scheduler-a"},
+		Weight: 1, Lease: &berthv1alpha1.LeaseReference{Namespace: "berth-schedulers", Name: "berth-scheduler-a"},
 	}
 	if diff := cmp.Diff(want, got.Spec); diff != "" {
 		t.Errorf("spec mismatch (-want +got):\n%s", diff)

@@ -187,7 +187,7 @@ func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler 
 	if s.State = plugins.NewState(s.Fence, s.Berth); s.kubeConfig != nil {
 		s.State = plugins.NewState(s.Fence, nil)
 	}
-	s.State.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: "berth-system", Name: "berth-scheduler-" + s.name})
+	s.State.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: berthv1alpha1.DefaultLeaseNamespace, Name: berthv1alpha1.DefaultLeasePrefix + s.name})
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s.stop = stop
 	tb.Cleanup(stop)
