@@ -5,6 +5,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -147,8 +148,8 @@ func (o *applicationOptions) run(ctx context.Context, name string) error {
 
 // named says whether an object is not there, rather than its kind.
 func named(err error, name string) bool {
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // as the client returns it
-	return apierrors.IsNotFound(err) && ok && status.Status().Details != nil && status.Status().Details.Name == name
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name
 }
 
 func explainApplication(

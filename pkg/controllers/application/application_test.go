@@ -29,11 +29,7 @@ func TestTheBestClusterGetsTheApplication(t *testing.T) {
 	if got := w.policy(); got != "madrid" {
 		t.Errorf("the policy names %q, want madrid", got)
 	}
-	d := w.deployment()
-	if !metav1.IsControlledBy(d, w.app()) || d.Labels["berth.dev/application"] != "web" || *d.Spec.Replicas != 2 ||
-		d.Spec.Template.Spec.SchedulerName != "berth-scheduler" || d.Spec.Template.Annotations["groupingpolicy.kubeedge.io"] != "web-deployment-front" {
-		t.Errorf("the Deployment is not the Application's: %+v, template %+v", d.ObjectMeta, d.Spec.Template)
-	}
+	w.checkDeployment()
 	if got := w.condition("Scheduled"); !strings.HasPrefix(got, "True ClusterChosen") {
 		t.Errorf("Scheduled is %s", got)
 	}
@@ -45,6 +41,19 @@ func TestTheBestClusterGetsTheApplication(t *testing.T) {
 	w.passes()
 	if got := w.condition("Ready"); got != "True Running: everything runs in cluster madrid" {
 		t.Errorf("Ready is %s", got)
+	}
+}
+
+// checkDeployment checks that the Deployment belongs to the Application, which places its pods.
+func (w *world) checkDeployment() {
+	w.t.Helper()
+	d := w.deployment()
+	if !metav1.IsControlledBy(d, w.app()) || d.Labels["berth.dev/application"] != "web" || *d.Spec.Replicas != 2 {
+		w.t.Errorf("the Deployment is not the Application's: %+v, %d replicas", d.ObjectMeta, *d.Spec.Replicas)
+	}
+	template := &d.Spec.Template
+	if template.Spec.SchedulerName != "berth-scheduler" || template.Annotations["groupingpolicy.kubeedge.io"] != "web-deployment-front" {
+		w.t.Errorf("its pods are not placed by the Application: %+v", template)
 	}
 }
 
@@ -325,5 +334,39 @@ func TestWhatLeavesTheSpecIsDeleted(t *testing.T) {
 	}
 	if got := len(w.app().Status.Objects); got != 1 {
 		t.Errorf("%d objects in the status, want 1", got)
+	}
+}
+
+// An autoscaler has given the Deployment three replicas.
+func TestStartFirstOfWhatOthersScale(t *testing.T) {
+	w := settled(t, func(app *berthv1alpha1.Application) {
+		app.Spec.Manifests = manifests(strings.Replace(deployment, "replicas: 2, ", "", 1))
+	})
+	scale := func(replicas int32) {
+		d := w.deployment()
+		d.Spec.Replicas = &replicas
+		w.must(w.client.Update(t.Context(), d))
+	}
+	scale(3)
+	w.run("berlin", 2, true)
+	w.after(10 * time.Second)
+	if got := *w.deployment().Spec.Replicas; got != 3 {
+		t.Fatalf("%d replicas, want the 3 of the autoscaler", got)
+	}
+	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+	w.after(time.Minute)
+	w.after(3 * time.Second)
+	if policy, replicas := w.policy(), *w.deployment().Spec.Replicas; policy != "madrid>=3 berlin" || replicas != 6 {
+		t.Fatalf("policy %q and %d replicas, want \"madrid>=3 berlin\" and 6", policy, replicas)
+	}
+	var pods corev1.PodList
+	w.must(w.client.List(t.Context(), &pods))
+	for i := range pods.Items { // The whole cluster is lost.
+		w.must(w.client.Delete(t.Context(), &pods.Items[i]))
+	}
+	w.after(3 * time.Second)
+	w.after(3 * time.Second)
+	if policy, replicas := w.policy(), *w.deployment().Spec.Replicas; policy != "madrid" || replicas != 3 {
+		t.Errorf("policy %q and %d replicas, want \"madrid\" and 3", policy, replicas)
 	}
 }

@@ -41,7 +41,7 @@ func (p *pass) list(objects []*object) {
 
 // carryOut brings all objects up to date, and deletes those that are not in the spec any more.
 func (p *pass) carryOut(ctx context.Context, objects []*object) error {
-	var errs []error
+	errs := make([]error, 0, len(objects))
 	for _, o := range objects {
 		errs = append(errs, p.bring(ctx, o))
 	}
@@ -57,32 +57,46 @@ func (p *pass) bring(ctx context.Context, o *object) error {
 	if err != nil {
 		return err
 	}
-	scale := false
+	differs := false
 	if o.policy != "" {
-		to := p.place(o, live)
-		if to.moving {
-			p.again(stepPause)
-		}
-		if err := p.writePolicy(ctx, o, to); err != nil {
+		if differs, err = p.placePods(ctx, o, live); err != nil {
 			return err
 		}
-		scale = o.scales && live != nil && replicasOf(live, to.replicas) != to.replicas
-		if o.given {
-			if err := unstructured.SetNestedField(o.Object, to.replicas, "spec", "replicas"); err != nil {
-				return fmt.Errorf("setting the replicas of %s: %w", o, err)
-			}
-		} else if scale && (to.moving || p.moved(o)) {
-			return p.scale(ctx, o, live, to.replicas)
-		} else {
-			scale = false // Whoever scales it may.
-		}
 	}
+	return p.apply(ctx, o, missing || differs)
+}
+
+// placePods makes the next step of an object with pods: its policy, and how many replicas it has. It says whether that number
+// is another one than it should be.
+func (p *pass) placePods(ctx context.Context, o *object, live client.Object) (differs bool, err error) {
+	to, moved := p.place(o, live), p.moved(o)
+	if to.moving {
+		p.again(stepPause)
+	}
+	if err := p.writePolicy(ctx, o, to); err != nil || !o.scales {
+		return false, err
+	}
+	differs = live != nil && replicasOf(live, to.replicas) != to.replicas
+	if o.given {
+		if err := unstructured.SetNestedField(o.Object, to.replicas, "spec", "replicas"); err != nil {
+			return false, fmt.Errorf("setting the replicas of %s: %w", o, err)
+		}
+		return differs, nil
+	}
+	if differs && (to.moving || moved) {
+		return false, p.scale(ctx, o, live, to.replicas)
+	}
+	return false, nil // Whoever scales it may.
+}
+
+// apply applies an object if it must be, or if it has changed, or if that has not been done for long.
+func (p *pass) apply(ctx context.Context, o *object, must bool) error {
 	digest, err := digestOf(o)
 	if err != nil {
 		return err
 	}
 	last, known := p.applied[o.key()]
-	if known && last.digest == digest && p.now.Sub(last.at) < resync && !missing && !scale {
+	if !must && known && last.digest == digest && p.now.Sub(last.at) < resync {
 		return nil
 	}
 	if err := p.send(ctx, o); err != nil {

@@ -38,7 +38,7 @@ const namespace = "shop"
 
 // world is an API server made of fakes, a clock that stands still, and a controller.
 type world struct {
-	t          *testing.T
+	t          testing.TB
 	client     client.Client
 	mapper     apimeta.RESTMapper
 	clock      *clocktesting.FakePassiveClock
@@ -49,7 +49,7 @@ type world struct {
 	podCount int
 }
 
-func newWorld(t *testing.T, existing ...client.Object) *world {
+func newWorld(t testing.TB, existing ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
@@ -200,7 +200,7 @@ func (w *world) measure(name string, change func(*berthv1alpha1.Cluster)) {
 // manifests reads objects that are separated by lines of dashes.
 func manifests(text string) []berthv1alpha1.Manifest {
 	var list []berthv1alpha1.Manifest
-	for _, document := range strings.Split(text, "---\n") {
+	for document := range strings.SplitSeq(text, "---\n") {
 		raw, err := yaml.YAMLToJSON([]byte(document))
 		if err != nil {
 			panic(err)

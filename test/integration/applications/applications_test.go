@@ -80,7 +80,7 @@ var _ = Describe("An Application", func() {
 		app.Spec.Manifests = append(app.Spec.Manifests[:1], manifest(&corev1.Namespace{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "other"},
 		}))
-		app, err := berth.BerthV1alpha1().Applications(s.namespace).Update(ctx, app, metav1.UpdateOptions{})
+		_, err := berth.BerthV1alpha1().Applications(s.namespace).Update(ctx, app, metav1.UpdateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(func(g Gomega) {
 			ready := apimeta.FindStatusCondition(s.app(ctx).Status.Conditions, berthv1alpha1.ApplicationReady)

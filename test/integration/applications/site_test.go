@@ -24,7 +24,6 @@ import (
 // site is what a spec has to itself: a namespace, Clusters of two nodes each, and a provider with a metric for each of them.
 type site struct {
 	namespace string
-	clusters  []string
 }
 
 const siteLabel = "example.com/cluster"
