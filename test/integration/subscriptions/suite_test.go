@@ -1,0 +1,117 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package subscriptions_test checks that feeds land where their Subscription divides them, with berth-scheduler and
+// berth-controller-manager as they are shipped, against a real control plane.
+package subscriptions_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// timeout is for what takes seconds on an idle machine. It is far below the five minutes after which the scheduler tries
+	// every pod again, so that a lost wake-up shows.
+	timeout = 60 * time.Second
+	poll    = 100 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = 2 * time.Second
+)
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+)
+
+func TestSubscriptions(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Subscriptions")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	binDir, err := controlplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
+	Expect(err).NotTo(HaveOccurred())
+	client, err = kubernetes.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	berth, err = versioned.NewForConfig(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	shipped, err := os.ReadFile(root("manifests", "base", "scheduler-config.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	_, _, err = plane.StartScheduler(ctx, shipped, controlplane.Component{
+		Args: []string{"--v=2", "--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = AfterSuite(func() {
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+// root returns a path below the root of the repository.
+func root(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
+}
+
+// site is what a spec has to itself: a namespace and Clusters that no other spec uses.
+type site struct{ namespace, suffix string }
+
+// siteLabel on a Cluster names the spec that it belongs to, nameLabel its name in the spec.
+const (
+	siteLabel = "example.com/site"
+	nameLabel = "example.com/name"
+)
+
+func newSite(ctx context.Context) *site {
+	GinkgoHelper()
+	ns, err := client.CoreV1().Namespaces().Create(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "site-"}}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(func() error {
+		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	}, timeout, poll).Should(Succeed())
+	return &site{namespace: ns.Name, suffix: strings.TrimPrefix(ns.Name, "site-")}
+}
+
+// cluster makes a Cluster of one node with so many CPUs.
+func (s *site) cluster(ctx context.Context, name, cpus string) {
+	GinkgoHelper()
+	full := name + "-" + s.suffix
+	_, err := client.CoreV1().Nodes().Create(ctx, controlplane.FakeNode(full, nil, corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse(cpus), corev1.ResourceMemory: resource.MustParse("256Gi"),
+		corev1.ResourcePods: resource.MustParse("110"),
+	}), metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	_, err = berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Name: full, Labels: map[string]string{siteLabel: s.suffix, nameLabel: name}},
+		Spec:       berthv1alpha1.ClusterSpec{Nodes: []string{full}},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
