@@ -16,11 +16,15 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/cli/app"
+	"berth.dev/berth/pkg/cli/cloud"
+	"berth.dev/berth/pkg/cli/cluster"
 	"berth.dev/berth/pkg/cli/convert"
 	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/list"
+	"berth.dev/berth/pkg/cli/openstack"
 	"berth.dev/berth/pkg/cli/preview"
 	"berth.dev/berth/pkg/cli/register"
 	"berth.dev/berth/pkg/cli/unregister"
@@ -38,8 +42,9 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-It changes nothing, except that register and unregister do what they say. Installed under the name kubectl-berth it is a
-plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete kubectl's command line.
+Only register and unregister, the commands create, and app update and app delete change anything. Installed under the name
+kubectl-berth it is a plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete kubectl's
+command line.
 
 Exit status:
   0  the command did what it was asked to do
@@ -82,10 +87,15 @@ func NewCommand(o Options) *cobra.Command {
 	factory := client.NewFactory(o.NewClients)
 	factory.AddFlags(root.PersistentFlags())
 	root.AddCommand(
+		app.NewCommand(o.Streams, factory),
+		cloud.NewCommand(o.Streams, factory),
+		cloud.NewGlobalCommand(o.Streams, factory),
+		cluster.NewCommand(o.Streams, factory),
 		convert.NewCommand(o.Streams),
 		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
 		list.NewCommand(o.Streams, factory),
+		openstack.NewCommand(o.Streams, factory),
 		preview.NewCommand(o.Streams),
 		register.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),

@@ -31,7 +31,7 @@ func Run(ctx context.Context, o Options, args []string) int {
 	if strings.HasPrefix(baseName(o.Program), completerPrefix) {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(longFlags(args))
+	root.SetArgs(joinPairs(longFlags(args)))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

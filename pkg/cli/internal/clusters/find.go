@@ -6,12 +6,10 @@ package clusters
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -69,7 +67,7 @@ func (k *Key) Find(ctx context.Context, clients client.Clients) (*berthv1alpha1.
 		return k.findID(ctx, clients)
 	}
 	cluster, err := clients.Berth.BerthV1alpha1().Clusters().Get(ctx, k.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) && isAboutObject(err) {
+	if client.IsObjectMissing(err) {
 		return nil, fmt.Errorf("cluster %q not found", k.name)
 	}
 	return cluster, client.DescribeBerthError(fmt.Sprintf("reading cluster %q", k.name), err)
@@ -87,12 +85,6 @@ func (k *Key) findID(ctx context.Context, clients client.Clients) (*berthv1alpha
 		}
 	}
 	return nil, fmt.Errorf("cluster with id %q not found", k.id)
-}
-
-// isAboutObject says whether an object is missing, rather than the kind.
-func isAboutObject(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
 // List returns all clusters, sorted by name.
