@@ -39,7 +39,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	lacking := s.lacking(candidates)
 	if len(lacking) == 0 {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
+		return nil, fwk.NewStatus(p.without(s))
 	}
 	existing, err := all.List()
 	if err != nil {
