@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo shows the main job of Berth in six steps on real objects, and checks each of them.
+// Package demo shows what Berth does in nine steps on real objects, and checks each of them.
 package demo
 
 import (
@@ -71,6 +71,9 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 		{"change the policy to 4 to 1, with a PodDisruptionBudget", d.rebalance},
 		{"roll out a new image with maxSurge 1 and maxUnavailable 0", d.rollOut},
 		{"cordon beijing and scale to 15", d.overflow},
+		{"give out 3 licences to 5 pods", d.giveOut},
+		{"end one of the pods that hold a licence", d.release},
+		{"start a pod of high priority in the other cluster", d.preempt},
 	}
 	summary := make([]string, 0, len(steps))
 	for i, s := range steps {

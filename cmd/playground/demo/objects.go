@@ -12,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -125,4 +127,17 @@ func mergePatch(spec map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding a patch: %w", err)
 	}
 	return data, nil
+}
+
+func licencePool() *berthv1alpha1.ClusterResource {
+	return &berthv1alpha1.ClusterResource{
+		ObjectMeta: metav1.ObjectMeta{Name: licence},
+		Spec: berthv1alpha1.ClusterResourceSpec{Capacity: []berthv1alpha1.ClusterResourceQuantity{{
+			Name: "default", Quantity: *resource.NewQuantity(licences, resource.DecimalSI),
+		}}},
+	}
+}
+
+func urgentClass() *schedulingv1.PriorityClass {
+	return &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: urgent}, Value: 1000}
 }

@@ -6,6 +6,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (d *demo) overflow(ctx context.Context) (string, error) {
 		return "", err
 	}
 	d.sayf("cordoning the nodes of beijing")
-	if err := d.cordon(ctx, beijing); err != nil {
+	if err := d.cordon(ctx, beijing, true); err != nil {
 		return "", err
 	}
 	if err := d.scale(ctx, 15); err != nil {
@@ -43,7 +44,7 @@ func (d *demo) overflow(ctx context.Context) (string, error) {
 	if _, err := d.awaitShares(ctx, want, shares{beijing: 8, hangzhou: 3}, 4); err != nil {
 		return "", err
 	}
-	reason, err := d.awaitReason(ctx)
+	reason, err := d.awaitReason(ctx, waitReason)
 	if err != nil {
 		return "", err
 	}
@@ -70,49 +71,36 @@ func (d *demo) overflow(ctx context.Context) (string, error) {
 	return fmt.Sprintf("4 pods waited and said why; with ScheduleAnyway they run elsewhere: %s", elsewhere), nil
 }
 
-func (d *demo) cordon(ctx context.Context, cluster string) error {
+func (d *demo) cordon(ctx context.Context, cluster string, unschedulable bool) error {
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, unschedulable)
 	for node, of := range d.clusterOf {
 		if of != cluster {
 			continue
 		}
-		_, err := d.client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType,
-			[]byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+		_, err := d.client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
 		if err != nil {
-			return fmt.Errorf("cordoning node %s: %w", node, err)
+			return fmt.Errorf("cordoning or uncordoning node %s: %w", node, err)
 		}
 	}
 	return nil
 }
 
-// awaitReason returns the message of a FailedScheduling event that explains why a pod waits.
-func (d *demo) awaitReason(ctx context.Context) (string, error) {
+// awaitReason returns the message of a FailedScheduling event that tells the reason why a pod waits.
+func (d *demo) awaitReason(ctx context.Context, reason string) (string, error) {
 	var message string
 	err := d.await(ctx, func(ctx context.Context) error {
 		events, err := d.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=FailedScheduling"})
 		if err != nil {
 			return fmt.Errorf("listing events: %w", err)
 		}
-		message = lastMessage(events.Items)
-		if !strings.Contains(message, waitReason) {
-			return fmt.Errorf("the last FailedScheduling event does not say %q: %q", waitReason, message)
+		says := slices.IndexFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, reason) })
+		if says < 0 {
+			return fmt.Errorf("none of %d FailedScheduling events says %q", len(events.Items), reason)
 		}
+		message = events.Items[says].Message
 		return nil
 	})
 	return message, err
-}
-
-// lastMessage returns the message of the youngest event.
-func lastMessage(events []corev1.Event) string {
-	var last *corev1.Event
-	for i := range events {
-		if last == nil || last.CreationTimestamp.Before(&events[i].CreationTimestamp) {
-			last = &events[i]
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	return last.Message
 }
 
 // pause waits, unless the context ends.

@@ -21,18 +21,20 @@ import (
 )
 
 var _ = Describe("berth-playground demo", func() {
-	It("shows six steps and leaves nothing behind", func(ctx SpecContext) {
+	It("shows nine steps and leaves nothing behind", func(ctx SpecContext) {
 		p := start(ctx, "demo")
 		Eventually(p.exited, demoTimeout, poll).Should(Receive(BeZero()), p.String)
 		out := p.String()
 		for _, line := range []string{
-			"Step 1 of 6", "Step 6 of 6", "What was seen",
+			"Step 1 of 9", "Step 9 of 9", "What was seen",
 			"beijing 2, hangzhou 3, all Running",
 			"beijing 4, hangzhou 6; none of the first 5 pods moved",
 			"no pod was evicted, pod-deletion-cost did it",
 			"4 pods moved, all by eviction; never fewer than 9 of 10 ready",
 			"beijing 8, hangzhou 2 for the new revision; never fewer than 10 ready, no eviction",
 			"with ScheduleAnyway they run elsewhere: beijing 8, hangzhou 7",
+			"3 of 5 pods run; the others say that matlab is used up",
+			"made way for urgent on beijing-",
 		} {
 			Expect(out).To(ContainSubstring(line))
 		}
