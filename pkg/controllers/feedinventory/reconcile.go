@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscribed"
 )
 
@@ -41,11 +40,7 @@ type Reconciler struct {
 // divides says whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
 // no other.
 func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
-	switch subscribed.StrategyOf(spec) {
-	case divide.Spread, divide.Binpack:
-		return true
-	}
-	return subscribed.Bundled(spec)
+	return subscribed.ByRoom(spec) || subscribed.Bundled(spec)
 }
 
 // Reconcile brings the inventory of one Subscription up to date.

@@ -295,14 +295,14 @@ func (w *world) told(name string) string {
 	w.t.Helper()
 	var feeds []string
 	for _, f := range w.get(name).Status.Feeds {
-		text := f.Name
+		text := []string{f.Name}
 		for _, c := range f.Clusters {
-			text += fmt.Sprintf(" %s=%d", c.Name, c.Replicas)
+			text = append(text, fmt.Sprintf("%s=%d", c.Name, c.Replicas))
 		}
 		if f.Unplaced > 0 {
-			text += fmt.Sprintf(" -%d", f.Unplaced)
+			text = append(text, fmt.Sprintf("-%d", f.Unplaced))
 		}
-		feeds = append(feeds, text)
+		feeds = append(feeds, strings.Join(text, " "))
 	}
 	return strings.Join(feeds, ", ")
 }
@@ -325,14 +325,15 @@ func (w *world) policy(name, feed string) string {
 	if err := w.client.Get(w.t.Context(), key, p); err != nil {
 		return "none"
 	}
-	text := p.Annotations[berthv1alpha1.DividedAnnotation] + ":"
+	text := []string{p.Annotations[berthv1alpha1.DividedAnnotation] + ":"}
 	for _, e := range p.Spec.Placement.StaticWeightList {
-		text += fmt.Sprintf(" %s=%d", strings.Join(e.ClusterNames, "+"), e.Weight)
+		entry := fmt.Sprintf("%s=%d", strings.Join(e.ClusterNames, "+"), e.Weight)
 		if e.Max != nil {
-			text += fmt.Sprintf("/%d", *e.Max)
+			entry += fmt.Sprintf("/%d", *e.Max)
 		}
+		text = append(text, entry)
 	}
-	return text
+	return strings.Join(text, " ")
 }
 
 func (w *world) want(what, got, want string) {

@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/subscribed"
 )
 
 // member is a Subscription in a pass.
@@ -50,7 +51,7 @@ type candidate struct {
 }
 
 // dynamic says whether room decides.
-func (m *member) dynamic() bool { return m.strategy == divide.Spread || m.strategy == divide.Binpack }
+func (m *member) dynamic() bool { return subscribed.ByRoom(&m.object.Spec) }
 
 // rebalancing says whether a rebalance is asked for that has not been carried out.
 func (m *member) rebalancing() bool {

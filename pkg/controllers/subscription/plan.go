@@ -56,15 +56,17 @@ func (p *pass) keep(m *member, f *feed) error {
 	if err != nil {
 		return err
 	}
+	return p.hold(m, f, before)
+}
+
+// hold finds out what of a division has a node, or would find one.
+func (p *pass) hold(m *member, f *feed, before map[string]int64) error {
 	f.held = map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		kept := min(before[name], f.bound[name])
 		if c := m.candidate(name); c != nil && c.open && m.admitted() && !m.rebalancing() {
-			fits, err := p.ledger.room(c.nodes, f.sample, before[name]-kept)
+			fits, err := p.reserve(c, f, before[name]-kept)
 			if err != nil {
-				return err
-			}
-			if err := p.ledger.promise(c.nodes, f.sample, fits); err != nil {
 				return err
 			}
 			kept += fits
@@ -74,6 +76,15 @@ func (p *pass) keep(m *member, f *feed) error {
 		}
 	}
 	return nil
+}
+
+// reserve sets room aside for replicas in a Cluster and returns for how many there is any.
+func (p *pass) reserve(c *candidate, f *feed, replicas int64) (int64, error) {
+	fits, err := p.ledger.room(c.nodes, f.sample, replicas)
+	if err != nil {
+		return 0, err
+	}
+	return fits, p.ledger.promise(c.nodes, f.sample, fits)
 }
 
 // inForce returns how a feed is divided now, without what has become too much: the seats that are given up last go first, as
@@ -138,16 +149,14 @@ func (p *pass) keepStatic(m *member, f *feed) error {
 
 // fill sets room aside for all that has a share and no node, and returns what of it finds none.
 func (p *pass) fill(m *member, f *feed) (missing int64, err error) {
-	for _, c := range m.clusters {
+	for i := range m.clusters {
+		c := &m.clusters[i]
 		lacking := f.shares[c.name] - f.bound[c.name]
 		if lacking <= 0 {
 			continue
 		}
-		fits, err := p.ledger.room(c.nodes, f.sample, lacking)
+		fits, err := p.reserve(c, f, lacking)
 		if err != nil {
-			return 0, err
-		}
-		if err := p.ledger.promise(c.nodes, f.sample, fits); err != nil {
 			return 0, err
 		}
 		missing += lacking - fits

@@ -63,7 +63,8 @@ func (r *Reconciler) writePolicies(ctx context.Context, m *member) error {
 		if wanted[name] || policy.DeletionTimestamp != nil {
 			continue
 		}
-		if err := r.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID}); client.IgnoreNotFound(err) != nil {
+		err := r.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID})
+		if client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("deleting policy %s/%s: %w", policy.Namespace, policy.Name, err))
 		}
 	}
@@ -134,7 +135,7 @@ func (m *member) policyOf(f *feed) (policy *berthv1alpha1.PropagationPolicy, kee
 
 // weights are the weights of the selected Clusters.
 func (m *member) weights() []berthv1alpha1.StaticClusterWeight {
-	var list []berthv1alpha1.StaticClusterWeight
+	list := make([]berthv1alpha1.StaticClusterWeight, 0, len(m.clusters))
 	for _, c := range m.clusters {
 		if c.weight > 0 {
 			list = append(list, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{c.name}, Weight: c.weight})

@@ -43,20 +43,10 @@ func (p *pass) writeStatus(ctx context.Context, m *member) error {
 		after.Status.ObservedRebalance = m.rebalance
 	}
 	after.Status.Feeds = nil
-	bound := map[string]bool{}
 	for _, f := range m.feeds {
-		placement := m.placement(f)
-		after.Status.Feeds = append(after.Status.Feeds, placement)
-		for _, c := range placement.Clusters {
-			bound[c.Name] = true
-		}
+		after.Status.Feeds = append(after.Status.Feeds, m.placement(f))
 	}
-	if m.strategy == divide.Replication && m.problem == nil {
-		for _, c := range m.clusters {
-			bound[c.name] = true
-		}
-	}
-	after.Status.BindingClusters = slices.Sorted(maps.Keys(bound))
+	after.Status.BindingClusters = m.binding()
 	for _, condition := range []metav1.Condition{m.scheduled(), m.available(), m.degraded()} {
 		condition.ObservedGeneration = before.Generation
 		apimeta.SetStatusCondition(&after.Status.Conditions, condition)
@@ -73,6 +63,22 @@ func (p *pass) writeStatus(ctx context.Context, m *member) error {
 	}
 	p.written.add(before.ResourceVersion, after)
 	return nil
+}
+
+// binding names the Clusters that take feeds.
+func (m *member) binding() []string {
+	bound := map[string]bool{}
+	for _, f := range m.feeds {
+		for name := range f.shares {
+			bound[name] = true
+		}
+	}
+	if m.strategy == divide.Replication && m.problem == nil {
+		for _, c := range m.clusters {
+			bound[c.name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(bound))
 }
 
 // placement tells how a feed is divided.

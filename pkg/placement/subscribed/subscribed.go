@@ -35,6 +35,12 @@ func StrategyOf(spec *berthv1alpha1.SubscriptionSpec) divide.Strategy {
 	return divide.Spread
 }
 
+// ByRoom says whether a Subscription divides by free capacity.
+func ByRoom(spec *berthv1alpha1.SubscriptionSpec) bool {
+	strategy := StrategyOf(spec)
+	return strategy == divide.Spread || strategy == divide.Binpack
+}
+
 // Bundled says whether the feeds of a Subscription are admitted all at once.
 func Bundled(spec *berthv1alpha1.SubscriptionSpec) bool {
 	return StrategyOf(spec) != divide.Replication && spec.DividingScheduling != nil &&
@@ -48,8 +54,8 @@ const maxReadable = 200
 func PolicyName(subscription string, feed *berthv1alpha1.Feed) string {
 	hash := fnv.New64a()
 	for _, part := range []string{subscription, groupOf(feed.APIVersion), feed.Kind, feed.Name} {
-		hash.Write([]byte(part)) //nolint:errcheck // a hash takes everything
-		hash.Write([]byte{0})    //nolint:errcheck // a hash takes everything
+		hash.Write([]byte(part))
+		hash.Write([]byte{0})
 	}
 	readable := subscription + "-" + feed.Name
 	readable = strings.TrimRight(readable[:min(len(readable), maxReadable)], "-.")

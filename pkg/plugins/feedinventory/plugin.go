@@ -15,7 +15,6 @@ import (
 	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscribed"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -119,16 +118,13 @@ func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1
 	if placement == nil {
 		return notDivided
 	}
-	strategy := subscribed.StrategyOf(&s.Spec)
-	byRoom := strategy == divide.Spread || strategy == divide.Binpack
-	if placement.Replicas == nil {
-		if placement.Message != "" {
-			return notDivided
-		}
-		if byRoom {
-			return nil // It is copied whole.
-		}
-	} else if byRoom && w.ReplicasKnown && w.Replicas != *placement.Replicas {
+	byRoom := subscribed.ByRoom(&s.Spec)
+	switch {
+	case placement.Replicas == nil && placement.Message != "":
+		return notDivided
+	case placement.Replicas == nil && byRoom:
+		return nil // It is copied whole.
+	case placement.Replicas != nil && byRoom && w.ReplicasKnown && w.Replicas != *placement.Replicas:
 		return notDivided
 	}
 	policies := p.shared.Policies.Snapshot()
