@@ -52,7 +52,7 @@ func (d *demo) giveOut(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	if _, err := d.awaitLicensed(ctx, licences, simulations-licences); err != nil {
+	if _, err := d.awaitLicensed(ctx, simulations-licences); err != nil {
 		return "", err
 	}
 	reason, err := d.awaitReason(ctx, usedUpReason)
@@ -79,7 +79,7 @@ func (d *demo) awaitPublished(ctx context.Context) error {
 
 // release is step 8: what one pod gives back starts the next one.
 func (d *demo) release(ctx context.Context) (string, error) {
-	before, err := d.awaitLicensed(ctx, licences, simulations-licences)
+	before, err := d.awaitLicensed(ctx, simulations-licences)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (d *demo) release(ctx context.Context) (string, error) {
 	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, gone, metav1.DeleteOptions{}); err != nil {
 		return "", fmt.Errorf("deleting pod %s: %w", gone, err)
 	}
-	after, err := d.awaitLicensed(ctx, licences, simulations-licences-1)
+	after, err := d.awaitLicensed(ctx, simulations-licences-1)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +102,7 @@ func (d *demo) release(ctx context.Context) (string, error) {
 
 // preempt is step 9: an important pod takes a licence from one pod, which runs on a node of another cluster.
 func (d *demo) preempt(ctx context.Context) (string, error) {
-	before, err := d.awaitLicensed(ctx, licences, simulations-licences-1)
+	before, err := d.awaitLicensed(ctx, simulations-licences-1)
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +113,7 @@ func (d *demo) preempt(ctx context.Context) (string, error) {
 	if err := d.createLicensed(ctx, urgent, beijing, urgent); err != nil {
 		return "", err
 	}
-	after, err := d.awaitLicensed(ctx, licences, simulations-licences-1)
+	after, err := d.awaitLicensed(ctx, simulations-licences-1)
 	if err != nil {
 		return "", err
 	}
@@ -141,9 +141,9 @@ func newcomers(before, after []corev1.Pod) []string {
 	return names
 }
 
-// awaitLicensed waits until so many pods run with a licence and so many wait for one, which the status of the ClusterResource
-// must say as well. A pod of high priority must be among those that run. It prints the account, and returns those that run.
-func (d *demo) awaitLicensed(ctx context.Context, running, waiting int) ([]corev1.Pod, error) {
+// awaitLicensed waits until all licences are held by pods that run and so many pods wait for one, which the status of the
+// ClusterResource must say as well. A pod of high priority must be among those that run. It prints the account, and returns those that run.
+func (d *demo) awaitLicensed(ctx context.Context, waiting int) ([]corev1.Pod, error) {
 	var now []corev1.Pod
 	var account *berthv1alpha1.ClusterResource
 	err := d.await(ctx, func(ctx context.Context) error {
@@ -154,18 +154,18 @@ func (d *demo) awaitLicensed(ctx context.Context, running, waiting int) ([]corev
 		all := len(list.Items)
 		preferred := slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return p.Name == urgent && !podwatch.IsReady(&p) })
 		now = slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !podwatch.IsReady(&p) })
-		if len(now) != running || all-len(now) != waiting || preferred {
+		if len(now) != licences || all-len(now) != waiting || preferred {
 			return fmt.Errorf("%d pods run and %d do not, want %d and %d; %s waits: %t",
-				len(now), all-len(now), running, waiting, urgent, preferred)
+				len(now), all-len(now), licences, waiting, urgent, preferred)
 		}
 		account, err = d.berth.BerthV1alpha1().ClusterResources().Get(ctx, licence, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading ClusterResource %s: %w", licence, err)
 		}
 		if allocated := account.Status.Allocated; len(allocated) != 1 ||
-			allocated[0].Quantity.Value() != int64(running) || int(account.Status.Waiting) != waiting {
+			allocated[0].Quantity.Value() != licences || int(account.Status.Waiting) != waiting {
 			return fmt.Errorf("the status of ClusterResource %s says %s allocated and %d waiting, must say %d and %d",
-				licence, account.Status.Summary.Allocated, account.Status.Waiting, running, waiting)
+				licence, account.Status.Summary.Allocated, account.Status.Waiting, licences, waiting)
 		}
 		return nil
 	})
@@ -176,7 +176,7 @@ func (d *demo) awaitLicensed(ctx context.Context, running, waiting int) ([]corev
 	for i := range now {
 		names[i] = now[i].Name + " on " + now[i].Spec.NodeName
 	}
-	d.sayf("%s: %d of %d allocated, waiting: %d; held by %s", licence, running, licences, waiting, strings.Join(names, ", "))
+	d.sayf("%s: all %d allocated, waiting: %d; held by %s", licence, licences, waiting, strings.Join(names, ", "))
 	return now, nil
 }
 
