@@ -112,7 +112,7 @@ func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Sta
 	before, known := l.seen[key]
 	switch {
 	case known && before.renewed.Equal(&next.renewed) && before.holder == next.holder:
-		next.at = before.at
+		next = before
 	case known && next.holder == "":
 		// Given back: another process of the scheduler may take it up for as long as it would have lasted.
 		next.at, next.duration = before.at, before.duration

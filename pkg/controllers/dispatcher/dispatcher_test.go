@@ -1,0 +1,288 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatcher_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/dispatcher"
+	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/topology"
+)
+
+const namespace = "default"
+
+// harness runs the reconciler on a fake API server.
+type harness struct {
+	*testing.T
+	api   client.Client
+	clock *testclock.FakeClock
+	dispatcher.Reconciler
+}
+
+func newHarness(t *testing.T, objects ...client.Object) *harness {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, berthv1alpha1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
+	h.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	h.Reconciler = dispatcher.Reconciler{
+		Client: h.api, Writer: h.api, Topology: topology.NewTracker(h.api), Clock: h.clock, SchedulerNames: []string{"berth-scheduler"},
+	}
+	return h
+}
+
+func (h *harness) pass() {
+	h.Helper()
+	if _, err := h.Reconcile(h.Context(), whole.Key{}); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *harness) home(name string) string {
+	h.Helper()
+	pod := &corev1.Pod{}
+	if err := h.api.Get(h.Context(), client.ObjectKey{Namespace: namespace, Name: name}, pod); err != nil {
+		h.Fatal(err)
+	}
+	return pod.Labels[berthv1alpha1.HomeSchedulerLabel]
+}
+
+// count returns the number of pods by home.
+func (h *harness) count() map[string]int {
+	h.Helper()
+	var list corev1.PodList
+	if err := h.api.List(h.Context(), &list); err != nil {
+		h.Fatal(err)
+	}
+	homes := map[string]int{}
+	for i := range list.Items {
+		homes[list.Items[i].Labels[berthv1alpha1.HomeSchedulerLabel]]++
+	}
+	return homes
+}
+
+func shard(name string, ready bool) *berthv1alpha1.Scheduler {
+	s := &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	status := metav1.ConditionFalse
+	if ready {
+		status = metav1.ConditionTrue
+	}
+	apimeta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: berthv1alpha1.SchedulerReady, Status: status})
+	return s
+}
+
+// site returns a Cluster that is bound to a scheduler, and its nodes.
+func site(name, scheduler string, nodes int) []client.Object {
+	c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	c.Spec.MatchLabels = map[string]string{"site": name}
+	c.Status.HomeScheduler = scheduler
+	objects := []client.Object{c}
+	for i := range nodes {
+		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s-%d", name, i), Labels: map[string]string{"site": name},
+		}})
+	}
+	return objects
+}
+
+// two is two schedulers, a with two clusters and b with one.
+func two(more ...client.Object) []client.Object {
+	objects := []client.Object{shard("a", true), shard("b", true)}
+	objects = append(objects, site("c1", "a", 2)...)
+	objects = append(objects, site("c2", "a", 2)...)
+	objects = append(objects, site("c3", "b", 2)...)
+	return append(objects, more...)
+}
+
+func pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name), Labels: map[string]string{}},
+		Spec:       corev1.PodSpec{SchedulerName: "berth-scheduler"},
+	}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func at(home string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels[berthv1alpha1.HomeSchedulerLabel] = home }
+}
+
+func on(node string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.NodeName = node }
+}
+
+func unschedulable(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+	}}
+}
+
+// web is a Deployment of ten replicas with a policy that gives c1 and c2 one part each and c3 three.
+func web(replicas int32) []client.Object {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web", UID: "web"}}
+	d.Spec.Replicas, d.Spec.Selector = &replicas, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	d.Spec.Template.Spec.SchedulerName = "berth-scheduler"
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-1", UID: "web-1"}}
+	rs.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "web", Controller: ptr.To(true)}}
+	rs.Spec.Replicas = &replicas
+	p := &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+	p.Spec.ResourceSelectors = []berthv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}}
+	p.Spec.Placement.StaticWeightList = []berthv1alpha1.StaticClusterWeight{
+		{ClusterNames: []string{"c1", "c2"}, Weight: 1}, {ClusterNames: []string{"c3"}, Weight: 3},
+	}
+	return []client.Object{d, rs, p}
+}
+
+func ofWeb(p *corev1.Pod) {
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "web-1", Controller: ptr.To(true)}}
+}
+
+func TestNothingIsWrittenWithOneScheduler(t *testing.T) {
+	h := newHarness(t, append(site("c1", "a", 1), shard("a", true), pod("p"))...)
+	h.pass()
+	if got := h.home("p"); got != "" {
+		t.Errorf("the pod has the home %q", got)
+	}
+}
+
+func TestPodsOfAPolicyGoWhereItHasFreeSeats(t *testing.T) {
+	objects := append(two(), web(10)...)
+	for i := range 10 {
+		objects = append(objects, pod(fmt.Sprint("web-", i), ofWeb))
+	}
+	h := newHarness(t, objects...)
+	h.pass()
+	if diff := cmp.Diff(map[string]int{"a": 4, "b": 6}, h.count()); diff != "" {
+		t.Errorf("pods by home (-want +got):\n%s", diff)
+	}
+}
+
+func TestBoundPodsTakeUpSeats(t *testing.T) {
+	objects := append(two(), web(10)...)
+	for i := range 6 {
+		objects = append(objects, pod(fmt.Sprint("bound-", i), ofWeb, on("c3-0"), at("b")))
+	}
+	// Four seats are left, all with a. Two of the pods wait with b.
+	objects = append(objects, pod("w0", ofWeb, at("b")), pod("w1", ofWeb, at("b")), pod("w2", ofWeb, at("a")), pod("w3", ofWeb))
+	h := newHarness(t, objects...)
+	h.pass()
+	if diff := cmp.Diff(map[string]int{"a": 4, "b": 6}, h.count()); diff != "" {
+		t.Errorf("pods by home (-want +got):\n%s", diff)
+	}
+}
+
+func TestOtherPods(t *testing.T) {
+	tests := map[string]struct {
+		objects []client.Object
+		pod     *corev1.Pod
+		want    string
+	}{
+		"a node selector decides": {
+			two(), pod("p", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"site": "c3"} }), "b",
+		},
+		"the least busy for its size": {
+			two(pod("x", at("a")), pod("y", at("b"))), pod("p"), "a",
+		},
+		"whoever has a home keeps it": {two(pod("x", at("b")), pod("y", at("b"))), pod("p", at("b")), "b"},
+		"a dead scheduler loses it":   {two(shard("dead", false)), pod("p", at("dead")), "a"},
+		"a wish for a place": {
+			two(func() client.Object {
+				s := shard("far", true)
+				s.Status.GeoLocations = []berthv1alpha1.GeoLocation{{City: "Berlin", Country: "DE"}}
+				return s
+			}(), site("c4", "far", 1)[0], site("c4", "far", 1)[1], pod("x", at("far")), pod("y", at("far"))),
+			pod("p", func(p *corev1.Pod) {
+				p.Annotations = map[string]string{berthv1alpha1.GeoLocationAnnotation: "country=DE"}
+			}), "far",
+		},
+		"cluster resources are given out by one": {
+			two(func() client.Object {
+				s := shard("keeper", true)
+				s.Status.Commons = &berthv1alpha1.Commons{}
+				return s
+			}()),
+			pod("p", func(p *corev1.Pod) {
+				p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
+			}), "keeper",
+		},
+		"pods of other schedulers are left alone": {
+			two(), pod("p", func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), "",
+		},
+		"a cluster on its way counts for whom it goes to": {
+			append([]client.Object{shard("a", true), shard("b", true)}, func() []client.Object {
+				objects := site("c1", "a", 1)
+				objects[0].(*berthv1alpha1.Cluster).Status.HomeTransfer = &berthv1alpha1.HomeTransfer{To: "b"}
+				return objects
+			}()...), pod("p"), "b",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, append(tc.objects, tc.pod)...)
+			h.pass()
+			if got := h.home("p"); got != tc.want {
+				t.Errorf("home = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAGangHasOneHome(t *testing.T) {
+	gang := func(p *corev1.Pod) { p.Labels["scheduling.x-k8s.io/pod-group"] = "g" }
+	h := newHarness(t, two(pod("g0", gang), pod("g1", gang), pod("g2", gang))...)
+	h.pass()
+	if got := len(h.count()); got != 1 {
+		t.Errorf("the gang is spread over %v", h.count())
+	}
+}
+
+func TestAPodThatWasTriedInVainGoesToAnotherScheduler(t *testing.T) {
+	h := newHarness(t, two(pod("p", at("a"), unschedulable))...)
+	h.pass()
+	h.clock.Step(5 * time.Second)
+	h.pass()
+	if got := h.home("p"); got != "a" {
+		t.Fatalf("the pod goes to %q before its home had time", got)
+	}
+	h.clock.Step(6 * time.Second)
+	h.pass()
+	if got := h.home("p"); got != "b" {
+		t.Fatalf("the pod stays with %q", got)
+	}
+	h.clock.Step(15 * time.Second)
+	h.pass()
+	if got := h.home("p"); got != "b" {
+		t.Fatalf("the pod goes on to %q before its second home had twice the time", got)
+	}
+	h.clock.Step(6 * time.Second)
+	h.pass()
+	if got := h.home("p"); got != "a" {
+		t.Errorf("the pod stays with %q", got)
+	}
+}

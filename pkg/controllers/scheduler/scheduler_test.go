@@ -1,0 +1,212 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/scheduler"
+)
+
+// harness runs the reconciler on a fake API server.
+type harness struct {
+	*testing.T
+	api   client.Client
+	clock *testclock.FakeClock
+	scheduler.Reconciler
+}
+
+func newHarness(t *testing.T, objects ...client.Object) *harness {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, coordinationv1.AddToScheme, berthv1alpha1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
+	h.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
+	h.Reconciler = scheduler.Reconciler{
+		Client: h.api, Live: h.api, Leases: scheduler.NewLeases(h.api, h.api, h.clock),
+		Template: types.NamespacedName{Namespace: "berth-system", Name: "berth-scheduler"},
+	}
+	return h
+}
+
+// look reconciles the Scheduler a and returns "Status Reason" of its condition Ready.
+func (h *harness) look() string {
+	h.Helper()
+	if _, err := h.Reconcile(h.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: "a"}}); err != nil {
+		h.Fatal(err)
+	}
+	s := &berthv1alpha1.Scheduler{}
+	if err := h.api.Get(h.Context(), client.ObjectKey{Name: "a"}, s); err != nil {
+		h.Fatal(err)
+	}
+	c := apimeta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SchedulerReady)
+	return fmt.Sprintf("%s %s", c.Status, c.Reason)
+}
+
+func (h *harness) renew(change func(*coordinationv1.LeaseSpec)) {
+	h.Helper()
+	key := scheduler.DefaultLease("a")
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	err := h.api.Get(h.Context(), key, lease)
+	lease.Spec.HolderIdentity = ptr.To("process")
+	lease.Spec.LeaseDurationSeconds = ptr.To[int32](10)
+	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(h.clock.Now()))
+	if change != nil {
+		change(&lease.Spec)
+	}
+	if err != nil {
+		err = h.api.Create(h.Context(), lease)
+	} else {
+		err = h.api.Update(h.Context(), lease)
+	}
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+func object() *berthv1alpha1.Scheduler {
+	return &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}}
+}
+
+func TestReadyByTheLease(t *testing.T) {
+	h := newHarness(t, object())
+	steps := []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"before anything has started", func() {}, "False NoLease"},
+		{"once it is held", func() { h.renew(nil) }, "True LeaseHeld"},
+		{"for as long as it lasts", func() { h.clock.Step(9 * time.Second) }, "True LeaseHeld"},
+		{"and no longer", func() { h.clock.Step(2 * time.Second) }, "False LeaseExpired"},
+		{"renewed by a clock that is wrong", func() {
+			h.renew(func(l *coordinationv1.LeaseSpec) {
+				l.RenewTime = ptr.To(metav1.NewMicroTime(h.clock.Now().Add(-time.Hour)))
+			})
+		}, "True LeaseHeld"},
+		{"given back, it may be taken up again", func() {
+			h.clock.Step(time.Second)
+			h.renew(func(l *coordinationv1.LeaseSpec) {
+				l.HolderIdentity, l.LeaseDurationSeconds = ptr.To(""), ptr.To[int32](1)
+			})
+		}, "True LeaseHeld"},
+		{"until it would have run out", func() { h.clock.Step(10 * time.Second) }, "False LeaseExpired"},
+	}
+	for _, step := range steps {
+		step.do()
+		if got := h.look(); got != step.want {
+			t.Fatalf("%s: Ready = %q, want %q", step.what, got, step.want)
+		}
+	}
+}
+
+func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
+	h := newHarness(t, object())
+	key := scheduler.DefaultLease("a")
+	h.renew(nil)
+	h.look()
+	h.clock.Step(5 * time.Second)
+	if _, taken, err := h.Leases.Take(t.Context(), key); taken || err != nil {
+		t.Fatalf("taken = %v, error %v, while it was held", taken, err)
+	}
+	h.clock.Step(6 * time.Second)
+	until, taken, err := h.Leases.Take(t.Context(), key)
+	if !taken || err != nil {
+		t.Fatalf("taken = %v, error %v, after it had run out", taken, err)
+	}
+	if left := until.Sub(h.clock.Now()); left <= 0 || left >= 10*time.Second {
+		t.Errorf("it counts as taken for %v, want less than it lasts", left)
+	}
+	if got, want := h.look(), "False LeaseExpired"; got != want {
+		t.Errorf("Ready = %q, want %q", got, want)
+	}
+	h.renew(nil)
+	if got, want := h.look(), "True LeaseHeld"; got != want {
+		t.Errorf("Ready = %q once a process holds it again, want %q", got, want)
+	}
+}
+
+func TestALeaseThatNeverWasIsTaken(t *testing.T) {
+	h := newHarness(t, object())
+	if _, taken, err := h.Leases.Take(t.Context(), scheduler.DefaultLease("a")); !taken || err != nil {
+		t.Errorf("taken = %v, error %v", taken, err)
+	}
+}
+
+func template() *appsv1.Deployment {
+	labels := map[string]string{"app.kubernetes.io/name": "berth-scheduler"}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "berth-system", Name: "berth-scheduler", Labels: labels}}
+	d.Spec.Replicas = ptr.To[int32](2)
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "scheduler", Image: "i", Args: []string{"--config=c"}}}
+	return d
+}
+
+func TestAManagedSchedulerIsRun(t *testing.T) {
+	s := object()
+	s.Spec.Managed = &berthv1alpha1.ManagedScheduler{Replicas: 1}
+	h := newHarness(t, s)
+	if got, want := h.look(), "False NoTemplate"; got != want {
+		t.Errorf("Ready = %q, want %q", got, want)
+	}
+	original := template()
+	if err := h.api.Create(t.Context(), original); err != nil {
+		t.Fatal(err)
+	}
+	h.look()
+	get := func() *appsv1.Deployment {
+		d := &appsv1.Deployment{}
+		if err := h.api.Get(t.Context(), client.ObjectKey{Namespace: "berth-system", Name: "berth-scheduler-a"}, d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := get()
+	if got := d.Spec.Template.Spec.Containers[0]; got.Image != "i" || !slices.Equal(got.Args, []string{"--config=c", "--scheduler-name=a"}) {
+		t.Errorf("it runs image %s with %v", got.Image, got.Args)
+	}
+	if *d.Spec.Replicas != 1 || !metav1.IsControlledBy(d, s) {
+		t.Errorf("replicas %d, owners %v", *d.Spec.Replicas, d.OwnerReferences)
+	}
+	if selector := d.Spec.Selector.MatchLabels; original.Spec.Template.Labels["app.kubernetes.io/name"] == selector["app.kubernetes.io/name"] {
+		t.Errorf("the selector %v overlaps with that of the original", selector)
+	}
+	version := d.ResourceVersion
+	h.look()
+	if got := get().ResourceVersion; got != version {
+		t.Error("it is written anew although nothing has changed")
+	}
+	original.Spec.Template.Spec.Containers[0].Image = "newer"
+	if err := h.api.Update(t.Context(), original); err != nil {
+		t.Fatal(err)
+	}
+	h.look()
+	if got := get().Spec.Template.Spec.Containers[0].Image; got != "newer" {
+		t.Errorf("it runs image %s after the original was changed", got)
+	}
+}
