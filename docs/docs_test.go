@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -114,6 +115,10 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 			filepath.Join(root, "pkg", "plugins", "nodegrouppolicy", "plugin.go"), `^ErrReason`),
 		"reasons why a pod waits for a resource": constants(t,
 			filepath.Join(root, "pkg", "plugins", "clusterresource", "plugin.go"), `^ErrReason`),
+		"reasons of several schedulers": constants(t,
+			filepath.Join(root, "apis", "berth", "v1alpha1", "scheduler_wellknown.go"), `^Reason`),
+		"reasons why a pod waits for its scheduler": constants(t,
+			filepath.Join(root, "pkg", "plugins", "homescheduler", "plugin.go"), `^ErrReason`),
 		"reasons why replicas stay": mapValues(t,
 			filepath.Join(root, "pkg", "placement", "rebalance", "reason.go"), "texts"),
 		"events of policies": constants(t,
@@ -134,6 +139,7 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 func TestLabelsAndAnnotationsListsAllKeys(t *testing.T) {
 	page := content(t, filepath.Join("reference", "labels-and-annotations.md"))
 	keys := constants(t, filepath.Join(root, "apis", "berth", "v1alpha1", "wellknown.go"), `Annotation$|^PolicyNone$`)
+	maps.Copy(keys, constants(t, filepath.Join(root, "apis", "berth", "v1alpha1", "scheduler_wellknown.go"), `(Annotation|Label)$`))
 	for constant, want := range keys {
 		if !strings.Contains(page, "`"+want+"`") {
 			t.Errorf("%s is missing: %q", constant, want)

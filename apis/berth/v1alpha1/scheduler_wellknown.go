@@ -60,9 +60,6 @@ const (
 	// ReasonLeaseExpired says that nobody has renewed the Lease for longer than its duration.
 	ReasonLeaseExpired = "LeaseExpired"
 
-	// ReasonDraining says that the Scheduler is being deleted and gives up its clusters.
-	ReasonDraining = "Draining"
-
 	// ReasonNoTemplate says that a managed Scheduler cannot be started because there is no Deployment to copy.
 	ReasonNoTemplate = "NoTemplate"
 )
