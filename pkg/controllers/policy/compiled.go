@@ -12,6 +12,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // compiled is a policy made ready for use. One pass at a time uses it, that of its namespace.
@@ -22,16 +23,21 @@ type compiled struct {
 	err      error
 	problems []policymatch.Problem
 	plans    *apportion.Plans
+	// constraints are what clusters must meet. They are not usable if constraintsErr is set: then no cluster takes pods.
+	constraints    rank.Constraints
+	constraintsErr error
 	// reported is when the status was written last.
 	reported time.Time
 }
 
 func compile(policy *berthv1alpha1.PropagationPolicy) *compiled {
 	order, err := policymatch.Order(policy)
-	return &compiled{
+	c := &compiled{
 		generation: policy.Generation, order: order, err: err, problems: policymatch.Problems(policy),
 		plans: apportion.NewPlans(order),
 	}
+	c.constraints, c.constraintsErr = rank.ParseConstraints(policy.Spec.Placement.Constraints)
+	return c
 }
 
 // compiler keeps policies compiled from one pass to the next. It is safe for concurrent use.

@@ -173,6 +173,18 @@ func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
 			}))),
 			want: misplaced("no cluster that is short of its share has room for the pods"),
 		},
+		"the receiving cluster does not meet the constraints of the policy": {
+			objects: world(sites(), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
+			})),
+			want: misplaced("no cluster that is short of its share has room for the pods"),
+		},
+		"the receiving cluster does not meet the constraints of the pods": {
+			objects: world(sites(), wrong(), placed(func(p *corev1.Pod) {
+				p.Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation] = "load < 5"
+			})),
+			want: misplaced("no cluster that is short of its share has room for the pods"),
+		},
 		"all clusters are gone": {
 			objects: world(placed(), wrong()),
 			want:    "False Misplaced: replicas outside their share: 5 (more than half of the clusters of the policy are not ready)",

@@ -132,7 +132,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 			if err != nil {
 				return err
 			}
-			count, err := p.roomIn(in.clusters[owner], placed.bound[i], volumes, 1)
+			count, err := p.roomIn(ctx, in, in.clusters[owner], placed.bound[i], volumes, 1)
 			if err != nil {
 				return err
 			}
@@ -148,7 +148,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 		return err
 	}
 	for i, cluster := range in.clusters {
-		count, err := p.roomIn(cluster, placed.bound[sample], volumes, int(placed.desired[i]-placed.current[i]))
+		count, err := p.roomIn(ctx, in, cluster, placed.bound[sample], volumes, int(placed.desired[i]-placed.current[i]))
 		if err != nil {
 			return err
 		}
@@ -157,9 +157,14 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, rou
 	return nil
 }
 
-func (p *pass) roomIn(cluster *topology.Cluster, pod *corev1.Pod, volumes *room.Volumes, limit int) (int, error) {
+func (p *pass) roomIn(
+	ctx context.Context, in *inForce, cluster *topology.Cluster, pod *corev1.Pod, volumes *room.Volumes, limit int,
+) (int, error) {
 	if cluster == nil || cluster.ReadyNodes == 0 || limit <= 0 {
 		return 0, nil
+	}
+	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {
+		return 0, err
 	}
 	return p.room.Count(cluster.Nodes, pod, volumes, limit)
 }

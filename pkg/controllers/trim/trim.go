@@ -35,6 +35,8 @@ var podAnnotations = []string{
 	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, SafeToEvictAnnotation,
 	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation, berthv1alpha1.ChargedAnnotation,
 	berthv1alpha1.GeoLocationAnnotation,
+	berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,
+	berthv1alpha1.ClusterResourceConstraintAnnotation, berthv1alpha1.ClusterRankingAnnotation,
 }
 
 // ByObject returns what the cache of the controllers holds of each kind.

@@ -25,7 +25,7 @@ func (p *ClusterMetrics) PreFilter(
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreFilter", &status)
 	snapshot := p.shared.Catalog.Snapshot()
-	asking := asks(pod)
+	asking := rank.HasWish(pod.Annotations)
 	if !asking && (snapshot == nil || !snapshot.Constrained(pod.Namespace)) {
 		return nil, skip
 	}
@@ -89,7 +89,7 @@ func (s *state) Clone() fwk.StateData {
 }
 
 // judge ranks all Clusters for the pod.
-func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, wanted *wish) *state {
+func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, wanted *rank.Wish) *state {
 	places := snapshot.Places()
 	v := p.shared.View
 	candidates := make([]rank.Candidate, 0, len(places))
@@ -97,12 +97,12 @@ func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, want
 		v.ClusterID(name)
 		candidates = append(candidates, *place.Candidate(pod.Namespace))
 	}
-	request := rank.Request{UID: workloadUID(pod), Constraints: wanted.constraints}
-	if wanted.ranked {
+	request := rank.Request{UID: workloadUID(pod), Constraints: wanted.Constraints}
+	if wanted.Ranked {
 		sticky := rank.DefaultStickiness
 		request.Stickiness, request.Current = &sticky, current(v, candidates, pod)
 	}
-	s := &state{view: v, ranked: wanted.ranked, verdicts: make([]verdict, v.Clusters())}
+	s := &state{view: v, ranked: wanted.Ranked, verdicts: make([]verdict, v.Clusters())}
 	for id := range s.verdicts {
 		// Whatever else the view has met is no Cluster any more.
 		s.verdicts[id].rejection = ErrReasonNoCluster

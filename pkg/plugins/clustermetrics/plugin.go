@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
@@ -29,10 +30,6 @@ const (
 	// ErrReasonRejected and why a cluster is rejected, in the words of pkg/placement/rank, is the reason for the nodes of such
 	// clusters: "node(s) in clusters not meeting location is DE".
 	ErrReasonRejected = "node(s) in clusters %s"
-
-	// ErrReasonInvalid rejects a pod whose constraints cannot be understood. It begins with the annotation or policy, and then
-	// tells what is wrong with it.
-	ErrReasonInvalid = "%s: %s"
 
 	// ErrReasonPolicyUnknown rejects a pod for which nobody can tell whether a policy with constraints is in force.
 	ErrReasonPolicyUnknown = "the policy of the pod is not known, and with it what the cluster must meet"
@@ -83,7 +80,7 @@ func (*ClusterMetrics) Name() string {
 func (p *ClusterMetrics) SignPod(ctx context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "SignPod", &status)
 	snapshot := p.shared.Catalog.Snapshot()
-	if asks(pod) || snapshot == nil || snapshot.Constrained(pod.Namespace) && p.constrained(snapshot, pod) {
+	if rank.HasWish(pod.Annotations) || snapshot == nil || snapshot.Constrained(pod.Namespace) && p.constrained(snapshot, pod) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "pods with constraints on clusters are placed one by one")
 	}
 	return nil, nil

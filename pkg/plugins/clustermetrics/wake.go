@@ -44,7 +44,7 @@ func (p *ClusterMetrics) isSchedulableAfterPodChange(
 	case before == nil, after == nil, after.UID != pod.UID:
 		return fwk.QueueSkip, nil
 	}
-	for _, key := range keys {
+	for _, key := range rank.Annotations {
 		if before.Annotations[key] != after.Annotations[key] {
 			return fwk.Queue, nil
 		}
@@ -84,7 +84,7 @@ func (p *ClusterMetrics) isSchedulableAfterNodeChange(
 }
 
 // wish returns what a pod wants, false if that is not known, or if it wants nothing.
-func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*wish, bool) {
+func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*rank.Wish, bool) {
 	var policy *catalog.Policy
 	if snapshot.Constrained(pod.Namespace) {
 		var err error
@@ -92,7 +92,7 @@ func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*wish, bool)
 			return nil, false
 		}
 	}
-	if !asks(pod) && (policy == nil || !policy.Constrained()) {
+	if !rank.HasWish(pod.Annotations) && (policy == nil || !policy.Constrained()) {
 		return nil, false
 	}
 	wanted, err := wishOf(pod, policy)
@@ -100,18 +100,14 @@ func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*wish, bool)
 }
 
 // admits says whether a pod with a wish can go to a Cluster, which may be nil.
-func admits(wanted *wish, place *catalog.Place, namespace string) bool {
-	if place == nil {
-		return false
-	}
-	request := rank.Request{Constraints: wanted.constraints}
-	return rank.Rank(&request, []rank.Candidate{*place.Candidate(namespace)})[0].Eligible
+func admits(wanted *rank.Wish, place *catalog.Place, namespace string) bool {
+	return place != nil && wanted.Constraints.Admits(place.Candidate(namespace))
 }
 
 // kindOfWish is the same for pods that want the same.
 type kindOfWish struct {
 	namespace string
-	values    [len(keys)]string
+	values    [len(rank.Annotations)]string
 	policy    *catalog.Policy
 }
 
@@ -134,7 +130,7 @@ func (s *Shared) Helped(before, after *catalog.Snapshot, pods []*corev1.Pod) []*
 	var helped []*corev1.Pod
 	known := map[kindOfWish]bool{}
 	for _, pod := range pods {
-		if !asks(pod) && !after.Constrained(pod.Namespace) {
+		if !rank.HasWish(pod.Annotations) && !after.Constrained(pod.Namespace) {
 			continue
 		}
 		if moved || s.helps(before, after, changed, pod, known) {
@@ -146,7 +142,7 @@ func (s *Shared) Helped(before, after *catalog.Snapshot, pods []*corev1.Pod) []*
 
 func (s *Shared) helps(before, after *catalog.Snapshot, changed []string, pod *corev1.Pod, known map[kindOfWish]bool) bool {
 	kind := kindOfWish{namespace: pod.Namespace}
-	for i, key := range keys {
+	for i, key := range rank.Annotations {
 		kind.values[i] = pod.Annotations[key]
 	}
 	if after.Constrained(pod.Namespace) {

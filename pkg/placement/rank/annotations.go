@@ -1,0 +1,149 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/constraint"
+)
+
+const (
+	// maxAnnotation bounds an annotation in bytes before it is read, maxListed how many constraints it can hold.
+	maxAnnotation = 20 << 10
+	maxListed     = 20
+)
+
+// Annotations are the keys by which a pod says what the cluster where it runs must meet, and whether the best one is preferred.
+// It must not be changed.
+var Annotations = [...]string{
+	berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,
+	berthv1alpha1.ClusterResourceConstraintAnnotation, berthv1alpha1.ClusterRankingAnnotation,
+}
+
+// Wish is what a pod wants of the cluster where it runs.
+type Wish struct {
+	// Constraints must be met.
+	Constraints Constraints
+	// Ranked says that of the clusters that meet them the one with the best metrics is preferred.
+	Ranked bool
+}
+
+// HasWish says whether some annotation holds a wish.
+func HasWish(annotations map[string]string) bool {
+	if len(annotations) == 0 {
+		return false
+	}
+	for _, key := range Annotations {
+		if _, found := annotations[key]; found {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseAnnotations returns the wish of a pod with these annotations. The error names the annotation that is wrong and the
+// column of the mistake.
+func ParseAnnotations(annotations map[string]string) (*Wish, error) {
+	w := &Wish{}
+	for _, key := range Annotations {
+		text, found := annotations[key]
+		if !found {
+			continue
+		}
+		if err := w.read(key, text); err != nil {
+			return nil, fmt.Errorf("annotation %s: %w", key, err)
+		}
+	}
+	return w, nil
+}
+
+func (w *Wish) read(key, text string) error {
+	if key == berthv1alpha1.ClusterRankingAnnotation {
+		if text != berthv1alpha1.ClusterRankingMetrics {
+			return fmt.Errorf("expected %q, found %.20q", berthv1alpha1.ClusterRankingMetrics, text)
+		}
+		w.Ranked = true
+		return nil
+	}
+	parts, err := splitList(text)
+	if err != nil {
+		return err
+	}
+	switch key {
+	case berthv1alpha1.ClusterLabelConstraintAnnotation:
+		w.Constraints.Labels, err = parseParts(constraint.Label, parts)
+	case berthv1alpha1.ClusterMetricConstraintAnnotation:
+		w.Constraints.Metrics, err = parseParts(constraint.Metric, parts)
+	default:
+		for _, p := range parts {
+			w.Constraints.CustomResources = append(w.Constraints.CustomResources, strings.TrimSpace(p.text))
+		}
+	}
+	return err
+}
+
+// And returns constraints that hold where both hold.
+func (c Constraints) And(other Constraints) Constraints {
+	return Constraints{
+		Labels: slices.Concat(c.Labels, other.Labels), Metrics: slices.Concat(c.Metrics, other.Metrics),
+		CustomResources: slices.Concat(c.CustomResources, other.CustomResources),
+	}
+}
+
+// Admits says whether a candidate can be chosen by something that meets it for the first time.
+func (c Constraints) Admits(candidate *Candidate) bool {
+	return len(rejections(&Request{Constraints: c}, candidate, false)) == 0
+}
+
+// piece is a part of a text that begins after so many characters of it.
+type piece struct {
+	text   string
+	offset int
+}
+
+// splitList cuts a text at semicolons and line breaks and leaves out what is blank.
+func splitList(text string) ([]piece, error) {
+	if len(text) > maxAnnotation {
+		return nil, fmt.Errorf("it has more than %d bytes", maxAnnotation)
+	}
+	var parts []piece
+	offset := 0
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		for p := range strings.SplitAfterSeq(line, ";") {
+			if trimmed := strings.TrimRight(p, ";\r\n"); strings.TrimSpace(trimmed) != "" {
+				parts = append(parts, piece{trimmed, offset})
+			}
+			offset += len([]rune(p))
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		return nil, errors.New("column 1: expected a constraint, found the end")
+	case len(parts) > maxListed:
+		return nil, fmt.Errorf("column %d: there are more than %d constraints", parts[maxListed].offset+1, maxListed)
+	}
+	return parts, nil
+}
+
+// parseParts reads the parts of an annotation. A mistake has its column in the whole annotation.
+func parseParts(kind constraint.Kind, parts []piece) ([]*constraint.Constraint, error) {
+	parsed := make([]*constraint.Constraint, 0, len(parts))
+	for _, p := range parts {
+		c, err := constraint.Parse(kind, p.text)
+		var mistake *constraint.SyntaxError
+		if errors.As(err, &mistake) {
+			return nil, &constraint.SyntaxError{Column: mistake.Column + p.offset, Message: mistake.Message}
+		}
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, c)
+	}
+	return parsed, nil
+}
