@@ -120,3 +120,14 @@ const (
 	// any number.
 	DividedAnnotation = "berth.dev/divided"
 )
+
+const (
+	// CopyOfLabel on a copy that a Subscription made holds the name of the object it is a copy of, or a hash of a long name.
+	CopyOfLabel = "berth.dev/copy-of"
+
+	// CopyClusterLabel on a copy that a Subscription made, and on its pods, names the Cluster that it serves.
+	CopyClusterLabel = "berth.dev/copy-cluster"
+
+	// CopiedGenerationLabel on a copy that a Subscription made holds the generation of the object when it was copied.
+	CopiedGenerationLabel = "berth.dev/copied-generation"
+)

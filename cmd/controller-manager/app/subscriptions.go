@@ -28,7 +28,7 @@ func startSubscriptions(mgr ctrl.Manager) func(context.Context) error {
 			return nil //nolint:nilerr // the process is told to end
 		}
 		controller := subscription.New(subscription.Options{
-			Client: mgr.GetClient(), Topology: topology.NewTracker(mgr.GetClient()),
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: topology.NewTracker(mgr.GetClient()),
 			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {

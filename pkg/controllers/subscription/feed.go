@@ -31,6 +31,11 @@ type feed struct {
 	// unknown says why nobody can tell what the feed wants, lost that it belongs to somebody else.
 	unknown, lost string
 
+	// remark tells what is worth knowing of a feed that is placed.
+	remark string
+	// copies is the number of copies that serve other Clusters.
+	copies int64
+
 	// bound is the number of living pods on nodes of each Cluster, running that of ready ones.
 	bound   map[string]int64
 	running int64

@@ -87,7 +87,7 @@ func (w *world) count(o client.Object) {
 func (w *world) restart() {
 	w.tracker = topology.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
-		Client: w.client, Topology: w.tracker, Clock: w.clock,
+		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock,
 		PodsOn: func(ctx context.Context) room.PodsOn {
 			return func(node string) ([]corev1.Pod, error) {
 				var all corev1.PodList

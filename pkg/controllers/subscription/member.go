@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
@@ -30,6 +31,10 @@ type member struct {
 	// problem says why nothing can be divided at present.
 	problem *problem
 	feeds   []*feed
+	// copies are those that should be, existing those that are. Known are all workloads of the namespace.
+	copies   []copied
+	existing map[object]client.Object
+	known    observations
 	// policies are those of the Subscription, by name.
 	policies map[string]*berthv1alpha1.PropagationPolicy
 	pledge   *berthv1alpha1.Pledge

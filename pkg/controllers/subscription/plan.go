@@ -47,7 +47,10 @@ func (p *pass) keep(m *member, f *feed) error {
 			f.shares = f.before
 		}
 		return nil
-	case f.wanted == nil, m.strategy == divide.Replication:
+	case m.strategy == divide.Replication:
+		m.replicate(f)
+		return nil
+	case f.wanted == nil:
 		return nil
 	case m.strategy == divide.Static:
 		return p.keepStatic(m, f)

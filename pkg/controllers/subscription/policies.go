@@ -54,13 +54,17 @@ func (r *Reconciler) writePolicies(ctx context.Context, m *member) error {
 		if policy == nil {
 			continue
 		}
-		policy.Name = name
-		wanted[name] = true
 		failures = append(failures, r.writePolicy(ctx, m.policies[name], policy))
+	}
+	for i := range m.copies {
+		c := &m.copies[i]
+		policy := m.newPolicy(&c.ref, oneOf(c.cluster), anyNumber)
+		wanted[policy.Name] = true
+		failures = append(failures, r.writePolicy(ctx, m.policies[policy.Name], policy))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.policies)) {
 		policy := m.policies[name]
-		if wanted[name] || policy.DeletionTimestamp != nil {
+		if wanted[name] || policy.DeletionTimestamp != nil || m.strategy == divide.Replication && m.problem != nil {
 			continue
 		}
 		err := r.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID})
@@ -101,6 +105,8 @@ func (m *member) policyOf(f *feed) (policy *berthv1alpha1.PropagationPolicy, kee
 		return nil, sum(f.held) > 0
 	case m.problem != nil:
 		return nil, true
+	case f.wanted == nil && (m.dynamic() || podless(f.ref)):
+		return nil, false
 	}
 	var weights []berthv1alpha1.StaticClusterWeight
 	divided := anyNumber
@@ -108,29 +114,42 @@ func (m *member) policyOf(f *feed) (policy *berthv1alpha1.PropagationPolicy, kee
 	case divide.Static:
 		weights = m.weights()
 	case divide.Replication:
-		weights = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{m.clusters[0].name}, Weight: 1}}
+		weights = oneOf(m.home(f))
 	default:
-		if f.wanted == nil {
-			return nil, false
-		}
 		weights, divided = m.seats(f.shares), strconv.FormatInt(*f.wanted, 10)
 	}
-	policy = &berthv1alpha1.PropagationPolicy{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: m.object.Namespace, Annotations: map[string]string{berthv1alpha1.DividedAnnotation: divided},
-			OwnerReferences: []metav1.OwnerReference{ownerOf(m.object)},
-		},
-		Spec: berthv1alpha1.PropagationPolicySpec{
-			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: f.ref.APIVersion, Kind: f.ref.Kind, Name: f.ref.Name}},
-			Placement:         berthv1alpha1.Placement{StaticWeightList: weights},
-		},
-	}
+	policy = m.newPolicy(f.ref, weights, divided)
 	if m.dynamic() && f.ref.Kind == "StatefulSet" {
 		// The ordinal is the seat, and the order of the seats depends on all shares: with another share ordinals would move that
 		// run where there is a place for as many.
 		policy.Spec.Rebalance.Mode = berthv1alpha1.RebalanceNever
 	}
 	return policy, true
+}
+
+func (m *member) newPolicy(
+	ref *berthv1alpha1.Feed, weights []berthv1alpha1.StaticClusterWeight, divided string,
+) *berthv1alpha1.PropagationPolicy {
+	return &berthv1alpha1.PropagationPolicy{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: m.object.Namespace, Name: subscribed.PolicyName(m.object.Name, ref),
+			Annotations:     map[string]string{berthv1alpha1.DividedAnnotation: divided},
+			OwnerReferences: []metav1.OwnerReference{ownerOf(m.object)},
+		},
+		Spec: berthv1alpha1.PropagationPolicySpec{
+			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}},
+			Placement:         berthv1alpha1.Placement{StaticWeightList: weights},
+		},
+	}
+}
+
+func oneOf(cluster string) []berthv1alpha1.StaticClusterWeight {
+	return []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{cluster}, Weight: 1}}
+}
+
+// podless says whether objects of a kind that nobody reads make no pods: those of the core group.
+func podless(ref *berthv1alpha1.Feed) bool {
+	return groupOf(ref.APIVersion) == "" && ref.Kind != "Pod"
 }
 
 // weights are the weights of the selected Clusters.

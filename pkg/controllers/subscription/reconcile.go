@@ -91,7 +91,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 	p.ledger = newLedger(func() *room.Estimator {
 		return room.NewEstimator(klog.FromContext(ctx), p.snapshot.Nodes, r.PodsOn(ctx))
 	})
-	observed := map[string]observations{}
+	observed := map[string]*surroundings{}
 	for _, s := range subscriptions {
 		if s.DeletionTimestamp != nil {
 			continue // Its policies go with it.
@@ -102,7 +102,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 			if err != nil {
 				return nil, err
 			}
-			known = observe(objects)
+			known = &surroundings{objects: objects, known: observe(objects)}
 			observed[s.Namespace] = known
 		}
 		m, err := r.member(ctx, p, s, known)
@@ -115,12 +115,19 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 	return p, nil
 }
 
+// surroundings are the workloads of a namespace.
+type surroundings struct {
+	objects *workloads.Objects
+	known   observations
+}
+
 // member reads what belongs to one Subscription.
 func (r *Reconciler) member(
-	ctx context.Context, p *pass, s *berthv1alpha1.Subscription, known observations,
+	ctx context.Context, p *pass, s *berthv1alpha1.Subscription, around *surroundings,
 ) (*member, error) {
 	m := &member{
 		object: s, strategy: subscribed.StrategyOf(&s.Spec), bundled: subscribed.Bundled(&s.Spec), pledge: s.Status.Pledge,
+		known: around.known, existing: existing(around.objects, s),
 	}
 	m.selectClusters(p.snapshot)
 	if value := s.Annotations[berthv1alpha1.RebalanceAnnotation]; value != "" {
@@ -139,7 +146,7 @@ func (r *Reconciler) member(
 	}
 	for i := range s.Spec.Feeds {
 		f := &feed{ref: &s.Spec.Feeds[i]}
-		f.observed = known[objectOf(f.ref)]
+		f.observed = around.known[objectOf(f.ref)]
 		m.read(p.index, f, i, inventory)
 		f.count(p.snapshot)
 		m.feeds = append(m.feeds, f)

@@ -52,6 +52,8 @@ type queue = workqueue.TypedRateLimitingInterface[All]
 type Options struct {
 	// Client reads from a cache, and writes.
 	Client client.Client
+	// Live reads objects whole, of which the cache has parts. It is used for what is copied.
+	Live client.Reader
 	// Topology tells which node belongs to which Cluster.
 	Topology *topology.Tracker
 	// PodsOn returns the pods on a node.

@@ -5,6 +5,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,14 +25,15 @@ import (
 // write makes known how a Subscription is divided. Where room was promised the promise is written before the policy that makes
 // use of it; otherwise the policy is, because no pod may start without it once the status tells of the feed.
 func (p *pass) write(ctx context.Context, m *member) error {
-	first, second := p.writePolicies, p.writeStatus
+	steps := []func(context.Context, *member) error{p.writePolicies, p.writeStatus}
 	if m.dynamic() || m.bundled {
-		first, second = second, first
+		slices.Reverse(steps)
 	}
-	if err := first(ctx, m); err != nil {
+	if err := steps[0](ctx, m); err != nil {
 		return err
 	}
-	return second(ctx, m)
+	// A copy comes after its policy. What is wrong with it is told in the status.
+	return errors.Join(p.writeCopies(ctx, m), steps[1](ctx, m))
 }
 
 func (p *pass) writeStatus(ctx context.Context, m *member) error {
@@ -83,7 +85,7 @@ func (m *member) binding() []string {
 
 // placement tells how a feed is divided.
 func (m *member) placement(f *feed) berthv1alpha1.FeedPlacement {
-	told := berthv1alpha1.FeedPlacement{Feed: *f.ref, Unplaced: int32(f.unplaced), Message: f.unknown + f.lost}
+	told := berthv1alpha1.FeedPlacement{Feed: *f.ref, Unplaced: int32(f.unplaced), Message: f.unknown + f.lost + f.remark}
 	if f.wanted != nil {
 		told.Replicas = ptr.To(int32(*f.wanted))
 	}
@@ -161,8 +163,8 @@ func (m *member) available() metav1.Condition {
 		switch {
 		case f.unknown+f.lost != "":
 			missing = append(missing, fmt.Sprintf("nothing is known of %s %s", f.ref.Kind, f.ref.Name))
-		case f.wanted != nil && f.running < *f.wanted:
-			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s %s run", f.running, *f.wanted, f.ref.Kind, f.ref.Name))
+		case f.wanted != nil && f.running < *f.wanted*(1+f.copies):
+			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s %s run", f.running, *f.wanted*(1+f.copies), f.ref.Kind, f.ref.Name))
 		}
 	}
 	if len(missing) > 0 {
