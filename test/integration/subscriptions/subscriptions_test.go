@@ -196,6 +196,22 @@ var _ = Describe("A Subscription", func() {
 		Expect(s.where("queue")(ctx)).NotTo(ContainSubstring("-="))
 	})
 
+	It("runs a copy in each Cluster", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.cluster(ctx, "a", "8")
+		s.cluster(ctx, "b", "8")
+		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
+			spec.SchedulingStrategy, spec.DividingScheduling = berthv1alpha1.ReplicationStrategy, nil
+		})
+		s.deploy(ctx, "web", 2)
+		until(ctx, s.where("web"), "a=2 b=2")
+		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionAvailable), berthv1alpha1.ReasonAllRunning)
+		s.scale(ctx, "web", 1)
+		until(ctx, s.where("web"), "a=1 b=1")
+		Expect(berth.BerthV1alpha1().Clusters().Delete(ctx, "b-"+s.suffix, metav1.DeleteOptions{})).To(Succeed())
+		until(ctx, s.where("web"), "a=1")
+	})
+
 	It("beats a policy of its own, which says so", func(ctx SpecContext) {
 		s := newSite(ctx)
 		s.cluster(ctx, "a", "8")
