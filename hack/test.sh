@@ -8,6 +8,7 @@
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
 # RUN=REGEXP limits unit, integration and race to the tests that match.
+# Some suites read from a real Prometheus server. If there is none and none can be got, they are skipped, and this says so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=hack/progress.sh
@@ -47,6 +48,15 @@ compile_needed() {
   compile "${flags[@]}" "${needed[@]}"
 }
 
+# need_prometheus gets a Prometheus server, or tells the tests why there is none. Without the reason its absence fails in CI.
+need_prometheus() {
+  local why
+  if ! why=$(hack/install-prometheus.sh); then
+    export BERTH_PROMETHEUS_MISSING=${why:-hack/install-prometheus.sh failed}
+    echo "Tests against a real Prometheus server are skipped: $BERTH_PROMETHEUS_MISSING"
+  fi
+}
+
 # run_tests KIND FLAG... compiles and runs the tests of a kind.
 run_tests() {
   local kind=$1 found list race=()
@@ -73,8 +83,12 @@ fuzz_all() {
 case ${1:-} in
   unit) run_tests unit -race "${unit_flags[@]}" ;;
   # One suite at a time: each has a control plane of its own, and what they wait for has a timeout.
-  integration) run_tests integration -p 1 "${integration_flags[@]}" ;;
+  integration)
+    need_prometheus
+    run_tests integration -p 1 "${integration_flags[@]}"
+    ;;
   race)
+    need_prometheus
     run_tests unit -race "${unit_flags[@]}"
     run_tests integration -race -p 1 "${integration_flags[@]}"
     ;;

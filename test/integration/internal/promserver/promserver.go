@@ -1,0 +1,163 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package promserver runs a real Prometheus server on loopback, and an exporter for it to scrape, for the suites that read from
+// one.
+package promserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+const (
+	// MissingEnv is the environment variable with the reason why there is no server on this machine. Whoever sets it knows that
+	// none can be got.
+	MissingEnv = "BERTH_PROMETHEUS_MISSING"
+
+	// startTimeout is for what takes a second on an idle machine.
+	startTimeout = 60 * time.Second
+
+	configuration = `
+global:
+  scrape_interval: 200ms
+  scrape_timeout: 200ms
+scrape_configs:
+  - job_name: exporter
+    static_configs:
+      - targets: [%q]
+`
+)
+
+// Test is what tests of both kinds have: *testing.T and GinkgoT().
+type Test interface {
+	Helper()
+	TempDir() string
+	Cleanup(f func())
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
+
+// Server is a running Prometheus server that scrapes an exporter several times a second.
+type Server struct {
+	// URL is where it answers.
+	URL string
+	// Gauges are what the exporter has: a gauge "berth_test_load" with the label "zone".
+	Gauges *prometheus.GaugeVec
+}
+
+// Start starts a server for one test, and ends it with the test. The test is skipped if this machine has no server; in CI that
+// fails unless it is known why.
+func Start(ctx context.Context, t Test) *Server {
+	t.Helper()
+	program, err := find()
+	why := os.Getenv(MissingEnv)
+	switch {
+	case err == nil:
+	case why != "":
+		t.Skipf("no Prometheus server: %s", why)
+	case os.Getenv("CI") != "":
+		t.Fatalf("%v", err)
+	default:
+		t.Skipf("%v", err)
+	}
+	gauge := prometheus.GaugeOpts{Name: "berth_test_load", Help: "What the test says."}
+	server := &Server{Gauges: prometheus.NewGaugeVec(gauge, []string{"zone"})}
+	if err := server.run(ctx, t, program); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return server
+}
+
+// find returns the program that hack/install-prometheus.sh got, or else that of the machine.
+func find() (string, error) {
+	dir, err := controlplane.FindBinDir()
+	if err != nil {
+		return "", err
+	}
+	if program, err := exec.LookPath(filepath.Join(dir, "prometheus")); err == nil {
+		return program, nil
+	}
+	program, err := exec.LookPath("prometheus")
+	if err != nil {
+		return "", fmt.Errorf("no Prometheus server here, hack/install-prometheus.sh gets one: %w", err)
+	}
+	return program, nil
+}
+
+func (s *Server) run(ctx context.Context, t Test, program string) error {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(s.Gauges); err != nil {
+		return err
+	}
+	exporter := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	t.Cleanup(exporter.Close)
+	port, err := controlplane.FreePort()
+	if err != nil {
+		return err
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf(configuration, strings.TrimPrefix(exporter.URL, "http://"))
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	process, err := controlplane.StartProcess(ctx, controlplane.ProcessOptions{
+		Name: "prometheus", Path: program, LogPath: filepath.Join(dir, "log"), Args: []string{
+			"--config.file=" + config, "--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.listen-address=" + address,
+			"--log.level=warn",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() {
+		if err := process.Stop(startTimeout); err != nil {
+			t.Fatalf("stopping prometheus: %v", err)
+		}
+	})
+	s.URL = "http://" + address
+	return s.await(ctx, process)
+}
+
+// await waits until the server says that it is ready.
+func (s *Server) await(ctx context.Context, process *controlplane.Process) error {
+	exited := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-process.Done():
+			exited <- process.Wait()
+		case <-ctx.Done():
+		}
+	}()
+	return controlplane.Await(ctx, startTimeout, exited, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/-/ready", http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("prometheus says %s", response.Status)
+		}
+		return nil
+	})
+}
