@@ -20,8 +20,7 @@ import (
 // given to the new one, so that at no time two have it.
 func (p *pass) commons(ctx context.Context) (more bool, err error) {
 	record, desired := p.commonsRecord()
-	next, step := home.Next(berthv1alpha1.CommonsName, record, desired, p.schedulers)
-	if step == home.Stay {
+	if _, step := home.Next(berthv1alpha1.CommonsName, record, desired, p.schedulers); step == home.Stay {
 		return record.Home != desired, nil
 	}
 	// The cache may be behind what this very controller wrote.
@@ -37,7 +36,8 @@ func (p *pass) commons(ctx context.Context) (more bool, err error) {
 		}
 	}
 	record, desired = fresh.commonsRecord()
-	if next, step = home.Next(berthv1alpha1.CommonsName, record, desired, fresh.schedulers); step == home.Stay || !p.stillFenced() {
+	next, step := home.Next(berthv1alpha1.CommonsName, record, desired, fresh.schedulers)
+	if step == home.Stay || !p.stillFenced() {
 		return true, nil
 	}
 	return true, fresh.writeCommons(ctx, record, next, step)
@@ -45,35 +45,15 @@ func (p *pass) commons(ctx context.Context) (more bool, err error) {
 
 // commonsRecord returns who has the commons, and who should: whoever has them as long as it is ready, otherwise the first.
 func (p *pass) commonsRecord() (record home.Record, desired string) {
-	takes := func(name string) bool {
-		s := p.schedulers[name]
-		return s.Registered && s.Alive && !s.Leaving
-	}
 	for _, name := range p.sortedNames() {
-		c := p.objects[name].Status.Commons
-		if c != nil {
-			record.Home, record.Moving = name, c.Draining
-			record.Revision = max(record.Revision, c.Revision)
+		if c := p.objects[name].Status.Commons; c != nil && record.Home == "" {
+			record = home.Record{Home: name, Moving: c.Draining, Revision: c.Revision}
 		}
-		for _, d := range p.objects[name].Status.Drained {
-			if d.Cluster == berthv1alpha1.CommonsName {
-				record.Revision = max(record.Revision, d.Revision)
-			}
-		}
-	}
-	if record.Home != "" {
-		record.Revision = p.objects[record.Home].Status.Commons.Revision
-	}
-	if record.Home != "" && takes(record.Home) {
-		return record, record.Home
-	}
-	for _, name := range p.sortedNames() {
-		if takes(name) {
+		if desired == "" && p.schedulers[name].Takes() {
 			desired = name
-			break
 		}
 	}
-	if desired == "" && record.Home != "" && !p.schedulers[record.Home].Leaving {
+	if owner := p.schedulers[record.Home]; owner.Takes() || desired == "" && owner.Keeps() {
 		desired = record.Home
 	}
 	// Where the commons go is not written down, so it cannot differ.

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -174,43 +173,6 @@ func recordOf(c *berthv1alpha1.Cluster) home.Record {
 	return r
 }
 
-// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot be taken keeps what it has.
-func (p *pass) fence(ctx context.Context, desired []string) error {
-	loses := map[string]bool{}
-	for i, c := range p.inputs {
-		if c.Record.Home != "" && c.Record.Home != desired[i] {
-			loses[c.Record.Home] = true
-		}
-	}
-	for name, s := range p.objects {
-		if s.Status.Commons != nil && p.schedulers.Taking() > 0 {
-			loses[name] = true
-		}
-	}
-	var errs []error
-	for name := range loses {
-		s := p.schedulers[name]
-		if s.Alive {
-			continue
-		}
-		key := scheduler.DefaultLease(name)
-		if object := p.objects[name]; object != nil {
-			key = scheduler.LeaseOf(object)
-		}
-		until, taken, err := p.Leases.Take(ctx, key)
-		errs = append(errs, err)
-		if s.Fenced = taken; taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
-			p.fencedUntil = until
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.
-func (p *pass) stillFenced() bool {
-	return p.fencedUntil.IsZero() || time.Now().Before(p.fencedUntil)
-}
-
 // writeClusters writes what has changed, and says whether more is to come.
 func (p *pass) writeClusters(ctx context.Context, desired []string, records []home.Record) (unsettled bool, err error) {
 	errs := make([]error, len(p.clusters))
@@ -305,55 +267,6 @@ func (p *pass) bound(c *berthv1alpha1.Cluster, desired string, record home.Recor
 			c.Spec.HomeScheduler, record.Home)
 	}
 	return condition
-}
-
-// finalize keeps each Scheduler until it has given everything up, and says whether one is leaving.
-func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving bool, err error) {
-	var errs []error
-	for _, before := range p.objects {
-		has := slices.Contains(before.Finalizers, berthv1alpha1.SchedulerFinalizer)
-		if before.DeletionTimestamp != nil && has {
-			leaving = true
-		}
-		if wants, err := p.needed(ctx, before, records); err != nil || has == wants {
-			errs = append(errs, err)
-			continue
-		}
-		after := before.DeepCopy()
-		if has {
-			after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == berthv1alpha1.SchedulerFinalizer })
-		} else {
-			after.Finalizers = append(after.Finalizers, berthv1alpha1.SchedulerFinalizer)
-		}
-		err := p.Client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-			errs = append(errs, fmt.Errorf("writing the finalizer of scheduler %s: %w", before.Name, err))
-		}
-	}
-	return leaving, errors.Join(errs...)
-}
-
-// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons or a
-// waiting pod is its own. Pods can go elsewhere only if there is another scheduler.
-func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []home.Record) (bool, error) {
-	if s.DeletionTimestamp == nil {
-		return true, nil
-	}
-	if !slices.Contains(s.Finalizers, berthv1alpha1.SchedulerFinalizer) {
-		return false, nil
-	}
-	owned := slices.ContainsFunc(p.inputs, func(c home.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
-		slices.ContainsFunc(records, func(r home.Record) bool { return r.Home == s.Name || r.To == s.Name })
-	if owned || s.Status.Commons != nil || p.schedulers.Taking() == 0 {
-		return owned || s.Status.Commons != nil, nil
-	}
-	var pods corev1.PodList
-	err := p.Client.List(ctx, &pods, client.MatchingLabels{berthv1alpha1.HomeSchedulerLabel: s.Name}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return false, fmt.Errorf("listing the pods of scheduler %s: %w", s.Name, err)
-	}
-	waits := func(pod corev1.Pod) bool { return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil }
-	return len(p.objects) > 1 && slices.ContainsFunc(pods.Items, waits), nil
 }
 
 // sortedNames returns the names of the schedulers in order.

@@ -108,29 +108,29 @@ func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 	allowed := map[string]bool{}
 	if selective(pod) {
-		admits := admission(pod)
-		for _, node := range p.topology.Nodes() {
-			h := p.homeOfNode(node.Name)
-			if h == "" || allowed[h] || only != nil && !only[h] {
-				continue
-			}
-			if admits(node) {
-				allowed[h] = true
-			}
-		}
+		p.admitted(pod, allowed)
 	} else {
 		for _, name := range p.order {
-			if (only == nil || only[name]) && (p.homes[name].nodes > 0 || name == p.commons) {
-				allowed[name] = true
-			}
+			allowed[name] = p.homes[name].nodes > 0 || name == p.commons
 		}
 	}
+	maps.DeleteFunc(allowed, func(name string, admitted bool) bool { return !admitted || only != nil && !only[name] })
 	if len(allowed) == 0 {
 		for _, name := range p.order {
 			allowed[name] = true
 		}
 	}
 	return allowed
+}
+
+// admitted fills in the homes of the nodes that the selectors of the pod admit.
+func (p *pass) admitted(pod *corev1.Pod, allowed map[string]bool) {
+	admits := admission(pod)
+	for _, node := range p.topology.Nodes() {
+		if h := p.homeOfNode(node.Name); h != "" && !allowed[h] && admits(node) {
+			allowed[h] = true
+		}
+	}
 }
 
 func (p *pass) choose(pod *corev1.Pod, allowed map[string]bool) string {

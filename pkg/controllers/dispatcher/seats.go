@@ -85,6 +85,13 @@ func (s *share) count(pods []*corev1.Pod) {
 			}
 		}
 	}
+	s.findSeats()
+	// Whoever has a home with a free seat keeps it, so they come first.
+	slices.SortStableFunc(s.waiting, func(a, b *corev1.Pod) int { return s.rank(a) - s.rank(b) })
+}
+
+// findSeats finds out which homes have clusters of the policy, and how many free seats.
+func (s *share) findSeats() {
 	if s.observed.ReplicasKnown {
 		s.plan = s.seats.Plan(int64(s.observed.Replicas))
 	}
@@ -106,8 +113,6 @@ func (s *share) count(pods []*corev1.Pod) {
 			}
 		}
 	}
-	// Whoever has a home with a free seat keeps it, so they come first.
-	slices.SortStableFunc(s.waiting, func(a, b *corev1.Pod) int { return s.rank(a) - s.rank(b) })
 }
 
 func (s *share) rank(pod *corev1.Pod) int {
@@ -120,37 +125,42 @@ func (s *share) rank(pod *corev1.Pod) int {
 // homeFor returns the home of a seat for the pod, which it takes up, empty if no seat is known to be free.
 func (s *share) homeFor(pod *corev1.Pod) string {
 	if ordinal, fixed := workload.Ordinal(pod, s.observed.OrdinalStart); fixed {
-		if ordinal < apportion.MaxSeats {
-			if cluster, found := s.seats.Plan(int64(ordinal) + 1).Owner(int64(ordinal)); found {
-				return s.homeOf[s.seats.Name(cluster)]
-			}
-		}
-		return ""
+		return s.homeOfSeat(ordinal)
 	}
 	present := s.homeNow(pod)
-	if s.plan == nil {
-		if s.of[present] && !s.inVain(pod) {
-			return present
-		}
-		if s.turn == present {
-			return "" // it was tried there in vain
-		}
+	switch {
+	case s.plan == nil && s.of[present] && !s.inVain(pod):
+		return present
+	case s.plan == nil && s.turn == present:
+		return "" // it was tried there in vain
+	case s.plan == nil:
 		return s.turn
 	}
-	best := ""
-	if s.free[present] > 0 {
-		best = present
-	} else {
+	best := present
+	if s.free[present] <= 0 {
 		for _, name := range s.order {
-			if s.free[name] > 0 && (best == "" || s.free[name] > s.free[best]) {
+			if s.free[name] > s.free[best] {
 				best = name
 			}
 		}
 	}
-	if best != "" {
-		s.free[best]--
+	if s.free[best] <= 0 {
+		return ""
 	}
+	s.free[best]--
 	return best
+}
+
+// homeOfSeat returns the home of the cluster that owns a seat.
+func (s *share) homeOfSeat(seat int32) string {
+	if seat >= apportion.MaxSeats {
+		return ""
+	}
+	cluster, found := s.seats.Plan(int64(seat) + 1).Owner(int64(seat))
+	if !found {
+		return ""
+	}
+	return s.homeOf[s.seats.Name(cluster)]
 }
 
 // rest gives pods without a seat to some home of the policy, or to any if the policy lets them go anywhere.

@@ -5,10 +5,10 @@ package home_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,7 +141,7 @@ func TestUnionIsThatOfTheClustersThatAreThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []*berthv1alpha1.Cluster
 		for i := range rapid.IntRange(1, 6).Draw(t, "clusters") {
-			all = append(all, cluster(fmt.Sprint(i), rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "city"),
+			all = append(all, cluster(strconv.Itoa(i), rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "city"),
 				rapid.SampledFrom([]string{"s", "m"}).Draw(t, "flavor"), rapid.Int64Range(0, 9).Draw(t, "capacity"),
 				rapid.Int64Range(0, 3).Draw(t, "price")))
 		}

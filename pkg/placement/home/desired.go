@@ -27,13 +27,13 @@ type Scheduler struct {
 	Drained map[string]int64
 }
 
-// takes says whether the scheduler may be given clusters.
-func (s *Scheduler) takes() bool {
+// Takes says whether the scheduler may be given clusters. There may be none.
+func (s *Scheduler) Takes() bool {
 	return s != nil && s.Registered && !s.Leaving && s.Alive
 }
 
-// keeps says whether what is bound to the scheduler stays when nobody can take it.
-func (s *Scheduler) keeps() bool {
+// Keeps says whether what is bound to the scheduler stays when nobody can take it.
+func (s *Scheduler) Keeps() bool {
 	return s != nil && s.Registered && !s.Leaving
 }
 
@@ -56,7 +56,7 @@ type Schedulers map[string]*Scheduler
 func (s Schedulers) Taking() int {
 	n := 0
 	for _, scheduler := range s {
-		if scheduler.takes() {
+		if scheduler.Takes() {
 			n++
 		}
 	}
@@ -71,7 +71,7 @@ func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	desired := make([]string, len(clusters))
 	var ready []rendezvous.Scheduler
 	for _, s := range schedulers {
-		if s.takes() {
+		if s.Takes() {
 			ready = append(ready, rendezvous.Scheduler{Name: s.Name, Weight: s.Weight})
 		}
 	}
@@ -81,10 +81,10 @@ func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 		switch {
 		case c.Leaving:
 		case len(ready) == 0:
-			if schedulers[c.Record.Home].keeps() {
+			if schedulers[c.Record.Home].Keeps() {
 				desired[i] = c.Record.Home
 			}
-		case schedulers[c.Pin].takes():
+		case schedulers[c.Pin].Takes():
 			desired[i] = c.Pin
 		default:
 			free, at = append(free, rendezvous.Cluster{Name: c.Name}), append(at, i)

@@ -5,7 +5,9 @@ package home_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,7 +132,7 @@ func TestDrainsAreLimited(t *testing.T) {
 	clusters := make([]home.Cluster, 10)
 	desired := make([]string, 10)
 	for i := range clusters {
-		clusters[i] = home.Cluster{Name: fmt.Sprint(i), Record: home.Record{Home: "a"}}
+		clusters[i] = home.Cluster{Name: strconv.Itoa(i), Record: home.Record{Home: "a"}}
 		desired[i] = "b"
 	}
 	clusters[9].Record = home.Record{Home: "a", Moving: true, To: "b"}
@@ -173,47 +175,62 @@ func TestNoTwoSchedulersPlaceOnOneCluster(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "events") {
 			name := rapid.SampledFrom(names).Draw(t, "scheduler")
 			cluster := rapid.IntRange(0, len(w.clusters)-1).Draw(t, "cluster")
-			s := w.schedulers[name]
-			switch rapid.IntRange(0, 6).Draw(t, "event") {
-			case 0:
-				w.seen[name][cluster] = w.clusters[cluster].Record
-			case 1:
-				if w.mayPlace(name, cluster) {
-					w.busy[name][cluster] = true
-				}
-			case 2:
-				w.busy[name][cluster] = false
-			case 3:
-				if r := w.seen[name][cluster]; r.Home == name && r.Moving && !w.busy[name][cluster] {
-					s.Drained[w.clusters[cluster].Name] = r.Revision
-				}
-			case 4:
-				s.Leaving = !s.Leaving
-			case 5:
-				// A dead scheduler is fenced by taking its lease; what it had under way has ended by then. One that comes back
-				// reads everything before it places anything.
-				s.Alive, s.Fenced = s.Fenced, !s.Fenced
-				clear(w.busy[name])
-				for i := range w.clusters {
-					w.seen[name][i] = w.clusters[i].Record
-				}
-			case 6:
-				w.reconcile(t, 2)
-			}
-			for i := range w.clusters {
-				var placing []string
-				for _, name := range names {
-					if w.busy[name][i] || w.mayPlace(name, i) {
-						placing = append(placing, name)
-					}
-				}
-				if len(placing) > 1 {
-					t.Fatalf("%v place pods on cluster %s", placing, w.clusters[i].Name)
-				}
-			}
+			w.event(t, name, cluster)
+			w.check(t)
 		}
 		w.converge(t)
 	})
+}
+
+// event lets something happen.
+func (w *world) event(t *rapid.T, name string, cluster int) {
+	s := w.schedulers[name]
+	switch rapid.IntRange(0, 6).Draw(t, "event") {
+	case 0:
+		w.seen[name][cluster] = w.clusters[cluster].Record
+	case 1:
+		if w.mayPlace(name, cluster) {
+			w.busy[name][cluster] = true
+		}
+	case 2:
+		w.busy[name][cluster] = false
+	case 3:
+		w.acknowledge(name, cluster)
+	case 4:
+		s.Leaving = !s.Leaving
+	case 5:
+		// A dead scheduler is fenced by taking its lease; what it had under way has ended by then. One that comes back
+		// reads everything before it places anything.
+		s.Alive, s.Fenced = s.Fenced, !s.Fenced
+		clear(w.busy[name])
+		for i := range w.clusters {
+			w.seen[name][i] = w.clusters[i].Record
+		}
+	case 6:
+		w.reconcile(t, 2)
+	}
+}
+
+// acknowledge lets a scheduler say that a cluster is drained, if it is asked to and can.
+func (w *world) acknowledge(name string, cluster int) {
+	if r := w.seen[name][cluster]; r.Home == name && r.Moving && !w.busy[name][cluster] {
+		w.schedulers[name].Drained[w.clusters[cluster].Name] = r.Revision
+	}
+}
+
+// check fails if two schedulers have pods under way, or could have, on one cluster.
+func (w *world) check(t *rapid.T) {
+	for i := range w.clusters {
+		var placing []string
+		for _, name := range slices.Sorted(maps.Keys(w.schedulers)) {
+			if w.busy[name][i] || w.mayPlace(name, i) {
+				placing = append(placing, name)
+			}
+		}
+		if len(placing) > 1 {
+			t.Fatalf("%v place pods on cluster %s", placing, w.clusters[i].Name)
+		}
+	}
 }
 
 func (w *world) reconcile(t *rapid.T, budget int) []home.Step {

@@ -6,6 +6,7 @@ package homescheduler
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -122,9 +123,7 @@ func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, a := range found {
-		s.adopting[name] = a
-	}
+	maps.Copy(s.adopting, found)
 	return nil
 }
 

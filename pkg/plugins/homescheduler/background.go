@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// lookInterval is how often it is looked what there is to adopt or to acknowledge. Changes are looked at at once.
+	// lookInterval is how often it is looked what there is to adopt or to acknowledge. A change waits for no longer.
 	lookInterval = 200 * time.Millisecond
 	// requestTimeout bounds one round of requests.
 	requestTimeout = 10 * time.Second
@@ -145,7 +145,7 @@ func (s *Shared) acknowledge(ctx context.Context, b *Background, homes *catalog.
 	}
 	guarded, leave, err := b.Fence.Enter(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // whoever is the leader does it
+		return nil // whoever is the leader does it
 	}
 	defer leave()
 	_, err = b.Berth.BerthV1alpha1().Schedulers().Patch(guarded, s.Self, types.MergePatchType, patch, metav1.PatchOptions{}, "status")

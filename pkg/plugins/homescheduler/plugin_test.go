@@ -201,7 +201,8 @@ func TestHints(t *testing.T) {
 
 // With one scheduler, or none, nothing is felt and nothing is written.
 func TestAloneItDoesNothing(t *testing.T) {
-	objects := append(world()[4:], plugintest.Site("mine"), plugintest.Site("other"))
+	objects := world()[4:]
+	objects = append(objects, plugintest.Site("mine"), plugintest.Site("other"))
 	tests := map[string][]plugintest.Option{"no Scheduler": nil, "the only one": {plugintest.Named("a")}}
 	for name, options := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -104,14 +104,7 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 	if s.set.homes == homes && s.set.shape == s.View.Shape() && s.set.adoption == adoption {
 		return s.set.state
 	}
-	own := make([]bool, s.View.Clusters())
-	for cluster := range homes.Clusters {
-		if s.mineLocked(homes, cluster) && cluster != berthv1alpha1.CommonsName {
-			if id := s.View.ClusterID(cluster); int(id) < len(own) {
-				own[id] = true
-			}
-		}
-	}
+	own := s.ownClusters(homes)
 	commons := s.mineLocked(homes, berthv1alpha1.CommonsName)
 	names := sets.New[string]()
 	for n, info := range nodes {
@@ -124,6 +117,20 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 		homes: homes, shape: s.View.Shape(), adoption: adoption, state: &state{nodes: names, clusters: own},
 	}
 	return s.set.state
+}
+
+// ownClusters returns the clusters of this scheduler by their ID in the view.
+func (s *Shared) ownClusters(homes *catalog.Homes) []bool {
+	own := make([]bool, s.View.Clusters())
+	for cluster := range homes.Clusters {
+		if cluster == berthv1alpha1.CommonsName || !s.mineLocked(homes, cluster) {
+			continue
+		}
+		if id := s.View.ClusterID(cluster); int(id) < len(own) {
+			own[id] = true
+		}
+	}
+	return own
 }
 
 // reserve notes that a pod is on its way to a node, and returns false if the node is not this scheduler's any more. What is noted

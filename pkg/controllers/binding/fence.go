@@ -1,0 +1,54 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"berth.dev/berth/pkg/controllers/scheduler"
+)
+
+// losing returns the schedulers that are not alive and are to lose something.
+func (p *pass) losing(desired []string) []string {
+	losing := map[string]bool{}
+	for i, c := range p.inputs {
+		if c.Record.Home != "" && c.Record.Home != desired[i] && !p.schedulers[c.Record.Home].Alive {
+			losing[c.Record.Home] = true
+		}
+	}
+	for name, s := range p.objects {
+		if s.Status.Commons != nil && p.schedulers.Taking() > 0 && !p.schedulers[name].Alive {
+			losing[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(losing))
+}
+
+// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot be taken keeps what it has.
+func (p *pass) fence(ctx context.Context, desired []string) error {
+	losing := p.losing(desired)
+	errs := make([]error, 0, len(losing))
+	for _, name := range losing {
+		key := scheduler.DefaultLease(name)
+		if object := p.objects[name]; object != nil {
+			key = scheduler.LeaseOf(object)
+		}
+		until, taken, err := p.Leases.Take(ctx, key)
+		errs = append(errs, err)
+		p.schedulers[name].Fenced = taken
+		if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
+			p.fencedUntil = until
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.
+func (p *pass) stillFenced() bool {
+	return p.fencedUntil.IsZero() || time.Now().Before(p.fencedUntil)
+}

@@ -1,0 +1,76 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/home"
+)
+
+// finalize keeps each Scheduler until it has given everything up, and says whether one is leaving.
+func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving bool, err error) {
+	var errs []error
+	for _, before := range p.objects {
+		has := slices.Contains(before.Finalizers, berthv1alpha1.SchedulerFinalizer)
+		if before.DeletionTimestamp != nil && has {
+			leaving = true
+		}
+		if wants, err := p.needed(ctx, before, records); err != nil || has == wants {
+			errs = append(errs, err)
+			continue
+		}
+		after := before.DeepCopy()
+		if has {
+			after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == berthv1alpha1.SchedulerFinalizer })
+		} else {
+			after.Finalizers = append(after.Finalizers, berthv1alpha1.SchedulerFinalizer)
+		}
+		err := p.Client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			errs = append(errs, fmt.Errorf("writing the finalizer of scheduler %s: %w", before.Name, err))
+		}
+	}
+	return leaving, errors.Join(errs...)
+}
+
+// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons or a
+// waiting pod is its own. Pods can go elsewhere only if there is another scheduler.
+func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []home.Record) (bool, error) {
+	if s.DeletionTimestamp == nil {
+		return true, nil
+	}
+	if !slices.Contains(s.Finalizers, berthv1alpha1.SchedulerFinalizer) {
+		return false, nil
+	}
+	if p.owns(s, records) {
+		return true, nil
+	}
+	if p.schedulers.Taking() == 0 || len(p.objects) < 2 {
+		return false, nil
+	}
+	var pods corev1.PodList
+	err := p.Client.List(ctx, &pods, client.MatchingLabels{berthv1alpha1.HomeSchedulerLabel: s.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return false, fmt.Errorf("listing the pods of scheduler %s: %w", s.Name, err)
+	}
+	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
+		return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil
+	}), nil
+}
+
+// owns says whether something is bound to a Scheduler, or on its way to it.
+func (p *pass) owns(s *berthv1alpha1.Scheduler, records []home.Record) bool {
+	return s.Status.Commons != nil ||
+		slices.ContainsFunc(p.inputs, func(c home.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
+		slices.ContainsFunc(records, func(r home.Record) bool { return r.Home == s.Name || r.To == s.Name })
+}
