@@ -195,3 +195,17 @@ func TestNobodyIsKilledWhenWaitingSuffices(t *testing.T) {
 		t.Errorf("PostFilter says %v and deleted %v", attempt.PostFilter, deleted(s, high))
 	}
 }
+
+func TestAPreemptorThatIsTriedAgainAtOnceKillsNobodyElse(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "2")))
+	placeAll(t, s, withPriority(asking("low", "matlab", "1"), 1), withPriority(asking("other", "matlab", "1"), 2))
+	// The API server has accepted the deletion, and the scheduler has not heard of it.
+	s.Kube.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+	high := withPriority(asking("high", "matlab", "1"), 10)
+	s.Try(high)
+	deleted(s, high)
+	s.Try(high)
+	if diff := cmp.Diff([]string{"low"}, deleted(s, high)); diff != "" {
+		t.Errorf("deleted pods (-want +got):\n%s", diff)
+	}
+}

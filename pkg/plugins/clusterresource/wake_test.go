@@ -144,3 +144,30 @@ func onNode(pod *corev1.Pod, node string) *corev1.Pod {
 	pod.Spec.NodeName = node
 	return pod
 }
+
+func TestAReleaseServesPodsWhoseNodesDrawOnThePool(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1")))
+	s.MustPlace(onRack(asking("on a", "disk", "1"), "a"))
+	holder := s.MustPlace(onRack(asking("on b", "disk", "1"), "b"))
+	older, younger := onRack(aged(asking("older", "disk", "1"), 9), "a"), onRack(aged(asking("younger", "disk", "1"), 1), "b")
+	s.Try(older)
+	s.Try(younger)
+	if hint(s, fwk.Pod, older, holder, nil) {
+		t.Error("a pod is woken whose nodes do not draw on the pool")
+	}
+	if !hint(s, fwk.Pod, younger, holder, nil) {
+		t.Error("the pod that the release can serve sleeps on")
+	}
+}
+
+func TestTheReleaseOfAPodThatSomebodyElseBoundWakes(t *testing.T) {
+	foreign := onNode(asking("foreign", "matlab", "1"), "a1")
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1"), foreign))
+	first, second := aged(asking("first", "matlab", "1"), 9), aged(asking("second", "matlab", "1"), 1)
+	s.Try(first)
+	s.Try(second)
+	got := []bool{hint(s, fwk.Pod, first, foreign, nil), hint(s, fwk.Pod, second, foreign, nil)}
+	if diff := cmp.Diff([]bool{true, false}, got); diff != "" {
+		t.Errorf("woken pods, the first and the second (-want +got):\n%s", diff)
+	}
+}
