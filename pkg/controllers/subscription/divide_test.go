@@ -318,3 +318,29 @@ func TestPoliciesOfFormerFeedsAreRemovedAndEditsReverted(t *testing.T) {
 		t.Errorf("the policy of somebody else: %v", err)
 	}
 }
+
+func TestWhatIsWrittenCountsBeforeTheCacheShowsIt(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 4)
+	w.deploy("web", 3)
+	w.subscribe("shop", []string{"web"}, bundle)
+	stale := &berthv1alpha1.SubscriptionList{}
+	if err := w.client.List(t.Context(), stale); err != nil {
+		t.Fatal(err)
+	}
+	w.stale = stale
+	w.pass()
+	w.deploy("web", 4)
+	w.pass()
+	w.want("the status", w.told("shop"), "web a=4")
+	w.pass()
+	if w.statusWrites != 2 {
+		t.Errorf("%d writes of the status for two changes", w.statusWrites)
+	}
+	w.stale = nil
+	w.pass()
+	w.want("the status when the cache has caught up", w.told("shop"), "web a=4")
+	if w.statusWrites != 2 {
+		t.Errorf("%d writes of the status when the cache has caught up", w.statusWrites)
+	}
+}

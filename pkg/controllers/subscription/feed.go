@@ -95,7 +95,7 @@ func (m *member) read(index *subscribed.Index, f *feed, i int, inventory *berthv
 	case at != i:
 		f.lost = "it is listed twice"
 	case m.dynamic() || m.bundled:
-		m.readInventory(f, i, inventory)
+		m.readInventory(f, inventory)
 	default:
 		f.readWorkload()
 	}
@@ -112,25 +112,26 @@ func (f *feed) readWorkload() {
 }
 
 // readInventory takes requirements from the inventory. The number of replicas is the present one where Berth reads the kind.
-func (m *member) readInventory(f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
-	if inventory == nil || i >= len(inventory.Spec.Feeds) || objectOf(&inventory.Spec.Feeds[i].Feed) != objectOf(f.ref) {
+func (m *member) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) {
+	order := orderOf(inventory, f.ref)
+	switch {
+	case order == nil:
 		f.unknown = "the FeedInventory does not tell of it yet"
 		return
-	}
-	if i < len(inventory.Status.Feeds) && objectOf(&inventory.Status.Feeds[i].Feed) == objectOf(f.ref) {
-		if c := apimeta.FindStatusCondition(inventory.Status.Feeds[i].Conditions, berthv1alpha1.FeedParsed); c != nil &&
-			c.Status == metav1.ConditionFalse {
-			f.unknown = c.Message
-			return
-		}
-	}
-	order := &inventory.Spec.Feeds[i]
-	if order.DesiredReplicas == nil {
+	case troubleOf(inventory, f.ref) != "":
+		f.unknown = troubleOf(inventory, f.ref)
+		return
+	case order.DesiredReplicas == nil:
 		return // It is copied whole.
-	}
-	f.wanted = new(int64(*order.DesiredReplicas))
-	if f.observed != nil && f.observed.ReplicasKnown {
+	case f.observed != nil && f.observed.ReplicasKnown:
 		f.wanted = new(int64(f.observed.Replicas))
+	case f.ref.Kind == workloads.KindJob && isRead(f.ref) && m.admitted():
+		f.wanted = new(int64(0)) // It has finished.
+	case isRead(f.ref):
+		f.unknown = "it does not exist, or has finished"
+		return
+	default:
+		f.wanted = new(int64(*order.DesiredReplicas))
 	}
 	f.sample = &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: m.object.Namespace, Labels: f.labels()},
@@ -140,6 +141,34 @@ func (m *member) readInventory(f *feed, i int, inventory *berthv1alpha1.FeedInve
 			Containers: []corev1.Container{{Resources: order.ReplicaRequirements.Resources}},
 		},
 	}
+}
+
+// orderOf returns what an inventory, which may be nil, tells of a feed.
+func orderOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) *berthv1alpha1.FeedOrder {
+	if inventory == nil {
+		return nil
+	}
+	for i := range inventory.Spec.Feeds {
+		if order := &inventory.Spec.Feeds[i]; objectOf(&order.Feed) == objectOf(ref) {
+			return order
+		}
+	}
+	return nil
+}
+
+// troubleOf says why an inventory tells nothing of a feed, empty if it does.
+func troubleOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) string {
+	for i := range inventory.Status.Feeds {
+		status := &inventory.Status.Feeds[i]
+		if objectOf(&status.Feed) != objectOf(ref) {
+			continue
+		}
+		parsed := apimeta.FindStatusCondition(status.Conditions, berthv1alpha1.FeedParsed)
+		if parsed != nil && parsed.Status == metav1.ConditionFalse {
+			return parsed.Message
+		}
+	}
+	return ""
 }
 
 // labels are those by which the workload knows its pods, and by which they may avoid each other.

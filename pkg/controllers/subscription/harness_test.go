@@ -44,6 +44,8 @@ type world struct {
 	// statusWrites and policyWrites count.
 	statusWrites, policyWrites int
 	pods                       int
+	// stale is what the cache has of Subscriptions if it lags behind.
+	stale *berthv1alpha1.SubscriptionList
 }
 
 func newWorld(t *testing.T) *world {
@@ -63,6 +65,13 @@ func newWorld(t *testing.T) *world {
 			) error {
 				w.statusWrites++
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if subscriptions, ok := list.(*berthv1alpha1.SubscriptionList); ok && w.stale != nil {
+					w.stale.DeepCopyInto(subscriptions)
+					return nil
+				}
+				return c.List(ctx, list, opts...)
 			},
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				w.count(o)
