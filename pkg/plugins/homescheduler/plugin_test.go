@@ -98,7 +98,7 @@ func TestClusterResourcesAreGivenOutByOneScheduler(t *testing.T) {
 }
 
 func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
-	s := plugintest.New(t, world(), plugintest.Named("a"))
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
 	first := pod(0, "a")
 	s.WaitFor("a node", func() bool { return s.Try(first).Node != "" })
 	attempt := s.Try(first)
@@ -110,8 +110,14 @@ func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
 		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
 	})
 	s.WaitFor("the drain to be seen", func() bool { return s.Try(pod(2, "a")).Node == "" })
-	if got := drained(t, s, "a"); len(got) != 0 {
-		t.Fatalf("the drain is acknowledged while a pod is being bound: %v", got)
+	idle := []berthv1alpha1.Drained{{Cluster: "idle", Revision: 2}}
+	change(t, s, "idle", func(c *berthv1alpha1.ClusterStatus) {
+		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+	})
+	// It is told after the other one would have been.
+	s.WaitFor("the acknowledgement of an idle cluster", func() bool { return len(drained(t, s, "a")) > 0 })
+	if diff := cmp.Diff(idle, drained(t, s, "a")); diff != "" {
+		t.Fatalf("a drain is acknowledged while a pod is being bound there (-want +got):\n%s", diff)
 	}
 	status := s.Framework.RunReservePluginsReserve(s.Context(), lateAttempt.State, late, lateAttempt.Node)
 	if status.IsSuccess() {
@@ -119,11 +125,11 @@ func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
 	}
 	s.Bind(assumed, attempt)
 	s.Framework.RunPostBindPlugins(s.Context(), attempt.State, assumed, attempt.Node)
-	want := []berthv1alpha1.Drained{{Cluster: "mine", Revision: 2}}
+	want := append(slices.Clone(idle), berthv1alpha1.Drained{Cluster: "mine", Revision: 2})
 	s.WaitFor("the acknowledgement", func() bool { return cmp.Equal(want, drained(t, s, "a")) })
 
 	change(t, s, "mine", func(c *berthv1alpha1.ClusterStatus) { c.HomeTransfer, c.HomeRevision = nil, 3 })
-	s.WaitFor("the acknowledgement to be withdrawn", func() bool { return len(drained(t, s, "a")) == 0 })
+	s.WaitFor("the acknowledgement to be withdrawn", func() bool { return cmp.Equal(idle, drained(t, s, "a")) })
 	place(t, s, pod(3, "a"))
 }
 
