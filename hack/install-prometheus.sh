@@ -36,7 +36,8 @@ download() {
 download_afresh() {
   local own=(-o Dir::State="$work/state" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$work/cache")
   mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
-  (cd "$work" && timeout 300 apt-get "${patience[@]}" "${own[@]}" -o APT::Update::Error-Mode=any update >"$work/log" 2>&1) && download "${own[@]}"
+  timeout 300 apt-get "${patience[@]}" "${own[@]}" -o APT::Update::Error-Mode=any update >"$work/log" 2>&1 &&
+    download "${own[@]}"
 }
 
 echo "Getting the Debian package prometheus for the integration tests" >&2
