@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/util/retry"
@@ -133,9 +132,6 @@ func (o *updateOptions) update(
 		return nil, err
 	}
 	updated, err := api.Update(ctx, app, metav1.UpdateOptions{FieldManager: objects.FieldManager})
-	if apierrors.IsConflict(err) {
-		return nil, err
-	}
 	return updated, objects.Describe(fmt.Sprintf("changing %s %q", kind, name), err)
 }
 
