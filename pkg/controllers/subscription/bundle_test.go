@@ -106,3 +106,16 @@ func TestAnAdmissionLapsesIfNothingStarts(t *testing.T) {
 	w.pass()
 	w.want("a bundle that runs", w.told("second"), "db a=3")
 }
+
+func TestABundleThatDoesNotFitLetsLaterOnesPass(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 4)
+	for name, replicas := range map[string]int32{"web": 3, "db": 3, "cache": 4} {
+		w.deploy(name, replicas)
+	}
+	w.subscribe("large", []string{"web", "db"}, bundle)
+	w.subscribe("small", []string{"cache"}, bundle)
+	w.pass()
+	w.want("the large one", w.told("large"), "web -3, db -3")
+	w.want("the small one", w.told("small"), "cache a=4")
+}

@@ -344,3 +344,31 @@ func TestWhatIsWrittenCountsBeforeTheCacheShowsIt(t *testing.T) {
 		t.Errorf("%d writes of the status when the cache has caught up", w.statusWrites)
 	}
 }
+
+func TestFeedsOfKindsThatAreNotRead(t *testing.T) {
+	ring := berthv1alpha1.Feed{APIVersion: "example.com/v1", Kind: "Ring", Name: "ring"}
+	only := func(s *berthv1alpha1.Subscription) { s.Spec.Feeds = []berthv1alpha1.Feed{ring} }
+	selected := func(w *world) string {
+		var list berthv1alpha1.PropagationPolicyList
+		if err := w.client.List(t.Context(), &list); err != nil || len(list.Items) != 1 {
+			t.Fatalf("%d policies, %v", len(list.Items), err)
+		}
+		return list.Items[0].Spec.ResourceSelectors[0].Kind + " " + list.Items[0].Annotations[berthv1alpha1.DividedAnnotation]
+	}
+	t.Run("by room, as the inventory tells", func(t *testing.T) {
+		w := newWorld(t)
+		w.site("a", 4)
+		w.subscribe("shop", nil, only)
+		w.pass()
+		w.want("the status", w.told("shop"), "ring a=1")
+		w.want("the policy", selected(w), "Ring 1")
+	})
+	t.Run("by weight, for any number", func(t *testing.T) {
+		w := newWorld(t)
+		w.site("a", 4)
+		w.subscribe("shop", nil, only, static(map[string]int32{"a": 1}))
+		w.pass()
+		w.want("the status", w.told("shop"), "ring")
+		w.want("the policy", selected(w), "Ring *")
+	})
+}

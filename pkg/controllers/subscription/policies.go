@@ -166,7 +166,7 @@ func (m *member) weights() []berthv1alpha1.StaticClusterWeight {
 // seats lets each Cluster have its share and nothing else. If no Cluster has any, none gets one. The seats of Clusters that take
 // no more come last, so that they are given up first.
 func (m *member) seats(shares map[string]int64) []berthv1alpha1.StaticClusterWeight {
-	var list []berthv1alpha1.StaticClusterWeight
+	list := make([]berthv1alpha1.StaticClusterWeight, 0, len(shares))
 	var closed bool
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		n := shares[name]

@@ -149,6 +149,13 @@ func (r *Reconciler) writeCopies(ctx context.Context, m *member) error {
 			failures = append(failures, err)
 		}
 	}
+	failures = append(failures, r.prune(ctx, m, wanted))
+	return errors.Join(failures...)
+}
+
+// prune removes the copies that are not wanted.
+func (r *Reconciler) prune(ctx context.Context, m *member, wanted map[object]bool) error {
+	var failures []error
 	for key, o := range m.existing {
 		if wanted[key] || o.GetDeletionTimestamp() != nil {
 			continue

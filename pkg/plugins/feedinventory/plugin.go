@@ -115,17 +115,16 @@ func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1
 		return bundleWaits
 	}
 	placement := subscribed.PlacementOf(s, feed)
-	if placement == nil {
+	if placement == nil || placement.Replicas == nil && placement.Message != "" {
 		return notDivided
 	}
-	byRoom := subscribed.ByRoom(&s.Spec)
-	switch {
-	case placement.Replicas == nil && placement.Message != "":
-		return notDivided
-	case placement.Replicas == nil && byRoom:
-		return nil // It is copied whole.
-	case placement.Replicas != nil && byRoom && w.ReplicasKnown && w.Replicas != *placement.Replicas:
-		return notDivided
+	if subscribed.ByRoom(&s.Spec) {
+		if placement.Replicas == nil {
+			return nil // It is copied whole.
+		}
+		if w.ReplicasKnown && w.Replicas != *placement.Replicas {
+			return notDivided
+		}
 	}
 	policies := p.shared.Policies.Snapshot()
 	if policies == nil || policies.Policy(s.Namespace, subscribed.PolicyName(s.Name, feed)) == nil {
