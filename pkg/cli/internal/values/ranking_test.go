@@ -111,3 +111,27 @@ func TestCustomResources(t *testing.T) {
 	checkError(t, one.Set("a.b"), "")
 	checkError(t, one.Set("c.d"), "more than 1 custom resources")
 }
+
+// FuzzWeights checks that what is taken can be a reference to a metric, and that the rest is refused in one short line.
+func FuzzWeights(f *testing.F) {
+	for _, seed := range []string{"load 0.5", "load=1e-3", "load=-1", "a.b_c=inf", "=", "load", "load=0x1p-2", "é=1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		w := &values.Weights{}
+		if err := w.Set(text); err != nil {
+			if len(err.Error()) > 500 || strings.Contains(err.Error(), "\n") || len(w.Values()) > 0 {
+				t.Fatalf("%q: error %q, weights %v", text, err, w.Values())
+			}
+			return
+		}
+		got := w.Values()[0]
+		if got.Metric == "" || len(got.Metric) > 253 || !(got.Weight > 0 && got.Weight <= 1_000_000) {
+			t.Fatalf("%q: got %+v", text, got)
+		}
+		again := &values.Weights{}
+		if err := again.Set(w.String()); err != nil || again.Values()[0] != got {
+			t.Fatalf("%q: %q is read as %v, %v", text, w.String(), again.Values(), err)
+		}
+	})
+}
