@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -106,6 +107,30 @@ var _ = Describe("several schedulers", Ordered, func() {
 			}
 		}
 		Expect(moved).To(BeNumerically("<=", clusterCount/3), "clusters that moved although their scheduler is there")
+	})
+
+	It("gives out no more of a ClusterResource than there is, whoever gives it out", func(ctx SpecContext) {
+		licensed := namespace(ctx)
+		_, err := berth.BerthV1alpha1().ClusterResources().Create(ctx, &berthv1alpha1.ClusterResource{
+			ObjectMeta: metav1.ObjectMeta{Name: "licences"},
+			Spec: berthv1alpha1.ClusterResourceSpec{
+				Capacity: []berthv1alpha1.ClusterResourceQuantity{{Name: "all", Quantity: resource.MustParse("5")}},
+			},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		bound := func() int { _, n := shares(ctx, licensed); return n }
+		deployLicensed(ctx, licensed, "licensed", 12)
+		Eventually(bound, timeout, poll).Should(Equal(5))
+
+		keeper := keeperOfCommons(ctx)
+		kill(keeper)
+		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).ShouldNot(Or(BeEmpty(), Equal(keeper)))
+		deployLicensed(ctx, licensed, "further", 3)
+		Consistently(bound, "3s", poll).Should(Equal(5))
+		Expect(client.AppsV1().Deployments(licensed).Delete(ctx, "licensed", metav1.DeleteOptions{})).To(Succeed())
+		Eventually(bound, timeout, poll).Should(Equal(3))
+		start(ctx, keeper)
+		settle(ctx, "a", "c", "d")
 	})
 
 	It("drains a scheduler that is deleted", func(ctx SpecContext) {

@@ -102,32 +102,58 @@ func namespace(ctx context.Context) string {
 func deploy(ctx context.Context, namespace, prefix string, from, to int, replicas int32) {
 	GinkgoHelper()
 	for i := from; i < to; i++ {
-		create(ctx, namespace, prefix, fmt.Sprint(prefix, i), replicas, nil)
+		create(ctx, namespace, prefix, fmt.Sprint(prefix, i), replicas, func(*corev1.PodTemplateSpec) {})
 	}
 }
 
 // deployTo makes a Deployment for nodes that carry the label of a place.
 func deployTo(ctx context.Context, namespace, place string, replicas int32) {
 	GinkgoHelper()
-	create(ctx, namespace, "pinned", "to-"+place, replicas, map[string]string{placeLabel: place})
+	create(ctx, namespace, "pinned", "to-"+place, replicas, func(template *corev1.PodTemplateSpec) {
+		template.Spec.NodeSelector = map[string]string{placeLabel: place}
+	})
 }
 
-func create(ctx context.Context, namespace, kind, name string, replicas int32, selector map[string]string) {
+// deployLicensed makes a Deployment whose pods need a licence each.
+func deployLicensed(ctx context.Context, namespace, name string, replicas int32) {
+	GinkgoHelper()
+	create(ctx, namespace, "licensed", name, replicas, func(template *corev1.PodTemplateSpec) {
+		template.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licences": "1"}
+	})
+}
+
+// keeperOfCommons returns the scheduler that looks after what belongs to no cluster.
+func keeperOfCommons(ctx context.Context) string {
+	list, err := berth.BerthV1alpha1().Schedulers().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return ""
+	}
+	for i := range list.Items {
+		if list.Items[i].Status.Commons != nil {
+			return list.Items[i].Name
+		}
+	}
+	return ""
+}
+
+func create(ctx context.Context, namespace, kind, name string, replicas int32, change func(*corev1.PodTemplateSpec)) {
 	GinkgoHelper()
 	labels := map[string]string{"app": name}
-	_, err := client.AppsV1().Deployments(namespace).Create(ctx, &appsv1.Deployment{
+	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kind": kind}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
-					SchedulerName: schedulerName, AutomountServiceAccountToken: ptr.To(false), NodeSelector: selector,
+					SchedulerName: schedulerName, AutomountServiceAccountToken: ptr.To(false),
 					Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
 				},
 			},
 		},
-	}, metav1.CreateOptions{})
+	}
+	change(&deployment.Spec.Template)
+	_, err := client.AppsV1().Deployments(namespace).Create(ctx, deployment, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }
 
