@@ -68,9 +68,6 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr))); err != nil {
 		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
 	}
-	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr))); err != nil {
-		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
-	}
 	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {
 		return fmt.Errorf("adding the controller of metrics: %w", err)
 	}
