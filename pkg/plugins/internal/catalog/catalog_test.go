@@ -72,8 +72,10 @@ func newWorld(t *testing.T, fails map[string]error, objects ...runtime.Object) *
 		defer w.mu.Unlock()
 		stream := watch.NewRaceFreeFake()
 		resource := action.GetResource().Resource
-		if err := w.fails[resource]; err != nil {
-			return true, nil, err
+		for _, what := range []string{resource, "watch " + resource} {
+			if err := w.fails[what]; err != nil {
+				return true, nil, err
+			}
 		}
 		w.watches[resource] = append(w.watches[resource], stream)
 		return true, stream, nil
@@ -422,6 +424,26 @@ func TestTheFirstSnapshotConcernsAllNamespaces(t *testing.T) {
 		}
 		if _, all := catalog.ChangedNamespaces(nil, nil); !all {
 			t.Error("a failure leaves some namespaces out")
+		}
+	})
+}
+
+// An API server that has just been told of a kind can list it before it can watch it. What is made in between must not be missed.
+func TestWhatIsNotWatchedYetIsNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		initializing := apierrors.NewForbidden(berthv1alpha1.Resource("propagationpolicies"), "", errors.New("no rights to watch"))
+		w := newWorld(t, map[string]error{"watch propagationpolicies": initializing})
+		if w.Snapshot() != nil {
+			t.Error("the first list passes for all there is")
+		}
+		pass(patience)
+		if err := w.Unreadable(); !errors.Is(err, initializing) {
+			t.Errorf("unreadable because of %v, want %v", err, initializing)
+		}
+		w.fail("watch propagationpolicies", nil)
+		pass(retry)
+		if w.Snapshot() == nil || w.Unreadable() != nil {
+			t.Errorf("still unreadable: %v", w.Unreadable())
 		}
 	})
 }

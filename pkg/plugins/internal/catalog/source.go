@@ -28,6 +28,9 @@ type source struct {
 
 	mu       sync.Mutex
 	absent   bool
+	watching time.Time // since when, for the first time
+	watchErr error     // why there is no watch yet, and since when
+	watchDue time.Time
 	err      error
 	errSince time.Time
 }
@@ -37,7 +40,7 @@ func newSource(
 	lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),
 ) (*source, error) {
 	s := &source{clock: clk, changed: changed}
-	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe}, example, 0, cache.Indexers{})
+	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe, watched: s.watched}, example, 0, cache.Indexers{})
 	err := s.informer.SetTransform(stripManagedFields)
 	if err != nil {
 		return nil, err
@@ -97,17 +100,41 @@ func (s *source) observe(err error) {
 	}
 }
 
-// ready says whether objects is the truth: the first list has arrived, or the kind is not installed.
+// watched notes the outcome of an attempt to watch, until one succeeds.
+func (s *source) watched(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.watching.IsZero():
+		return
+	case err == nil:
+		s.watching = s.clock.Now()
+	case s.watchErr == nil:
+		s.watchDue = s.clock.Now()
+	}
+	s.watchErr = err
+}
+
+// backlog is how long what happened between the first list and the first watch may take to arrive.
+const backlog = 100 * time.Millisecond
+
+// ready says whether objects is the truth: the first list and what happened since have arrived, or the kind is not installed.
+// An API server that has just been told of a kind answers lists of it before watches, by a second or more.
 func (s *source) ready() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.absent || s.handlers.HasSynced()
+	current := !s.watching.IsZero() && s.clock.Since(s.watching) >= backlog
+	return s.absent || s.handlers.HasSynced() && current
 }
 
-// failure returns the error of the last list and since when lists have failed; nil if the last one succeeded.
+// failure returns the error of the last list and since when lists have failed; nil if the last one succeeded. If it was only
+// never possible to watch, that is the error.
 func (s *source) failure() (since time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err == nil {
+		return s.watchDue, s.watchErr
+	}
 	return s.errSince, s.err
 }
 
@@ -122,11 +149,12 @@ func (s *source) objects() []any {
 	return s.informer.GetStore().List()
 }
 
-// observedListWatch reports the outcome of every list. It lists rather than streams the first state, because only a list
+// observedListWatch reports the outcome of every list, and every watch. It lists rather than streams the first state, because only a list
 // says plainly that a kind is not installed.
 type observedListWatch struct {
 	*cache.ListWatch
 	observe func(error)
+	watched func(error)
 }
 
 // IsWatchListSemanticsUnSupported makes the reflector list.
@@ -164,6 +192,9 @@ func (l *observedListWatch) WatchWithContext(ctx context.Context, options metav1
 		var answer apierrors.APIStatus
 		return !errors.As(err, &answer), err
 	})
+	if ctx.Err() == nil {
+		l.watched(err)
+	}
 	return watcher, err
 }
 
