@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -70,6 +71,11 @@ func shares(ctx context.Context, selector string) map[string]int {
 	return counts
 }
 
+// isOfSchedulers says whether an example is about several schedulers.
+func isOfSchedulers(path string) bool {
+	return filepath.Base(filepath.Dir(path)) == "schedulers"
+}
+
 var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 	var all []*unstructured.Unstructured
 
@@ -87,6 +93,17 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		DeferCleanup(func() error { return manager.Stop(timeout) })
 		for _, path := range paths {
 			all = append(all, read(path)...)
+			if isOfSchedulers(path) {
+				continue // with several Schedulers, one without a name stands back
+			}
+			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
+		}
+	})
+
+	AfterAll(func(ctx SpecContext) {
+		schedulers := slices.DeleteFunc(filesIn(repository("examples")), func(path string) bool { return !isOfSchedulers(path) })
+		Expect(schedulers).NotTo(BeEmpty())
+		for _, path := range schedulers {
 			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
 		}
 	})

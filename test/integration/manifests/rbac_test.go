@@ -99,7 +99,7 @@ var _ = Describe("The scheduler's permissions", func() {
 		} {
 			stock.Insert(each(resource, "get", "list", "watch")...)
 		}
-		stock.Insert("create schedulers.berth.dev", "patch schedulers.berth.dev/status")
+		stock.Insert("create schedulers.berth.dev", "patch schedulers/status.berth.dev")
 		Expect(sets.List(role(ctx, "berth-scheduler"))).To(Equal(sets.List(stock)))
 	})
 

@@ -27,7 +27,7 @@ func inPools(fields string) string {
 
 var _ = Describe("A ClusterResource", func() {
 	It("gets defaults", func(ctx SpecContext) {
-		object, err := createResource(ctx, "matlab", inPools("quantity: 50"))
+		object, err := createResource(ctx, "dry-run", inPools("quantity: 50"))
 		Expect(err).NotTo(HaveOccurred())
 		got := into[berthv1alpha1.ClusterResource](object)
 		Expect(got.Spec.Mode).To(Equal(berthv1alpha1.AnyOf))
@@ -36,7 +36,7 @@ var _ = Describe("A ClusterResource", func() {
 	})
 
 	DescribeTable("is taken", func(ctx SpecContext, spec string) {
-		_, err := createResource(ctx, "matlab", spec)
+		_, err := createResource(ctx, "dry-run", spec)
 		Expect(err).NotTo(HaveOccurred())
 	},
 		Entry("with an empty spec, for another program to report", "{}"),
@@ -49,7 +49,7 @@ var _ = Describe("A ClusterResource", func() {
 	)
 
 	DescribeTable("is refused", func(ctx SpecContext, spec, want string) {
-		_, err := createResource(ctx, "matlab", spec)
+		_, err := createResource(ctx, "dry-run", spec)
 		Expect(err).To(refusal(want))
 	},
 		Entry("with a negative quantity", inPools(`quantity: "-1"`), "spec.capacity[0].quantity"),
