@@ -87,7 +87,7 @@ type ComponentRule struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// replicas says how many replicas the part wants. Without it it wants one.
+	// replicas says how many replicas the part wants; one if it is absent.
 	// +optional
 	Replicas *ReplicasRule `json:"replicas,omitempty"`
 

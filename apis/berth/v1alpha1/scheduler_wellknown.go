@@ -20,10 +20,12 @@ const (
 	// CommonsName stands in Drained for what belongs to no cluster. It cannot be the name of a Cluster.
 	CommonsName = "*"
 
-	// DefaultLeaseNamespace and DefaultLeasePrefix, followed by the name of the Scheduler, name the Lease of a Scheduler that
-	// names none. The namespace holds nothing else, so that who may renew these Leases may renew no other.
+	// DefaultLeaseNamespace is the namespace of the Lease of a Scheduler that names none. It holds nothing else, so that who
+	// may renew these Leases may renew no other.
 	DefaultLeaseNamespace = "berth-schedulers"
-	DefaultLeasePrefix    = "berth-scheduler-"
+
+	// DefaultLeasePrefix, followed by the name of the Scheduler, is the name of such a Lease.
+	DefaultLeasePrefix = "berth-scheduler-"
 )
 
 const (
