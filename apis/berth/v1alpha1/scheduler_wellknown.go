@@ -24,7 +24,7 @@ const (
 	// may renew these Leases may renew no other.
 	DefaultLeaseNamespace = "berth-schedulers"
 
-	// DefaultLeasePrefix, followed by the name of the Scheduler, is the name of such a Lease.
+	// DefaultLeasePrefix followed by the name of the Scheduler is the name of such a Lease.
 	DefaultLeasePrefix = "berth-scheduler-"
 )
 
