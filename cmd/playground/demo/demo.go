@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo shows what Berth does in nine steps on real objects, and checks each of them.
+// Package demo shows what Berth does in ten steps on real objects, and checks each of them.
 package demo
 
 import (
@@ -74,6 +74,7 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 		{"give out 3 licences to 5 pods", d.giveOut},
 		{"end one of the pods that hold a licence", d.release},
 		{"start a pod of high priority in the other cluster", d.preempt},
+		{"divide a bundle of two workloads by free room", d.divideBundle},
 	}
 	summary := make([]string, 0, len(steps))
 	for i, s := range steps {

@@ -21,12 +21,12 @@ import (
 )
 
 var _ = Describe("berth-playground demo", func() {
-	It("shows nine steps and leaves nothing behind", func(ctx SpecContext) {
+	It("shows ten steps and leaves nothing behind", func(ctx SpecContext) {
 		p := start(ctx, "demo")
 		Eventually(p.exited, demoTimeout, poll).Should(Receive(BeZero()), p.String)
 		out := p.String()
 		for _, line := range []string{
-			"Step 1 of 9", "Step 9 of 9", "What was seen",
+			"Step 1 of 10", "Step 10 of 10", "What was seen",
 			"beijing 2, hangzhou 3, all Running",
 			"beijing 4, hangzhou 6; none of the first 5 pods moved",
 			"no pod was evicted, pod-deletion-cost did it",
@@ -35,6 +35,7 @@ var _ = Describe("berth-playground demo", func() {
 			"with ScheduleAnyway they run elsewhere: beijing 8, hangzhou 7",
 			"3 of 5 pods run; the others say that matlab is used up",
 			"made way for urgent on beijing-",
+			"all 8 pods of the bundle run where the Subscription says: beijing and hangzhou",
 		} {
 			Expect(out).To(ContainSubstring(line))
 		}
