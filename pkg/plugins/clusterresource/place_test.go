@@ -4,6 +4,7 @@
 package clusterresource_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,4 +164,24 @@ func TestPodsThatAskForNothingAreSkipped(t *testing.T) {
 	s := plugintest.New(t, racks())
 	s.MustPlace(asking("plain"))
 	s.MustPlace(asking("zero", "matlab", "0"))
+}
+
+// A node that lists the resource itself, with whatever number, changes nothing: what there is stands in the ClusterResource.
+func TestANodeThatListsTheResourceItself(t *testing.T) {
+	for name, listed := range map[string]string{"with more": "100", "with none": "0"} {
+		t.Run(name, func(t *testing.T) {
+			node := rackNode("a1", "a")
+			node.Status.Capacity["cluster-resource.berth.dev/matlab"] = mustParse(listed)
+			node.Status.Allocatable["cluster-resource.berth.dev/matlab"] = mustParse(listed)
+			s := plugintest.New(t, []runtime.Object{node, pools("matlab", berthv1alpha1.AnyOf, "all", "2")})
+			for i, want := range []bool{true, true, false} {
+				id := "p" + strconv.Itoa(i)
+				pod := st.MakePod().Namespace("default").Name(id).UID(id).SchedulerName(plugintest.Profile).
+					Req(map[corev1.ResourceName]string{"cluster-resource.berth.dev/matlab": "1"}).Obj()
+				if bound, attempt := s.Place(pod); (bound != nil) != want {
+					t.Errorf("pod %d is placed: %t, want %t: %s", i, bound != nil, want, attempt.Why())
+				}
+			}
+		})
+	}
 }
