@@ -164,8 +164,8 @@ var _ = Describe("The permissions of the manager", func() {
 		Entry("scale Deployments", authorizationv1.ResourceAttributes{
 			Namespace: "default", Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale",
 		}),
-		Entry("change the spec of a policy", authorizationv1.ResourceAttributes{
-			Namespace: "default", Verb: "patch", Group: "berth.dev", Resource: "propagationpolicies",
+		Entry("change the spec of a Subscription", authorizationv1.ResourceAttributes{
+			Namespace: "default", Verb: "patch", Group: "berth.dev", Resource: "subscriptions",
 		}),
 		Entry("take the lease of another program", authorizationv1.ResourceAttributes{
 			Namespace: "berth-system", Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Name: "berth-scheduler",
