@@ -71,6 +71,31 @@ func shares(ctx context.Context, selector string) map[string]int {
 	return counts
 }
 
+// applyPolicies applies the Clusters and policies of the examples and waits until Berth has seen them all: an API server that has
+// just been told of a kind may be slow to tell who watches it, and a pod is placed by the policies that are known.
+func applyPolicies(ctx context.Context, paths []string) {
+	GinkgoHelper()
+	var first []*unstructured.Unstructured
+	for _, path := range paths {
+		for _, object := range read(path) {
+			if kind := object.GetKind(); kind == "Cluster" || kind == "PropagationPolicy" {
+				first = append(first, object)
+			}
+		}
+	}
+	Expect(controlplane.ApplyObjects(ctx, plane.Config(), first)).To(Succeed())
+	policies := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource("propagationpolicies"))
+	Eventually(func(g Gomega) {
+		list, err := policies.List(ctx, metav1.ListOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(list.Items).NotTo(BeEmpty())
+		for i := range list.Items {
+			policy := into[berthv1alpha1.PropagationPolicy](&list.Items[i])
+			g.Expect(policy.Status.Conditions).NotTo(BeEmpty(), policy.Name)
+		}
+	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+}
+
 // isOfSchedulers says whether an example is about several schedulers.
 func isOfSchedulers(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == "schedulers"
@@ -91,6 +116,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		manager, err := plane.StartControllerManager(ctx, controlplane.Component{})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return manager.Stop(timeout) })
+		applyPolicies(ctx, paths)
 		for _, path := range paths {
 			all = append(all, read(path)...)
 			if isOfSchedulers(path) {

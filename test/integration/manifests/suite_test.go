@@ -49,7 +49,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	binDir, err := controlplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
 	plane, err = controlplane.Start(ctx, controlplane.Options{
-		BinDir: binDir,
+		BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS"),
 		// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin are made of.
 		ControllerManagerArgs: []string{"--controllers=clusterrole-aggregation-controller"},
 	})
