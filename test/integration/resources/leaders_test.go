@@ -5,6 +5,7 @@ package resources_test
 
 import (
 	"context"
+	"strconv"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -13,8 +14,8 @@ import (
 
 var _ = Describe("a new leader", Serial, func() {
 	const (
-		units = 60
-		pods  = 150
+		units = 400
+		pods  = 700
 		// early is how many pods the first leader binds before something happens to it.
 		early = 20
 	)
@@ -28,7 +29,7 @@ var _ = Describe("a new leader", Serial, func() {
 	BeforeEach(func(ctx SpecContext) {
 		s = newSite(ctx)
 		s.createNode(ctx, "one", "", "4000")
-		s.createResource(ctx, "licence", s.capacity("", "60"))
+		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
 		w = s.watchFrom(ctx, "licence", map[string]int{"default": units})
 		replaceMain()
 		first = startScheduler(ctx, schedulerOptions{name: "first", args: quickElection}).endAfterwards()
@@ -47,8 +48,8 @@ var _ = Describe("a new leader", Serial, func() {
 		}()
 		Eventually(w.bound, timeout, poll/100).Should(BeNumerically(">=", early))
 		strike()
-		Expect(w.bound()).To(BeNumerically("<", units), "it came too late")
 		Eventually(done).WithTimeout(timeout).Should(BeClosed())
+		Expect(w.bound()).To(BeNumerically("<", units), "it came too late")
 		Eventually(w.bound, timeout, poll).Should(Equal(units))
 		Consistently(w.bound, settle, poll).Should(Equal(units))
 		w.expectNoBreach()
