@@ -7,16 +7,12 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -62,25 +58,11 @@ func New(
 ) (*Catalog, error) {
 	c := &Catalog{newBoard("Clusters or PropagationPolicies", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()
-	clusters, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return berth.Clusters().List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return berth.Clusters().Watch(ctx, options)
-		},
-	}, &berthv1alpha1.Cluster{}, clk, placeChanged, c.markDirty)
+	clusters, err := newSource(listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, placeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Clusters: %w", err)
 	}
-	policies, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return berth.PropagationPolicies(metav1.NamespaceAll).List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return berth.PropagationPolicies(metav1.NamespaceAll).Watch(ctx, options)
-		},
-	}, &berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
+	policies, err := newSource(listWatch(berth.PropagationPolicies(metav1.NamespaceAll)), &berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of PropagationPolicies: %w", err)
 	}

@@ -4,15 +4,10 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -61,25 +56,11 @@ func NewHomeCatalog(
 ) (*HomeCatalog, error) {
 	c := &HomeCatalog{newBoard("Schedulers or Clusters", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()
-	schedulers, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return berth.Schedulers().List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return berth.Schedulers().Watch(ctx, options)
-		},
-	}, &berthv1alpha1.Scheduler{}, clk, schedulerChanged, c.markDirty)
+	schedulers, err := newSource(listWatch(berth.Schedulers()), &berthv1alpha1.Scheduler{}, clk, schedulerChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Schedulers: %w", err)
 	}
-	clusters, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return berth.Clusters().List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return berth.Clusters().Watch(ctx, options)
-		},
-	}, &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
+	clusters, err := newSource(listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of the homes of Clusters: %w", err)
 	}

@@ -4,15 +4,10 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -69,14 +64,7 @@ func NewResourceCatalog(
 ) (*ResourceCatalog, error) {
 	c := &ResourceCatalog{newBoard("ClusterResources", clk, patience, onChange)}
 	resources := client.BerthV1alpha1().ClusterResources()
-	s, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return resources.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return resources.Watch(ctx, options)
-		},
-	}, &berthv1alpha1.ClusterResource{}, clk, poolsChanged, c.markDirty)
+	s, err := newSource(listWatch(resources), &berthv1alpha1.ClusterResource{}, clk, poolsChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of ClusterResources: %w", err)
 	}

@@ -35,6 +35,22 @@ type source struct {
 	errSince time.Time
 }
 
+// reader is what the generated clients of all kinds can do, L being the list of the kind.
+type reader[L runtime.Object] interface {
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// listWatch makes of the client of a kind what an informer reads by.
+func listWatch[L runtime.Object](client reader[L]) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: client.Watch,
+	}
+}
+
 // newSource makes the informer of a kind and calls changed whenever the answer of objects may differ in a way that matters.
 func newSource(
 	lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),

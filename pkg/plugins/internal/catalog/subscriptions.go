@@ -4,16 +4,12 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -59,14 +55,7 @@ func NewSubscriptionCatalog(
 ) (*SubscriptionCatalog, error) {
 	c := &SubscriptionCatalog{newBoard("Subscriptions", clk, patience, onChange)}
 	subscriptions := client.BerthV1alpha1().Subscriptions(metav1.NamespaceAll)
-	s, err := newSource(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return subscriptions.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return subscriptions.Watch(ctx, options)
-		},
-	}, &berthv1alpha1.Subscription{}, clk, divisionChanged, c.markDirty)
+	s, err := newSource(listWatch(subscriptions), &berthv1alpha1.Subscription{}, clk, divisionChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Subscriptions: %w", err)
 	}
