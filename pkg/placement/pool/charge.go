@@ -63,6 +63,17 @@ func (r *Resource) Owed(pools []int32, free Free, units int64) []int32 {
 	return pools[:1]
 }
 
+// Owed returns what a pod with the request that runs on a node is charged, by the rule of Resource.Owed; nothing if the node is
+// not known. A part of a unit counts as a whole one.
+func (p *Places) Owed(node string, request Request, free Free) []Charge {
+	site, known := p.SiteOf(node)
+	if !known {
+		return nil
+	}
+	r := p.resource
+	return r.Charges(r.Owed(p.Pools(site), free, UnitsUp(request.Quantity, r.unit)), request)
+}
+
 // Suffices says whether the pools of a node could take a pod that asks for so many units if nobody else held any.
 func (r *Resource) Suffices(pools []int32, units int64) bool {
 	return r.Admits(pools, func(i int32) int64 { return r.pools[i].Allocatable }, units)

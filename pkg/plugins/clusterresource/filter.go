@@ -108,14 +108,9 @@ func (s *state) owed(other *corev1.Pod, node string) []pool.Charge {
 	var charges []pool.Charge
 	for _, request := range requests {
 		for i := range s.claims {
-			c := &s.claims[i]
-			site, known := c.places.SiteOf(node)
-			if c.request.Resource != request.Resource || !known {
-				continue
+			if c := &s.claims[i]; c.request.Resource == request.Resource {
+				charges = append(charges, c.places.Owed(node, request, c.left)...)
 			}
-			r := c.places.Resource()
-			units := pool.UnitsUp(request.Quantity, r.Unit())
-			charges = append(charges, r.Charges(r.Owed(c.places.Pools(site), c.left, units), request)...)
 		}
 	}
 	return charges

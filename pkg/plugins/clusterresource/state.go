@@ -22,7 +22,7 @@ type state struct {
 	claims []claim
 	// moved are the charges that AddPod and RemovePod changed, by pod.
 	moved map[types.UID]bool
-	// scoring are the pools of the nodes that Score compares.
+	// scores are those of each claim by site, once PreScore has compared the feasible nodes.
 	scores []map[int32]int64
 }
 

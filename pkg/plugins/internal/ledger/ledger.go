@@ -252,18 +252,10 @@ func (l *Ledger) Owed(pod *corev1.Pod, node string) []pool.Charge {
 	}
 	var charges []pool.Charge
 	for _, request := range requests {
-		p := l.places[request.Resource]
-		if p == nil {
-			continue
+		if p := l.places[request.Resource]; p != nil {
+			free := l.Free(p.Resource())
+			charges = append(charges, p.Owed(node, request, func(i int32) int64 { return free[i] })...)
 		}
-		site, known := p.SiteOf(node)
-		if !known {
-			continue
-		}
-		r := p.Resource()
-		units := pool.UnitsUp(request.Quantity, r.Unit())
-		free := l.Free(r)
-		charges = append(charges, r.Charges(r.Owed(p.Pools(site), func(i int32) int64 { return free[i] }, units), request)...)
 	}
 	return charges
 }
