@@ -239,6 +239,7 @@ func TestRequestAndScheduler(t *testing.T) {
 	})
 	stamped := pod("stamped", nil, func(p *corev1.Pod) {
 		p.Annotations[berthv1alpha1.PlacedByAnnotation], p.Spec.SchedulerName = "stamped/node", "other"
+		p.Annotations[berthv1alpha1.PlacedPolicyAnnotation] = "p"
 	})
 	objects := workloads.Objects{StatefulSets: []appsv1.StatefulSet{set}, Pods: []corev1.Pod{bare, stamped}}
 	type answer struct {
