@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
@@ -59,7 +60,7 @@ var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
 		working.Go(func() { c.release(ctx) })
 		kills := c.killSchedulers(ctx)
 		close(c.over)
-		startScheduler(ctx, schedulerOptions{name: "last", args: quickElection}).endAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "last", Args: quickElection}).EndAfterwards()
 		working.Wait()
 		Eventually(w.feasible, timeout, poll).Should(BeEmpty())
 		Expect(ctx.Err()).NotTo(HaveOccurred())
@@ -147,11 +148,11 @@ func (c *chaos) killSchedulers(ctx context.Context) int {
 	GinkgoHelper()
 	for n := range chaosKills {
 		former := leader(ctx)
-		victim := startScheduler(ctx, schedulerOptions{name: "victim-" + strconv.Itoa(n), args: quickElection})
+		victim := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "victim-" + strconv.Itoa(n), Args: quickElection})
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal(former)))
 		before := c.bound()
 		Eventually(c.bound, timeout, poll/10).Should(BeNumerically(">=", before+betweenKills), "scheduler %d", n)
-		victim.crash()
+		victim.Crash()
 	}
 	return chaosKills
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const gangLabel = "scheduling.x-k8s.io/pod-group"
@@ -31,7 +32,7 @@ var _ = Describe("a gang", Serial, func() {
 		s.createResource(ctx, "licence", s.capacity("", "2"))
 		installPodGroups(ctx)
 		replaceMain()
-		startScheduler(ctx, schedulerOptions{name: "gangs", configuration: withCoscheduling()}).endAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "gangs", Configuration: withCoscheduling()}).EndAfterwards()
 
 		s.createPodGroup(ctx, "team", 3)
 		team := []string{"member-0", "member-1", "member-2"}

@@ -10,6 +10,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 var _ = Describe("a new leader", Serial, func() {
@@ -23,7 +25,7 @@ var _ = Describe("a new leader", Serial, func() {
 	var (
 		s             *site
 		w             *witness
-		first, second *scheduler
+		first, second *schedulerproc.Scheduler
 	)
 
 	BeforeEach(func(ctx SpecContext) {
@@ -32,9 +34,9 @@ var _ = Describe("a new leader", Serial, func() {
 		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
 		w = s.watchFrom(ctx, "licence", map[string]int{"default": units})
 		replaceMain()
-		first = startScheduler(ctx, schedulerOptions{name: "first", args: quickElection}).endAfterwards()
+		first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Args: quickElection}).EndAfterwards()
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-		second = startScheduler(ctx, schedulerOptions{name: "second", args: quickElection}).endAfterwards()
+		second = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Args: quickElection}).EndAfterwards()
 	})
 
 	// begin creates pods, strikes the first leader while it binds them, and waits until the second has bound what is left.
@@ -57,7 +59,7 @@ var _ = Describe("a new leader", Serial, func() {
 	}
 
 	It("counts what the old one gave out just before it died", func(ctx SpecContext) {
-		begin(ctx, first.crash)
+		begin(ctx, first.Crash)
 	})
 
 	It("is not overtaken by the old one, which only hung", func(ctx SpecContext) {

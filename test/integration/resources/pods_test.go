@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // What users read in the events of their pods. These are literals on purpose: people search for them.
@@ -77,7 +78,7 @@ func (s *site) pod(name string, options ...option) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
 		Spec: corev1.PodSpec{
-			SchedulerName:                 schedulerName,
+			SchedulerName:                 schedulerproc.Name,
 			AutomountServiceAccountToken:  ptr.To(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](0),
 			NodeSelector:                  s.zone(""),

@@ -12,6 +12,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 var _ = Describe("two profiles of one scheduler", Serial, func() {
@@ -24,17 +26,17 @@ var _ = Describe("two profiles of one scheduler", Serial, func() {
 		w := s.watchFrom(ctx, "licence", map[string]int{"default": 5})
 		s.letAsk(ctx, other)
 		replaceMain()
-		startScheduler(ctx, schedulerOptions{name: "two-profiles", configuration: configured(func(profile map[string]any) []any {
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "two-profiles", Configuration: configured(func(profile map[string]any) []any {
 			second := maps.Clone(profile)
 			second["schedulerName"] = other
 			return []any{profile, second}
-		})}).endAfterwards()
+		})}).EndAfterwards()
 
 		var names []string
 		for n := range 8 {
 			name := "pod-" + strconv.Itoa(n)
 			names = append(names, name)
-			s.createPod(ctx, name, asking("licence", "1"), ofScheduler([]string{schedulerName, other}[n%2]))
+			s.createPod(ctx, name, asking("licence", "1"), ofScheduler([]string{schedulerproc.Name, other}[n%2]))
 		}
 		count := func(g Gomega, state string, want int) { g.Expect(s.count(ctx, state, names...)).To(Equal(want)) }
 		Eventually(count).WithArguments(bound, 5).WithTimeout(timeout).WithPolling(poll).Should(Succeed())

@@ -36,7 +36,7 @@ var _ = Describe("a release", Serial, func() {
 		s.createMany(ctx, waiters*9/10, "waiter", asking("licence", "1"))
 		Eventually(s.tried).WithContext(ctx).WithTimeout(timeout).WithPolling(5 * poll).Should(Equal(waiters))
 
-		before := main.attempts(ctx)
+		before := attempts(ctx, main)
 		var took []time.Duration
 		for n := range oneByOne {
 			released := time.Now()
@@ -51,7 +51,7 @@ var _ = Describe("a release", Serial, func() {
 			s.deletePod(ctx, "holder-"+strconv.Itoa(oneByOne+n))
 		})
 		Eventually(w.bound, timeout, poll).Should(Equal(holders + oneByOne + atOnce))
-		perPod := (main.attempts(ctx) - before) / (oneByOne + atOnce)
+		perPod := (attempts(ctx, main) - before) / (oneByOne + atOnce)
 		AddReportEntry("release to next bind", fmt.Sprintf(
 			"median %v, maximum %v with %d waiting pods; %.2f attempts per bound pod of %d released one by one and %d at once",
 			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), waiters, perPod, oneByOne, atOnce),

@@ -9,7 +9,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
@@ -47,10 +47,6 @@ var (
 	berth  versioned.Interface
 )
 
-// crash finds a panic in a log, whether it ended the process or was survived. The word alone is not one: the API server writes
-// "panicked: false" of every request whose client has gone, and specs kill clients.
-var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
-
 func TestResources(t *testing.T) {
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "cluster resources")
@@ -70,7 +66,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
 	createPriorities(ctx)
-	main = startScheduler(ctx, schedulerOptions{args: patientElection})
+	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
@@ -84,14 +80,8 @@ var _ = AfterSuite(func(ctx SpecContext) {
 	if main == nil {
 		return // the start failed, and said why
 	}
-	Expect(sum(main.metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
-	logs, err := filepath.Glob(filepath.Join(plane.LogDir(), "*.log"))
-	Expect(err).NotTo(HaveOccurred())
-	for _, path := range logs {
-		text, err := os.ReadFile(path)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(string(crash.Find(text))).To(BeEmpty(), path)
-	}
+	Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
+	schedulerproc.ExpectNoPanics(plane.LogDir())
 })
 
 func createPriorities(ctx context.Context) {

@@ -14,22 +14,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // slow returns a configuration with which a burst lasts long enough to strike in the middle of it.
 func slow() []byte {
 	GinkgoHelper()
-	configuration := bytes.Replace(shippedConfiguration(), []byte("qps: 500\n  burst: 1000"), []byte("qps: 150\n  burst: 50"), 1)
-	Expect(configuration).NotTo(Equal(shippedConfiguration()))
+	configuration := bytes.Replace(schedulerproc.ShippedConfiguration(), []byte("qps: 500\n  burst: 1000"), []byte("qps: 150\n  burst: 50"), 1)
+	Expect(configuration).NotTo(Equal(schedulerproc.ShippedConfiguration()))
 	return configuration
 }
 
 // startPair starts two schedulers, the first of which leads. They end with the spec, if not before.
-func startPair(ctx context.Context) (first, second *scheduler) {
+func startPair(ctx context.Context) (first, second *schedulerproc.Scheduler) {
 	GinkgoHelper()
-	first = startScheduler(ctx, schedulerOptions{name: "first", configuration: slow(), args: quickElection}).endAfterwards()
+	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: slow(), Args: quickElection}).EndAfterwards()
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	return first, startScheduler(ctx, schedulerOptions{name: "second", configuration: slow(), args: quickElection}).endAfterwards()
+	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: slow(), Args: quickElection}).EndAfterwards()
 }
 
 // uids returns the UIDs of all pods of the site, in order.
@@ -102,16 +104,16 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 
 	It("a scheduler that is killed and started again goes on exactly", func(ctx SpecContext) {
 		replaceMain()
-		first := startScheduler(ctx, schedulerOptions{name: "first", configuration: slow(), args: quickElection}).endAfterwards()
-		begin(ctx, first.crash)
-		startScheduler(ctx, schedulerOptions{name: "second", configuration: slow(), args: quickElection}).endAfterwards()
+		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: slow(), Args: quickElection}).EndAfterwards()
+		begin(ctx, first.Crash)
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: slow(), Args: quickElection}).EndAfterwards()
 		expectNothingLost(ctx)
 	})
 
 	It("a standby takes over from a scheduler that is killed", func(ctx SpecContext) {
 		replaceMain()
 		first, second := startPair(ctx)
-		begin(ctx, first.crash)
+		begin(ctx, first.Crash)
 		expectNothingLost(ctx)
 		Expect(second.Done()).NotTo(BeClosed())
 	})

@@ -16,6 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
@@ -100,7 +101,7 @@ var _ = Describe("the definitions of Berth's kinds", Serial, func() {
 	It("may be installed while the scheduler runs", func(ctx SpecContext) {
 		uninstall(ctx, clustersCRD, policiesCRD)
 		replaceMain()
-		startScheduler(ctx, schedulerOptions{name: "without-definitions"}).endAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "without-definitions"}).EndAfterwards()
 		s.createDeployment(ctx, s.deployment("free", 3))
 		s.expectRunning(ctx, "free", 3)
 		ask(ctx)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 var _ = Describe("the lease", Serial, func() {
@@ -28,13 +29,13 @@ var _ = Describe("the lease", Serial, func() {
 
 		By("having a standby, which waits far longer than this spec for a lease that is not given back")
 		unforgiving := []string{"--leader-elect-lease-duration=600s", "--leader-elect-renew-deadline=500s", "--leader-elect-retry-period=1s"}
-		first := startScheduler(ctx, schedulerOptions{name: "first", args: unforgiving}).endAfterwards()
+		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Args: unforgiving}).EndAfterwards()
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 		before := leader(ctx)
-		startScheduler(ctx, schedulerOptions{name: "second", args: unforgiving}).endAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Args: unforgiving}).EndAfterwards()
 		s.createDeployment(ctx, s.deployment("nginx", 5))
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
-		first.end()
+		first.End()
 		s.scale(ctx, "nginx", 10)
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 4, "hangzhou": 6})
 		Expect(leader(ctx)).NotTo(Or(BeEmpty(), Equal(before)))
@@ -57,8 +58,8 @@ var _ = Describe("the lease", Serial, func() {
 			Expect(leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
 		})
 
-		nameless := withoutLines(shippedConfiguration(), "resourceName:", "resourceNamespace:")
-		startScheduler(ctx, schedulerOptions{name: "nameless", configuration: nameless, args: quickElection}).endAfterwards()
+		nameless := withoutLines(schedulerproc.ShippedConfiguration(), "resourceName:", "resourceNamespace:")
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "nameless", Configuration: nameless, Args: quickElection}).EndAfterwards()
 		Eventually(func(g Gomega) {
 			own, err := leases.Get(ctx, "berth-scheduler", metav1.GetOptions{})
 			g.Expect(err).NotTo(HaveOccurred())
@@ -83,7 +84,7 @@ func allowLeases(ctx context.Context, namespace string) {
 		ObjectMeta: meta,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
 		Subjects: []rbacv1.Subject{{
-			Kind: rbacv1.ServiceAccountKind, Namespace: controlplane.BerthNamespace, Name: schedulerName,
+			Kind: rbacv1.ServiceAccountKind, Namespace: controlplane.BerthNamespace, Name: schedulerproc.Name,
 		}},
 	}
 	_, err = client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{})

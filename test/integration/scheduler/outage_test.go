@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const unreadable = "Clusters and PropagationPolicies cannot be read"
@@ -27,7 +28,7 @@ func forbid(ctx context.Context) (allow func(context.Context)) {
 	GinkgoHelper()
 	setRules := func(ctx context.Context, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		GinkgoHelper()
-		role, err := client.RbacV1().ClusterRoles().Get(ctx, schedulerName, metav1.GetOptions{})
+		role, err := client.RbacV1().ClusterRoles().Get(ctx, schedulerproc.Name, metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		before := slices.Clone(role.Rules)
 		if role.Rules = rules; rules == nil {
@@ -93,9 +94,9 @@ var _ = Describe("an outage", Serial, func() {
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
 		replaceMain()
 		allow := forbid(ctx)
-		impatient := bytes.Replace(shippedConfiguration(), []byte("firstReadTimeout: 10s"), []byte("firstReadTimeout: 1s"), 1)
-		Expect(impatient).NotTo(Equal(shippedConfiguration()))
-		startScheduler(ctx, schedulerOptions{name: "forbidden", configuration: impatient}).endAfterwards()
+		impatient := bytes.Replace(schedulerproc.ShippedConfiguration(), []byte("firstReadTimeout: 10s"), []byte("firstReadTimeout: 1s"), 1)
+		Expect(impatient).NotTo(Equal(schedulerproc.ShippedConfiguration()))
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "forbidden", Configuration: impatient}).EndAfterwards()
 		s.createDeployment(ctx, s.deployment("nginx", 5))
 		s.createPod(ctx, s.pod("free", 0))
 		s.expectWaiting(ctx, "nginx", 5, unreadable)

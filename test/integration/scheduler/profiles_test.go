@@ -10,6 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // withSecondProfile repeats the profile of a configuration under another name.
@@ -34,9 +36,9 @@ var _ = Describe("two profiles of one scheduler", Serial, func() {
 	It("share the account of replicas", func(ctx SpecContext) {
 		s := newSiteWith(ctx, "beijing", "hangzhou")
 		replaceMain()
-		startScheduler(ctx, schedulerOptions{
-			name: "two-profiles", configuration: withSecondProfile(shippedConfiguration(), "berth-other"),
-		}).endAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{
+			Name: "two-profiles", Configuration: withSecondProfile(schedulerproc.ShippedConfiguration(), "berth-other"),
+		}).EndAfterwards()
 		s.createPolicy(ctx, s.policy("foreign", "Lease",
 			weight{cluster: "beijing", weight: 2, max: 4}, weight{cluster: "hangzhou", weight: 3, max: 4}))
 		owner := s.createForeignOwner(ctx, "one")

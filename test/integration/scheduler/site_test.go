@@ -16,6 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // placeLabel on a node names its cluster.
@@ -131,7 +132,7 @@ func template(app string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app}},
 		Spec: corev1.PodSpec{
-			SchedulerName:                schedulerName,
+			SchedulerName:                schedulerproc.Name,
 			AutomountServiceAccountToken: ptr.To(false),
 			Containers:                   []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
 		},

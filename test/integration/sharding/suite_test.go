@@ -9,8 +9,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,10 +19,10 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
-	schedulerName = "berth-scheduler"
 	// timeout is for what takes seconds on an idle machine, longTimeout for hundreds of pods.
 	timeout     = 60 * time.Second
 	longTimeout = 150 * time.Second
@@ -41,10 +39,8 @@ var (
 	client kubernetes.Interface
 	berth  versioned.Interface
 	// instances are the schedulers that run, by name.
-	instances = map[string]*controlplane.Process{}
+	instances = map[string]*schedulerproc.Scheduler{}
 )
-
-var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
 
 func TestSharding(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -75,13 +71,7 @@ var _ = AfterSuite(func() {
 		return
 	}
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	logs, err := filepath.Glob(filepath.Join(plane.LogDir(), "*.log"))
-	Expect(err).NotTo(HaveOccurred())
-	for _, path := range logs {
-		text, err := os.ReadFile(path)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(string(crash.Find(text))).To(BeEmpty(), path)
-	}
+	schedulerproc.ExpectNoPanics(plane.LogDir())
 })
 
 // root returns a path below the root of the repository.
@@ -92,19 +82,14 @@ func root(parts ...string) string {
 // start starts a scheduler with a name.
 func start(ctx context.Context, name string) {
 	GinkgoHelper()
-	configuration, err := os.ReadFile(root("manifests", "base", "scheduler-config.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-	process, _, err := plane.StartScheduler(ctx, configuration, controlplane.Component{
-		Name: schedulerName + "-" + name, Args: append([]string{"--v=2", "--scheduler-name=" + name}, quickElection...),
+	instances[name] = schedulerproc.Start(ctx, plane, schedulerproc.Options{
+		Name: schedulerproc.Name + "-" + name, Args: append([]string{"--scheduler-name=" + name}, quickElection...),
 	})
-	Expect(err).NotTo(HaveOccurred())
-	instances[name] = process
 }
 
 // kill ends a scheduler without a word to anybody.
 func kill(name string) {
 	GinkgoHelper()
-	Expect(instances[name].Kill(syscall.SIGKILL)).To(Succeed())
-	Expect(instances[name].Wait()).To(Succeed())
+	instances[name].Crash()
 	delete(instances, name)
 }

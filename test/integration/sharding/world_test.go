@@ -22,6 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const placeLabel = "example.com/place"
@@ -146,7 +147,7 @@ func create(ctx context.Context, namespace, kind, name string, replicas int32, c
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
-					SchedulerName: schedulerName, AutomountServiceAccountToken: ptr.To(false),
+					SchedulerName: schedulerproc.Name, AutomountServiceAccountToken: ptr.To(false),
 					Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
 				},
 			},

@@ -1,0 +1,119 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schedulerproc runs berth-scheduler as a process of its own in integration tests. A function that meets with something
+// unexpected fails the spec that called it.
+package schedulerproc
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+// Name is the name of the profile that is shipped, and of its lease.
+const Name = "berth-scheduler"
+
+// stopTimeout is how long a scheduler may take to end when it is asked to.
+const stopTimeout = 10 * time.Second
+
+// Patient lets a leader live through an outage of the API server, or a busy machine.
+var Patient = []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"}
+
+// Scheduler is a running berth-scheduler.
+type Scheduler struct {
+	*controlplane.Process
+	plane   *controlplane.ControlPlane
+	address string // where it serves its metrics
+}
+
+// Options says what differs from the scheduler that is shipped.
+type Options struct {
+	// Name of the process, for its log; empty for the usual one.
+	Name string
+	// Configuration replaces the one in manifests/base.
+	Configuration []byte
+	// Args are further flags.
+	Args []string
+}
+
+// Start starts a scheduler.
+func Start(ctx context.Context, plane *controlplane.ControlPlane, options Options) *Scheduler {
+	ginkgo.GinkgoHelper()
+	if options.Configuration == nil {
+		options.Configuration = ShippedConfiguration()
+	}
+	process, address, err := plane.StartScheduler(ctx, options.Configuration, controlplane.Component{
+		Name: options.Name, Args: append([]string{"--v=2"}, options.Args...),
+	})
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return &Scheduler{Process: process, plane: plane, address: address}
+}
+
+// ShippedConfiguration returns the configuration in manifests/base. The test must run in a folder below test/integration, as go
+// test does.
+func ShippedConfiguration() []byte {
+	ginkgo.GinkgoHelper()
+	shipped, err := os.ReadFile(filepath.Join("..", "..", "..", "manifests", "base", "scheduler-config.yaml"))
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return shipped
+}
+
+// Crash ends the scheduler without a word to anybody.
+func (s *Scheduler) Crash() {
+	ginkgo.GinkgoHelper()
+	gomega.Expect(s.Kill(syscall.SIGKILL)).To(gomega.Succeed())
+	gomega.Expect(s.Wait()).To(gomega.Succeed())
+}
+
+// End ends the scheduler as a rolling update would.
+func (s *Scheduler) End() {
+	ginkgo.GinkgoHelper()
+	gomega.Expect(s.Stop(stopTimeout)).To(gomega.Succeed())
+}
+
+// EndAfterwards ends the scheduler when the spec is over, and returns it.
+func (s *Scheduler) EndAfterwards() *Scheduler {
+	ginkgo.DeferCleanup(s.End)
+	return s
+}
+
+// Leader returns who holds the lease of unnamed schedulers, empty if nobody does.
+func Leader(ctx context.Context, client kubernetes.Interface) string {
+	lease, err := client.CoordinationV1().Leases(controlplane.BerthNamespace).Get(ctx, Name, metav1.GetOptions{})
+	if err != nil || lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// Metrics returns the metrics of the scheduler as text, asked for as the administrator.
+func (s *Scheduler) Metrics(ctx context.Context) []byte {
+	ginkgo.GinkgoHelper()
+	config := s.plane.Config()
+	// The certificate is one that the scheduler signed itself at its start.
+	config.CAData, config.Insecure = nil, true
+	administrator, err := rest.HTTPClientFor(config)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", http.NoBody)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	response, err := administrator.Do(request)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	defer response.Body.Close()
+	gomega.Expect(response).To(gomega.HaveHTTPStatus(http.StatusOK))
+	text, err := io.ReadAll(response.Body)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return text
+}
