@@ -3,6 +3,9 @@
 # programs, and a stamp with the hash of everything that goes into them for the Kubernetes ones.
 #
 # Usage: hack/build.sh berth|control-plane|all|PROGRAM...
+#   berth          Berth's own programs
+#   control-plane  what the playground and the tests run them against
+#   all            both; kube-scheduler, which only the benchmarks need, is built when it is named
 # DBG=1 keeps the symbols a debugger needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,7 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source hack/progress.sh
 
 readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl berth-playground)
-readonly foreign=(etcd kube-apiserver kube-controller-manager kwok)
+readonly control_plane=(etcd kube-apiserver kube-controller-manager kwok)
+readonly foreign=("${control_plane[@]}" kube-scheduler)
 
 kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' go.mod)
 [[ $kubernetes == v* ]] || { echo "go.mod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
@@ -24,7 +28,7 @@ package_of() {
     berthctl) echo . ./cmd/berthctl ;;
     berth-playground) echo . ./cmd/playground ;;
     etcd) echo . go.etcd.io/etcd/server/v3 ;;
-    kube-apiserver | kube-controller-manager) echo . "k8s.io/kubernetes/cmd/$1" ;;
+    kube-apiserver | kube-controller-manager | kube-scheduler) echo . "k8s.io/kubernetes/cmd/$1" ;;
     kwok) echo hack/tools/kwok sigs.k8s.io/kwok/cmd/kwok ;;
     *) echo "unknown program $1" >&2; return 1 ;;
   esac
@@ -92,8 +96,8 @@ main() {
   local programs=() todo=() program number=0 hint
   case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
     berth) programs=("${own[@]}") ;;
-    control-plane) programs=("${foreign[@]}") ;;
-    all) programs=("${foreign[@]}" "${own[@]}") ;;
+    control-plane) programs=("${control_plane[@]}") ;;
+    all) programs=("${control_plane[@]}" "${own[@]}") ;;
     *) programs=("$@") ;;
   esac
   mkdir -p bin/.build
