@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package auditlog counts the requests that an API server has answered, by who made them and what they did. It reads the audit
+// log of the API server, which has a line for each request: its metrics do not tell the users apart.
+package auditlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// policy notes every request except watches, which last, and those that are about no object.
+const policy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  verbs: [watch]
+- level: None
+  nonResourceURLs: ["*"]
+- level: Metadata
+`
+
+// Log is the audit log of one API server. It is not safe for concurrent use.
+type Log struct {
+	folder string
+	offset int64
+}
+
+// New makes the files of a log in a folder, which must exist.
+func New(folder string) (*Log, error) {
+	l := &Log{folder: folder}
+	if err := os.WriteFile(l.policyFile(), []byte(policy), 0o600); err != nil {
+		return nil, fmt.Errorf("writing the audit policy: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Log) policyFile() string { return filepath.Join(l.folder, "audit-policy.yaml") }
+func (l *Log) file() string       { return filepath.Join(l.folder, "audit.log") }
+
+// Flags returns the flags of kube-apiserver that make it write the log.
+func (l *Log) Flags() []string {
+	return []string{
+		"--audit-policy-file=" + l.policyFile(), "--audit-log-path=" + l.file(),
+		// No request is answered later than its line is written, none is dropped, and the file is never rotated.
+		"--audit-log-mode=blocking", "--audit-log-maxsize=100000",
+	}
+}
+
+// Request is one request that was answered.
+type Request struct {
+	User, Verb string
+	// Resource is what was asked for, with the subresource after a slash.
+	Resource  string
+	Namespace string
+	// Code is the HTTP status.
+	Code int
+}
+
+// Write says whether the request has changed, made or removed an object. Leases do not count: whoever holds one renews it, at
+// work or idle.
+func (r *Request) Write() bool {
+	return r.Code < 300 && r.Resource != "leases" &&
+		slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.Verb)
+}
+
+// Next returns the requests that have been logged since the last call. A request is logged a moment after it was answered.
+func (l *Log) Next() ([]Request, error) {
+	file, err := os.Open(l.file())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.NewSectionReader(file, l.offset, 1<<40))
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	// The last line may still be being written.
+	content = content[:bytes.LastIndexByte(content, '\n')+1]
+	var requests []Request
+	for line := range bytes.Lines(content) {
+		request, err := parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w", err)
+		}
+		requests = append(requests, request)
+	}
+	l.offset += int64(len(content))
+	return requests, nil
+}
+
+func parse(line []byte) (Request, error) {
+	var event struct {
+		Verb string
+		User struct{ Username string }
+		// ObjectRef is absent in requests that are about no object.
+		ObjectRef      struct{ Resource, Subresource, Namespace string }
+		ResponseStatus struct{ Code int }
+	}
+	if err := json.Unmarshal(line, &event); err != nil {
+		return Request{}, fmt.Errorf("decoding a line: %w", err)
+	}
+	r := Request{
+		User: event.User.Username, Verb: event.Verb, Resource: event.ObjectRef.Resource, Namespace: event.ObjectRef.Namespace,
+		Code: event.ResponseStatus.Code,
+	}
+	if event.ObjectRef.Subresource != "" {
+		r.Resource += "/" + event.ObjectRef.Subresource
+	}
+	return r, nil
+}
