@@ -7,7 +7,6 @@ package admission_test
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -44,19 +44,13 @@ func TestAdmission(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
-	Expect(err).NotTo(HaveOccurred())
-	admin, err := kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
-	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	var admin kubernetes.Interface
+	plane, admin, _ = installation.Start(ctx)
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
 	Expect(controlplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
 
-	_, err = admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+	_, err := admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "tenant"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "tenant"}},
@@ -78,11 +72,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-var _ = AfterSuite(func() {
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
-})
+var _ = AfterSuite(func() { installation.Stop(plane) })
 
 // as returns a client of a user.
 func as(user string, groups ...string) kubernetes.Interface {
@@ -92,11 +82,6 @@ func as(user string, groups ...string) kubernetes.Interface {
 	client, err := kubernetes.NewForConfig(config)
 	Expect(err).NotTo(HaveOccurred())
 	return client
-}
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
 }
 
 // refused matches an error of one of the policies that says why.

@@ -6,8 +6,6 @@
 package applications_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,6 +15,8 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
@@ -39,35 +39,12 @@ func TestApplications(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
-	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
-	configuration, err := os.ReadFile(root("manifests", "base", "scheduler-config.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-	_, _, err = plane.StartScheduler(ctx, configuration, controlplane.Component{
-		Args: []string{"--v=2", "--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})
+	plane, client, berth = installation.Start(ctx)
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
+	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
+	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
-var _ = AfterSuite(func() {
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
-})
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
-}
+var _ = AfterSuite(func() { installation.Stop(plane) })

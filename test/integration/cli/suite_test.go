@@ -22,6 +22,7 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -46,25 +47,18 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	binDir, err = controlplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
+	plane, client, berth = installation.Start(ctx)
 
 	By("asking before the CRDs are there")
 	expectFailure(ctx, "the Berth API is not installed in this cluster: kubectl apply -k manifests/base", "get", "placement")
 	expectFailure(ctx, "the Berth API is not installed in this cluster", "explain", "pod", "nginx")
 
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), filepath.Join("..", "..", "..", "manifests", "crds"))).To(Succeed())
+	installation.ApplyCRDs(ctx, plane)
 })
 
 var _ = AfterSuite(func() {
 	gexec.KillAndWait(timeout)
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
+	installation.Stop(plane)
 })
 
 // start runs berthctl as the administrator, under the name of one of its links.

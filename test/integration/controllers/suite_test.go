@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +23,7 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -51,23 +50,16 @@ func TestControllers(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
+	plane, client, berth = installation.Start(ctx)
 	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
-		root("manifests", "base", "namespace.yaml"), root("manifests", "base", "serviceaccounts.yaml"),
-		root("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
+		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
+		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
 
 	// The manager comes before the CRDs, as it may in a cluster.
 	startManager(ctx)
 	Eventually(readiness).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
 		Should(ContainSubstring("[-]custom-resource-definitions-installed"))
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	installation.ApplyCRDs(ctx, plane)
 	untilReady(ctx)
 	binder = startStandIn()
 })
@@ -76,9 +68,7 @@ var _ = AfterSuite(func() {
 	if binder != nil {
 		binder.stop()
 	}
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
+	installation.Stop(plane)
 })
 
 // startManager runs bin/berth-controller-manager with the permissions of the shipped ServiceAccount.
@@ -147,9 +137,4 @@ func newNamespace(ctx context.Context) string {
 		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
 	})
 	return namespace.Name
-}
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
 }

@@ -22,6 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // longTimeout is for what waits for a lease to expire, or for an informer that looks again once in half a minute.
@@ -99,7 +100,7 @@ var _ = Describe("Trouble", Serial, func() {
 		m.expectLeft(ctx)
 		Expect(manager.Done()).NotTo(BeClosed())
 
-		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
 		for _, name := range []string{m.bj, m.hz} {
 			Eventually(func() error {
 				_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
@@ -189,7 +190,7 @@ func stayed(ctx context.Context, namespace string, before map[string]bool) (int,
 func uninstall(ctx context.Context) {
 	GinkgoHelper()
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
 	})
 	dynamicClient, err := dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())

@@ -19,14 +19,15 @@ import (
 
 	"berth.dev/berth/examples/feedinventory-controller/cachering"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 var _ = Describe("An external controller", Serial, func() {
 	It("takes the place of the one that is built in, which its feature gate switches off", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		Expect(controlplane.ApplyManifests(ctx, plane.Config(), root("examples", "feeds", "definition.yaml"),
-			root("examples", "feedinventory-controller", "rbac.yaml"))).To(Succeed())
-		bundle, err := os.ReadFile(root("examples", "feeds", "shop.yaml"))
+		Expect(controlplane.ApplyManifests(ctx, plane.Config(), installation.Path("examples", "feeds", "definition.yaml"),
+			installation.Path("examples", "feedinventory-controller", "rbac.yaml"))).To(Succeed())
+		bundle, err := os.ReadFile(installation.Path("examples", "feeds", "shop.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		documents := strings.Split(string(bundle), "---\n")
 		create(ctx, schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "cacherings"}, namespace, documents[2])

@@ -7,7 +7,6 @@ package feeds_test
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"berth.dev/berth/cmd/controller-manager/app"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -47,30 +47,20 @@ func TestFeeds(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
+	plane, client, berth = installation.Start(ctx)
+	var err error
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	installation.ApplyCRDs(ctx, plane)
 	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
-		root("manifests", "base", "namespace.yaml"), root("manifests", "base", "serviceaccounts.yaml"),
-		root("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
+		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
+		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
 	ctrl.SetLogger(GinkgoLogr)
 	startManager("")
 	DeferCleanup(func() { stopManager() })
 })
 
-var _ = AfterSuite(func() {
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
-})
+var _ = AfterSuite(func() { installation.Stop(plane) })
 
 // stopManager stops what startManager started last.
 var stopManager func()
@@ -114,9 +104,4 @@ func newNamespace(ctx context.Context) string {
 		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
 	})
 	return namespace.Name
-}
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
 }

@@ -25,11 +25,12 @@ import (
 	"berth.dev/berth/pkg/gateway"
 	"berth.dev/berth/pkg/registration"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 func example() string {
 	GinkgoHelper()
-	data, err := os.ReadFile(root("examples", "registration", "cluster1.json"))
+	data, err := os.ReadFile(installation.Path("examples", "registration", "cluster1.json"))
 	Expect(err).NotTo(HaveOccurred())
 	return string(data)
 }

@@ -10,8 +10,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +28,7 @@ import (
 	"berth.dev/berth/pkg/gateway"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/registration"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -56,23 +55,12 @@ func TestGateway(t *testing.T) {
 	RunSpecs(t, "berth-gateway")
 }
 
-func root(elements ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, elements...)...)
-}
-
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	binDir, err = controlplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	base, err := controlplane.BuildKustomization(root("manifests", "base"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(base))).To(Succeed())
+	plane, client, berth = installation.Start(ctx)
+	installation.ApplyBase(ctx, plane)
 
 	gateways = [2]string{startGateway(ctx, "berth-gateway-0"), startGateway(ctx, "berth-gateway-1")}
 	registrar = newCaller(ctx, "registrar", "berth-cluster-editor")
@@ -81,14 +69,12 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 	By("asking before the CRDs are there")
 	expectProblem(send(ctx, registrar, http.MethodPost, clusters, small("early")), 503, gateway.CodeUnavailable, "try again")
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
+	installation.ApplyCRDs(ctx, plane)
 })
 
 var _ = AfterSuite(func() {
 	gexec.KillAndWait(timeout)
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
+	installation.Stop(plane)
 })
 
 // startGateway starts an instance and returns its URL once it serves.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const systemNamespace = "berth-system"
@@ -25,7 +26,7 @@ const systemNamespace = "berth-system"
 // kustomize builds the base together with components, as a user's own kustomization would.
 func kustomize(components ...string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	root, err := filepath.Abs(repository())
+	root, err := filepath.Abs(installation.Path())
 	Expect(err).NotTo(HaveOccurred())
 	dir := GinkgoT().TempDir()
 	// kustomize takes no absolute paths.
@@ -157,12 +158,12 @@ var _ = Describe("The base", func() {
 	})
 
 	It("carries the configurations that are shipped, and the component replaces nothing else", func() {
-		shipped, err := os.ReadFile(repository("manifests", "base", "scheduler-config.yaml"))
+		shipped, err := os.ReadFile(installation.Path("manifests", "base", "scheduler-config.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		_, content := schedulerConfig(base)
 		Expect(content).To(Equal(string(shipped)))
 
-		replacing, err := os.ReadFile(repository("manifests", "components", "adds-only", "scheduler-config.yaml"))
+		replacing, err := os.ReadFile(installation.Path("manifests", "components", "adds-only", "scheduler-config.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		changed := kustomize("adds-only")
 		_, content = schedulerConfig(changed)

@@ -19,6 +19,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // nodesPerCluster are more than any example fills.
@@ -30,7 +31,7 @@ func startScheduler(ctx context.Context) {
 	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
 	kubeconfig, err := plane.Kubeconfig(user, groups...)
 	Expect(err).NotTo(HaveOccurred())
-	shipped := read(repository("manifests", "base", "scheduler-config.yaml"))[0]
+	shipped := read(installation.Path("manifests", "base", "scheduler-config.yaml"))[0]
 	Expect(unstructured.SetNestedField(shipped.Object, kubeconfig, "clientConnection", "kubeconfig")).To(Succeed())
 	content, err := yaml.Marshal(shipped.Object)
 	Expect(err).NotTo(HaveOccurred())
@@ -105,7 +106,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 	var all []*unstructured.Unstructured
 
 	BeforeAll(func(ctx SpecContext) {
-		paths := filesIn(repository("examples"))
+		paths := filesIn(installation.Path("examples"))
 		Expect(paths).NotTo(BeEmpty())
 		for _, region := range []string{"beijing", "hangzhou"} {
 			labels := map[string]string{corev1.LabelTopologyRegion: region}
@@ -127,7 +128,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 	})
 
 	AfterAll(func(ctx SpecContext) {
-		schedulers := slices.DeleteFunc(filesIn(repository("examples")), func(path string) bool { return !isOfSchedulers(path) })
+		schedulers := slices.DeleteFunc(filesIn(installation.Path("examples")), func(path string) bool { return !isOfSchedulers(path) })
 		Expect(schedulers).NotTo(BeEmpty())
 		for _, path := range schedulers {
 			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
@@ -135,10 +136,10 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 	})
 
 	It("are listed in the README", func() {
-		readme, err := os.ReadFile(repository("examples", "README.md"))
+		readme, err := os.ReadFile(installation.Path("examples", "README.md"))
 		Expect(err).NotTo(HaveOccurred())
-		for _, path := range filesIn(repository("examples")) {
-			name, err := filepath.Rel(repository("examples"), path)
+		for _, path := range filesIn(installation.Path("examples")) {
+			name, err := filepath.Rel(installation.Path("examples"), path)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(string(readme)).To(ContainSubstring("](" + filepath.ToSlash(name) + ")"))
 		}

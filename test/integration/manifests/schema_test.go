@@ -11,6 +11,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // walk visits every field below a schema, the parents first.
@@ -49,7 +51,7 @@ var _ = Describe("The custom resource definitions", func() {
 	var definitions []*apiextensionsv1.CustomResourceDefinition
 	BeforeEach(func() {
 		definitions = nil
-		for _, path := range filesIn(repository("manifests", "crds")) {
+		for _, path := range filesIn(installation.Path("manifests", "crds")) {
 			for _, object := range read(path) {
 				definitions = append(definitions, into[apiextensionsv1.CustomResourceDefinition](object))
 			}

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -58,22 +59,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), repository("manifests", "crds"))).To(Succeed())
-	base, err := controlplane.BuildKustomization(repository("manifests", "base"))
+	installation.ApplyCRDs(ctx, plane)
+	base, err := controlplane.BuildKustomization(installation.Path("manifests", "base"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.ApplyObjects(ctx, plane.Config(), base)).To(Succeed())
 })
 
-var _ = AfterSuite(func() {
-	if plane != nil {
-		Expect(plane.Stop()).To(Succeed())
-	}
-})
-
-// repository returns a path below the root of the repository.
-func repository(elements ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, elements...)...)
-}
+var _ = AfterSuite(func() { installation.Stop(plane) })
 
 // filesIn returns the YAML files of a directory and those below it.
 func filesIn(dir string) []string {

@@ -4,7 +4,6 @@
 package scheduler_test
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"syscall"
@@ -18,20 +17,12 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// slow returns a configuration with which a burst lasts long enough to strike in the middle of it.
-func slow() []byte {
-	GinkgoHelper()
-	configuration := bytes.Replace(schedulerproc.ShippedConfiguration(), []byte("qps: 500\n  burst: 1000"), []byte("qps: 150\n  burst: 50"), 1)
-	Expect(configuration).NotTo(Equal(schedulerproc.ShippedConfiguration()))
-	return configuration
-}
-
 // startPair starts two schedulers, the first of which leads. They end with the spec, if not before.
 func startPair(ctx context.Context) (first, second *schedulerproc.Scheduler) {
 	GinkgoHelper()
-	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: slow(), Args: quickElection}).EndAfterwards()
+	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: slow(), Args: quickElection}).EndAfterwards()
+	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
 }
 
 // uids returns the UIDs of all pods of the site, in order.
@@ -104,9 +95,9 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 
 	It("a scheduler that is killed and started again goes on exactly", func(ctx SpecContext) {
 		replaceMain()
-		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: slow(), Args: quickElection}).EndAfterwards()
+		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
 		begin(ctx, first.Crash)
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: slow(), Args: quickElection}).EndAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
 		expectNothingLost(ctx)
 	})
 

@@ -6,8 +6,6 @@
 package scheduler_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -45,38 +44,19 @@ func TestScheduler(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
-	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
+	plane, client, berth = installation.Start(ctx)
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.
-	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
 var _ = AfterSuite(func(ctx SpecContext) {
-	if plane == nil {
-		return
+	DeferCleanup(func() { installation.Stop(plane) })
+	if main != nil {
+		Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
 	}
-	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	if main == nil {
-		return // the start failed, and said why
-	}
-	Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
-	schedulerproc.ExpectNoPanics(plane.LogDir())
 })
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
-}

@@ -7,18 +7,16 @@ package sharding_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -48,36 +46,14 @@ func TestSharding(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")})
-	Expect(err).NotTo(HaveOccurred())
-	config := rest.CopyConfig(plane.Config())
-	config.QPS, config.Burst = 500, 1000
-	client, err = kubernetes.NewForConfig(config)
-	Expect(err).NotTo(HaveOccurred())
-	berth, err = versioned.NewForConfig(config)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), root("manifests", "crds"))).To(Succeed())
-	objects, err := controlplane.BuildKustomization(root("manifests", "base"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(Succeed())
-	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	plane, client, berth = installation.Start(ctx)
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
+	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
-var _ = AfterSuite(func() {
-	if plane == nil {
-		return
-	}
-	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	schedulerproc.ExpectNoPanics(plane.LogDir())
-})
-
-// root returns a path below the root of the repository.
-func root(parts ...string) string {
-	return filepath.Join(append([]string{"..", "..", ".."}, parts...)...)
-}
+var _ = AfterSuite(func() { installation.Stop(plane) })
 
 // start starts a scheduler with a name.
 func start(ctx context.Context, name string) {

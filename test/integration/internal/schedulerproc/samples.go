@@ -6,9 +6,6 @@ package schedulerproc
 import (
 	"bufio"
 	"bytes"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,20 +31,4 @@ func Sum(text []byte, metric string, labels ...string) float64 {
 	}
 	gomega.Expect(lines.Err()).NotTo(gomega.HaveOccurred())
 	return total
-}
-
-// crash finds a panic in a log, whether it ended the process or was survived. The word alone is not one: the API server writes
-// "panicked: false" of every request whose client has gone, and specs kill clients.
-var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
-
-// ExpectNoPanics checks the logs of all programs in a folder.
-func ExpectNoPanics(folder string) {
-	ginkgo.GinkgoHelper()
-	logs, err := filepath.Glob(filepath.Join(folder, "*.log"))
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	for _, path := range logs {
-		text, err := os.ReadFile(path)
-		gomega.Expect(err).NotTo(gomega.HaveOccurred())
-		gomega.Expect(string(crash.Find(text))).To(gomega.BeEmpty(), path)
-	}
 }

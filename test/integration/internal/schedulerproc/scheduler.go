@@ -6,11 +6,11 @@
 package schedulerproc
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // Name is the name of the profile that is shipped, and of its lease.
@@ -62,13 +63,21 @@ func Start(ctx context.Context, plane *controlplane.ControlPlane, options Option
 	return &Scheduler{Process: process, plane: plane, address: address}
 }
 
-// ShippedConfiguration returns the configuration in manifests/base. The test must run in a folder below test/integration, as go
-// test does.
+// ShippedConfiguration returns the configuration in manifests/base.
 func ShippedConfiguration() []byte {
 	ginkgo.GinkgoHelper()
-	shipped, err := os.ReadFile(filepath.Join("..", "..", "..", "manifests", "base", "scheduler-config.yaml"))
+	shipped, err := os.ReadFile(installation.Path("manifests", "base", "scheduler-config.yaml"))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	return shipped
+}
+
+// SlowConfiguration is the shipped one with so few requests a second that a spec can strike while pods are being bound.
+func SlowConfiguration() []byte {
+	ginkgo.GinkgoHelper()
+	shipped := ShippedConfiguration()
+	slow := bytes.Replace(shipped, []byte("qps: 500\n  burst: 1000"), []byte("qps: 150\n  burst: 50"), 1)
+	gomega.Expect(slow).NotTo(gomega.Equal(shipped))
+	return slow
 }
 
 // Crash ends the scheduler without a word to anybody.
