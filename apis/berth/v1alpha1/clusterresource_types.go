@@ -143,6 +143,19 @@ type ClusterResourceStatus struct {
 	// +listType=atomic
 	Allocated []PoolAllocation `json:"allocated,omitempty"`
 
+	// grants are what each of several Schedulers may have given out of each pool. Together they are never more than is
+	// allocatable. Absent while there is one Scheduler, or none: it may give out everything.
+	// +optional
+	// +listType=map
+	// +listMapKey=scheduler
+	// +listMapKey=pool
+	// +kubebuilder:validation:MaxItems=5000
+	Grants []PoolGrant `json:"grants,omitempty"`
+
+	// grantsRevision grows with each change of grants.
+	// +optional
+	GrantsRevision int64 `json:"grantsRevision,omitempty"`
+
 	// topNamespaces are the namespaces that hold most, at most ten of them.
 	// +optional
 	// +listType=atomic
@@ -179,6 +192,30 @@ type PoolAllocation struct {
 	// holders is the number of pods that hold some of it.
 	// +optional
 	Holders int32 `json:"holders,omitempty"`
+}
+
+// PoolGrant is how much of a pool the pods that one of several Schedulers has placed may hold.
+type PoolGrant struct {
+	// scheduler is the name of the Scheduler.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Scheduler string `json:"scheduler"`
+
+	// pool is the name of the pool.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Pool string `json:"pool"`
+
+	// quantity is the grant. What the pods hold that the scheduler has placed counts.
+	Quantity resource.Quantity `json:"quantity"`
+
+	// shrinkTo is present while the scheduler is asked to give some of it back: it charges nothing beyond that any more. The
+	// grant shrinks when the scheduler has acknowledged it, and never below what its pods hold.
+	// +optional
+	ShrinkTo *resource.Quantity `json:"shrinkTo,omitempty"`
+
+	// revision is the grantsRevision at which this grant changed last.
+	Revision int64 `json:"revision"`
 }
 
 // NamespaceAllocation is what the pods of a namespace hold of all pools together.

@@ -31,6 +31,10 @@ const (
 	// "RESOURCE/POOL=QUANTITY" with commas between several. It counts from then on, whatever becomes of the labels of the
 	// node or of the pools.
 	ChargedAnnotation = "berth.dev/charged"
+
+	// GranteeAnnotation names the Scheduler out of whose grant a pod with ChargedAnnotation was charged. Pods that a scheduler
+	// without a name placed have none.
+	GranteeAnnotation = "berth.dev/grantee"
 )
 
 const (
