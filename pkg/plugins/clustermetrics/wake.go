@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -23,64 +22,51 @@ func (p *ClusterMetrics) EventsToRegister(context.Context) ([]fwk.ClusterEventWi
 		// No narrower event tells that a waiting pod asks for something else.
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update},
-			QueueingHintFn: p.isSchedulableAfterPodChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
 		},
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
-			QueueingHintFn: p.isSchedulableAfterNodeChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterNodeChange),
 		},
 	}, nil
 }
 
 // isSchedulableAfterPodChange wakes the pod when its own constraints have changed.
-func (p *ClusterMetrics) isSchedulableAfterPodChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+func (p *ClusterMetrics) isSchedulableAfterPodChange(_ klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
-	case err != nil:
-		return fwk.Queue, err
 	case before == nil, after == nil, after.UID != pod.UID:
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	for _, key := range rank.Annotations {
 		if before.Annotations[key] != after.Annotations[key] {
-			return fwk.Queue, nil
+			return fwk.Queue
 		}
 	}
-	return fwk.QueueSkip, nil
+	return fwk.QueueSkip
 }
 
 // isSchedulableAfterNodeChange wakes the pod when a node joins a cluster that it may go to.
-func (p *ClusterMetrics) isSchedulableAfterNodeChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
-	if err != nil {
-		return fwk.Queue, err
-	}
+func (p *ClusterMetrics) isSchedulableAfterNodeChange(logger klog.Logger, pod *corev1.Pod, before, after *corev1.Node) fwk.QueueingHint {
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot == nil || after == nil {
 		// The first snapshot wakes all pods.
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	name, found := snapshot.Membership.ClusterOf(after.Name, after.Labels)
 	if !found {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	if before != nil {
 		if old, was := snapshot.Membership.ClusterOf(before.Name, before.Labels); was && old == name {
-			return fwk.QueueSkip, nil
+			return fwk.QueueSkip
 		}
 	}
 	wanted, ok := p.shared.wish(snapshot, pod)
 	if ok && !admits(wanted, snapshot.Places()[name], pod.Namespace) {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	logger.V(5).Info("A node joined a cluster that meets the constraints", "pod", klog.KObj(pod), "node", klog.KObj(after))
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // wish returns what a pod wants, false if that is not known, or if it wants nothing.

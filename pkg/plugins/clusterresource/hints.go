@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/placement/pool"
@@ -26,41 +25,35 @@ func (p *ClusterResource) EventsToRegister(context.Context) ([]fwk.ClusterEventW
 		// No narrower event tells that the annotations of a waiting pod have changed.
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete},
-			QueueingHintFn: p.isSchedulableAfterPodChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
 		},
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
-			QueueingHintFn: p.isSchedulableAfterNodeChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterNodeChange),
 		},
 	}, nil
 }
 
 // isSchedulableAfterPodChange wakes the pod when it asks for something else, and when a release was chosen to serve it.
-func (p *ClusterResource) isSchedulableAfterPodChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+func (p *ClusterResource) isSchedulableAfterPodChange(logger klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
-	case err != nil:
-		return fwk.Queue, err
 	case before == nil:
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case before.UID == pod.UID:
 		if after != nil && asksDifferently(before, after) {
-			return fwk.Queue, nil
+			return fwk.Queue
 		}
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case after != nil:
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case before.Spec.NodeName == "":
-		return p.afterNomination(pod, before), nil
+		return p.afterNomination(pod, before)
 	}
 	if !p.servedBy(pod, before) {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	logger.V(5).Info("What a pod held can serve the pod", "pod", klog.KObj(pod), "holder", klog.KObj(before))
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // afterNomination says whether a pod should be tried that may have been rejected because another one was nominated to a node,
@@ -116,28 +109,21 @@ func asksDifferently(before, after *corev1.Pod) bool {
 }
 
 // isSchedulableAfterNodeChange wakes the pod when a node joins a pool of something it asks for.
-func (p *ClusterResource) isSchedulableAfterNodeChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
-	if err != nil {
-		return fwk.Queue, err
-	}
+func (p *ClusterResource) isSchedulableAfterNodeChange(_ klog.Logger, pod *corev1.Pod, before, after *corev1.Node) fwk.QueueingHint {
 	wants, err := demand.Of(pod)
 	resources := p.shared.Catalog.Snapshot()
 	if err != nil || after == nil || resources == nil {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	for _, want := range wants {
 		known := resources.Get(want.Resource)
 		if known == nil || known.Err != nil {
-			return fwk.QueueSkip, nil // the ClusterResource wakes the pod when it appears
+			return fwk.QueueSkip // the ClusterResource wakes the pod when it appears
 		}
 		now := known.Pools.Select(after.Labels)
 		if len(now) > 0 && (before == nil || !slices.Equal(now, known.Pools.Select(before.Labels))) {
-			return fwk.Queue, nil
+			return fwk.Queue
 		}
 	}
-	return fwk.QueueSkip, nil
+	return fwk.QueueSkip
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/subscribed"
@@ -139,24 +138,17 @@ func (p *FeedInventory) EventsToRegister(context.Context) ([]fwk.ClusterEventWit
 	return []fwk.ClusterEventWithHint{{
 		// No narrower event tells that a waiting pod asks for another policy.
 		Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update},
-		QueueingHintFn: p.isSchedulableAfterPodChange,
+		QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
 	}}, nil
 }
 
 // isSchedulableAfterPodChange wakes the pod when it asks for another policy.
-func (p *FeedInventory) isSchedulableAfterPodChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
-	if err != nil {
-		return fwk.Queue, err
-	}
+func (p *FeedInventory) isSchedulableAfterPodChange(_ klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	if before == nil || after == nil || after.UID != pod.UID ||
 		before.Annotations[berthv1alpha1.PolicyAnnotation] == after.Annotations[berthv1alpha1.PolicyAnnotation] {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // Concerned returns those of the pods, which wait in one namespace, whose workload one of the Subscriptions lists.

@@ -17,7 +17,6 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/demand"
@@ -110,44 +109,34 @@ func (p *HomeScheduler) EventsToRegister(context.Context) ([]fwk.ClusterEventWit
 	return []fwk.ClusterEventWithHint{
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel},
-			QueueingHintFn: p.isSchedulableAfterPodChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
 		},
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
-			QueueingHintFn: p.isSchedulableAfterNodeChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterNodeChange),
 		},
 	}, nil
 }
 
 // isSchedulableAfterPodChange wakes the pod when it gets this scheduler as its home.
-func (p *HomeScheduler) isSchedulableAfterPodChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
-	if err != nil {
-		return fwk.Queue, err
-	}
+func (p *HomeScheduler) isSchedulableAfterPodChange(_ klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	if after == nil || after.UID != pod.UID ||
 		before != nil && before.Labels[berthv1alpha1.HomeSchedulerLabel] == after.Labels[berthv1alpha1.HomeSchedulerLabel] {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	if homes := p.shared.Catalog.Snapshot(); homes != nil && !p.shared.owns(homes, after) {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // isSchedulableAfterNodeChange wakes the pod when a node may have come to the clusters of this scheduler. Which cluster that is
 // cannot be told here for sure, and nodes come and go rarely.
-func (p *HomeScheduler) isSchedulableAfterNodeChange(
-	logger klog.Logger, pod *corev1.Pod, _, _ any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
+func (p *HomeScheduler) isSchedulableAfterNodeChange(_ klog.Logger, pod *corev1.Pod, _, _ *corev1.Node) fwk.QueueingHint {
 	if homes := p.shared.Catalog.Snapshot(); homes != nil && !p.shared.owns(homes, pod) {
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 const stateKey fwk.StateKey = "PreFilter" + Name

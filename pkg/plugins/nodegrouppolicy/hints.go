@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -30,37 +29,31 @@ func (p *NodeGroupPolicy) EventsToRegister(context.Context) ([]fwk.ClusterEventW
 		// pod asks for another policy.
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete},
-			QueueingHintFn: p.isSchedulableAfterPodChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
 		},
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel},
-			QueueingHintFn: p.isSchedulableAfterNodeChange,
+			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterNodeChange),
 		},
 	}, nil
 }
 
 // isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place, or when what decides
 // on the pod's own policy has changed.
-func (p *NodeGroupPolicy) isSchedulableAfterPodChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Pod](oldObj, newObj)
+func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
-	case err != nil:
-		return fwk.Queue, err
 	case before == nil:
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case before.UID == pod.UID:
 		if after != nil && asksDifferently(before, after) {
-			return fwk.Queue, nil
+			return fwk.Queue
 		}
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case !freesPlace(pod, before, after):
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	logger.V(5).Info("A place may be free after a sibling went away", "pod", klog.KObj(pod), "sibling", klog.KObj(before))
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // asksDifferently says whether a change of a waiting pod may give it another policy or another revision. Its status does
@@ -91,31 +84,24 @@ func freesPlace(pod, before, after *corev1.Pod) bool {
 
 // isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or leaves one and takes the
 // replicas on it out of the count.
-func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(
-	logger klog.Logger, pod *corev1.Pod, oldObj, newObj any,
-) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logger, Name, &hint, &err)
-	before, after, err := schedutil.As[*corev1.Node](oldObj, newObj)
-	if err != nil {
-		return fwk.Queue, err
-	}
+func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(logger klog.Logger, pod *corev1.Pod, before, after *corev1.Node) fwk.QueueingHint {
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot == nil {
 		// The first snapshot wakes all pods.
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners)
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound), errors.Is(err, workload.ErrOwnerNotFound):
 		// No node helps; the policy or the owner wakes the pod when it appears.
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	case err != nil, policy == nil:
-		return fwk.Queue, nil // PreFilter tells the user about it
+		return fwk.Queue // PreFilter tells the user about it
 	case clusterIn(policy, snapshot, before) == clusterIn(policy, snapshot, after):
-		return fwk.QueueSkip, nil
+		return fwk.QueueSkip
 	}
 	logger.V(5).Info("A node joined or left a cluster of the policy", "pod", klog.KObj(pod), "node", klog.KObj(after))
-	return fwk.Queue, nil
+	return fwk.Queue
 }
 
 // clusterIn returns the cluster of the node if the policy names it; empty if it does not, and for no node.

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 )
 
 var panics = metrics.NewCounterVec(&metrics.CounterOpts{
@@ -35,10 +37,22 @@ func Rescue(ctx context.Context, plugin, extensionPoint string, status **fwk.Sta
 	}
 }
 
-// RescueHint turns a panic in a queueing hint into an error, which lets the pod be tried. It must be deferred directly.
-func RescueHint(logger klog.Logger, plugin string, hint *fwk.QueueingHint, err *error) {
-	if cause := recover(); cause != nil {
-		*hint, *err = fwk.Queue, note(logger, plugin, "QueueingHint", cause)
+// Hint makes a queueing hint of what a plugin decides when a pod or node has changed: before is nil if it is new, after if it is
+// gone. A panic, or an object of another type, which is a bug as well, lets the pod be tried.
+func Hint[T any](
+	plugin string, decide func(logger klog.Logger, pod *corev1.Pod, before, after *T) fwk.QueueingHint,
+) fwk.QueueingHintFn {
+	return func(logger klog.Logger, pod *corev1.Pod, oldObj, newObj any) (hint fwk.QueueingHint, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				hint, err = fwk.Queue, note(logger, plugin, "QueueingHint", cause)
+			}
+		}()
+		before, after, err := schedutil.As[*T](oldObj, newObj)
+		if err != nil {
+			return fwk.Queue, err
+		}
+		return decide(logger, pod, before, after), nil
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -39,20 +41,32 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// hint stands for a queueing hint.
-func hint(cause any) (hint fwk.QueueingHint, err error) {
-	defer guard.RescueHint(logr.Discard(), "Plugin", &hint, &err)
-	if cause != nil {
-		panic(cause)
+func TestHint(t *testing.T) {
+	decide := func(_ klog.Logger, _ *corev1.Pod, before, after *corev1.Node) fwk.QueueingHint {
+		switch {
+		case before == nil && after.Name == "full":
+			return fwk.QueueSkip
+		case after == nil && before.Name == "full":
+			return fwk.Queue
+		}
+		panic("a bug")
 	}
-	return fwk.QueueSkip, nil
-}
-
-func TestRescueHint(t *testing.T) {
-	if got, err := hint(nil); got != fwk.QueueSkip || err != nil {
-		t.Errorf("without a panic the hint is %v, %v", got, err)
-	}
-	if got, err := hint("a bug"); got != fwk.Queue || err == nil || !strings.Contains(err.Error(), "a bug") {
-		t.Errorf("the hint is %v, %v, want Queue and the panic", got, err)
+	node := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	for name, test := range map[string]struct {
+		before, after any
+		want          fwk.QueueingHint
+		wantErr       string
+	}{
+		"of what is new":         {after: node("full"), want: fwk.QueueSkip},
+		"of what is gone":        {before: node("full"), want: fwk.Queue},
+		"of a plugin's panic":    {after: node("other"), want: fwk.Queue, wantErr: "a bug"},
+		"of another kind at all": {after: &corev1.Pod{}, want: fwk.Queue, wantErr: "*v1.Pod"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := guard.Hint("Plugin", decide)(logr.Discard(), &corev1.Pod{}, test.before, test.after)
+			if got != test.want || (err == nil) != (test.wantErr == "") || err != nil && !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("the hint is %v, %v, want %v, %q", got, err, test.want, test.wantErr)
+			}
+		})
 	}
 }
