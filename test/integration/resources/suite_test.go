@@ -63,7 +63,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 })
 
 var _ = AfterSuite(func(ctx SpecContext) {
-	DeferCleanup(func() { installation.Stop(plane) })
+	defer installation.Stop(plane)
 	if main != nil {
 		Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
 	}
