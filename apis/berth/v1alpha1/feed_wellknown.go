@@ -95,6 +95,9 @@ const (
 	// ReasonOtherSubscriptionWins says that an older Subscription places some of the feeds.
 	ReasonOtherSubscriptionWins = "OtherSubscriptionWins"
 
+	// ReasonCopyMissing says that some selected Clusters have no copy of a feed.
+	ReasonCopyMissing = "CopyMissing"
+
 	// ReasonAllRunning says that all replicas run.
 	ReasonAllRunning = "AllRunning"
 
@@ -127,7 +130,4 @@ const (
 
 	// CopyClusterLabel on a copy that a Subscription made, and on its pods, names the Cluster that it serves.
 	CopyClusterLabel = "berth.dev/copy-cluster"
-
-	// CopiedGenerationLabel on a copy that a Subscription made holds the generation of the object when it was copied.
-	CopiedGenerationLabel = "berth.dev/copied-generation"
 )

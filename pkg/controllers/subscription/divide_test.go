@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/subscribed"
 )
 
 func TestStaticDividesByWeight(t *testing.T) {
@@ -317,6 +318,33 @@ func TestPoliciesOfFormerFeedsAreRemovedAndEditsReverted(t *testing.T) {
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "mine"}, &berthv1alpha1.PropagationPolicy{}); err != nil {
 		t.Errorf("the policy of somebody else: %v", err)
 	}
+}
+
+func TestAPolicyWhoseOwnerWasTakenAwayIsPutRight(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 9)
+	w.deploy("web", 2)
+	w.subscribe("shop", []string{"web"}, static(map[string]int32{"a": 1}))
+	w.pass()
+	ref := deployment("web")
+	key := client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName("shop", &ref)}
+	p := &berthv1alpha1.PropagationPolicy{}
+	if err := w.client.Get(t.Context(), key, p); err != nil {
+		t.Fatal(err)
+	}
+	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "mine", UID: "mine"}
+	p.OwnerReferences, p.Annotations = []metav1.OwnerReference{other}, nil
+	if err := w.client.Update(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.pass()
+	if err := w.client.Get(t.Context(), key, p); err != nil {
+		t.Fatal(err)
+	}
+	if !metav1.IsControlledBy(p, w.get("shop")) || len(p.OwnerReferences) != 2 {
+		t.Errorf("the policy belongs to %v", p.OwnerReferences)
+	}
+	w.want("the policy", w.policy("shop", "web"), "*: a=1")
 }
 
 func TestWhatIsWrittenCountsBeforeTheCacheShowsIt(t *testing.T) {

@@ -31,10 +31,12 @@ type feed struct {
 	// unknown says why nobody can tell what the feed wants, lost that it belongs to somebody else.
 	unknown, lost string
 
-	// remark tells what is worth knowing of a feed that is placed.
-	remark string
-	// copies is the number of copies that serve other Clusters.
-	copies int64
+	// missing says why some Cluster has no copy, empty if none lacks one.
+	missing string
+	// copied is the number of replicas of all copies that serve other Clusters.
+	copied int64
+	// look tells what can be seen of the listed object, if there can be copies of it.
+	look string
 
 	// bound is the number of living pods on nodes of each Cluster, running that of ready ones.
 	bound   map[string]int64

@@ -31,13 +31,16 @@ type member struct {
 	// problem says why nothing can be divided at present.
 	problem *problem
 	feeds   []*feed
-	// copies are those that should be, existing those that are. Known are all workloads of the namespace.
+	// copies are those that should be, existing those that are. Known are all workloads of the namespace, and looks is what can
+	// be seen of those that can be copied.
 	copies   []copied
 	existing map[object]client.Object
 	known    observations
-	// policies are those of the Subscription, by name.
-	policies map[string]*berthv1alpha1.PropagationPolicy
-	pledge   *berthv1alpha1.Pledge
+	looks    map[object]string
+	// policies are those of the Subscription, by name. Named are all of the namespace: one whose owner was taken away is known by
+	// its name, which ends in a hash so that nobody else has it by chance.
+	policies, named map[string]*berthv1alpha1.PropagationPolicy
+	pledge          *berthv1alpha1.Pledge
 	// waiting says that the bundle is not admitted, and why.
 	waiting string
 	// rebalance is the value of the annotation.

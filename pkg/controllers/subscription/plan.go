@@ -95,7 +95,7 @@ func (p *pass) reserve(c *candidate, f *feed, replicas int64) (int64, error) {
 func (m *member) inForce(f *feed) (map[string]int64, error) {
 	before := f.before
 	if len(before) == 0 {
-		before = weightsOf(m.policies[subscribed.PolicyName(m.object.Name, f.ref)])
+		before = weightsOf(m.named[subscribed.PolicyName(m.object.Name, f.ref)])
 	}
 	if len(before) == 0 {
 		before = map[string]int64{}

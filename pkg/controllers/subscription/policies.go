@@ -24,21 +24,23 @@ import (
 // anyNumber is what DividedAnnotation holds for policies that serve any number of replicas.
 const anyNumber = "*"
 
-// policiesOf returns the policies of a Subscription by name.
+// policiesOf returns the policies of a Subscription, and all policies of its namespace, by name.
 func (r *Reconciler) policiesOf(
 	ctx context.Context, s *berthv1alpha1.Subscription,
-) (map[string]*berthv1alpha1.PropagationPolicy, error) {
+) (own, all map[string]*berthv1alpha1.PropagationPolicy, err error) {
 	var list berthv1alpha1.PropagationPolicyList
 	if err := r.Client.List(ctx, &list, client.InNamespace(s.Namespace)); err != nil {
-		return nil, fmt.Errorf("listing the policies of namespace %s: %w", s.Namespace, err)
+		return nil, nil, fmt.Errorf("listing the policies of namespace %s: %w", s.Namespace, err)
 	}
-	policies := map[string]*berthv1alpha1.PropagationPolicy{}
+	own, all = map[string]*berthv1alpha1.PropagationPolicy{}, map[string]*berthv1alpha1.PropagationPolicy{}
 	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], s) {
-			policies[list.Items[i].Name] = &list.Items[i]
+		policy := &list.Items[i]
+		all[policy.Name] = policy
+		if metav1.IsControlledBy(policy, s) {
+			own[policy.Name] = policy
 		}
 	}
-	return policies, nil
+	return own, all, nil
 }
 
 // writePolicies makes the policies of a Subscription what they should be, and removes those of feeds that are none any more.
@@ -54,13 +56,13 @@ func (r *Reconciler) writePolicies(ctx context.Context, m *member) error {
 		if policy == nil {
 			continue
 		}
-		failures = append(failures, r.writePolicy(ctx, m.policies[name], policy))
+		failures = append(failures, r.writePolicy(ctx, m.named[name], policy))
 	}
 	for i := range m.copies {
 		c := &m.copies[i]
 		policy := m.newPolicy(&c.ref, oneOf(c.cluster), anyNumber)
 		wanted[policy.Name] = true
-		failures = append(failures, r.writePolicy(ctx, m.policies[policy.Name], policy))
+		failures = append(failures, r.writePolicy(ctx, m.named[policy.Name], policy))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.policies)) {
 		policy := m.policies[name]
@@ -204,6 +206,7 @@ func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1a
 		return nil
 	}
 	after := existing.DeepCopy()
+	after.OwnerReferences = withController(existing.OwnerReferences, policy.OwnerReferences[0])
 	if after.Annotations == nil {
 		after.Annotations = map[string]string{}
 	}
@@ -213,11 +216,23 @@ func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1a
 	if policy.Spec.Rebalance.Mode != "" {
 		after.Spec.Rebalance.Mode = policy.Spec.Rebalance.Mode
 	}
-	if apiequality.Semantic.DeepEqual(existing.Spec, after.Spec) && maps.Equal(existing.Annotations, after.Annotations) {
+	if apiequality.Semantic.DeepEqual(existing.Spec, after.Spec) && maps.Equal(existing.Annotations, after.Annotations) &&
+		apiequality.Semantic.DeepEqual(existing.OwnerReferences, after.OwnerReferences) {
 		return nil
 	}
 	if err := r.Client.Update(ctx, after); err != nil {
 		return fmt.Errorf("updating policy %s/%s: %w", policy.Namespace, policy.Name, err)
 	}
 	return nil
+}
+
+// withController returns references in which the controller is the given one. Other owners stay.
+func withController(references []metav1.OwnerReference, controller metav1.OwnerReference) []metav1.OwnerReference {
+	list := []metav1.OwnerReference{controller}
+	for _, other := range references {
+		if other.UID != controller.UID && (other.Controller == nil || !*other.Controller) {
+			list = append(list, other)
+		}
+	}
+	return list
 }

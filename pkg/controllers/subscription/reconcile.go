@@ -68,6 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 	if stale {
 		p.again(afterConflict)
 	}
+	p.forgetCopies()
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(failures...)
 }
 
@@ -102,7 +103,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 			if err != nil {
 				return nil, err
 			}
-			known = &surroundings{objects: objects, known: observe(objects)}
+			known = &surroundings{objects: objects, known: observe(objects), looks: looks(objects)}
 			observed[s.Namespace] = known
 		}
 		m, err := r.member(ctx, p, s, known)
@@ -119,6 +120,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 type surroundings struct {
 	objects *workloads.Objects
 	known   observations
+	looks   map[object]string
 }
 
 // member reads what belongs to one Subscription.
@@ -127,14 +129,14 @@ func (r *Reconciler) member(
 ) (*member, error) {
 	m := &member{
 		object: s, strategy: subscribed.StrategyOf(&s.Spec), bundled: subscribed.Bundled(&s.Spec), pledge: s.Status.Pledge,
-		known: around.known, existing: existing(around.objects, s),
+		known: around.known, looks: around.looks, existing: existing(around.objects, s),
 	}
 	m.selectClusters(p.snapshot)
 	if value := s.Annotations[berthv1alpha1.RebalanceAnnotation]; value != "" {
 		m.rebalance = value[:min(len(value), maxRebalance)]
 	}
 	var err error
-	if m.policies, err = r.policiesOf(ctx, s); err != nil {
+	if m.policies, m.named, err = r.policiesOf(ctx, s); err != nil {
 		return nil, err
 	}
 	inventory := &berthv1alpha1.FeedInventory{}

@@ -85,6 +85,7 @@ func TestReplicationCopiesAndPrunes(t *testing.T) {
 		t.Errorf("the copy has %d replicas, want 3", got)
 	}
 
+	w.pass() // It sees that the copies are as they should be.
 	writes := w.policyWrites
 	version := w.deployment("web-c").ResourceVersion
 	w.pass()
@@ -102,6 +103,80 @@ func TestReplicationCopiesAndPrunes(t *testing.T) {
 	w.want("the policy when no Cluster is selected", w.policy("shop", "web"), "*: b=1")
 }
 
+func TestHandEditsOfCopiesAreReverted(t *testing.T) {
+	tests := map[string]func(*appsv1.Deployment){
+		"another number of replicas": func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(9)) },
+		"another image":              func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
+		"a container more": func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: "b", Image: "b"})
+		},
+		"a node selector":      func(d *appsv1.Deployment) { d.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} },
+		"no label of a copy":   func(d *appsv1.Deployment) { delete(d.Labels, berthv1alpha1.CopyOfLabel) },
+		"another label":        func(d *appsv1.Deployment) { d.Labels["team"] = "bank" },
+		"no owner":             func(d *appsv1.Deployment) { d.OwnerReferences = nil },
+		"no label on its pods": func(d *appsv1.Deployment) { delete(d.Spec.Template.Labels, berthv1alpha1.CopyClusterLabel) },
+	}
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("a", 4)
+			w.site("b", 4)
+			w.deploy("web", 2)
+			source := w.deployment("web")
+			source.Labels = map[string]string{"team": "shop"}
+			source.Spec.Template = corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
+			}
+			if err := w.client.Update(t.Context(), source); err != nil {
+				t.Fatal(err)
+			}
+			w.subscribe("shop", []string{"web"}, everywhere("a", "b"))
+			w.pass()
+			w.pass()
+			want := w.deployment("web-b")
+			edited := want.DeepCopy()
+			edit(edited)
+			edited.Labels["mine"] = "yes"
+			edited.Generation++
+			if err := w.client.Update(t.Context(), edited); err != nil {
+				t.Fatal(err)
+			}
+			w.pass()
+			want.Labels["mine"] = "yes"
+			got := w.deployment("web-b")
+			want.ResourceVersion, want.Generation = got.ResourceVersion, got.Generation
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the copy (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCopiesFollowLabelsOfTheListedObject(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 4)
+	w.site("b", 4)
+	w.deploy("web", 2)
+	relabel := func(labels map[string]string) {
+		t.Helper()
+		source := w.deployment("web")
+		source.Labels = labels
+		if err := w.client.Update(t.Context(), source); err != nil {
+			t.Fatal(err)
+		}
+		w.pass()
+		w.pass()
+	}
+	w.subscribe("shop", []string{"web"}, everywhere("a", "b"))
+	relabel(map[string]string{"team": "shop", "tier": "1", berthv1alpha1.ApplicationLabel: "bundle"})
+	relabel(map[string]string{"team": "bank"})
+	want := map[string]string{"team": "bank", berthv1alpha1.CopyOfLabel: "web", berthv1alpha1.CopyClusterLabel: "b"}
+	if diff := cmp.Diff(want, w.deployment("web-b").Labels); diff != "" {
+		t.Errorf("labels of the copy (-want +got):\n%s", diff)
+	}
+}
+
 func TestReplicationTakesNothingFromOthers(t *testing.T) {
 	w := newWorld(t)
 	w.site("a", 4)
@@ -114,6 +189,7 @@ func TestReplicationTakesNothingFromOthers(t *testing.T) {
 		t.Errorf("the Deployment of somebody else is changed: %v", d)
 	}
 	w.want("the message", w.get("shop").Status.Feeds[0].Message, "there is a Deployment web-b already that is no copy of it")
+	w.want("Scheduled", w.reason("shop", "Scheduled"), "CopyMissing")
 }
 
 func TestReplicationDoesNotCopyWhatItCannotTellApart(t *testing.T) {

@@ -6,12 +6,14 @@ package subscription
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -67,6 +69,8 @@ type Reconciler struct {
 	Options
 
 	written written
+	// copies are those that agree with their source.
+	copies map[copyKey]agreed
 	// any says whether there are Subscriptions at all.
 	any atomic.Bool
 }
@@ -76,7 +80,7 @@ func New(options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	return &Reconciler{Options: options, written: written{}}
+	return &Reconciler{Options: options, written: written{}, copies: map[copyKey]agreed{}}
 }
 
 // SetupWithManager registers the controller.
@@ -92,9 +96,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.Subscription]{},
 				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.Subscription]{}))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, always[*berthv1alpha1.FeedInventory]())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, always[*berthv1alpha1.PropagationPolicy](), ours(),
-			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.PropagationPolicy]{},
-				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.PropagationPolicy]{}))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, always[*berthv1alpha1.PropagationPolicy](),
+			policyChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), topology.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges())).
@@ -147,12 +150,23 @@ func onEvent[T client.Object](handle func(queue)) handler.TypedEventHandler[T, A
 	}
 }
 
-// ours lets the policies of Subscriptions pass.
-func ours() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
-	return predicate.NewTypedPredicateFuncs(func(policy *berthv1alpha1.PropagationPolicy) bool {
+// policyChanges lets those events of the policies of Subscriptions pass that tell of something that Berth wrote.
+func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
+	ours := func(policy *berthv1alpha1.PropagationPolicy) bool {
 		owner := metav1.GetControllerOfNoCopy(policy)
 		return owner != nil && owner.Kind == subscriptionKind
-	})
+	}
+	return predicate.TypedFuncs[*berthv1alpha1.PropagationPolicy]{
+		CreateFunc:  func(e event.TypedCreateEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
+		DeleteFunc:  func(e event.TypedDeleteEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
+		GenericFunc: func(e event.TypedGenericEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]) bool {
+			before, after := e.ObjectOld, e.ObjectNew
+			return (ours(before) || ours(after)) && (before.Generation != after.Generation ||
+				!maps.Equal(before.Annotations, after.Annotations) ||
+				!apiequality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
+		},
+	}
 }
 
 // clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who selects it.

@@ -85,7 +85,7 @@ func (m *member) binding() []string {
 
 // placement tells how a feed is divided.
 func (m *member) placement(f *feed) berthv1alpha1.FeedPlacement {
-	told := berthv1alpha1.FeedPlacement{Feed: *f.ref, Unplaced: int32(f.unplaced), Message: f.unknown + f.lost + f.remark}
+	told := berthv1alpha1.FeedPlacement{Feed: *f.ref, Unplaced: int32(f.unplaced), Message: f.unknown + f.lost + f.missing}
 	if f.wanted != nil {
 		told.Replicas = ptr.To(int32(*f.wanted))
 	}
@@ -136,6 +136,8 @@ func (m *member) scheduled() metav1.Condition {
 			troubles[berthv1alpha1.ReasonOtherSubscriptionWins] = append(troubles[berthv1alpha1.ReasonOtherSubscriptionWins], name+": "+f.lost)
 		case f.unknown != "":
 			troubles[berthv1alpha1.ReasonFeedsUnknown] = append(troubles[berthv1alpha1.ReasonFeedsUnknown], name+": "+f.unknown)
+		case f.missing != "":
+			troubles[berthv1alpha1.ReasonCopyMissing] = append(troubles[berthv1alpha1.ReasonCopyMissing], name+": "+f.missing)
 		case f.unplaced > 0:
 			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", f.unplaced, *f.wanted, name))
 		}
@@ -143,7 +145,9 @@ func (m *member) scheduled() metav1.Condition {
 	if m.problem != nil {
 		return no(m.problem.reason, m.problem.message)
 	}
-	for _, reason := range []string{berthv1alpha1.ReasonOtherSubscriptionWins, berthv1alpha1.ReasonFeedsUnknown} {
+	for _, reason := range []string{
+		berthv1alpha1.ReasonOtherSubscriptionWins, berthv1alpha1.ReasonFeedsUnknown, berthv1alpha1.ReasonCopyMissing,
+	} {
 		if len(troubles[reason]) > 0 {
 			return no(reason, strings.Join(troubles[reason], "; "))
 		}
@@ -163,8 +167,8 @@ func (m *member) available() metav1.Condition {
 		switch {
 		case f.unknown+f.lost != "":
 			missing = append(missing, fmt.Sprintf("nothing is known of %s %s", f.ref.Kind, f.ref.Name))
-		case f.wanted != nil && f.running < *f.wanted*(1+f.copies):
-			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s %s run", f.running, *f.wanted*(1+f.copies), f.ref.Kind, f.ref.Name))
+		case f.wanted != nil && f.running < *f.wanted+f.copied:
+			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s %s run", f.running, *f.wanted+f.copied, f.ref.Kind, f.ref.Name))
 		}
 	}
 	if len(missing) > 0 {

@@ -6,8 +6,11 @@
 package trim
 
 import (
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,6 +30,10 @@ const (
 	// RevisionAnnotation is the number by which the deployment controller tells the revisions of a Deployment apart, on
 	// the Deployment and on its ReplicaSets.
 	RevisionAnnotation = "deployment.kubernetes.io/revision"
+
+	// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or StatefulSet, of which the
+	// cache does not have the text, but for those that other controllers and kubectl keep there.
+	AnnotationsDigest = "berth.dev/annotations-digest"
 )
 
 // podAnnotations are the annotations of pods that the controllers read.
@@ -34,7 +41,7 @@ var podAnnotations = []string{
 	berthv1alpha1.PolicyAnnotation, berthv1alpha1.PlacedByAnnotation, berthv1alpha1.PlacedPolicyAnnotation,
 	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, SafeToEvictAnnotation,
 	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation, berthv1alpha1.ChargedAnnotation,
-	berthv1alpha1.GeoLocationAnnotation,
+	berthv1alpha1.GranteeAnnotation, berthv1alpha1.GeoLocationAnnotation,
 	berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,
 	berthv1alpha1.ClusterResourceConstraintAnnotation, berthv1alpha1.ClusterRankingAnnotation,
 }
@@ -148,7 +155,8 @@ func Node(node *corev1.Node) {
 }
 
 func deployment(d *appsv1.Deployment) {
-	meta(&d.ObjectMeta, RevisionAnnotation)
+	digest(&d.ObjectMeta)
+	meta(&d.ObjectMeta, RevisionAnnotation, AnnotationsDigest)
 	template(&d.Spec.Template)
 	d.Status.Conditions = nil
 }
@@ -160,7 +168,8 @@ func replicaSet(rs *appsv1.ReplicaSet) {
 }
 
 func statefulSet(set *appsv1.StatefulSet) {
-	meta(&set.ObjectMeta)
+	digest(&set.ObjectMeta)
+	meta(&set.ObjectMeta, AnnotationsDigest)
 	template(&set.Spec.Template)
 	set.Spec.VolumeClaimTemplates = nil
 	set.Status.Conditions = nil
@@ -192,4 +201,20 @@ func meta(m *metav1.ObjectMeta, annotations ...string) {
 	maps.DeleteFunc(m.Annotations, func(key, _ string) bool {
 		return !slices.Contains(annotations, key) && !strings.HasPrefix(key, berthv1alpha1.ClusterResourceAnnotationPrefix)
 	})
+}
+
+// digest notes a hash of the annotations.
+func digest(m *metav1.ObjectMeta) {
+	hash := fnv.New64a()
+	counted := false
+	for _, key := range slices.Sorted(maps.Keys(m.Annotations)) {
+		if key == RevisionAnnotation || key == corev1.LastAppliedConfigAnnotation || key == AnnotationsDigest {
+			continue
+		}
+		fmt.Fprintf(hash, "%q=%q,", key, m.Annotations[key])
+		counted = true
+	}
+	if counted {
+		m.Annotations[AnnotationsDigest] = strconv.FormatUint(hash.Sum64(), 16)
+	}
 }

@@ -4,6 +4,7 @@
 package trim_test
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
@@ -184,10 +185,46 @@ func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 			t.Errorf("template of the %s mismatch (-want +got):\n%s", kind, diff)
 		}
 	}
+	delete(deployment.Annotations, trim.AnnotationsDigest)
 	for kind, got := range map[string]map[string]string{"Deployment": deployment.Annotations, "ReplicaSet": replicaSet.Annotations} {
 		if diff := cmp.Diff(map[string]string{trim.RevisionAnnotation: "3"}, got); diff != "" {
 			t.Errorf("annotations of the %s mismatch (-want +got):\n%s", kind, diff)
 		}
+	}
+}
+
+func TestDigestTellsOfChangesOfAnnotations(t *testing.T) {
+	digest := func(annotations map[string]string) string {
+		d := trimmed(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: maps.Clone(annotations)}})
+		set := trimmed(t, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Annotations: maps.Clone(annotations)}})
+		if d.Annotations[trim.AnnotationsDigest] != set.Annotations[trim.AnnotationsDigest] {
+			t.Errorf("the digests of a Deployment and a StatefulSet with %v differ", annotations)
+		}
+		return d.Annotations[trim.AnnotationsDigest]
+	}
+	team := digest(map[string]string{"team": "shop"})
+	tests := map[string]struct {
+		annotations map[string]string
+		wantSame    bool
+	}{
+		"none":                           {annotations: nil},
+		"another value":                  {annotations: map[string]string{"team": "bank"}},
+		"one more":                       {annotations: map[string]string{"team": "shop", "tier": "1"}},
+		"what stands in key and value":   {annotations: map[string]string{"team=shop": ""}},
+		"the number of another revision": {annotations: map[string]string{"team": "shop", trim.RevisionAnnotation: "2"}, wantSame: true},
+		"what kubectl keeps there": {
+			annotations: map[string]string{"team": "shop", corev1.LastAppliedConfigAnnotation: "{}"}, wantSame: true,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := digest(tc.annotations) == team; got != tc.wantSame {
+				t.Errorf("the digest is the same: %t, want %t", got, tc.wantSame)
+			}
+		})
+	}
+	if got := digest(nil); got != "" {
+		t.Errorf("no annotations have the digest %q", got)
 	}
 }
 

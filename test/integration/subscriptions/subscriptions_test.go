@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -210,6 +211,92 @@ var _ = Describe("A Subscription", func() {
 		until(ctx, s.where("web"), "a=1 b=1")
 		Expect(berth.BerthV1alpha1().Clusters().Delete(ctx, "b-"+s.suffix, metav1.DeleteOptions{})).To(Succeed())
 		until(ctx, s.where("web"), "a=1")
+	})
+
+	It("puts copies and policies right when somebody edits them, and leaves what an autoscaler scales", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.cluster(ctx, "a", "8")
+		s.cluster(ctx, "b", "8")
+		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
+			spec.SchedulingStrategy, spec.DividingScheduling = berthv1alpha1.ReplicationStrategy, nil
+		})
+		s.deploy(ctx, "web", 2)
+		until(ctx, s.where("web"), "a=2 b=2")
+		replica := "web-b-" + s.suffix
+		deployments := client.AppsV1().Deployments(s.namespace)
+		patch := func(body string) {
+			GinkgoHelper()
+			_, err := deployments.Patch(ctx, replica, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		seen := func(ctx context.Context) string {
+			d, err := deployments.Get(ctx, replica, metav1.GetOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprintf("replicas %d, selector %v, team %q, owners %d", *d.Spec.Replicas, d.Spec.Template.Spec.NodeSelector,
+				d.Annotations["team"], len(d.OwnerReferences))
+		}
+		patch(`{"spec":{"replicas":5,"template":{"spec":{"nodeSelector":{"disk":"ssd"}}}}}`)
+		until(ctx, seen, `replicas 2, selector map[], team "", owners 1`)
+		patch(`{"metadata":{"ownerReferences":null}}`)
+		until(ctx, seen, `replicas 2, selector map[], team "", owners 1`)
+
+		By("annotating what is copied")
+		_, err := deployments.Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata":{"annotations":{"team":"shop"}}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		until(ctx, seen, `replicas 2, selector map[], team "shop", owners 1`)
+		patch(`{"metadata":{"annotations":{"team":"bank"}}}`)
+		until(ctx, seen, `replicas 2, selector map[], team "shop", owners 1`)
+
+		By("scaling by hand and as an autoscaler does")
+		scaleAs := func(manager string, replicas int32) {
+			GinkgoHelper()
+			_, err := deployments.UpdateScale(ctx, replica, &autoscalingv1.Scale{
+				ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: replica}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas},
+			}, metav1.UpdateOptions{FieldManager: manager})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		scaleAs("kubectl", 5)
+		until(ctx, seen, `replicas 2, selector map[], team "shop", owners 1`)
+		scaleAs("kube-controller-manager", 3)
+		until(ctx, s.where("web"), "a=2 b=3")
+		Consistently(ctx, seen).WithTimeout(settle).WithPolling(poll).Should(Equal(`replicas 3, selector map[], team "shop", owners 1`))
+		patch(`{"spec":{"template":{"spec":{"nodeSelector":{"disk":"ssd"}}}}}`)
+		until(ctx, seen, `replicas 3, selector map[], team "shop", owners 1`)
+		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionAvailable), berthv1alpha1.ReasonAllRunning)
+
+		By("writing nothing while nothing differs")
+		version := func(ctx context.Context) string {
+			d, err := deployments.Get(ctx, replica, metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			return d.ResourceVersion
+		}
+		var last string
+		Eventually(ctx, func(ctx context.Context) bool {
+			before := last
+			last = version(ctx)
+			return before == last
+		}).WithTimeout(timeout).WithPolling(settle).Should(BeTrue())
+		Consistently(ctx, version).WithTimeout(settle).WithPolling(poll).Should(Equal(last))
+
+		By("taking the owner and the weights of a policy away")
+		policies := berth.BerthV1alpha1().PropagationPolicies(s.namespace)
+		list, err := policies.List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(list.Items).To(HaveLen(2))
+		for i := range list.Items {
+			want := &list.Items[i]
+			_, err := policies.Patch(ctx, want.Name, types.MergePatchType, []byte(
+				`{"metadata":{"ownerReferences":null},"spec":{"placement":{"staticWeightList":[{"clusterNames":["x"],"weight":7}]}}}`), metav1.PatchOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(ctx, func(g Gomega, ctx context.Context) {
+				found, err := policies.Get(ctx, want.Name, metav1.GetOptions{})
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(found.Spec).To(Equal(want.Spec))
+				g.Expect(found.OwnerReferences).To(Equal(want.OwnerReferences))
+			}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+		}
 	})
 
 	It("beats a policy of its own, which says so", func(ctx SpecContext) {
