@@ -22,12 +22,14 @@ func ChargesOf(pod *corev1.Pod) ([]pool.Charge, bool) {
 	if !found || len(text) > maxChargedLength || !madeFor(pod) {
 		return nil, false
 	}
+	grantee := pod.Annotations[berthv1alpha1.GranteeAnnotation]
 	var charges []pool.Charge
 	for item := range strings.SplitSeq(text, ",") {
 		charge, ok := parseCharge(item)
 		if !ok {
 			return nil, false
 		}
+		charge.Grantee = grantee
 		charges = append(charges, charge)
 	}
 	return charges, true
@@ -43,14 +45,19 @@ func parseCharge(text string) (pool.Charge, bool) {
 	return pool.Charge{Resource: resource, Pool: name, Quantity: quantity}, err == nil
 }
 
-// ChargeAnnotations returns what a Binding of the pod to the node must carry if the pod is charged something.
+// ChargeAnnotations returns what a Binding of the pod to the node must carry if the pod is charged something. All charges of a pod
+// have the same grantee.
 func ChargeAnnotations(pod *corev1.Pod, node string, charges []pool.Charge) map[string]string {
 	items := make([]string, len(charges))
 	for i, c := range charges {
 		items[i] = c.Resource + "/" + c.Pool + "=" + c.Quantity.String()
 	}
-	return map[string]string{
+	annotations := map[string]string{
 		berthv1alpha1.PlacedByAnnotation: placedBy(pod, node),
 		berthv1alpha1.ChargedAnnotation:  strings.Join(items, ","),
 	}
+	if len(charges) > 0 && charges[0].Grantee != "" {
+		annotations[berthv1alpha1.GranteeAnnotation] = charges[0].Grantee
+	}
+	return annotations
 }

@@ -23,6 +23,8 @@ type Charge struct {
 	Pool string
 	// Quantity is how much.
 	Quantity resource.Quantity
+	// Grantee is the Scheduler out of whose grant it is charged, empty if nobody was granted anything.
+	Grantee string
 }
 
 // Free returns, for a pool by its index, how many units are left in it. Pods may hold more than is allocatable; then it is

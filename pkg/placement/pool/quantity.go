@@ -140,6 +140,16 @@ func UnitsUp(amount, unit resource.Quantity) int64 {
 	return units
 }
 
+// Quantity returns a number of units as an amount. It is false if that is more than an amount can be.
+func Quantity(units int64, unit resource.Quantity) (resource.Quantity, bool) {
+	if unit.Equal(one) {
+		return *resource.NewQuantity(units, unit.Format), true
+	}
+	amount := unit.DeepCopy()
+	amount.Mul(units)
+	return amount, Check(amount) == nil
+}
+
 func rat(q resource.Quantity) *big.Rat {
 	dec := q.AsDec()
 	r := new(big.Rat).SetInt(dec.UnscaledBig())

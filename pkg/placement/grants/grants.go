@@ -1,0 +1,213 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package grants decides how much of a pool of a ClusterResource each of several schedulers may give out. Nobody checks a licence
+// after the scheduler, so no two may spend the same unit: all grants together are never more than there is. A grant shrinks in two
+// steps: the scheduler is asked, and says what it holds and will not exceed; only then another one gets the rest.
+//
+// The package knows no clients and no clock. One step leads from what is recorded and reported to what is to be recorded next;
+// it may be made at any time, by whoever, and made again.
+package grants
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Grant is what a scheduler may have given out of a pool, in units.
+type Grant struct {
+	// Quantity is the grant. What the pods hold that the scheduler has placed counts.
+	Quantity int64
+	// Shrinking is true while the scheduler is asked to charge nothing beyond Target, which is less than Quantity.
+	Shrinking bool
+	Target    int64
+	// Revision tells this state of the grant from earlier ones.
+	Revision int64
+}
+
+// Cap returns the most that the scheduler may charge.
+func (g Grant) Cap() int64 {
+	if g.Shrinking {
+		return min(g.Quantity, g.Target)
+	}
+	return g.Quantity
+}
+
+// Scheduler is a scheduler as the grants see it.
+type Scheduler struct {
+	// Takes is true if it may be granted something: it runs, keeps to its grants, and is not being deleted.
+	Takes bool
+	// Leaving is true while it is being deleted and is to give everything back.
+	Leaving bool
+	// Settled is true if it is certain that it charges nothing any more, and that Held has all that its pods hold.
+	Settled bool
+}
+
+// Report is what a scheduler says of its grant of a pool.
+type Report struct {
+	// Revision is that of the grant of which it speaks, 0 if there is none.
+	Revision int64
+	// Limit is what its pods hold or, if that is more, Target: it holds no more under this revision. It counts if Acknowledges is
+	// true.
+	Limit        int64
+	Acknowledges bool
+	// Wanted is what pods that wait ask for altogether, and Least the smallest amount that serves one of them.
+	Wanted, Least int64
+	// Priority and Since, of the first of them, tell whose turn it is: higher first, then smaller.
+	Priority int32
+	Since    int64
+}
+
+// Pool is what is recorded of a pool, and what schedulers say of it.
+type Pool struct {
+	// Allocatable is how many units pods may hold together.
+	Allocatable int64
+	// Grants are recorded, by scheduler.
+	Grants map[string]Grant
+	// Held is what pods are known to hold, by the scheduler out of whose grant; of those without one by the empty name. More may
+	// be held out of the grant of a scheduler that is not settled.
+	Held map[string]int64
+	// Reports are by scheduler.
+	Reports map[string]Report
+}
+
+// Next returns the grants that are to be recorded next. Those that change get the given revision, which must be larger than any
+// before; the others are as they were, so that nothing needs to be written if the result equals Grants. It depends on nothing
+// but its arguments.
+//
+// Nobody may be granted anything while a scheduler runs that does not keep to its grants; Takes must be false for all then.
+func Next(p Pool, schedulers map[string]Scheduler, revision int64) map[string]Grant {
+	s := newStep(p, schedulers)
+	s.shrink()
+	s.serve()
+	return s.result(revision)
+}
+
+// share is a scheduler during a step.
+type share struct {
+	name   string
+	before Grant
+	// quantity and cap are those of the grant to be; cap is less while it shrinks.
+	quantity, cap int64
+	held          int64
+	report        Report
+	takes         bool
+	leaving       bool
+	// acknowledged is true if the scheduler has answered and cannot give back more now.
+	acknowledged bool
+	// spare may be taken away for others.
+	spare int64
+}
+
+// step is one call of Next.
+type step struct {
+	shares []*share
+	// room is what nobody was granted and nobody holds; less than 0 if too much is. Coming is what schedulers were asked to give
+	// back and have not answered.
+	room, coming int64
+}
+
+func newStep(p Pool, schedulers map[string]Scheduler) *step {
+	s := &step{room: p.Allocatable}
+	names := map[string]bool{}
+	for _, all := range []map[string]bool{keys(p.Grants), keys(p.Held), keys(p.Reports)} {
+		maps.Copy(names, all)
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		sh := newShare(name, &p, schedulers[name])
+		s.shares = append(s.shares, sh)
+		s.room -= sh.committed()
+	}
+	return s
+}
+
+func keys[V any](m map[string]V) map[string]bool {
+	found := make(map[string]bool, len(m))
+	for key := range m {
+		found[key] = true
+	}
+	return found
+}
+
+func newShare(name string, p *Pool, known Scheduler) *share {
+	g, granted := p.Grants[name]
+	sh := &share{
+		name: name, before: g, quantity: g.Quantity, cap: g.Cap(), held: max(0, p.Held[name]), report: p.Reports[name],
+		takes: known.Takes && !known.Leaving, leaving: known.Leaving,
+	}
+	if known.Settled {
+		sh.quantity, sh.cap, sh.takes, sh.leaving = 0, 0, false, false
+		return sh
+	}
+	if !sh.report.Acknowledges || sh.report.Revision != g.Revision || !granted && sh.report.Revision != 0 {
+		sh.report.Limit = 0
+	} else if g.Shrinking {
+		// It keeps what it has left, unless that is asked for again.
+		sh.quantity, sh.acknowledged = min(sh.quantity, max(sh.report.Limit, sh.cap)), true
+		sh.cap = sh.quantity
+	}
+	if sh.takes || sh.leaving {
+		// What it holds already is a fact, whatever it was granted.
+		if fact := min(sh.report.Limit, p.Allocatable); fact > sh.quantity {
+			sh.cap += fact - sh.quantity
+			sh.quantity = fact
+		}
+	}
+	return sh
+}
+
+// committed is what nobody else may be granted.
+func (sh *share) committed() int64 {
+	return max(sh.quantity, sh.held)
+}
+
+// shrink asks those who leave for everything, and all for what is too much: first for what they do not need.
+func (s *step) shrink() {
+	excess := -s.room
+	for _, sh := range s.shares {
+		if sh.leaving {
+			sh.cap = 0
+		}
+		if !sh.acknowledged {
+			excess -= sh.quantity - sh.cap
+		}
+	}
+	bySize := slices.Clone(s.shares)
+	for _, size := range []func(*share) int64{
+		func(sh *share) int64 { return max(0, sh.cap-sh.held) },
+		func(sh *share) int64 { return sh.cap },
+	} {
+		slices.SortStableFunc(bySize, func(a, b *share) int { return cmp.Compare(size(b), size(a)) })
+		for _, sh := range bySize {
+			if cut := min(excess, size(sh)); cut > 0 {
+				sh.cap -= cut
+				excess -= cut
+			}
+		}
+	}
+	for _, sh := range s.shares {
+		if !sh.acknowledged || sh.quantity != sh.before.Quantity || sh.cap != sh.before.Cap() {
+			s.coming += sh.quantity - sh.cap
+		}
+	}
+}
+
+// result returns the grants to be recorded.
+func (s *step) result(revision int64) map[string]Grant {
+	next := map[string]Grant{}
+	for _, sh := range s.shares {
+		if sh.quantity <= 0 {
+			continue
+		}
+		g := Grant{Quantity: sh.quantity, Revision: sh.before.Revision}
+		if sh.cap < sh.quantity {
+			g.Shrinking, g.Target = true, max(0, sh.cap)
+		}
+		if g != sh.before {
+			g.Revision = revision
+		}
+		next[sh.name] = g
+	}
+	return next
+}

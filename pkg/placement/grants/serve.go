@@ -1,0 +1,90 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grants
+
+import (
+	"cmp"
+	"slices"
+)
+
+// serve gives those for whom pods wait what there is, one after the other, and asks others for what these do not need. A pod whose
+// turn comes first keeps what is there for it; one that all there is cannot serve keeps nothing.
+func (s *step) serve() {
+	// What is too much is made up for first.
+	if s.room < 0 {
+		s.room, s.coming = 0, max(0, s.coming+s.room)
+	}
+	var waiting []*share
+	for _, sh := range s.shares {
+		if !sh.takes {
+			continue
+		}
+		sh.spare = max(0, sh.cap-sh.held)
+		if sh.report.Wanted > 0 {
+			waiting = append(waiting, sh)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b *share) int {
+		return cmp.Or(cmp.Compare(b.report.Priority, a.report.Priority), cmp.Compare(a.report.Since, b.report.Since))
+	})
+	for _, sh := range waiting {
+		s.give(sh)
+	}
+}
+
+// give serves one scheduler.
+func (s *step) give(sh *share) {
+	free := sh.spare
+	need := sh.report.Wanted - free
+	if need <= 0 {
+		sh.spare -= sh.report.Wanted
+		return
+	}
+	available := s.room + s.coming
+	for _, other := range s.shares {
+		if other != sh {
+			available += other.spare
+		}
+	}
+	if available <= 0 || free+available < sh.report.Least {
+		return
+	}
+	sh.spare = 0
+	rest := min(need, available)
+	rest -= s.restore(sh, rest)
+	fromRoom := min(rest, s.room)
+	sh.quantity += fromRoom
+	sh.cap += fromRoom
+	s.room -= fromRoom
+	rest -= fromRoom
+	onTheWay := min(rest, s.coming)
+	s.coming -= onTheWay
+	s.take(sh, rest-onTheWay)
+}
+
+// restore lets a scheduler keep what it was asked to give back, and returns how much.
+func (s *step) restore(sh *share, units int64) int64 {
+	back := min(units, sh.quantity-sh.cap, s.coming)
+	if back <= 0 {
+		return 0
+	}
+	sh.cap += back
+	s.coming -= back
+	return back
+}
+
+// take asks others for what they do not need, those first that have most of it. It is on its way to the one for whom it is taken.
+func (s *step) take(to *share, units int64) {
+	others := slices.Clone(s.shares)
+	slices.SortStableFunc(others, func(a, b *share) int { return cmp.Compare(b.spare, a.spare) })
+	for _, other := range others {
+		if other == to || units <= 0 {
+			continue
+		}
+		taken := min(units, other.spare)
+		other.spare -= taken
+		other.cap -= taken
+		units -= taken
+	}
+}
