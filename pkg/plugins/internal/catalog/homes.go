@@ -38,6 +38,10 @@ type Homes struct {
 	Clusters map[string]Home
 	// Drained is what the Scheduler of this process has acknowledged.
 	Drained []berthv1alpha1.Drained
+	// Spending is what it says of its grants of ClusterResources.
+	Spending *berthv1alpha1.Spending
+	// Leaving is true while it is being deleted.
+	Leaving bool
 	// Shared is true if there is another scheduler than that of this process. Otherwise this process takes everything.
 	Shared bool
 	// Registered is true if there is a Scheduler for this process, and it is not being deleted.
@@ -77,7 +81,8 @@ func schedulerChanged(oldObj, newObj any) bool {
 	return !okBefore || !okAfter || before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!equality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) ||
-		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained)
+		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
+		!equality.Semantic.DeepEqual(before.Status.Spending, after.Status.Spending)
 }
 
 func homeChanged(oldObj, newObj any) bool {
@@ -91,6 +96,7 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 	for _, s := range schedulers {
 		if s.Name == self {
 			h.Registered, h.Drained = s.DeletionTimestamp == nil, s.Status.Drained
+			h.Leaving, h.Spending = !h.Registered, s.Status.Spending
 		} else {
 			h.Shared = true
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -23,6 +24,11 @@ type Resource struct {
 	Err error
 	// Deleting says that it goes as soon as nobody holds any of it.
 	Deleting bool
+	// Grants are the shares of several Schedulers, as of GrantsRevision.
+	Grants         []berthv1alpha1.PoolGrant
+	GrantsRevision int64
+	// UID tells it from another one of the same name.
+	UID types.UID
 
 	object *berthv1alpha1.ClusterResource
 }
@@ -52,6 +58,14 @@ func (r *Resources) All(visit func(*pool.Resource)) {
 	}
 }
 
+// SamePools says whether two states of a ClusterResource differ in nothing that pods may wait for but grants. Nil is none.
+func SamePools(a, b *Resource) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Pools == b.Pools && a.Err == b.Err && a.Deleting == b.Deleting //nolint:errorlint // the same error, not such a one
+}
+
 // ResourceCatalog keeps the newest Resources. It is apart from Catalog, so that pods which ask for no ClusterResource do not
 // wait for them to be read. It is safe for concurrent use.
 type ResourceCatalog struct {
@@ -79,7 +93,8 @@ func NewResourceCatalog(
 func poolsChanged(oldObj, newObj any) bool {
 	before, okBefore := oldObj.(*berthv1alpha1.ClusterResource)
 	after, okAfter := newObj.(*berthv1alpha1.ClusterResource)
-	return !okBefore || !okAfter || !samePools(before, after)
+	return !okBefore || !okAfter || !samePools(before, after) ||
+		before.Status.GrantsRevision != after.Status.GrantsRevision || len(before.Status.Grants) != len(after.Status.Grants)
 }
 
 func samePools(a, b *berthv1alpha1.ClusterResource) bool {
@@ -91,16 +106,26 @@ func buildResources(objects []*berthv1alpha1.ClusterResource, before *Resources)
 	r := &Resources{byName: make(map[string]*Resource, len(objects))}
 	for _, object := range objects {
 		if known := before.Get(object.Name); known != nil && samePools(known.object, object) {
-			r.byName[object.Name] = known
+			r.byName[object.Name] = known.with(object)
 			continue
 		}
 		pools, err := pool.NewResource(object)
 		if err != nil {
 			err = fmt.Errorf("cluster resource %s: %w", object.Name, err)
 		}
-		r.byName[object.Name] = &Resource{
-			Pools: pools, Err: err, Deleting: object.DeletionTimestamp != nil, object: object,
-		}
+		made := &Resource{Pools: pools, Err: err, Deleting: object.DeletionTimestamp != nil}
+		r.byName[object.Name] = made.with(object)
 	}
 	return r
+}
+
+// with returns the resource with the grants of another state of it, itself if they are the same.
+func (r *Resource) with(object *berthv1alpha1.ClusterResource) *Resource {
+	status := &object.Status
+	if r.object != nil && r.GrantsRevision == status.GrantsRevision && len(r.Grants) == len(status.Grants) {
+		return r
+	}
+	next := *r
+	next.Grants, next.GrantsRevision, next.UID, next.object = status.Grants, status.GrantsRevision, object.UID, object
+	return &next
 }

@@ -35,14 +35,19 @@ type Holder struct {
 // Ledger sums up what pods hold. It belongs to the scheduling cycle like the view: between two calls of Refresh, the methods
 // that read may be called concurrently.
 type Ledger struct {
+	// Self is the Scheduler of this process, empty for none. It must be set before the ledger is used.
+	Self string
+
 	pending   *Pending
 	pods      PodLister
 	resources *catalog.Resources
 	places    map[string]*pool.Places
 	nodes     map[string]*corev1.Node
 	account   *pool.Account
-	holders   map[types.UID]*Holder
-	strays    int
+	// own is what of the account was charged out of the grant of Self.
+	own     *pool.Account
+	holders map[types.UID]*Holder
+	strays  int
 	// overlay is what the account holds beside what the holders with a stamp do.
 	overlay []pool.Charge
 	// foreign are the charges of pods that somebody else placed.
@@ -65,7 +70,8 @@ func New(pending *Pending, pods PodLister) *Ledger {
 // Reset forgets everything that was seen in the snapshot.
 func (l *Ledger) Reset() {
 	l.resources, l.places, l.nodes = nil, map[string]*pool.Places{}, map[string]*corev1.Node{}
-	l.account, l.holders, l.strays, l.overlay = pool.NewAccount(), map[types.UID]*Holder{}, 0, nil
+	l.account, l.own = pool.NewAccount(), pool.NewAccount()
+	l.holders, l.strays, l.overlay = map[types.UID]*Holder{}, 0, nil
 }
 
 // Concerns says whether a pod that runs holds something.
@@ -111,7 +117,7 @@ func (l *Ledger) Hold(pod *corev1.Pod) {
 	if h.stray {
 		l.strays++
 	}
-	l.account.Add(h.Charges)
+	l.add(h.Charges)
 	l.holders[pod.UID] = h
 }
 
@@ -132,7 +138,30 @@ func (l *Ledger) drop(h *Holder) {
 		l.strays--
 		return
 	}
-	l.account.Remove(h.Charges)
+	l.remove(h.Charges)
+}
+
+func (l *Ledger) add(charges []pool.Charge) {
+	l.account.Add(charges)
+	l.own.Add(l.mine(charges))
+}
+
+func (l *Ledger) remove(charges []pool.Charge) {
+	l.account.Remove(charges)
+	l.own.Remove(l.mine(charges))
+}
+
+// mine returns the charges out of the grant of this process. Those of a pod are all of one grant, so mostly all or none are.
+func (l *Ledger) mine(charges []pool.Charge) []pool.Charge {
+	foreign := func(c pool.Charge) bool { return c.Grantee != l.Self }
+	switch {
+	case l.Self == "" || len(charges) == 0:
+		return nil
+	case !slices.ContainsFunc(charges, foreign):
+		return charges
+	default:
+		return slices.DeleteFunc(slices.Clone(charges), foreign)
+	}
 }
 
 // Refresh takes over another picture of the ClusterResources, and what has been charged since the last one. It must be called
@@ -145,14 +174,14 @@ func (l *Ledger) Refresh(resources *catalog.Resources) {
 	for _, p := range l.places {
 		p.Rank()
 	}
-	l.account.Remove(l.overlay)
+	l.remove(l.overlay)
 	l.overlay = l.overlay[:0]
 	for uid, entry := range l.pending.all() {
 		if h := l.holders[uid]; (h == nil || h.stray) && !l.gone(entry) {
 			l.overlay = append(l.overlay, entry.charges...)
 		}
 	}
-	l.account.Add(l.overlay)
+	l.add(l.overlay)
 	l.foreign = nil
 	if l.strays > 0 {
 		l.chargeStrays()
@@ -225,6 +254,17 @@ func (l *Ledger) Places(resource string) *pool.Places {
 // Free returns how many units are left in each pool of a resource that Places knows. The caller may change the result.
 func (l *Ledger) Free(resource *pool.Resource) []int64 {
 	return l.account.Free(resource)
+}
+
+// Own returns how many units of each pool of a resource were charged out of the grant of Self.
+func (l *Ledger) Own(resource *pool.Resource) []int64 {
+	pools := resource.Pools()
+	own := make([]int64, len(pools))
+	for i := range pools {
+		held, _ := l.own.Held(resource.Name(), pools[i].Name)
+		own[i] = pool.UnitsUp(held, resource.Unit())
+	}
+	return own
 }
 
 // Strays returns what pods hold that somebody else placed. It must not be changed.

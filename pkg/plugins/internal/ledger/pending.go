@@ -122,6 +122,19 @@ func (p *Pending) Settle(pod types.UID, bound bool) {
 	}
 }
 
+// Of returns what pods are charged out of the grant of a Scheduler, by UID.
+func (p *Pending) Of(grantee string) map[types.UID][]pool.Charge {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := map[types.UID][]pool.Charge{}
+	for uid, entry := range p.byUID {
+		if len(entry.charges) > 0 && entry.charges[0].Grantee == grantee {
+			of[uid] = entry.charges
+		}
+	}
+	return of
+}
+
 // all returns what pods are charged, by UID.
 func (p *Pending) all() map[types.UID]pending {
 	p.mu.Lock()
