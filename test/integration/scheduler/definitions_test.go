@@ -46,10 +46,12 @@ func uninstall(ctx context.Context, names ...string) {
 		Expect(err).NotTo(HaveOccurred())
 		var left []string
 		for i := range list.Items {
-			left = append(left, list.Items[i].GetName())
+			if name := list.Items[i].GetName(); slices.Contains(names, name) {
+				left = append(left, name)
+			}
 		}
 		return left
-	}, timeout, poll).ShouldNot(ContainElements(names))
+	}, timeout, poll).Should(BeEmpty())
 }
 
 func install(ctx context.Context) {

@@ -299,11 +299,13 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 	It("its nodes are no longer cordoned", func(ctx SpecContext) {
 		s.createNodes(ctx, "beijing", 2)
 		s.createCluster(ctx, "beijing")
-		s.createNodes(ctx, "hangzhou", 3)
-		s.createCluster(ctx, "hangzhou")
 		for i := range 3 {
-			s.patchNode(ctx, "hangzhou", i, `{"spec":{"unschedulable":true}}`)
+			node := controlplane.FakeNode(s.node("hangzhou", i), s.label("hangzhou"), nil)
+			node.Spec.Unschedulable = true
+			_, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+			Expect(err).NotTo(HaveOccurred())
 		}
+		s.createCluster(ctx, "hangzhou")
 		fiveOf(ctx)
 		s.expectWaiting(ctx, "nginx", 3, "2 "+shareUsedUp)
 		s.expectWaiting(ctx, "nginx", 3, "3 node(s) were unschedulable")
