@@ -36,12 +36,19 @@ type Background struct {
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
+	// Sharing is nil for a process that is no Scheduler.
+	Sharing *Sharing
 }
 
 // Run keeps the account right until the context ends: it reads what other processes bound, settles what is unclear, and wakes
 // pods that a release should have woken.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
+	if b.Sharing != nil {
+		go s.keepToGrants(ctx, b)
+	} else {
+		s.Grants.free()
+	}
 	go s.Seed.Run(ctx, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
 		known := b.Pod(pod.Namespace, pod.Name)
 		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
@@ -59,6 +66,9 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			s.settle(ctx, b)
 			if due := s.Waiting.due(time.Now()); len(due) > 0 {
 				b.Wake(due)
+			}
+			if s.Grants.now().limited {
+				b.Wake(s.Waiting.probes(time.Now()))
 			}
 		}
 	}
@@ -110,10 +120,11 @@ func (s *Shared) Changed(before, after *catalog.Resources, asking []*corev1.Pod)
 	if before == nil || after == nil {
 		return asking
 	}
-	s.Waiting.forget(func(resource string) bool { return before.Get(resource) != after.Get(resource) })
+	changed := func(resource string) bool { return !catalog.SamePools(before.Get(resource), after.Get(resource)) }
+	s.Waiting.forget(changed)
 	var concerned []*corev1.Pod
 	for _, pod := range asking {
-		if asksForAny(pod, func(resource string) bool { return before.Get(resource) != after.Get(resource) }) {
+		if asksForAny(pod, changed) {
 			concerned = append(concerned, pod)
 		}
 	}

@@ -50,7 +50,7 @@ func (p *ClusterResource) newDryRun(cycle fwk.CycleState, pod *corev1.Pod, s *st
 	priority := priorityOf(pod)
 	p.shared.Ledger.Holders(func(h *ledger.Holder) {
 		switch {
-		case !d.concerns(h.Charges):
+		case !d.concerns(h.Charges) || !slices.ContainsFunc(h.Charges, p.shared.Grants.mine):
 		case d.isLeaving(h.Pod):
 			d.leaving = append(d.leaving, h)
 		case priorityOf(h.Pod) < priority:
@@ -259,7 +259,7 @@ func (s *state) frees(charges []pool.Charge) []pool.Freed {
 		r := s.claims[i].places.Resource()
 		for _, c := range charges {
 			at, found := r.Index(c.Pool)
-			if c.Resource != r.Name() || !found {
+			if c.Resource != r.Name() || !found || !s.claims[i].grants.mine(c) {
 				continue
 			}
 			units := pool.UnitsUp(c.Quantity, r.Unit())

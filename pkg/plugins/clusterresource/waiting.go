@@ -21,6 +21,7 @@ import (
 // that is woken in vain, or that the guess left out, is looked at again within seconds. It is safe for concurrent use.
 type Waiting struct {
 	earmarks *Earmarks
+	grants   *Grants
 
 	mu    sync.Mutex
 	pods  map[types.UID]*waiter
@@ -58,6 +59,9 @@ type need struct {
 type freeUnits struct {
 	resource *pool.Resource
 	byPool   map[string]int64
+	// all is what is free in whosever grant, and seen when a scheduling cycle found it.
+	all  map[string]int64
+	seen time.Time
 }
 
 const (
@@ -72,9 +76,9 @@ const (
 )
 
 // NewWaiting returns an empty set. What is kept for one pod wakes no other.
-func NewWaiting(earmarks *Earmarks) *Waiting {
+func NewWaiting(earmarks *Earmarks, grants *Grants) *Waiting {
 	return &Waiting{
-		earmarks: earmarks, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
+		earmarks: earmarks, grants: grants, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
 		ring: make([]*corev1.Pod, rememberedWakes),
 	}
 }
@@ -89,12 +93,13 @@ func (w *Waiting) publish(s *state, strays map[types.UID][]pool.Charge) {
 		r := c.places.Resource()
 		known := w.free[r.Name()]
 		if known == nil || known.resource != r {
-			known = &freeUnits{resource: r, byPool: make(map[string]int64, len(c.free))}
+			known = &freeUnits{resource: r, byPool: make(map[string]int64, len(c.free)), all: make(map[string]int64, len(c.free))}
 			w.free[r.Name()] = known
 		}
 		for n, p := range r.Pools() {
-			known.byPool[p.Name] = c.free[n]
+			known.byPool[p.Name], known.all[p.Name] = c.free[n], c.all[n]
 		}
+		known.seen = time.Now()
 	}
 }
 
@@ -173,7 +178,9 @@ func (w *Waiting) book(charges []pool.Charge, sign int64) {
 	for _, c := range charges {
 		if known := w.free[c.Resource]; known != nil {
 			units := pool.UnitsUp(c.Quantity, known.resource.Unit())
-			known.byPool[c.Pool] += sign * units
+			if known.all[c.Pool] += sign * units; sign < 0 || w.grants.mine(c) {
+				known.byPool[c.Pool] += sign * units
+			}
 		}
 	}
 }
@@ -215,11 +222,7 @@ func (w *Waiting) due(now time.Time) []*corev1.Pod {
 		pause := min(maxRetry, minRetry<<min(candidate.tries, 5))
 		return now.Sub(candidate.tried) >= pause
 	})
-	pods := make([]*corev1.Pod, len(due))
-	for i, chosen := range due {
-		pods[i] = chosen.pod
-	}
-	return pods
+	return podsOf(due)
 }
 
 // choose returns the pods that what is free can serve, in their order, and offers it to them.

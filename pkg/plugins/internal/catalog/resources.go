@@ -66,6 +66,13 @@ func SamePools(a, b *Resource) bool {
 	return a.Pools == b.Pools && a.Err == b.Err && a.Deleting == b.Deleting //nolint:errorlint // the same error, not such a one
 }
 
+// Each calls visit for each ClusterResource.
+func (r *Resources) Each(visit func(name string, r *Resource)) {
+	for name, known := range r.byName {
+		visit(name, known)
+	}
+}
+
 // ResourceCatalog keeps the newest Resources. It is apart from Catalog, so that pods which ask for no ClusterResource do not
 // wait for them to be read. It is safe for concurrent use.
 type ResourceCatalog struct {

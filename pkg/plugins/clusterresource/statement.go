@@ -1,0 +1,134 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/stamp"
+)
+
+// maxSaid bounds the pools of which a Scheduler says something.
+const maxSaid = 5000
+
+// statement returns what there is to say. What may be given out has been set before, so nothing is charged meanwhile that is not
+// in it.
+func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) *berthv1alpha1.Spending {
+	account, underWay := p.ownAccount()
+	said := map[poolKey]*berthv1alpha1.PoolSpending{}
+	of := func(key poolKey) *berthv1alpha1.PoolSpending {
+		if said[key] == nil {
+			said[key] = &berthv1alpha1.PoolSpending{Resource: key.resource, Pool: key.pool}
+		}
+		return said[key]
+	}
+	wishes := p.Waiting.wishes()
+	resources.Each(func(name string, r *catalog.Resource) {
+		if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
+			return
+		}
+		p.answers(name, r, account, of)
+		for i := range r.Pools.Pools() {
+			key := poolKey{name, r.Pools.Pools()[i].Name}
+			if w := wishes[key]; w != nil && !homes.Leaving {
+				w.tell(of(key), r.Pools.Unit())
+			}
+		}
+	})
+	spending := &berthv1alpha1.Spending{Closed: homes.Leaving && !underWay}
+	for _, s := range said {
+		spending.Pools = append(spending.Pools, *s)
+	}
+	slices.SortFunc(spending.Pools, func(a, b berthv1alpha1.PoolSpending) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Pool, b.Pool))
+	})
+	spending.Pools = spending.Pools[:min(len(spending.Pools), maxSaid)]
+	return spending
+}
+
+// answers acknowledges the grants of a ClusterResource that are to shrink, and tells of more being held than was granted: by pods
+// from the time when this scheduler was the only one.
+func (p *spender) answers(
+	name string, r *catalog.Resource, account *pool.Account, of func(poolKey) *berthv1alpha1.PoolSpending,
+) {
+	unit := r.Pools.Unit()
+	granted := map[string]bool{}
+	for i := range r.Grants {
+		g := &r.Grants[i]
+		if g.Scheduler != p.Grants.self {
+			continue
+		}
+		granted[g.Pool] = true
+		held, _ := account.Held(name, g.Pool)
+		limit := pool.UnitsUp(held, unit)
+		if g.ShrinkTo == nil && limit <= wholeUnits(g.Quantity, unit) {
+			continue
+		}
+		if g.ShrinkTo != nil {
+			limit = max(limit, wholeUnits(*g.ShrinkTo, unit))
+		}
+		s := of(poolKey{name, g.Pool})
+		s.Revision, s.Limit = g.Revision, amount(limit, unit)
+	}
+	for _, poolName := range account.Pools(name) {
+		if held, _ := account.Held(name, poolName); !granted[poolName] {
+			of(poolKey{name, poolName}).Limit = amount(pool.UnitsUp(held, unit), unit)
+		}
+	}
+}
+
+// ownAccount returns what pods hold out of the grant of this process, those included that are being bound, and whether there are
+// such.
+func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
+	account = pool.NewAccount()
+	// A pod is here until it is there.
+	pending := p.Pending.Of(p.Grants.self)
+	seen := map[types.UID]bool{}
+	for _, pod := range p.Charged(p.Grants.self) {
+		charges, pinned := stamp.ChargesOf(pod)
+		if !pinned || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		seen[pod.UID] = true
+		account.Add(charges)
+	}
+	for uid, charges := range pending {
+		if !seen[uid] {
+			underWay = true
+			account.Add(charges)
+		}
+	}
+	return account, underWay
+}
+
+// tell fills in what pods want.
+func (w *wish) tell(s *berthv1alpha1.PoolSpending, unit resource.Quantity) {
+	s.Wanted, s.Least = amount(w.wanted, unit), amount(w.least, unit)
+	s.Priority = priorityOf(w.first)
+	s.Since = &w.first.CreationTimestamp
+}
+
+// amount returns a number of units as an amount, the largest there can be if it is more.
+func amount(units int64, unit resource.Quantity) *resource.Quantity {
+	quantity, _ := pool.Quantity(units, unit)
+	return &quantity
+}
+
+// wholeUnits returns an amount as a number of units, rounded down.
+func wholeUnits(quantity, unit resource.Quantity) int64 {
+	units, err := pool.Units(quantity, unit)
+	if errors.Is(err, pool.ErrTooFine) {
+		return units - 1
+	}
+	return units
+}
