@@ -110,6 +110,9 @@ const (
 	// ReasonClusterLost says that replicas are held by Clusters that left, are not selected any more, or take no pods.
 	ReasonClusterLost = "ClusterLost"
 
+	// ReasonNodeLost says that pods of feeds are on nodes that are not ready any more, or gone.
+	ReasonNodeLost = "NodeLost"
+
 	// ReasonRoomLost says that replicas which had a place find no room any more.
 	ReasonRoomLost = "RoomLost"
 )

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feedinventory writes the FeedInventories of Subscriptions that divide dynamically: what each feed needs.
+// Package feedinventory writes the FeedInventories of Subscriptions that divide dynamically: what each feed needs. Of all
+// Subscriptions it tells in the condition Parsed whether their feeds are understood.
 //
 // Each Subscription is a key of its own. The feeds are followed by watches of their metadata, one for each kind that some
 // Subscription lists, which start and stop as kinds come and go; the objects themselves are read only when they have changed,

@@ -59,10 +59,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(request.NamespacedName) // The inventory goes with its owner.
 		return reconcile.Result{}, nil
 	}
-	if !divides(&subscription.Spec) {
-		r.forget(request.NamespacedName)
-		return reconcile.Result{}, again(r.remove(ctx, subscription))
-	}
 	findings, pause, err := r.findings(ctx, subscription)
 	var pending errPending
 	if errors.As(err, &pending) {
@@ -71,7 +67,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	err = r.write(ctx, subscription, findings)
+	if divides(&subscription.Spec) {
+		err = r.write(ctx, subscription, findings)
+	} else {
+		err = r.remove(ctx, subscription)
+	}
+	if err == nil {
+		err = r.writeParsed(ctx, subscription, findings)
+	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: afterConflict}, nil
 	}
@@ -80,14 +83,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // afterConflict is the pause until the cache may have caught up.
 const afterConflict = 200 * time.Millisecond
-
-// again turns a conflict, which the next event of the object heals, into no error.
-func again(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
 
 func (r *Reconciler) forget(subscription types.NamespacedName) {
 	r.watches.want(subscription, nil)
@@ -156,9 +151,6 @@ func (r *Reconciler) subscriptions() []types.NamespacedName {
 
 // remove removes the inventory of a Subscription that has no use for it, unless somebody else made it.
 func (r *Reconciler) remove(ctx context.Context, subscription *berthv1alpha1.Subscription) error {
-	if err := r.writeParsed(ctx, subscription, nil); err != nil {
-		return err
-	}
 	inventory := &berthv1alpha1.FeedInventory{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(subscription), inventory); err != nil {
 		return client.IgnoreNotFound(err)

@@ -26,8 +26,7 @@ func belongs(inventory *berthv1alpha1.FeedInventory, subscription *berthv1alpha1
 	return owner != nil && owner.UID == subscription.UID
 }
 
-// write brings the inventory, its status and the condition of the Subscription up to date. What is as it should be is not
-// written.
+// write brings the inventory and its status up to date. What is as it should be is not written.
 func (r *Reconciler) write(ctx context.Context, subscription *berthv1alpha1.Subscription, findings []finding) error {
 	existing := &berthv1alpha1.FeedInventory{}
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(subscription), existing)
@@ -47,7 +46,7 @@ func (r *Reconciler) write(ctx context.Context, subscription *berthv1alpha1.Subs
 	if err := r.writeStatus(ctx, subscription, inventory, findings); err != nil {
 		return fmt.Errorf("writing the status of FeedInventory %s/%s: %w", inventory.Namespace, inventory.Name, err)
 	}
-	return r.writeParsed(ctx, subscription, findings)
+	return nil
 }
 
 // writeSpec creates or updates the inventory. Labels and annotations of others stay.
@@ -173,32 +172,28 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	for i := range findings {
 		if f := &findings[i]; !f.parsed() {
 			if missing++; missing <= told {
-				names = append(names, fmt.Sprintf("%s %s (%s)", f.order.Kind, f.order.Name, f.reason))
+				names = append(names, fmt.Sprintf("%s %s (%s): %.300s", f.order.Kind, f.order.Name, f.reason, f.message))
 			}
 		}
 	}
 	if missing == 0 {
 		return metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed}
 	}
-	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, ", "))
+	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, "; "))
 	if missing > told {
-		message += fmt.Sprintf(" and %d more", missing-told)
+		message += fmt.Sprintf("; and %d more", missing-told)
 	}
 	return metav1.Condition{
 		Type: conditionType, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonFeedsMissing, Message: message,
 	}
 }
 
-// writeParsed brings the condition Parsed of a Subscription up to date. A Subscription that has no inventory has none.
+// writeParsed brings the condition Parsed of a Subscription up to date. Those that have no inventory have it as well.
 func (r *Reconciler) writeParsed(ctx context.Context, subscription *berthv1alpha1.Subscription, findings []finding) error {
 	after := subscription.DeepCopy()
-	if findings == nil {
-		apimeta.RemoveStatusCondition(&after.Status.Conditions, berthv1alpha1.SubscriptionParsed)
-	} else {
-		condition := summary(berthv1alpha1.SubscriptionParsed, findings)
-		condition.ObservedGeneration = subscription.Generation
-		apimeta.SetStatusCondition(&after.Status.Conditions, condition)
-	}
+	condition := summary(berthv1alpha1.SubscriptionParsed, findings)
+	condition.ObservedGeneration = subscription.Generation
+	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
 	if apiequality.Semantic.DeepEqual(subscription.Status.Conditions, after.Status.Conditions) {
 		return nil
 	}

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
@@ -118,4 +122,79 @@ func TestABundleThatDoesNotFitLetsLaterOnesPass(t *testing.T) {
 	w.pass()
 	w.want("the large one", w.told("large"), "web -3, db -3")
 	w.want("the small one", w.told("small"), "cache a=4")
+}
+
+func TestANodeLostAfterAdmissionIsTold(t *testing.T) {
+	lose := func(w *world, name string) {
+		t.Helper()
+		node := &corev1.Node{}
+		if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
+			t.Fatal(err)
+		}
+		node.Status.Conditions[0].Status = corev1.ConditionFalse
+		if err := w.client.Status().Update(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		w.pass()
+	}
+	// Cluster a has two nodes: it stays open when one of them is lost.
+	twoNodes := func(t *testing.T) *world {
+		t.Helper()
+		w := newWorld(t)
+		w.site("b", 3)
+		w.site("a", 2)
+		c := &berthv1alpha1.Cluster{}
+		if err := w.client.Get(t.Context(), client.ObjectKey{Name: "a"}, c); err != nil {
+			t.Fatal(err)
+		}
+		c.Spec.Nodes = []string{"a-1", "b-1"}
+		if err := w.client.Update(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.client.Delete(t.Context(), &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.deploy("web", 5)
+		return w
+	}
+	tests := map[string]change{
+		"by room": bundle,
+		"by weight": func(s *berthv1alpha1.Subscription) {
+			static(map[string]int32{"a": 1})(s)
+			s.Spec.DividingScheduling.Admission = "Bundle"
+		},
+	}
+	for name, strategy := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := twoNodes(t)
+			w.subscribe("shop", []string{"web"}, strategy)
+			w.pass()
+			w.want("the status", w.told("shop"), "web a=5")
+			w.run("web", "a", 2)
+			w.run("web", "b", 3)
+			w.pass()
+			w.want("Degraded while all runs", w.reason("shop", "Degraded"), "PlacesKept")
+			lose(w, "b-1")
+			w.want("Degraded while pods linger", w.reason("shop", "Degraded"), "NodeLost")
+			w.stop("web", "b", 3)
+			w.pass()
+			w.want("Degraded without their pods", w.reason("shop", "Degraded"), "RoomLost")
+			w.want("Scheduled without their pods", w.reason("shop", "Scheduled"), "NoRoom")
+			w.site("c", 9)
+			c := &berthv1alpha1.Cluster{}
+			if err := w.client.Get(t.Context(), client.ObjectKey{Name: "a"}, c); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.client.Delete(t.Context(), &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}); err != nil {
+				t.Fatal(err)
+			}
+			c.Spec.Nodes = append(c.Spec.Nodes, "c-1")
+			if err := w.client.Update(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			w.pass()
+			w.want("Degraded with another node", w.reason("shop", "Degraded"), "PlacesKept")
+			w.want("Scheduled with another node", w.reason("shop", "Scheduled"), "AllPlaced")
+		})
+	}
 }

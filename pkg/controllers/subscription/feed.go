@@ -41,10 +41,14 @@ type feed struct {
 	// bound is the number of living pods on nodes of each Cluster, running that of ready ones.
 	bound   map[string]int64
 	running int64
+	// stranded is the number of living pods on each node that is not ready, or gone.
+	stranded map[string]int64
 
 	// before is how replicas were divided, held what of it is kept, shares how they are divided now.
 	before, held, shares map[string]int64
 	unplaced             int64
+	// lacking is the number of replicas of an admitted bundle that have a share by weight but find no room any more.
+	lacking int64
 }
 
 // object names an object regardless of its version.
@@ -193,7 +197,7 @@ func (f *feed) labels() map[string]string {
 
 // count finds out where pods of the feed are.
 func (f *feed) count(snapshot *topology.Snapshot) {
-	f.bound = map[string]int64{}
+	f.bound, f.stranded = map[string]int64{}, map[string]int64{}
 	if f.observed == nil {
 		return
 	}
@@ -201,8 +205,12 @@ func (f *feed) count(snapshot *topology.Snapshot) {
 		if pod.Spec.NodeName == "" {
 			continue
 		}
-		if _, cluster := snapshot.Place(pod.Spec.NodeName); cluster != "" {
+		node, cluster := snapshot.Place(pod.Spec.NodeName)
+		if cluster != "" {
 			f.bound[cluster]++
+		}
+		if node == nil || !topology.Ready(node) {
+			f.stranded[pod.Spec.NodeName]++
 		}
 		if workloads.Ready(pod) {
 			f.running++

@@ -146,7 +146,7 @@ func (p *pass) keepStatic(m *member, f *feed) error {
 	if !m.bundled || m.pledge == nil || f.sample == nil {
 		return nil
 	}
-	_, err = p.fill(m, f)
+	f.lacking, err = p.fill(m, f)
 	return err
 }
 

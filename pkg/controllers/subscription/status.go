@@ -19,7 +19,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
-	"berth.dev/berth/pkg/placement/subscribed"
 )
 
 // write makes known how a Subscription is divided. Where room was promised the promise is written before the policy that makes
@@ -138,8 +137,8 @@ func (m *member) scheduled() metav1.Condition {
 			troubles[berthv1alpha1.ReasonFeedsUnknown] = append(troubles[berthv1alpha1.ReasonFeedsUnknown], name+": "+f.unknown)
 		case f.missing != "":
 			troubles[berthv1alpha1.ReasonCopyMissing] = append(troubles[berthv1alpha1.ReasonCopyMissing], name+": "+f.missing)
-		case f.unplaced > 0:
-			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", f.unplaced, *f.wanted, name))
+		case f.unplaced+f.lacking > 0:
+			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", f.unplaced+f.lacking, *f.wanted, name))
 		}
 	}
 	if m.problem != nil {
@@ -175,30 +174,4 @@ func (m *member) available() metav1.Condition {
 		return condition(berthv1alpha1.SubscriptionAvailable, false, berthv1alpha1.ReasonReplicasMissing, strings.Join(missing, ", "))
 	}
 	return condition(berthv1alpha1.SubscriptionAvailable, true, berthv1alpha1.ReasonAllRunning, "all replicas of all feeds run")
-}
-
-func (m *member) degraded() metav1.Condition {
-	known := apimeta.FindStatusCondition(m.object.Status.Conditions, berthv1alpha1.SubscriptionDegraded)
-	was := known != nil && known.Reason == berthv1alpha1.ReasonRoomLost
-	closed := map[string]bool{}
-	var short []string
-	for _, f := range m.feeds {
-		for name := range f.shares {
-			if !m.open(name) {
-				closed[name] = true
-			}
-		}
-		before := subscribed.PlacementOf(m.object, f.ref)
-		if f.unplaced > 0 && before != nil && (was || before.Unplaced == 0 && int64(ptr.Deref(before.Replicas, 0)) >= *f.wanted) {
-			short = append(short, fmt.Sprintf("%d of %d replicas of %s %s", f.unplaced, *f.wanted, f.ref.Kind, f.ref.Name))
-		}
-	}
-	switch {
-	case len(closed) > 0:
-		return condition(berthv1alpha1.SubscriptionDegraded, true, berthv1alpha1.ReasonClusterLost,
-			"replicas are held by Clusters that take no more: "+strings.Join(slices.Sorted(maps.Keys(closed)), ", "))
-	case len(short) > 0:
-		return condition(berthv1alpha1.SubscriptionDegraded, true, berthv1alpha1.ReasonRoomLost, "no room any more for "+strings.Join(short, ", "))
-	}
-	return condition(berthv1alpha1.SubscriptionDegraded, false, berthv1alpha1.ReasonPlacesKept, "nothing has lost its place")
 }

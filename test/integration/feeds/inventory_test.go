@@ -89,7 +89,14 @@ var _ = Describe("The inventory of a Subscription", func() {
 			spec.SchedulingStrategy = berthv1alpha1.ReplicationStrategy
 		})
 		untilGone(ctx, namespace)
-		Eventually(ctx, parsedCondition(namespace)).WithTimeout(timeout).WithPolling(poll).Should(Equal("none"))
+		Eventually(ctx, parsedCondition(namespace)).WithTimeout(timeout).WithPolling(poll).Should(Equal("True AllParsed"))
+		changeSpec(ctx, namespace, func(spec *berthv1alpha1.SubscriptionSpec) {
+			spec.Feeds = append(spec.Feeds, feed("Deployment", "late"))
+		})
+		Eventually(ctx, parsedCondition(namespace)).WithTimeout(timeout).WithPolling(poll).Should(Equal("False FeedsMissing"))
+		deploy(ctx, namespace, "late", 1)
+		Eventually(ctx, parsedCondition(namespace)).WithTimeout(timeout).WithPolling(poll).Should(Equal("True AllParsed"))
+		changeSpec(ctx, namespace, func(spec *berthv1alpha1.SubscriptionSpec) { spec.Feeds = spec.Feeds[:1] })
 		changeSpec(ctx, namespace, func(spec *berthv1alpha1.SubscriptionSpec) {
 			spec.SchedulingStrategy = berthv1alpha1.DividingStrategy
 			spec.DividingScheduling = &berthv1alpha1.DividingScheduling{Type: berthv1alpha1.DynamicDividingType}
