@@ -23,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/test/perf/decision"
+	"berth.dev/berth/test/perf/processes"
 	"berth.dev/berth/test/perf/report"
 )
 
@@ -62,7 +63,8 @@ func parse(args []string) (*options, error) {
 	flags := flag.NewFlagSet("perf", flag.ContinueOnError)
 	smoke := flags.Bool("smoke", false, "measure for about two minutes, only enough to see what is far off, and leave the documentation alone")
 	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
-		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput")
+		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput, and "+
+		"\"processes\" for separate processes beside a real API server")
 	allocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+baselineFile)
 	update := flags.Bool("update", false, "with -allocations, write the file instead")
 	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
@@ -133,11 +135,26 @@ func measure(
 			return err
 		}
 	}
+	if o.only.MatchString("processes") {
+		if results.Processes, err = separately(ctx, out, o, configurations); err != nil {
+			return err
+		}
+	}
 	if runs > 0 && o.only.MatchString("scheduler_perf") {
 		fmt.Fprintln(out, "scheduler_perf: pods bound a second")
 		results.Throughputs, err = throughputs(ctx, label, runs)
 	}
 	return err
+}
+
+// separately measures schedulers and controllers as processes of their own.
+func separately(ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations) (*report.Processes, error) {
+	lengths := processes.Usual()
+	if o.smoke {
+		lengths = processes.Smoke()
+	}
+	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
+	return processes.Run(ctx, out, lengths)
 }
 
 // matching returns the scenarios whose names match.

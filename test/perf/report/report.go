@@ -6,6 +6,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -15,6 +16,7 @@ type Results struct {
 	Decisions   []Comparison `json:"decisions,omitempty"`
 	Points      []Point      `json:"points,omitempty"`
 	Throughputs []Throughput `json:"throughputs,omitempty"`
+	Processes   *Processes   `json:"processes,omitempty"`
 }
 
 // Point is the benchmark of one extension point, hint or event path.
@@ -79,6 +81,15 @@ func SpreadOf(samples []float64) Spread {
 		median = (sorted[middle-1] + sorted[middle]) / 2
 	}
 	return Spread{Median: median, Least: sorted[0], Most: sorted[len(sorted)-1]}
+}
+
+// Quantile returns the least of the samples that a part q of all, from 0 to 1, does not exceed; 0 if there are none.
+func Quantile(samples []float64, q float64) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	return sorted[min(len(sorted)-1, max(0, int(math.Ceil(q*float64(len(sorted))))-1))]
 }
 
 // Ratios returns how many times as much as the base the samples are, round by round.

@@ -23,6 +23,7 @@ func (r *Results) tables() []table {
 	for i := range r.Decisions {
 		tables = append(tables, r.Decisions[i].table())
 	}
+	tables = append(tables, r.Processes.tables()...)
 	if len(r.Throughputs) > 0 {
 		tables = append(tables, throughputTable(r.Throughputs))
 	}
