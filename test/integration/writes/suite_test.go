@@ -1,0 +1,62 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package writes_test checks what Berth asks of the API server: for each pod as many requests as the stock scheduler, and nothing
+// while nothing changes.
+package writes_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/internal/auditlog"
+)
+
+const (
+	timeout = 60 * time.Second
+	poll    = 100 * time.Millisecond
+	// settle is how long something must not happen to count as not happening.
+	settle = 2 * time.Second
+)
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+	log    *auditlog.Log
+)
+
+func TestWrites(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "requests to the API server")
+}
+
+// stockConfiguration makes a scheduler of the one of Berth that has none of its plugins: the stock scheduler.
+const stockConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: false}
+`
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	var err error
+	log, err = auditlog.New(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	plane, client, berth = installation.Start(ctx, func(o *controlplane.Options) { o.APIServerArgs = log.Flags() })
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
+	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
+	schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "stock", Configuration: []byte(stockConfiguration)})
+	_, err = plane.StartControllerManager(ctx, controlplane.Component{})
+	Expect(err).NotTo(HaveOccurred())
+	createSites(ctx)
+})
+
+var _ = AfterSuite(func() { installation.Stop(plane) })
