@@ -133,10 +133,9 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared := &clusterresource.Shared{
 		Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
-		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(),
+		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(), Retries: s.retries, Restricted: restricted,
 	}
-	shared.Grants = clusterresource.NewGrants(s.homes.name)
-	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks, shared.Grants)
+	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks)
 	shared.Catalog, err = catalog.NewResourceCatalog(s.client, clock.RealClock{}, patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -147,6 +146,12 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	s.resources = shared
 	return shared, nil
+}
+
+// restricted says whether the policy of a pod or its home leave only some nodes to it.
+func restricted(cycle fwk.CycleState) bool {
+	_, shared := homescheduler.OwnClusters(cycle)
+	return shared || nodegrouppolicy.Concerns(cycle)
 }
 
 // prepare makes the base on the first call.
@@ -174,10 +179,6 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 		return nil, fmt.Errorf("watching pods: %w", err)
 	}
 	holdings := ledger.New(s.pending, ownership)
-	holdings.Self = s.homes.name
-	if err := s.indexGrantees(factory); err != nil {
-		return nil, err
-	}
 	s.base = &base{
 		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced,
 		view: view.New(s.reservations, ownership, holdings),

@@ -19,6 +19,7 @@ type Places struct {
 	size     []int            // by site: its nodes
 	counts   []int            // by pool: the nodes it selects
 	ranked   bool
+	version  int64
 }
 
 // NewPlaces returns places without nodes.
@@ -78,6 +79,12 @@ func (p *Places) resize(site int32, nodes int) {
 		p.counts[i] += nodes
 	}
 	p.ranked = false
+	p.version++
+}
+
+// Version returns a number that changes whenever a node comes to a site or leaves it.
+func (p *Places) Version() int64 {
+	return p.version
 }
 
 // Rank puts the pools of each site in order, the most specific first: the one that selects the fewest nodes, then by name. It

@@ -24,11 +24,15 @@ func (p *ClusterResource) Filter(
 	if s == nil {
 		return fwk.AsStatus(errNoState)
 	}
+	return s.rejection(node.Node().Name)
+}
+
+// rejection says why a node cannot meet the claims, nil if it can.
+func (s *state) rejection(node string) *fwk.Status {
 	var worst *fwk.Status
-	name := node.Node().Name
 	for i := range s.claims {
 		c := &s.claims[i]
-		status := c.status(c.at(name))
+		status := c.status(c.at(node))
 		if status.Code() == fwk.UnschedulableAndUnresolvable {
 			return status
 		}

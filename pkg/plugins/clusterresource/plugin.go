@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -27,9 +28,6 @@ const (
 	// ErrReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used up", is the reason for nodes
 	// whose pools have not enough left.
 	ErrReasonUsedUp = "node(s) whose pools of %s are used up"
-
-	// ErrReasonUngranted is the reason for nodes whose pools have enough left, which other schedulers were granted.
-	ErrReasonUngranted = "node(s) whose pools of %s have enough left only for other schedulers"
 
 	// ErrReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
 	ErrReasonTooSmall = "node(s) whose pools of %s are too small"
@@ -70,6 +68,9 @@ const (
 	// ErrReasonAwaitingRelease is told when a pod waits for holders that are on their way out already.
 	ErrReasonAwaitingRelease = "waiting for pods that are terminating to give back what they hold"
 
+	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes whose pools have enough, after some of them.
+	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes whose pools have enough"
+
 	// ErrReasonNoVictims is told when preemption cannot help.
 	ErrReasonNoVictims = "no pods of lower priority hold what is missing"
 )
@@ -91,12 +92,16 @@ type Shared struct {
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
 	Seed *Seed
-	// Grants limit what this process may give out.
-	Grants *Grants
 	// Waiting knows which pods wait for what.
 	Waiting *Waiting
 	// Earmarks keep what was freed for a pod.
 	Earmarks *Earmarks
+	// Retries remembers which pods are to be tried on all nodes instead of a sample.
+	Retries narrow.Thorough
+	// Restricted says whether another plugin leaves only some nodes to the pod of a cycle.
+	Restricted func(cycle fwk.CycleState) bool
+
+	names siteNames
 }
 
 // ClusterResource is a plugin that admits pods where the pools have enough left for them.
@@ -104,6 +109,7 @@ type ClusterResource struct {
 	handle   fwk.Handle
 	shared   *Shared
 	strategy config.ScoringStrategy
+	sampling bool
 }
 
 var (
@@ -118,9 +124,10 @@ var (
 	_ fwk.ReservePlugin     = &ClusterResource{}
 )
 
-// New returns the plugin for one profile.
+// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at;
+// otherwise about a hundred of those whose pools have enough.
 func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
-	return &ClusterResource{handle: handle, shared: shared, strategy: args.ScoringStrategy}
+	return &ClusterResource{handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle)}
 }
 
 // Name returns the name of the plugin.

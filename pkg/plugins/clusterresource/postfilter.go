@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
 // earmarkTime is how long what victims give back is kept beyond the time they have to end.
@@ -32,22 +33,20 @@ func (p *ClusterResource) PostFilter(
 		// what their own PreFilter did not get to write.
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 	}
-	all := p.handle.SnapshotSharedLister().NodeInfos()
-	candidates, err := nodes.NodesForStatusCode(all, fwk.Unschedulable)
+	if s.sampled {
+		p.shared.Retries.AddThorough(pod.UID)
+		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
+	}
+	existing, candidates, err := p.candidates(s, nodes)
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	lacking, ungranted := s.lacking(candidates)
-	if len(lacking) == 0 && !ungranted {
+	lacking := s.lacking(candidates)
+	if len(lacking) == 0 {
 		return nil, fwk.NewStatus(p.without(s))
 	}
-	existing, err := all.List()
-	if err != nil {
-		return nil, fwk.AsStatus(err)
-	}
 	p.shared.Waiting.add(pod, s, existing)
-	// Nobody makes way while other schedulers have something left.
-	if ungranted || pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
+	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
 		return nil, fwk.NewStatus(p.without(s))
 	}
 	d := p.newDryRun(cycle, pod, s)
@@ -64,8 +63,20 @@ func (p *ClusterResource) PostFilter(
 	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
 }
 
-// lacking returns the nodes on which a pool is used up that would suffice, and whether there are others for which only grants are.
-func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bool) {
+// candidates returns all nodes, and those on which it may help that pods make way.
+func (p *ClusterResource) candidates(s *state, nodes fwk.NodeToStatusReader) (existing, candidates []fwk.NodeInfo, err error) {
+	all := p.handle.SnapshotSharedLister().NodeInfos()
+	if existing, err = all.List(); err != nil {
+		return nil, nil, err
+	}
+	s.explain(existing, nodes)
+	candidates, err = nodes.NodesForStatusCode(all, fwk.Unschedulable)
+	return existing, candidates, err
+}
+
+// lacking returns the nodes on which a pool is used up that would suffice.
+func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
+	var lacking []fwk.NodeInfo
 	for _, info := range nodes {
 		worst := admitted
 		for i := range s.claims {
@@ -74,9 +85,8 @@ func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bo
 		if worst == usedUp {
 			lacking = append(lacking, info)
 		}
-		grants = grants || worst == ungranted
 	}
-	return lacking, grants
+	return lacking
 }
 
 // without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be

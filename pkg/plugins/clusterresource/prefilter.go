@@ -18,7 +18,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// PreFilter reads what the pod asks for and how much of it each pool has left.
+// PreFilter reads what the pod asks for and how much of it each pool has left, and names nodes whose pools have enough.
 func (p *ClusterResource) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
@@ -37,14 +37,13 @@ func (p *ClusterResource) PreFilter(
 	if status := p.unready(pod, resources); status != nil {
 		return nil, status
 	}
-	allowed := p.shared.Grants.now()
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
 	p.shared.Earmarks.lapse(pod.UID, false)
-	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
+	s := &state{claims: make([]claim, len(requests))}
 	for i, request := range requests {
-		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed); status != nil {
+		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource)); status != nil {
 			return nil, status
 		}
 	}
@@ -53,7 +52,10 @@ func (p *ClusterResource) PreFilter(
 		s.book(charges, -1)
 	}
 	cycle.Write(stateKey, s)
-	return nil, p.hopeless(pod, s, nodes)
+	if status := p.hopeless(pod, s, nodes); status != nil {
+		return nil, status
+	}
+	return p.name(cycle, pod, s, nodes), nil
 }
 
 // hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can wait for one licence, and
@@ -86,7 +88,7 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 }
 
 // claim fills in a claim, and says why it can never be met as it is.
-func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource, allowed allowance) *fwk.Status {
+func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource) *fwk.Status {
 	switch {
 	case known == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
@@ -100,9 +102,8 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooFine, request.Resource))
 	}
 	places := p.shared.Ledger.Places(request.Resource)
-	own, all := allowed.limit(known.Pools, p.shared.Ledger, p.shared.Ledger.Free(known.Pools))
 	*c = claim{
-		request: request, units: units, places: places, free: own, all: all, grants: p.shared.Grants,
+		request: request, units: units, places: places, free: p.shared.Ledger.Free(known.Pools),
 		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil

@@ -22,10 +22,12 @@ type state struct {
 	claims []claim
 	// moved are the charges that AddPod and RemovePod changed, by pod.
 	moved map[types.UID]bool
-	// allowed is what this process might give out when the cycle began.
-	allowed allowance
 	// scores are those of each claim by site, once PreScore has compared the feasible nodes.
 	scores []map[int32]int64
+
+	narrowed bool // Filter is asked about nodes that can meet the claims only
+	sampled  bool // and not about all of these
+	result   fwk.PreFilterResult
 }
 
 // claim is one request of the pod and what there is to meet it.
@@ -33,9 +35,7 @@ type claim struct {
 	request pool.Request
 	units   int64
 	places  *pool.Places
-	free    []int64   // by pool, within the grant
-	all     []int64   // by pool, in whosever grant
-	grants  *Grants
+	free    []int64   // by pool
 	verdict []verdict // by site
 	why     *rejections
 }
@@ -45,7 +45,6 @@ type verdict uint8
 
 const (
 	admitted verdict = iota
-	ungranted
 	usedUp
 	tooSmall
 	noPool
@@ -62,8 +61,6 @@ func (c *claim) judge() {
 			c.verdict[site] = noPool
 		case r.Admits(pools, free, c.units):
 			c.verdict[site] = admitted
-		case r.Admits(pools, c.leftOfAll, c.units):
-			c.verdict[site] = ungranted
 		case r.Suffices(pools, c.units):
 			c.verdict[site] = usedUp
 		default:
@@ -75,11 +72,6 @@ func (c *claim) judge() {
 // left returns the free units of a pool.
 func (c *claim) left(i int32) int64 {
 	return c.free[i]
-}
-
-// leftOfAll returns the free units of a pool, in whosever grant they are.
-func (c *claim) leftOfAll(i int32) int64 {
-	return c.all[i]
 }
 
 // at returns the verdict on a node.
@@ -96,7 +88,7 @@ type rejections [noPool + 1]string
 
 func rejectionsOf(resource string) *rejections {
 	return &rejections{
-		usedUp: fmt.Sprintf(ErrReasonUsedUp, resource), ungranted: fmt.Sprintf(ErrReasonUngranted, resource),
+		usedUp:   fmt.Sprintf(ErrReasonUsedUp, resource),
 		tooSmall: fmt.Sprintf(ErrReasonTooSmall, resource),
 		noPool:   fmt.Sprintf(ErrReasonNoPool, resource),
 	}
@@ -107,7 +99,7 @@ func (c *claim) status(v verdict) *fwk.Status {
 	switch v {
 	case admitted:
 		return nil
-	case usedUp, ungranted:
+	case usedUp:
 		return fwk.NewStatus(fwk.Unschedulable, c.why[v])
 	default:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, c.why[v])
@@ -115,7 +107,7 @@ func (c *claim) status(v verdict) *fwk.Status {
 }
 
 // book adds the charges to what is free of the claim's resource, or takes them away with a negative sign, and reports whether
-// that changed anything. What another scheduler charged does not come back to this one.
+// that changed anything.
 func (c *claim) book(charges []pool.Charge, sign int64) bool {
 	changed := false
 	r := c.places.Resource()
@@ -125,18 +117,11 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 		}
 		if i, found := r.Index(charge.Pool); found {
 			units := pool.UnitsUp(charge.Quantity, r.Unit())
-			if c.all[i] += sign * units; !c.shared() && (sign < 0 || c.grants.mine(charge)) {
-				c.free[i] += sign * units
-			}
+			c.free[i] += sign * units
 			changed = true
 		}
 	}
 	return changed
-}
-
-// shared says whether everything may be given out, so that what is free is counted once.
-func (c *claim) shared() bool {
-	return len(c.free) > 0 && &c.free[0] == &c.all[0]
 }
 
 // book adds charges to what is free for all claims, or takes them away, and judges anew.
@@ -163,22 +148,17 @@ func (s *state) choose(node string) ([]pool.Charge, bool) {
 		}
 		charges = append(charges, c.places.Resource().Charges(chosen, c.request)...)
 	}
-	for i := range charges {
-		charges[i].Grantee = s.claims[0].grants.self
-	}
 	return charges, true
 }
 
 // Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
 func (s *state) Clone() fwk.StateData {
-	clone := &state{claims: slices.Clone(s.claims), moved: maps.Clone(s.moved), scores: s.scores}
+	clone := &state{
+		claims: slices.Clone(s.claims), moved: maps.Clone(s.moved), scores: s.scores, narrowed: s.narrowed, sampled: s.sampled,
+	}
 	for i := range clone.claims {
 		c := &clone.claims[i]
-		shared := c.shared()
 		c.free, c.verdict = slices.Clone(c.free), slices.Clone(c.verdict)
-		if c.all = c.free; !shared {
-			c.all = slices.Clone(s.claims[i].all)
-		}
 	}
 	return clone
 }

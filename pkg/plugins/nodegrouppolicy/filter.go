@@ -8,11 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
 // Filter admits nodes of the clusters that may take the pod. Its rejections cannot be resolved by evicting pods: taking the
@@ -124,7 +124,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
-		return nil, p.retry(ctx, pod, ErrReasonLookFurther)
+		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
 	}
 	if s.narrowed {
 		if nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {
@@ -136,15 +136,7 @@ func (p *NodeGroupPolicy) PostFilter(
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	p.shared.Retries.Add(pod.UID)
-	return nil, p.retry(ctx, pod, ErrReasonBeyondShare)
-}
-
-// retry sends a pod through another cycle at once.
-func (p *NodeGroupPolicy) retry(ctx context.Context, pod *corev1.Pod, reason string) *fwk.Status {
-	logger := klog.FromContext(ctx)
-	logger.V(4).Info("Trying the pod again", "pod", klog.KObj(pod), "reason", reason)
-	p.handle.Activate(logger, map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
-	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
+	return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonBeyondShare)
 }
 
 // mayGoElsewhere says whether a further cycle would admit more clusters than this one did.

@@ -12,6 +12,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
+
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
 // guest tells cheaply whether nodes can host a pod.
@@ -43,16 +45,11 @@ func (g *guest) fits(info fwk.NodeInfo) bool {
 		return false
 	}
 	if _, untolerated := corev1helpers.FindMatchingUntoleratedTaint(
-		klog.Background(), node.Spec.Taints, g.pod.Spec.Tolerations, keepsAway, false); untolerated {
+		klog.Background(), node.Spec.Taints, g.pod.Spec.Tolerations, narrow.KeepsAway, false); untolerated {
 		return false
 	}
 	if match, err := g.affinity.Match(node); err != nil || !match {
 		return false
 	}
 	return len(noderesources.Fits(g.pod, info, g.claims, g.options)) == 0
-}
-
-// keepsAway says whether a taint keeps pods away instead of asking them to stay away.
-func keepsAway(t *corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }

@@ -12,12 +12,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/workload"
 )
@@ -81,7 +81,7 @@ type Shared struct {
 	// never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)
 
-	narrowing narrowing
+	names narrow.Sets
 }
 
 // NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the replicas.
@@ -106,11 +106,7 @@ var (
 // New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at for
 // a pod of a policy; otherwise about a hundred.
 func New(handle fwk.Handle, shared *Shared) *NodeGroupPolicy {
-	p := &NodeGroupPolicy{handle: handle, shared: shared, sampling: true}
-	if profile, ok := handle.(interface{ PercentageOfNodesToScore() *int32 }); ok {
-		p.sampling = ptr.Deref(profile.PercentageOfNodesToScore(), 0) == 0
-	}
-	return p
+	return &NodeGroupPolicy{handle: handle, shared: shared, sampling: narrow.Samples(handle)}
 }
 
 // Name returns the name of the plugin.

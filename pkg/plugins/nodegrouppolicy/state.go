@@ -118,5 +118,10 @@ func stateOf(cycle fwk.CycleState) *state {
 	return s
 }
 
+// Concerns says whether the pod of a cycle has a policy.
+func Concerns(cycle fwk.CycleState) bool {
+	return stateOf(cycle) != nil
+}
+
 // errNoState is a fault of the framework or of this plugin.
 var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)

@@ -1,24 +1,25 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package nodegrouppolicy
+package narrow
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/ptr"
 )
 
 // The scheduler scores some of the nodes that could take a pod, not all of them: in a large cluster one in twenty, but a hundred
-// at least. It counts nodes without knowing that a policy leaves few of them, so it would look at half of these. Here a sample of
-// about a hundred nodes is named to it, which has nodes of every cluster that may take the pod. Samples take turns, so that every
+// at least. It counts nodes without knowing that a plugin leaves few of them, so it would look at half of these. Here a sample of
+// about a hundred nodes is named to it, which has nodes of every group that may take the pod. Samples take turns, so that every
 // node has its chance. A pod that no node of its sample can take is tried with all nodes at once.
 const (
 	// sampleSize is how many nodes a sample has, or a few more.
 	sampleSize = 100
 
-	// sampleOfCluster is how many nodes of each cluster a sample has at least, if the cluster has as many.
-	sampleOfCluster = 2
+	// sampleOfGroup is how many nodes of each group a sample has at least, if the group has as many.
+	sampleOfGroup = 2
 
 	// roomyNodes is how many nodes of a sample must have room for a pod, so that the sample is worth trying.
 	roomyNodes = sampleSize / 5
@@ -27,16 +28,16 @@ const (
 	triedSamples = 3
 )
 
-// sample is some nodes of a set of clusters.
+// sample is some nodes of a set of groups.
 type sample struct {
 	nodes []int32
 	names sets.Set[string]
 }
 
-// sampleOf returns the names of some nodes of the set of which several seem to have room for the pod; nil if it is better to look
+// Sample returns the names of some nodes of the set of which several seem to have room for the pod; nil if it is better to look
 // at all of them.
-func (n *narrowing) sampleOf(set *nodeSet, pod *corev1.Pod) sets.Set[string] {
-	if set == nil || set.size < 2*max(sampleSize, sampleOfCluster*len(set.ids)) || particular(pod) {
+func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
+	if set == nil || set.size < 2*max(sampleSize, sampleOfGroup*len(set.groups)) || particular(pod) {
 		return nil
 	}
 	if set.samples == nil {
@@ -53,17 +54,17 @@ func (n *narrowing) sampleOf(set *nodeSet, pod *corev1.Pod) sets.Set[string] {
 	return nil
 }
 
-// newSamples divides the nodes of a set into samples. Each takes the next nodes of every cluster, of a small cluster the same ones
+// newSamples divides the nodes of a set into samples. Each takes the next nodes of every group, of a small group the same ones
 // again.
-func (n *narrowing) newSamples(set *nodeSet) []sample {
-	share := func(id int32) int {
-		size := len(n.byCluster[id])
-		return min(size, max(sampleOfCluster, (size*sampleSize+set.size-1)/set.size))
+func (n *Sets) newSamples(set *Set) []sample {
+	share := func(group int32) int {
+		size := len(n.byGroup[group])
+		return min(size, max(sampleOfGroup, (size*sampleSize+set.size-1)/set.size))
 	}
 	count, perSample := 0, 0
-	for _, id := range set.ids {
-		if of := share(id); of > 0 {
-			count = max(count, (len(n.byCluster[id])+of-1)/of)
+	for _, group := range set.groups {
+		if of := share(group); of > 0 {
+			count = max(count, (len(n.byGroup[group])+of-1)/of)
 			perSample += of
 		}
 	}
@@ -71,8 +72,8 @@ func (n *narrowing) newSamples(set *nodeSet) []sample {
 	samples := make([]sample, count)
 	for j := range samples {
 		one := sample{nodes: make([]int32, 0, perSample), names: make(sets.Set[string], perSample)}
-		for _, id := range set.ids {
-			of, nodes := share(id), n.byCluster[id]
+		for _, group := range set.groups {
+			of, nodes := share(group), n.byGroup[group]
 			for k := range of {
 				i := nodes[(j*of+k)%len(nodes)]
 				one.nodes = append(one.nodes, i)
@@ -123,7 +124,7 @@ func requests(pod *corev1.Pod) (cpu, memory int64) {
 }
 
 // roomy says whether several nodes of the sample seem to have room.
-func (n *narrowing) roomy(one *sample, cpu, memory int64) bool {
+func (n *Sets) roomy(one *sample, cpu, memory int64) bool {
 	found := 0
 	for _, i := range one.nodes {
 		info := n.nodes[i]
@@ -144,22 +145,21 @@ func open(node *corev1.Node) bool {
 		return false
 	}
 	for i := range node.Spec.Taints {
-		if keepsAway(&node.Spec.Taints[i]) {
+		if KeepsAway(&node.Spec.Taints[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// name returns the nodes that the framework is to look at for a pod, nil for all, and whether they are only a sample of those
-// that may take it.
-func (p *NodeGroupPolicy) name(s *state, pod *corev1.Pod, nodes []fwk.NodeInfo) (names sets.Set[string], sampled bool) {
-	n := &p.shared.narrowing
-	set := n.admitted(s, nodes)
-	if p.sampling && !p.shared.Retries.Thorough(pod.UID) {
-		if names := n.sampleOf(set, pod); names != nil {
-			return names, true
-		}
-	}
-	return n.allOf(set), false
+// Samples says whether a profile leaves it to the plugins how many nodes are looked at, which is so unless it sets
+// percentageOfNodesToScore.
+func Samples(handle fwk.Handle) bool {
+	profile, ok := handle.(interface{ PercentageOfNodesToScore() *int32 })
+	return !ok || ptr.Deref(profile.PercentageOfNodesToScore(), 0) == 0
+}
+
+// KeepsAway says whether a taint keeps pods away instead of asking them to stay away.
+func KeepsAway(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
