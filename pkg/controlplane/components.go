@@ -37,6 +37,9 @@ type Component struct {
 	Name string
 	// Args are appended to the flags; a repeated flag overrides.
 	Args []string
+	// MayEnd is set for a program that somebody starts again when it ends:
+	// Exited does not deliver that.
+	MayEnd bool
 }
 
 // StartScheduler starts berth-scheduler as it runs in production: with the
@@ -61,13 +64,14 @@ func (cp *ControlPlane) StartScheduler(ctx context.Context, configuration []byte
 	if err != nil {
 		return nil, "", fmt.Errorf("starting %s: %w", name, err)
 	}
-	p, err := cp.StartProcess(ctx, name, cp.binary(BerthScheduler), append([]string{
+	c.Name, c.Args = name, append([]string{
 		"--config=" + path,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--bind-address=" + loopback,
 		"--secure-port=" + strconv.Itoa(port),
-	}, c.Args...)...)
+	}, c.Args...)
+	p, err := cp.startChild(ctx, c, cp.binary(BerthScheduler))
 	return p, address(port), err
 }
 

@@ -31,6 +31,9 @@ type ProcessOptions struct {
 	Dir string
 	// LogPath is the file that stdout and stderr are appended to.
 	LogPath string
+	// MayEnd makes an end by itself an expected one from the start, for a
+	// process that somebody starts again.
+	MayEnd bool
 }
 
 // Process is a running or finished child. All methods may be called
@@ -95,7 +98,7 @@ func StartProcess(ctx context.Context, opts ProcessOptions) (*Process, error) {
 	cmd.Stderr = log
 	cmd.SysProcAttr = sysProcAttr()
 
-	p := &Process{name: opts.Name, logPath: opts.LogPath, done: make(chan struct{})}
+	p := &Process{name: opts.Name, logPath: opts.LogPath, done: make(chan struct{}), signalled: opts.MayEnd}
 	started := make(chan error, 1)
 	go p.run(cmd, log, started)
 	if err := <-started; err != nil {
@@ -226,7 +229,12 @@ func childEnv(home string) []string {
 // scheduler. Its log is NAME.log next to those of the other components; Stop of
 // the control plane ends it first, and Exited tells if it ends by itself.
 func (cp *ControlPlane) StartProcess(ctx context.Context, name, path string, args ...string) (*Process, error) {
-	p, err := cp.launch(ctx, name, path, args)
+	return cp.startChild(ctx, Component{Name: name, Args: args}, path)
+}
+
+// startChild starts a program with the name and the arguments of the component.
+func (cp *ControlPlane) startChild(ctx context.Context, c Component, path string) (*Process, error) {
+	p, err := cp.launch(ctx, c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -234,13 +242,14 @@ func (cp *ControlPlane) StartProcess(ctx context.Context, name, path string, arg
 	return p, nil
 }
 
-func (cp *ControlPlane) launch(ctx context.Context, name, path string, args []string) (*Process, error) {
+func (cp *ControlPlane) launch(ctx context.Context, c Component, path string) (*Process, error) {
 	p, err := StartProcess(ctx, ProcessOptions{
-		Name:    name,
+		Name:    c.Name,
 		Path:    path,
-		Args:    args,
+		Args:    c.Args,
 		Env:     childEnv(cp.opts.StateDir),
-		LogPath: filepath.Join(cp.opts.LogDir, fileName(name)+".log"),
+		LogPath: filepath.Join(cp.opts.LogDir, fileName(c.Name)+".log"),
+		MayEnd:  c.MayEnd,
 	})
 	if err != nil {
 		return nil, err

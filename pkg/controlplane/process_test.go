@@ -202,6 +202,19 @@ func TestProcessWhoseEndIsExpectedIsNotReported(t *testing.T) {
 	}
 }
 
+func TestProcessThatMayEndIsNotReported(t *testing.T) {
+	p, err := controlplane.StartProcess(t.Context(), controlplane.ProcessOptions{
+		Name: "child", Path: "/bin/false", LogPath: filepath.Join(t.TempDir(), "child.log"), MayEnd: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if err := errors.Join(p.Wait(), p.Stop(endTimeout)); err != nil {
+		t.Errorf("the end of a process that may end is reported: %v", err)
+	}
+}
+
 func TestProcessThatCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	_, err := controlplane.StartProcess(t.Context(), controlplane.ProcessOptions{

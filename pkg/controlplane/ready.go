@@ -58,7 +58,7 @@ func (cp *ControlPlane) startServer(ctx context.Context, name string, spec serve
 			return nil, err
 		}
 	}
-	p, err := cp.launch(ctx, name, cp.binary(name), spec.args)
+	p, err := cp.launch(ctx, Component{Name: name, Args: spec.args}, cp.binary(name))
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,15 @@ import (
 
 // homes is what this process is among several schedulers.
 type homes struct {
-	// name is that of its Scheduler, empty for none, and lease the lease that it holds.
+	// name is that of its Scheduler, empty for none, and lease the lease with which it registers.
 	name  string
 	lease berthv1alpha1.LeaseReference
 	// shared is nil if no profile has the plugin.
 	shared *homescheduler.Shared
 }
 
-// ShareAs makes this process one of several schedulers, with the lease that it holds. It must be called before Run, and with
-// the name before the plugins are made.
+// ShareAs makes this process one of several schedulers. It registers with the lease that it holds; without one it waits until
+// somebody else makes its Scheduler. It must be called before Run, and with the name before the plugins are made.
 func (s *State) ShareAs(name string, lease berthv1alpha1.LeaseReference) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -74,8 +74,14 @@ Ask beforehand what other weights would do:
 
   %s preview division --replicas 7 --weights beijing=2,hangzhou=3
 
+Let three schedulers share the clusters, each a process of its own, and see who has which:
+
+  %s %s
+  %s get bindings
+
 Logs are in %s. Ctrl-C ends it all.
-`, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl, w.LogDir())
+`, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl,
+		apply, short(w.SchedulersExample()), ctl, w.LogDir())
 }
 
 // short returns the path as one would type it here.

@@ -24,6 +24,8 @@ type World struct {
 
 	options Options
 	plane   *controlplane.ControlPlane
+	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no further process.
+	stopRunner func()
 }
 
 // Start brings up the world and tells on out how far it is. When it fails or the context ends, nothing is left behind.
@@ -44,7 +46,7 @@ func Start(ctx context.Context, options Options, out io.Writer) (*World, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &World{options: options, plane: plane}
+	w := &World{options: options, plane: plane, stopRunner: func() {}}
 	if err := w.populate(ctx, say); err != nil {
 		// Stop would only repeat which program failed.
 		_ = w.Stop()
@@ -71,6 +73,7 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if err := w.startComponents(ctx); err != nil {
 		return err
 	}
+	w.runSchedulers(ctx)
 	say("creating %d clusters with %d nodes each", w.options.Clusters, w.options.Nodes)
 	if err := w.createClusters(ctx); err != nil {
 		return err
@@ -78,7 +81,8 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	return w.waitReady(ctx)
 }
 
-// install applies what an administrator applies, except for the Deployments: the programs run as processes here.
+// install applies what an administrator applies, except for the Deployments of programs that run as processes here. That of
+// berth-scheduler stays as what managed Schedulers are made of.
 func (w *World) install(ctx context.Context) error {
 	config := w.plane.Config()
 	if err := controlplane.ApplyCRDs(ctx, config, filepath.Join(w.options.Manifests, "crds")); err != nil {
@@ -88,14 +92,21 @@ func (w *World) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return controlplane.ApplyObjects(ctx, config, controlplane.WithoutWorkloads(objects))
+	template, err := schedulerTemplate(objects)
+	if err != nil {
+		return err
+	}
+	return controlplane.ApplyObjects(ctx, config, append(controlplane.WithoutWorkloads(objects), template))
 }
 
 // Exited delivers the first program that ended by itself.
 func (w *World) Exited() <-chan error { return w.plane.Exited() }
 
 // Stop ends everything and removes the state unless it is to be kept.
-func (w *World) Stop() error { return w.plane.Stop() }
+func (w *World) Stop() error {
+	w.stopRunner()
+	return w.plane.Stop()
+}
 
 // AdminKubeconfig returns the path of the administrator's kubeconfig.
 func (w *World) AdminKubeconfig() string { return w.plane.AdminKubeconfig() }
@@ -110,6 +121,11 @@ func (w *World) LogDir() string { return w.plane.LogDir() }
 func (w *World) StateDir() string { return w.plane.StateDir() }
 
 // Example returns the path of the manifest that a newcomer starts with: the example of KubeEdge's node-group proposal.
-func (w *World) Example() string {
-	return filepath.Join(filepath.Dir(w.options.Manifests), "examples", "node-groups", "nginx.yaml")
+func (w *World) Example() string { return w.example("node-groups", "nginx.yaml") }
+
+// SchedulersExample returns the path of the manifest with three managed Schedulers.
+func (w *World) SchedulersExample() string { return w.example("schedulers", "managed.yaml") }
+
+func (w *World) example(parts ...string) string {
+	return filepath.Join(append([]string{filepath.Dir(w.options.Manifests), "examples"}, parts...)...)
 }

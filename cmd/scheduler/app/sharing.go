@@ -22,6 +22,8 @@ const maxName = 40
 // sharing says whether this process is one of several schedulers.
 type sharing struct {
 	name string
+	// registers is false for a process whose Scheduler somebody else makes, and deletes.
+	registers bool
 }
 
 func (s *sharing) addFlags(flags *pflag.FlagSet) {
@@ -29,6 +31,8 @@ func (s *sharing) addFlags(flags *pflag.FlagSet) {
 		"clusters. It registers itself and holds the lease "+berthv1alpha1.DefaultLeasePrefix+"NAME in the namespace "+
 		berthv1alpha1.DefaultLeaseNamespace+". Without a name it takes all "+
 		"clusters for as long as there is no Scheduler.")
+	flags.BoolVar(&s.registers, "register-scheduler", true, "Make the Scheduler of --scheduler-name if there is none. "+
+		"berth-controller-manager sets it to false for those that it runs.")
 }
 
 func (s *sharing) validate() error {
@@ -48,13 +52,16 @@ func (s *sharing) validate() error {
 var errNoElection = errors.New("--scheduler-name needs leader election: the lease is what keeps a scheduler that was given up " +
 	"for dead from binding pods")
 
-// lease tells the plugins which lease this process holds.
+// lease tells the plugins which lease this process registers with.
 func (s *sharing) lease(cc *schedulerconfig.CompletedConfig, state *plugins.State) error {
 	if s.name == "" {
 		return nil
 	}
 	if cc.LeaderElection == nil {
 		return errNoElection
+	}
+	if !s.registers {
+		return nil
 	}
 	election := cc.ComponentConfig.LeaderElection
 	state.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: election.ResourceNamespace, Name: election.ResourceName})

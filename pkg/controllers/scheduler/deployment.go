@@ -16,16 +16,14 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-const (
-	// specAnnotation tells of what the Deployment was made, so that it is written only when that changes.
-	specAnnotation = "berth.dev/made-from"
+// PodLabel tells the pods of one managed Scheduler from those of another: its value is the name of the Scheduler.
+const PodLabel = "berth.dev/scheduler"
 
-	// schedulerLabel tells the pods of one Scheduler from those of another.
-	schedulerLabel = "berth.dev/scheduler"
-)
+// specAnnotation tells of what the Deployment was made, so that it is written only when that changes.
+const specAnnotation = "berth.dev/made-from"
 
-// DeploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, with the name of the Scheduler as
-// a further argument of its first container.
+// DeploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, whose first container is also told
+// the name of the Scheduler, and not to make it again when it has been deleted.
 func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
@@ -35,7 +33,7 @@ func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *apps
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}
-	name := map[string]string{"app.kubernetes.io/name": "berth-scheduler-shard", schedulerLabel: s.Name}
+	name := map[string]string{"app.kubernetes.io/name": "berth-scheduler-shard", PodLabel: s.Name}
 	d.Labels = with(d.Labels, name)
 	d.Spec.Replicas = ptr.To(max(1, s.Spec.Managed.Replicas))
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: name}
@@ -44,7 +42,7 @@ func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *apps
 		d.Spec.Template.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: name}
 	}
 	if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
-		containers[0].Args = append(containers[0].Args, "--scheduler-name="+s.Name)
+		containers[0].Args = append(containers[0].Args, "--scheduler-name="+s.Name, "--register-scheduler=false")
 	}
 	d.Annotations[specAnnotation] = digest(d.Spec)
 	return d

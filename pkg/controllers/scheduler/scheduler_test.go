@@ -187,7 +187,8 @@ func TestAManagedSchedulerIsRun(t *testing.T) {
 		return d
 	}
 	d := get()
-	if got := d.Spec.Template.Spec.Containers[0]; got.Image != "i" || !slices.Equal(got.Args, []string{"--config=c", "--scheduler-name=a"}) {
+	wantArgs := []string{"--config=c", "--scheduler-name=a", "--register-scheduler=false"}
+	if got := d.Spec.Template.Spec.Containers[0]; got.Image != "i" || !slices.Equal(got.Args, wantArgs) {
 		t.Errorf("it runs image %s with %v", got.Image, got.Args)
 	}
 	if *d.Spec.Replicas != 1 || !metav1.IsControlledBy(d, s) {

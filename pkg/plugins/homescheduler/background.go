@@ -42,7 +42,8 @@ type Background struct {
 	Berth  versioned.Interface
 	// Fence tells whether this process is the leader.
 	Fence *fence.Fence
-	// Lease is the lease that it holds.
+	// Lease is the lease that it registers with. Without a name it does not register: whoever makes its Scheduler also deletes it,
+	// and a process that is about to be stopped after that must not make it again.
 	Lease berthv1alpha1.LeaseReference
 	// Node returns a node that the informer knows, nil if it does not.
 	Node func(name string) *corev1.Node
@@ -52,7 +53,7 @@ type Background struct {
 	Wake func([]*corev1.Pod)
 }
 
-// Run registers the Scheduler of this process once it is the leader, adopts the clusters that come to it, and acknowledges those
+// Run registers the Scheduler of this process once it is the leader, unless others do, adopts the clusters that come to it, and acknowledges those
 // that it is to give up, until the context ends.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	if s.Self == "" {
@@ -65,7 +66,9 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 		return
 	case <-b.Fence.Opened():
 	}
-	s.register(ctx, b)
+	if b.Lease.Name != "" {
+		s.register(ctx, b)
+	}
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {

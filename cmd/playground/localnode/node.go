@@ -1,0 +1,45 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localnode
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/pkg/controlplane"
+)
+
+// NodeName is the name of the node that stands for this machine. It exists once a pod runs on it, and is tainted, so that no
+// other pod is placed there.
+const NodeName = "berth-playground"
+
+// node is not driven by kwok, which would say that pods run although nobody has started anything.
+func node() *corev1.Node {
+	n := controlplane.FakeNode(NodeName, nil, nil)
+	n.Annotations = nil
+	n.Spec.Taints = []corev1.Taint{{Key: "berth.dev/playground", Effect: corev1.TaintEffectNoSchedule}}
+	n.Status.Conditions[0].Reason = "LocalNode"
+	n.Status.Conditions[0].Message = "this machine, which runs the pods of managed Schedulers as processes"
+	return n
+}
+
+// bind places a pod on this machine. No scheduler does: its schedulerName is that of the default scheduler, which does not run
+// here.
+func (r *Runner) bind(ctx context.Context, k key) error {
+	if _, err := r.client.CoreV1().Nodes().Create(ctx, node(), metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating node %s: %w", NodeName, err)
+	}
+	err := r.client.CoreV1().Pods(k.name.Namespace).Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.name.Namespace, Name: k.name.Name, UID: k.uid},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+	}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("binding pod %s to node %s: %w", k.name, NodeName, err)
+	}
+	return nil
+}
