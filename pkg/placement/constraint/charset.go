@@ -12,45 +12,27 @@ const (
 	maxPrefixLength = 253
 )
 
-// checkKey returns what is wrong with a key, "[prefix/]name", empty if nothing is.
-func checkKey(key string) string {
+// isKey says whether a text is "[prefix/]name".
+func isKey(key string) bool {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {
-		name = key
-	} else if message := checkText(prefix, maxPrefixLength); message != "" {
-		return "the part before the slash " + message
+		return isPart(key, maxPartLength)
 	}
-	if message := checkPart(name); message != "" {
-		return "the name " + message
-	}
-	return ""
+	return isPart(prefix, maxPrefixLength) && isPart(name, maxPartLength)
 }
 
-// checkPart returns what is wrong with a name or value: it has 1 to 63 letters, digits, '_', '-' and '.', and starts and
-// ends with a letter, digit or '_'.
-func checkPart(text string) string {
-	return checkText(text, maxPartLength)
-}
-
-func checkText(text string, most int) string {
-	switch {
-	case text == "":
-		return "must not be empty"
-	case len(text) > most:
-		if most == maxPartLength {
-			return "must have at most 63 characters"
-		}
-		return "must have at most 253 characters"
+// isPart says whether a text can be a name or value: it has one to most letters, digits, '_', '-' and '.', and starts and ends
+// with a letter, digit or '_'.
+func isPart(text string, most int) bool {
+	if text == "" || len(text) > most {
+		return false
 	}
 	for i := range len(text) {
 		if !letter(text[i]) && text[i] != '-' && text[i] != '.' {
-			return "must have only letters, digits, '_', '-' and '.'"
+			return false
 		}
 	}
-	if !letter(text[0]) || !letter(text[len(text)-1]) {
-		return "must start and end with a letter, a digit or '_'"
-	}
-	return ""
+	return letter(text[0]) && letter(text[len(text)-1])
 }
 
 func letter(c byte) bool {

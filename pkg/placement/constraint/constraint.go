@@ -45,7 +45,7 @@ const (
 	LessOrEqual Operator = "<="
 )
 
-// MaxLength is the largest length of a constraint in bytes.
+// MaxLength is the largest length of a constraint in characters.
 const MaxLength = 1024
 
 // Constraint is one comparison. It is immutable and safe for concurrent use.

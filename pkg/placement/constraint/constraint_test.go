@@ -137,13 +137,13 @@ func TestErrorsTellTheColumnAndWhatWasExpected(t *testing.T) {
 		"location in (DE SK)":      {constraint.Label, `column 17: expected a comma or a closing bracket, found "SK)"`},
 		"location in (DE,,SK)":     {constraint.Label, `column 18: expected a closing bracket after several commas, found "SK)"`},
 		"location is DE FR":        {constraint.Label, `column 16: expected the end of the constraint, found "FR"`},
-		"location is":              {constraint.Label, "column 12: expected a value, found the end"},
+		"location is":              {constraint.Label, "column 12: expected a value, 1 to 63 letters, digits, _, - and . (no - or . at the ends), found the end"},
 		"location > 5":             {constraint.Label, `column 10: a label has no order, expected is, is not, =, ==, !=, in or not in, found "> 5"`},
-		"ä = b":                    {constraint.Label, `column 1: the name must have only letters, digits, '_', '-' and '.', found "ä = b"`},
-		"a = ü":                    {constraint.Label, `column 5: the value must have only letters, digits, '_', '-' and '.', found "ü"`},
-		"load < five":              {constraint.Metric, `column 8: expected a number such as 5, -0.5 or 1e3, not a number, found "five"`},
+		"ä = b":                    {constraint.Label, `column 1: expected the name of a label, 1 to 63 letters, digits, _, - and . (no - or . at the ends), found "ä = b"`},
+		"a = ü":                    {constraint.Label, `column 5: expected a value, 1 to 63 letters, digits, _, - and . (no - or . at the ends), found "ü"`},
+		"load < five":              {constraint.Metric, `column 8: expected a number such as 5, -0.5 or 1e3, with an exponent of at most 308, found "five"`},
 		"load in (5)":              {constraint.Metric, `column 6: a metric cannot be compared with a list, expected is, is not, =, ==, !=, <, <=, > or >=, found "in (5)"`},
-		"= 5":                      {constraint.Metric, `column 1: expected the name of a metric, found "= 5"`},
+		"= 5":                      {constraint.Metric, `column 1: expected the name of a metric, 1 to 63 letters, digits, _, - and . (no - or . at the ends), found "= 5"`},
 		strings.Repeat("x ", 1000): {constraint.Label, "column 1025: a constraint has at most 1024 characters"},
 	}
 	for text, tc := range tests {

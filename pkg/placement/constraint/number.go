@@ -18,17 +18,13 @@ type Number struct {
 	infinite int
 }
 
-// maxNumberLength bounds a number before it is parsed, and maxExponent what it can grow to.
-const (
-	maxNumberLength = 63
-	maxExponent     = 308
-)
+// number is the syntax of a number. It bounds the digits and the exponent, to 308, before anything is computed.
+const number = `[+-]?(?:\d{1,60}(?:[.]\d{1,60})?|[.]\d{1,60})(?:[eE][+-]?0?(?:[0-2]?\d{1,2}|30[0-8]))?`
 
 var (
-	numberSyntax = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE]([+-]?[0-9]{1,4}))?$`)
+	numberSyntax = regexp.MustCompile(`^(?:` + number + `)$`)
 
-	errNotANumber = errors.New("not a number")
-	errTooLarge   = errors.New("the exponent is not between -308 and 308")
+	errNotANumber = errors.New("not a number with up to 60 digits and an exponent between -308 and 308")
 )
 
 // ParseNumber reads a decimal number such as 5, -0.5, .5 or 1e3, or inf. The error says what is wrong without repeating the
@@ -37,17 +33,8 @@ func ParseNumber(text string) (Number, error) {
 	if text == "inf" {
 		return Number{infinite: 1}, nil
 	}
-	if len(text) > maxNumberLength {
+	if !numberSyntax.MatchString(text) {
 		return Number{}, errNotANumber
-	}
-	parts := numberSyntax.FindStringSubmatch(text)
-	if parts == nil {
-		return Number{}, errNotANumber
-	}
-	if parts[4] != "" {
-		if exponent, err := strconv.Atoi(parts[4]); err != nil || exponent < -maxExponent || exponent > maxExponent {
-			return Number{}, errTooLarge
-		}
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !ok {

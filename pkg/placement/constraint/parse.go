@@ -24,27 +24,22 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads a constraint. The error is a *SyntaxError.
 func Parse(kind Kind, text string) (*Constraint, error) {
-	if len(text) > MaxLength {
-		return nil, &SyntaxError{Column: MaxLength + 1, Message: fmt.Sprintf("a constraint has at most %d characters", MaxLength)}
+	if utf8.RuneCountInString(text) > MaxLength {
+		return nil, &SyntaxError{Column: MaxLength + 1, Message: tooLong}
 	}
 	p := &parser{kind: kind, text: text}
 	key, at := p.word()
-	if key == "" {
-		return nil, p.errorAt(at, "expected the name of a "+string(kind))
-	}
-	if message := checkKey(key); message != "" {
-		return nil, p.errorAt(at, message)
+	if !isKey(key) {
+		return nil, p.errorAt(at, fmt.Sprintf(expectedName, kind))
 	}
 	var furthest *SyntaxError
 	p.blanks()
 	start := p.position
-	matched := false
 	for _, spelling := range spellings {
 		p.position = start
 		if !p.operator(spelling) {
 			continue
 		}
-		matched = true
 		c, err := p.operands(key, spelling.operator, start)
 		if err == nil {
 			return c, nil
@@ -52,22 +47,49 @@ func Parse(kind Kind, text string) (*Constraint, error) {
 		if furthest == nil || err.Column > furthest.Column {
 			furthest = err
 		}
+		if spelling.symbol() {
+			break
+		}
 	}
-	if !matched {
-		return nil, p.errorAt(start, "expected "+expectedOperators[kind])
+	if furthest == nil {
+		return nil, p.errorAt(start, expectedOperators[kind])
 	}
 	return nil, furthest
 }
 
-var expectedOperators = map[Kind]string{
-	Label:  "is, is not, =, ==, !=, in or not in",
-	Metric: "is, is not, =, ==, !=, <, <=, > or >=",
-}
+// What an error says was expected. The API server says the same, see Explanation.
+const (
+	tooLong        = "a constraint has at most 1024 characters"
+	expectedName   = "expected the name of a %s, 1 to 63 letters, digits, _, - and . (no - or . at the ends)"
+	expectedValue  = "expected a value, 1 to 63 letters, digits, _, - and . (no - or . at the ends)"
+	expectedNumber = "expected a number such as 5, -0.5 or 1e3, with an exponent of at most 308"
+	expectedList   = "expected a list in brackets, such as (DE, SK)"
+	expectedComma  = "expected a comma or a closing bracket"
+	expectedClose  = "expected a closing bracket after several commas"
+	expectedEnd    = "expected the end of the constraint"
+)
+
+var (
+	expectedOperators = map[Kind]string{
+		Label:  "expected is, is not, =, ==, !=, in or not in",
+		Metric: "expected is, is not, =, ==, !=, <, <=, > or >=",
+	}
+	// wrongOperators are for the operators of the other kind.
+	wrongOperators = map[Kind]string{
+		Label:  "a label has no order, " + expectedOperators[Label],
+		Metric: "a metric cannot be compared with a list, " + expectedOperators[Metric],
+	}
+)
 
 // spelling is one way to write an operator: words or symbols, with any blanks between words.
 type spelling struct {
 	words    []string
 	operator Operator
+}
+
+// symbol says whether the operator is written without letters.
+func (s spelling) symbol() bool {
+	return strings.IndexByte("=!<>", s.words[0][0]) >= 0
 }
 
 // spellings are tried from the longest to the shortest, so that "is" is only what it says if nothing longer makes sense.
@@ -131,7 +153,7 @@ func (p *parser) word() (word string, at int) {
 }
 
 // operator reads one spelling of an operator and reports whether it is there. Words may touch each other but not what
-// follows; a symbol must not be followed by another one.
+// follows, unless that is a list.
 func (p *parser) operator(s spelling) bool {
 	for _, word := range s.words {
 		p.blanks()
@@ -140,30 +162,24 @@ func (p *parser) operator(s spelling) bool {
 		}
 		p.position += len(word)
 	}
-	if p.position == len(p.text) {
+	if p.position == len(p.text) || s.symbol() {
 		return true
 	}
 	next := p.text[p.position]
-	if symbol := strings.IndexByte("=!<>", s.words[0][0]) >= 0; symbol {
-		return strings.IndexByte("=!<>", next) < 0
-	}
-	return strings.IndexByte(" \t(", next) >= 0
+	return next == ' ' || next == '\t' || next == '(' && takesList(s.operator)
+}
+
+func takesList(operator Operator) bool {
+	return operator == In || operator == NotIn
 }
 
 // operands reads what comes after the operator, which stands at the given place.
 func (p *parser) operands(key string, operator Operator, at int) (*Constraint, *SyntaxError) {
 	c := &Constraint{kind: p.kind, key: key, operator: operator}
-	list := operator == In || operator == NotIn
-	switch operator {
-	case Is, IsNot:
-	case In, NotIn:
-		if p.kind == Metric {
-			return nil, p.errorAt(at, "a metric cannot be compared with a list, expected "+expectedOperators[Metric])
-		}
-	default:
-		if p.kind == Label {
-			return nil, p.errorAt(at, "a label has no order, expected "+expectedOperators[Label])
-		}
+	equality := operator == Is || operator == IsNot
+	list := takesList(operator)
+	if !equality && list != (p.kind == Label) {
+		return nil, p.errorAt(at, wrongOperators[p.kind])
 	}
 	var err *SyntaxError
 	if list {
@@ -175,7 +191,7 @@ func (p *parser) operands(key string, operator Operator, at int) (*Constraint, *
 		return nil, err
 	}
 	if p.blanks(); p.position < len(p.text) {
-		return nil, p.errorAt(p.position, "expected the end of the constraint")
+		return nil, p.errorAt(p.position, expectedEnd)
 	}
 	return c, nil
 }
@@ -183,7 +199,7 @@ func (p *parser) operands(key string, operator Operator, at int) (*Constraint, *
 // list reads values in brackets. Commas may follow the last one.
 func (p *parser) list(c *Constraint) *SyntaxError {
 	if p.blanks(); !p.symbol('(') {
-		return p.errorAt(p.position, "expected a list in brackets, such as (DE, SK)")
+		return p.errorAt(p.position, expectedList)
 	}
 	for {
 		if err := p.value(c); err != nil {
@@ -197,9 +213,9 @@ func (p *parser) list(c *Constraint) *SyntaxError {
 		case p.symbol(')'):
 			return nil
 		case commas == 0:
-			return p.errorAt(p.position, "expected a comma or a closing bracket")
+			return p.errorAt(p.position, expectedComma)
 		case commas > 1:
-			return p.errorAt(p.position, "expected a closing bracket after several commas")
+			return p.errorAt(p.position, expectedClose)
 		}
 	}
 }
@@ -207,17 +223,14 @@ func (p *parser) list(c *Constraint) *SyntaxError {
 // value reads one value.
 func (p *parser) value(c *Constraint) *SyntaxError {
 	value, at := p.word()
-	if value == "" {
-		return p.errorAt(at, "expected a value")
-	}
 	if c.kind == Metric {
 		number, err := ParseNumber(value)
 		if err != nil {
-			return p.errorAt(at, "expected a number such as 5, -0.5 or 1e3, "+err.Error())
+			return p.errorAt(at, expectedNumber)
 		}
 		c.number = number
-	} else if message := checkPart(value); message != "" {
-		return p.errorAt(at, "the value "+message)
+	} else if !isPart(value, maxPartLength) {
+		return p.errorAt(at, expectedValue)
 	}
 	c.values = append(c.values, value)
 	return nil

@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
 const (
-	// maxAnnotation bounds an annotation in bytes before it is read, maxListed how many constraints it can hold.
+	// maxAnnotation bounds an annotation in characters before it is read, maxListed how many constraints it can hold.
 	maxAnnotation = 20 << 10
 	maxListed     = 20
 )
@@ -109,17 +110,17 @@ type piece struct {
 
 // splitList cuts a text at semicolons and line breaks and leaves out what is blank.
 func splitList(text string) ([]piece, error) {
-	if len(text) > maxAnnotation {
-		return nil, fmt.Errorf("it has more than %d bytes", maxAnnotation)
+	if utf8.RuneCountInString(text) > maxAnnotation {
+		return nil, fmt.Errorf("it has more than %d characters", maxAnnotation)
 	}
 	var parts []piece
 	offset := 0
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		for p := range strings.SplitAfterSeq(line, ";") {
-			if trimmed := strings.TrimRight(p, ";\r\n"); strings.TrimSpace(trimmed) != "" {
+			if trimmed := strings.TrimRight(p, ";\r\n"); strings.Trim(trimmed, " \t\r") != "" {
 				parts = append(parts, piece{trimmed, offset})
 			}
-			offset += len([]rune(p))
+			offset += utf8.RuneCountInString(p)
 		}
 	}
 	switch {

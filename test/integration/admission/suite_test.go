@@ -62,9 +62,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	user, groups = controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
 	controllers = as(user, groups...)
 
-	By("waiting until the API server has taken up both policies")
-	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	for _, annotation := range []string{"berth.dev/seat", requestPrefix + "a"} {
+	By("waiting until the API server has taken up all policies")
+	for _, annotation := range []string{"berth.dev/seat", requestPrefix + "a", byLabel} {
 		Eventually(ctx, func(ctx context.Context) error {
 			_, err := tenant.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod(annotated(annotation, "1")), dryRun)
 			return err

@@ -19,7 +19,11 @@ import (
 func tryCreate(ctx context.Context, kind, spec string) (*unstructured.Unstructured, error) {
 	GinkgoHelper()
 	object := withSpec(kind, "example", spec)
-	resource := berthv1alpha1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s")
+	plural := strings.ToLower(kind) + "s"
+	if kind == "PropagationPolicy" {
+		plural = "propagationpolicies"
+	}
+	resource := berthv1alpha1.SchemeGroupVersion.WithResource(plural)
 	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
 	if strings.HasPrefix(kind, "Global") || kind == "Cluster" {
 		return objects.Resource(resource).Create(ctx, object, options)
@@ -29,6 +33,19 @@ func tryCreate(ctx context.Context, kind, spec string) (*unstructured.Unstructur
 
 // manifest is a valid manifest of an Application.
 const manifest = `manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {any: thing}}]` + "\n"
+
+// policyWith returns the spec of a policy with something more in its placement.
+func policyWith(placement string) string {
+	return `{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {staticWeightList: [{clusterNames: [a], weight: 1}], ` +
+		placement + `}}`
+}
+
+// longConstraints are as many as can be, as long as can be, and wrong at the end.
+func longConstraints() string {
+	value := strings.Repeat("b", 60)
+	one := "'a in (" + strings.Repeat(value+",", 16) + value[:38] + " x'"
+	return manifest + "constraints: {clusterLabels: [" + strings.Repeat(one+", ", 19) + one + "]}"
+}
 
 var _ = Describe("The kinds of metrics and applications", func() {
 	DescribeTable("are accepted", func(ctx SpecContext, kind, spec string) {
@@ -48,6 +65,8 @@ var _ = Describe("The kinds of metrics and applications", func() {
 		Entry("a metric of a namespace", "Metric", `{min: -1, max: 1, maxAge: 30s, allowedValues: [0, 1], provider: {name: p}}`),
 		Entry("an application", "Application", manifest+`constraints: {clusterLabels: [location is DE, 'a not in (b, c)'], `+
 			`clusterMetrics: ['load<5', load less than or equal 5, serverPrice <= 10, flavor.large >= 3], customResources: [a.b]}`),
+		Entry("an application with words of the language as names and values", "Application",
+			manifest+`constraints: {clusterLabels: [is is is, 'in in (in)', not is not not, 'not not in (not)']}`),
 		Entry("an application that stays", "Application", manifest+"migration: Never\nrescheduleAfter: 5m\nstickiness: {weight: 0}"),
 		Entry("a cloud", "Cloud", `{type: openstack, metrics: [{name: load, namespace: default, weight: 2}]}`),
 		Entry("a cloud for all", "GlobalCloud", `{metrics: [{name: load, weight: 2}]}`),
@@ -58,9 +77,9 @@ var _ = Describe("The kinds of metrics and applications", func() {
 
 	const badURL = "must be a URL such as http://localhost:9090"
 
-	DescribeTable("are refused", func(ctx SpecContext, kind, spec, message string) {
+	DescribeTable("are refused", func(ctx SpecContext, kind, spec string, messages ...string) {
 		_, err := tryCreate(ctx, kind, spec)
-		Expect(err).To(refusal(message))
+		Expect(err).To(refusal(messages...))
 	},
 		Entry("with min equal to max", "Metric", `{min: 1, max: 1, provider: {name: p}}`, "min must be less than max"),
 		Entry("with min above max", "GlobalMetric", `{min: 2, max: 1, provider: {name: p}}`, "min must be less than max"),
@@ -87,11 +106,23 @@ var _ = Describe("The kinds of metrics and applications", func() {
 		Entry("without manifests", "Application", `{manifests: []}`, "spec.manifests"),
 		Entry("with a manifest without a kind", "Application", `{manifests: [{metadata: {name: a}}]}`, "spec.manifests[0].kind"),
 		Entry("with a label compared by size", "Application", manifest+`constraints: {clusterLabels: [location > DE]}`,
-			"each must be a constraint such as 'location is DE'"),
-		Entry("with unbalanced brackets", "Application", manifest+`constraints: {clusterLabels: ['a in (b']}`,
-			"berthctl preview constraint tells the column of a mistake"),
+			`spec.constraints.clusterLabels[0]: Invalid value: "location > DE": column 10: a label has no order, expected is, is not, =,`),
+		Entry("with unbalanced brackets", "Application", manifest+`constraints: {clusterLabels: [a is b, 'a in (b']}`,
+			`spec.constraints.clusterLabels[1]: Invalid value: "a in (b": column 8: expected a comma or a closing bracket, found the end`),
+		Entry("with a misspelt operator", "PropagationPolicy",
+			policyWith(`constraints: {clusterLabels: [location si DE]}`), `column 10: expected is, is not, =, ==, !=, in or not in, found "si DE"`),
 		Entry("with a metric compared with a word", "Application", manifest+`constraints: {clusterMetrics: [load is high]}`,
-			"each must be a constraint such as 'load is 5'"),
+			`column 9: expected a number such as 5, -0.5 or 1e3, with an exponent of at most 308, found "high"`),
+		Entry("with a constraint that is not ASCII", "MagnumCluster", `{constraints: {projectLabels: ['löcation is DE']}}`,
+			`column 1: expected the name of a label, 1 to 63 letters, digits, _, - and . (no - or . at the ends), found "löcation is DE"`),
+		Entry("with a line break in a constraint", "MagnumCluster", `{constraints: {projectMetrics: ["load < 5\nx"]}}`,
+			`column 8: expected a number such as 5, -0.5 or 1e3, with an exponent of at most 308, found "5\nx"`),
+		Entry("with a cloud that is compared with a list", "Cluster", `{provision: {cloudMetrics: ['load in (1, 2)']}}`,
+			`spec.provision.cloudMetrics[0]: Invalid value: "load in (1, 2)": column 6: a metric cannot be compared with a list`),
+		Entry("with a number that would hang", "Cluster", `{provision: {cloudMetrics: ['load < 1e-2147483647']}}`,
+			`column 8: expected a number`),
+		Entry("with the most and longest constraints that can be", "Application", longConstraints(),
+			"spec.constraints.clusterLabels[19]: Invalid value:", "column 1022: expected a comma or a closing bracket"),
 		Entry("with a constraint of 10 kB", "Application",
 			manifest+`constraints: {clusterLabels: [a is `+strings.Repeat("b", 10_000)+`]}`, "may not be more than 1024"),
 		Entry("with an unknown way to move", "Application", manifest+`migration: Always`, "migration"),
