@@ -135,7 +135,8 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 		Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
 		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(), Retries: s.retries, Restricted: restricted,
 	}
-	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks)
+	shared.Grants = clusterresource.NewGrants(s.homes.name)
+	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks, shared.Grants)
 	shared.Catalog, err = catalog.NewResourceCatalog(s.client, clock.RealClock{}, patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -179,6 +180,10 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 		return nil, fmt.Errorf("watching pods: %w", err)
 	}
 	holdings := ledger.New(s.pending, ownership)
+	holdings.Self = s.homes.name
+	if err := s.indexGrantees(factory); err != nil {
+		return nil, err
+	}
 	s.base = &base{
 		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced,
 		view: view.New(s.reservations, ownership, holdings),

@@ -29,6 +29,9 @@ const (
 	// whose pools have not enough left.
 	ErrReasonUsedUp = "node(s) whose pools of %s are used up"
 
+	// ErrReasonUngranted is the reason for nodes whose pools have enough left, which other schedulers were granted.
+	ErrReasonUngranted = "node(s) whose pools of %s have enough left only for other schedulers"
+
 	// ErrReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
 	ErrReasonTooSmall = "node(s) whose pools of %s are too small"
 
@@ -92,6 +95,8 @@ type Shared struct {
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
 	Seed *Seed
+	// Grants limit what this process may give out.
+	Grants *Grants
 	// Waiting knows which pods wait for what.
 	Waiting *Waiting
 	// Earmarks keep what was freed for a pod.

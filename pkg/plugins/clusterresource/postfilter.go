@@ -41,12 +41,13 @@ func (p *ClusterResource) PostFilter(
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	lacking := s.lacking(candidates)
-	if len(lacking) == 0 {
+	lacking, ungranted := s.lacking(candidates)
+	if len(lacking) == 0 && !ungranted {
 		return nil, fwk.NewStatus(p.without(s))
 	}
 	p.shared.Waiting.add(pod, s, existing)
-	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
+	// Nobody makes way while other schedulers have something left.
+	if ungranted || pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
 		return nil, fwk.NewStatus(p.without(s))
 	}
 	d := p.newDryRun(cycle, pod, s)
@@ -74,9 +75,8 @@ func (p *ClusterResource) candidates(s *state, nodes fwk.NodeToStatusReader) (ex
 	return existing, candidates, err
 }
 
-// lacking returns the nodes on which a pool is used up that would suffice.
-func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
-	var lacking []fwk.NodeInfo
+// lacking returns the nodes on which a pool is used up that would suffice, and whether there are others for which only grants are.
+func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bool) {
 	for _, info := range nodes {
 		worst := admitted
 		for i := range s.claims {
@@ -85,8 +85,9 @@ func (s *state) lacking(nodes []fwk.NodeInfo) []fwk.NodeInfo {
 		if worst == usedUp {
 			lacking = append(lacking, info)
 		}
+		grants = grants || worst == ungranted
 	}
-	return lacking
+	return lacking, grants
 }
 
 // without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be

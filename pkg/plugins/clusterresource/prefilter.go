@@ -37,13 +37,14 @@ func (p *ClusterResource) PreFilter(
 	if status := p.unready(pod, resources); status != nil {
 		return nil, status
 	}
+	allowed := p.shared.Grants.now()
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
 	p.shared.Earmarks.lapse(pod.UID, false)
-	s := &state{claims: make([]claim, len(requests))}
+	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
 	for i, request := range requests {
-		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource)); status != nil {
+		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed); status != nil {
 			return nil, status
 		}
 	}
@@ -88,7 +89,7 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 }
 
 // claim fills in a claim, and says why it can never be met as it is.
-func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource) *fwk.Status {
+func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource, allowed allowance) *fwk.Status {
 	switch {
 	case known == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
@@ -102,8 +103,9 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooFine, request.Resource))
 	}
 	places := p.shared.Ledger.Places(request.Resource)
+	own, all := allowed.limit(known.Pools, p.shared.Ledger, p.shared.Ledger.Free(known.Pools))
 	*c = claim{
-		request: request, units: units, places: places, free: p.shared.Ledger.Free(known.Pools),
+		request: request, units: units, places: places, free: own, all: all, grants: p.shared.Grants,
 		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil

@@ -28,7 +28,10 @@ func (p *ClusterResource) Reserve(
 	if !ok {
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
 	}
-	p.shared.Pending.Put(ledger.Ref(pod), charges)
+	if !p.shared.Grants.whileAllowed(s.allowed, func() { p.shared.Pending.Put(ledger.Ref(pod), charges) }) {
+		p.tryAgain(pod)
+		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
+	}
 	p.shared.Earmarks.suspend(pod.UID, true)
 	p.shared.Waiting.reserved(pod.UID, charges)
 	p.shared.Retries.Drop(pod.UID)

@@ -22,6 +22,8 @@ type state struct {
 	claims []claim
 	// moved are the charges that AddPod and RemovePod changed, by pod.
 	moved map[types.UID]bool
+	// allowed is what this process might give out when the cycle began.
+	allowed allowance
 	// scores are those of each claim by site, once PreScore has compared the feasible nodes.
 	scores []map[int32]int64
 
@@ -35,7 +37,9 @@ type claim struct {
 	request pool.Request
 	units   int64
 	places  *pool.Places
-	free    []int64   // by pool
+	free    []int64   // by pool, within the grant
+	all     []int64   // by pool, in whosever grant
+	grants  *Grants
 	verdict []verdict // by site
 	why     *rejections
 }
@@ -45,6 +49,7 @@ type verdict uint8
 
 const (
 	admitted verdict = iota
+	ungranted
 	usedUp
 	tooSmall
 	noPool
@@ -61,6 +66,8 @@ func (c *claim) judge() {
 			c.verdict[site] = noPool
 		case r.Admits(pools, free, c.units):
 			c.verdict[site] = admitted
+		case r.Admits(pools, c.leftOfAll, c.units):
+			c.verdict[site] = ungranted
 		case r.Suffices(pools, c.units):
 			c.verdict[site] = usedUp
 		default:
@@ -72,6 +79,11 @@ func (c *claim) judge() {
 // left returns the free units of a pool.
 func (c *claim) left(i int32) int64 {
 	return c.free[i]
+}
+
+// leftOfAll returns the free units of a pool, in whosever grant they are.
+func (c *claim) leftOfAll(i int32) int64 {
+	return c.all[i]
 }
 
 // at returns the verdict on a node.
@@ -88,7 +100,7 @@ type rejections [noPool + 1]string
 
 func rejectionsOf(resource string) *rejections {
 	return &rejections{
-		usedUp:   fmt.Sprintf(ErrReasonUsedUp, resource),
+		usedUp: fmt.Sprintf(ErrReasonUsedUp, resource), ungranted: fmt.Sprintf(ErrReasonUngranted, resource),
 		tooSmall: fmt.Sprintf(ErrReasonTooSmall, resource),
 		noPool:   fmt.Sprintf(ErrReasonNoPool, resource),
 	}
@@ -99,7 +111,7 @@ func (c *claim) status(v verdict) *fwk.Status {
 	switch v {
 	case admitted:
 		return nil
-	case usedUp:
+	case usedUp, ungranted:
 		return fwk.NewStatus(fwk.Unschedulable, c.why[v])
 	default:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, c.why[v])
@@ -107,7 +119,7 @@ func (c *claim) status(v verdict) *fwk.Status {
 }
 
 // book adds the charges to what is free of the claim's resource, or takes them away with a negative sign, and reports whether
-// that changed anything.
+// that changed anything. What another scheduler charged does not come back to this one.
 func (c *claim) book(charges []pool.Charge, sign int64) bool {
 	changed := false
 	r := c.places.Resource()
@@ -117,11 +129,18 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 		}
 		if i, found := r.Index(charge.Pool); found {
 			units := pool.UnitsUp(charge.Quantity, r.Unit())
-			c.free[i] += sign * units
+			if c.all[i] += sign * units; !c.shared() && (sign < 0 || c.grants.mine(charge)) {
+				c.free[i] += sign * units
+			}
 			changed = true
 		}
 	}
 	return changed
+}
+
+// shared says whether everything may be given out, so that what is free is counted once.
+func (c *claim) shared() bool {
+	return len(c.free) > 0 && &c.free[0] == &c.all[0]
 }
 
 // book adds charges to what is free for all claims, or takes them away, and judges anew.
@@ -148,6 +167,9 @@ func (s *state) choose(node string) ([]pool.Charge, bool) {
 		}
 		charges = append(charges, c.places.Resource().Charges(chosen, c.request)...)
 	}
+	for i := range charges {
+		charges[i].Grantee = s.claims[0].grants.self
+	}
 	return charges, true
 }
 
@@ -158,7 +180,11 @@ func (s *state) Clone() fwk.StateData {
 	}
 	for i := range clone.claims {
 		c := &clone.claims[i]
+		shared := c.shared()
 		c.free, c.verdict = slices.Clone(c.free), slices.Clone(c.verdict)
+		if c.all = c.free; !shared {
+			c.all = slices.Clone(s.claims[i].all)
+		}
 	}
 	return clone
 }
