@@ -31,6 +31,10 @@ build-control-plane: ## Build etcd, kube-apiserver, kube-controller-manager and 
 build-all: ## Both.
 	@hack/build.sh all
 
+.PHONY: build-bench
+build-bench: build-all ## Both, and kube-scheduler, with which the benchmarks compare Berth.
+	@hack/build.sh kube-scheduler
+
 .PHONY: generate
 generate: ## Write deep copies, CRDs, clientset, listers and informers from the API types.
 	@hack/generate.sh
@@ -64,11 +68,11 @@ fuzz: ## Run every fuzz target for FUZZTIME=20s.
 ##@ Measure
 
 .PHONY: bench
-bench: ## Compare Berth with its peers: ten minutes, on a machine with nothing else to do. Writes docs/reference/benchmarks.md.
+bench: build-bench ## Compare Berth with its peers: ten minutes, on a machine with nothing else to do. Writes docs/reference/benchmarks.md.
 	@go run ./test/perf
 
 .PHONY: bench-smoke
-bench-smoke: ## The same in two minutes, which shows only what is far off. Writes no documentation.
+bench-smoke: build-bench ## The same in two minutes, which shows only what is far off. Writes no documentation.
 	@go run ./test/perf -smoke
 
 .PHONY: bench-go

@@ -2,7 +2,7 @@
 # Runs the tests. All output after "Compiling" is go test's own.
 #
 # Usage: hack/test.sh unit|integration|race|fuzz|bench
-#   unit         every package but those below test/, with the race detector
+#   unit         every package but those below test/integration, with the race detector
 #   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
@@ -28,7 +28,7 @@ packages() {
   local all
   all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
   case $1 in
-    unit) grep -v '^berth.dev/berth/test/' <<<"$all" ;;
+    unit) grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
     integration) grep '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
     all) echo "$all" ;;
   esac

@@ -126,25 +126,26 @@ func measure(
 		lengths, benchtime = decision.Options{Rounds: 6, Turn: 40, Placements: 1, MaxNodes: 5000}, "10ms"
 		runs = 0
 	}
+	// One part that fails does not keep the others from being measured.
+	var errs []error
 	if results.Decisions, err = decision.Run(ctx, out, matching(o.only), configurations, lengths); err != nil {
-		return err
+		errs = append(errs, err)
 	}
-	if o.only.MatchString("points") {
+	if ctx.Err() == nil && o.only.MatchString("points") {
 		fmt.Fprintln(out, "points: single extension points")
-		if results.Points, err = points(ctx, benchtime); err != nil {
-			return err
-		}
+		results.Points, err = points(ctx, benchtime)
+		errs = append(errs, err)
 	}
-	if o.only.MatchString("processes") {
-		if results.Processes, err = separately(ctx, out, o, configurations); err != nil {
-			return err
-		}
+	if ctx.Err() == nil && o.only.MatchString("processes") {
+		results.Processes, err = separately(ctx, out, o, configurations)
+		errs = append(errs, err)
 	}
-	if runs > 0 && o.only.MatchString("scheduler_perf") {
+	if ctx.Err() == nil && runs > 0 && o.only.MatchString("scheduler_perf") {
 		fmt.Fprintln(out, "scheduler_perf: pods bound a second")
 		results.Throughputs, err = throughputs(ctx, label, runs)
+		errs = append(errs, err)
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // separately measures schedulers and controllers as processes of their own.
