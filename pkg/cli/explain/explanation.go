@@ -36,7 +36,9 @@ type explanation struct {
 	SchedulerName string        `json:"schedulerName"`
 	State         state         `json:"state"`
 	Workload      *workloadInfo `json:"workload,omitempty"`
-	Policy        *policyInfo   `json:"policy,omitempty"`
+	// Subscription is the one that lists the workload of a pod that waits.
+	Subscription *subscriptionInfo `json:"subscription,omitempty"`
+	Policy       *policyInfo       `json:"policy,omitempty"`
 	// Placement is where a bound pod runs.
 	Placement *placementInfo `json:"placement,omitempty"`
 	// FixedSeat is the seat of a pod that its controller numbers.
@@ -144,6 +146,9 @@ func (e *explanation) findPolicy(
 	}}
 	if w.ReplicasKnown {
 		e.Workload.Replicas = &w.Replicas
+	}
+	if e.explainSubscription(s, pod, &w) {
+		return nil, nil
 	}
 	policy, by, err := match(s, pod, &w)
 	switch {

@@ -24,7 +24,7 @@ import (
 
 const podLong = `Tell why a pod runs where it does, or why it waits: which policy is in force and how it came to be, which seat and
 cluster the pod has, and what each cluster of the policy says to it. Of ClusterResources it tells what the pod asks for
-or holds, and what is left in each pool.
+or holds, and what is left in each pool. Of a pod that a Subscription holds back it tells what the Subscription waits for.
 
 The answer is worked out from the live objects with the code that decides in the scheduler. What it cannot know, for
 instance whether a node has enough cpu left, the scheduler tells in its own words.
@@ -115,8 +115,10 @@ func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.
 	if err != nil {
 		return "", nil, err
 	}
-	objects, err = live.Read(ctx, clients, namespace)
-	return namespace, objects, err
+	if objects, err = live.Read(ctx, clients, namespace); err != nil {
+		return "", nil, err
+	}
+	return namespace, objects, objects.ReadSubscriptions(ctx, clients, namespace)
 }
 
 func (o *podOptions) readResources(ctx context.Context) ([]berthv1alpha1.ClusterResource, error) {

@@ -102,7 +102,8 @@ func (e *explanation) explainEnd() {
 	case finished:
 		e.becausef("it has finished, so it holds no seat any more")
 	case waiting:
-		if e.Scheduler == nil {
+		held := e.Subscription != nil && e.Subscription.Held != ""
+		if e.Scheduler == nil && !held {
 			e.becausef("no scheduler has said anything about it yet: check that %s is running", e.SchedulerName)
 		}
 	case placed, bound:

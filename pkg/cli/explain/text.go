@@ -25,6 +25,9 @@ func (e *explanation) print(w io.Writer) error {
 	field(w, "Pod", e.Namespace+"/"+e.Pod)
 	field(w, "State", e.stateText())
 	field(w, "Workload", e.workloadText())
+	if e.Subscription != nil {
+		field(w, "Feed of", "subscription/"+e.Subscription.Name)
+	}
 	field(w, "Policy", e.policyText())
 	if len(e.Resources) > 0 {
 		field(w, "Asks for", e.resourcesText())

@@ -110,20 +110,19 @@ func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status
 
 // judge says what keeps the pods of a feed.
 func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, w *workload.Workload) *fwk.Status {
-	if subscribed.Bundled(&s.Spec) && s.Status.Pledge == nil {
+	var replicas *int32
+	if w.ReplicasKnown {
+		replicas = &w.Replicas
+	}
+	switch subscribed.HoldOf(s, feed, replicas) {
+	case subscribed.BundleWaits:
 		return bundleWaits
-	}
-	placement := subscribed.PlacementOf(s, feed)
-	if placement == nil || placement.Replicas == nil && placement.Message != "" {
+	case subscribed.NotDivided:
 		return notDivided
+	case subscribed.NotHeld:
 	}
-	if subscribed.ByRoom(&s.Spec) {
-		if placement.Replicas == nil {
-			return nil // It is copied whole.
-		}
-		if w.ReplicasKnown && w.Replicas != *placement.Replicas {
-			return notDivided
-		}
+	if subscribed.Whole(s, feed) {
+		return nil
 	}
 	policies := p.shared.Policies.Snapshot()
 	if policies == nil || policies.Policy(s.Namespace, subscribed.PolicyName(s.Name, feed)) == nil {

@@ -25,6 +25,8 @@ type Objects struct {
 	Policies []berthv1alpha1.PropagationPolicy
 	Clusters []berthv1alpha1.Cluster
 	Nodes    []corev1.Node
+	// Subscriptions are those of the namespace; who needs them reads them with ReadSubscriptions.
+	Subscriptions []berthv1alpha1.Subscription
 }
 
 var _ workload.Source = &Objects{}
@@ -36,6 +38,15 @@ func (o *Objects) Pod(namespace, name string) *corev1.Pod {
 		return nil
 	}
 	return &o.Pods[i]
+}
+
+// Policy returns the named policy, nil if there is none.
+func (o *Objects) Policy(namespace, name string) *berthv1alpha1.PropagationPolicy {
+	i := slices.IndexFunc(o.Policies, func(p berthv1alpha1.PropagationPolicy) bool { return p.Namespace == namespace && p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &o.Policies[i]
 }
 
 // Deployment returns the named Deployment.

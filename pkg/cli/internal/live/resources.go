@@ -8,6 +8,8 @@ import (
 	"context"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 )
@@ -20,4 +22,13 @@ func ReadClusterResources(ctx context.Context, clients client.Clients) ([]berthv
 	}
 	slices.SortFunc(found, func(a, b berthv1alpha1.ClusterResource) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
+}
+
+// ReadSubscriptions lists the Subscriptions of a namespace into the objects. Where the kind is not installed there are none.
+func (o *Objects) ReadSubscriptions(ctx context.Context, clients client.Clients, namespace string) error {
+	err := list(ctx, clients.Berth.BerthV1alpha1().Subscriptions(namespace).List, &o.Subscriptions)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return client.DescribeError("listing subscriptions"+in(namespace), err)
 }

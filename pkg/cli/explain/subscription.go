@@ -1,0 +1,82 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/workload"
+)
+
+// subscriptionInfo is the Subscription that lists the workload of a pod.
+type subscriptionInfo struct {
+	Name string `json:"name"`
+	// Held is BundleWaits or NotDivided while the Subscription holds the pod back, absent otherwise.
+	Held string `json:"held,omitempty"`
+	// Message is what the Subscription says, absent if nothing.
+	Message string `json:"message,omitempty"`
+}
+
+// explainSubscription tells which Subscription places the workload, and whether it holds the pod back. A pod that asks for another
+// policy, or for none, is none of its business.
+func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w *workload.Workload) (held bool) {
+	if e.State != waiting || pod.Annotations[berthv1alpha1.PolicyAnnotation] != "" {
+		return false
+	}
+	all := make([]*berthv1alpha1.Subscription, len(s.Objects.Subscriptions))
+	for i := range s.Objects.Subscriptions {
+		all[i] = &s.Objects.Subscriptions[i]
+	}
+	subscription, i := subscribed.NewIndex(all).Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
+	if subscription == nil {
+		return false
+	}
+	feed := &subscription.Spec.Feeds[i]
+	hold := subscribed.HoldOf(subscription, feed, e.Workload.Replicas)
+	if hold == subscribed.NotHeld && !subscribed.Whole(subscription, feed) && s.Objects.Policy(pod.Namespace, subscribed.PolicyName(subscription.Name, feed)) == nil {
+		hold = subscribed.NotDivided
+	}
+	e.Subscription = &subscriptionInfo{Name: subscription.Name, Held: string(hold), Message: saidOf(subscription, feed)}
+	said := e.Subscription.Message
+	if said == "" {
+		said = "see whether berth-controller-manager is running"
+	}
+	switch hold {
+	case subscribed.BundleWaits:
+		e.becausef("Subscription %q holds it back: no pod of the bundle starts before all its feeds fit at once", subscription.Name)
+		e.becausef("the Subscription says: %s", said)
+	case subscribed.NotDivided:
+		e.becausef("Subscription %q holds it back until it has been divided for %s", subscription.Name, replicasText(e.Workload.Replicas))
+		e.becausef("the Subscription says: %s", said)
+	case subscribed.NotHeld:
+		if e.Subscription.Message != "" {
+			e.becausef("Subscription %q, which places it, says: %s", subscription.Name, said)
+		}
+	}
+	return hold != subscribed.NotHeld
+}
+
+func replicasText(replicas *int32) string {
+	if replicas == nil {
+		return "its replicas"
+	}
+	return fmt.Sprintf("its %d replicas", *replicas)
+}
+
+// saidOf returns what a Subscription says about a feed, else about itself if something is not placed.
+func saidOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) string {
+	if told := subscribed.PlacementOf(s, feed); told != nil && told.Message != "" {
+		return told.Message
+	}
+	if apimeta.IsStatusConditionFalse(s.Status.Conditions, berthv1alpha1.SubscriptionScheduled) {
+		return apimeta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SubscriptionScheduled).Message
+	}
+	return ""
+}
