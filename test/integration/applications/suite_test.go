@@ -31,6 +31,8 @@ var (
 	plane  *controlplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
+	// controllers is berth-controller-manager.
+	controllers *controlplane.Process
 )
 
 func TestApplications(t *testing.T) {
@@ -43,7 +45,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	installation.ApplyCRDs(ctx, plane)
 	installation.ApplyBase(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})
+	var err error
+	controllers, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
