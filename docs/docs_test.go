@@ -125,6 +125,8 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 			filepath.Join(root, "pkg", "plugins", "homescheduler", "plugin.go"), `^ErrReason`),
 		"reasons why replicas stay": mapValues(t,
 			filepath.Join(root, "pkg", "placement", "rebalance", "reason.go"), "texts"),
+		"events of Subscriptions": constants(t,
+			filepath.Join(root, "pkg", "controllers", "subscription", "events.go"), `^reason`),
 		"events of policies": constants(t,
 			filepath.Join(root, "pkg", "controllers", "policy", "events.go"), `^reason`),
 	}

@@ -94,6 +94,7 @@ func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 		}
 		controller, err := feedinventory.New(feedinventory.Options{
 			Client: mgr.GetClient(), Mapper: mgr.GetRESTMapper(), Metadata: meta, Objects: objects, Parsers: parsers,
+			Recorder: mgr.GetEventRecorder(leaseName),
 		})
 		if err != nil {
 			return err

@@ -58,6 +58,7 @@ func setUp(mgr ctrl.Manager) error {
 	}
 	controller, err := feedinventory.New(feedinventory.Options{
 		Client: mgr.GetClient(), Mapper: mgr.GetRESTMapper(), Metadata: meta, Objects: objects, Parsers: parsers,
+		Recorder: mgr.GetEventRecorder("feedinventory-controller"),
 	})
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -51,6 +52,7 @@ type world struct {
 	version       int
 	writes, reads atomic.Int64
 	refuse        func(*berthv1alpha1.FeedInventory) error
+	recorder      *events.FakeRecorder
 }
 
 func newWorld(t *testing.T, existing ...client.Object) *world {
@@ -66,6 +68,7 @@ func newWorld(t *testing.T, existing ...client.Object) *world {
 	w.client = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(existing...).
 		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}, &berthv1alpha1.FeedParser{}).
 		WithInterceptorFuncs(w.counting()).Build()
+	w.recorder = events.NewFakeRecorder(100)
 	w.metadata = metadatafake.NewSimpleMetadataClient(w.scheme)
 	w.objects = dynamicfake.NewSimpleDynamicClient(w.scheme)
 	w.objects.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -82,6 +85,7 @@ func (w *world) start() {
 	var err error
 	w.controller, err = feedinventory.New(feedinventory.Options{
 		Client: w.client, Mapper: testrestmapper.TestOnlyStaticRESTMapper(w.scheme), Metadata: w.metadata, Objects: w.objects,
+		Recorder: w.recorder,
 		// The clock stands still: whatever happens has been asked for.
 		Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0)),
 	})

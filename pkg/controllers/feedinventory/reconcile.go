@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -29,8 +30,10 @@ type Reconciler struct {
 	client  client.Client
 	mapper  apimeta.RESTMapper
 	objects dynamic.Interface
-	parsers *parsers
-	watches *watches
+	// recorder is nil if nobody wants events.
+	recorder events.EventRecorder
+	parsers  *parsers
+	watches  *watches
 
 	mu sync.Mutex
 	// memory is what was read for each Subscription.
@@ -89,6 +92,7 @@ func (r *Reconciler) forget(subscription types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memory, subscription)
+	feedsByReason.forget(subscription)
 }
 
 // findings returns what is known of each feed, and after what pause to look again if some trouble may go without anybody
@@ -139,6 +143,7 @@ func (r *Reconciler) findings(
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.memory[key] = now
+	feedsByReason.note(key, findings)
 	return findings, pause, nil
 }
 

@@ -137,6 +137,30 @@ func TestAnInventoryOfSomebodyElseStays(t *testing.T) {
 	}
 }
 
+func TestMissingFeedsAreOneEvent(t *testing.T) {
+	w := newWorld(t)
+	w.deploy("web", 3)
+	w.subscribe(listing(deployment("web"), deployment("late")))
+	w.until("web 3 True Parsed", "late - False NotFound")
+	w.deploy("web", 4)
+	w.until("web 4 True Parsed", "late - False NotFound")
+	w.deploy("late", 1)
+	w.until("web 4 True Parsed", "late 1 True Parsed")
+	w.pass()
+	close(w.recorder.Events)
+	var got []string
+	for event := range w.recorder.Events {
+		got = append(got, event)
+	}
+	want := []string{
+		"Warning FeedsMissing 1 of 2 feeds are missing: Deployment late (NotFound): the Deployment does not exist yet",
+		"Normal AllParsed it is known of all feeds what they need",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
 func TestEditsAreReverted(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("web", 3)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -52,6 +53,8 @@ type Options struct {
 	Objects  dynamic.Interface
 	// Parsers read the kinds that no FeedParser reads; feeds.BuiltIn() if nil.
 	Parsers map[schema.GroupKind]feeds.PluginFactory
+	// Recorder makes events about Subscriptions; none if nil.
+	Recorder events.EventRecorder
 	// Clock tells how long something takes; the real one if nil.
 	Clock clock.PassiveClock
 }
@@ -68,7 +71,7 @@ func New(options Options) (*Reconciler, error) {
 		options.Clock = clock.RealClock{}
 	}
 	r := &Reconciler{
-		client: options.Client, mapper: options.Mapper, objects: options.Objects,
+		client: options.Client, mapper: options.Mapper, objects: options.Objects, recorder: options.Recorder,
 		parsers: &parsers{builtIn: options.Parsers}, watches: newWatches(options.Metadata, options.Clock),
 		memory: map[types.NamespacedName]map[target]remembered{},
 	}

@@ -198,8 +198,12 @@ func (r *Reconciler) writeParsed(ctx context.Context, subscription *berthv1alpha
 		return nil
 	}
 	patch := client.MergeFromWithOptions(subscription, client.MergeFromWithOptimisticLock{})
-	if err := r.client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
+	if err := r.client.Status().Patch(ctx, after, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
 		return fmt.Errorf("writing the status of Subscription %s/%s: %w", subscription.Namespace, subscription.Name, err)
 	}
+	r.tell(subscription, &condition)
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -44,6 +45,7 @@ type world struct {
 	// statusWrites and policyWrites count.
 	statusWrites, policyWrites int
 	pods                       int
+	recorder *events.FakeRecorder
 	// stale is what the cache has of Subscriptions if it lags behind.
 	stale *berthv1alpha1.SubscriptionList
 }
@@ -56,7 +58,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
+	w := &world{t: t, recorder: events.NewFakeRecorder(1000), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -96,7 +98,7 @@ func (w *world) count(o client.Object) {
 func (w *world) restart() {
 	w.tracker = topology.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
-		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock,
+		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
 		PodsOn: func(ctx context.Context) room.PodsOn {
 			return func(node string) ([]corev1.Pod, error) {
 				var all corev1.PodList

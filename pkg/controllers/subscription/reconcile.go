@@ -46,8 +46,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 	}
 	r.any.Store(len(cached.Items) > 0)
 	if len(cached.Items) == 0 {
+		totals.publish(summary{})
 		return reconcile.Result{}, nil
 	}
+	start := r.Clock.Now()
 	p, err := r.gather(ctx, r.written.newest(cached.Items))
 	if err != nil {
 		return reconcile.Result{}, err
@@ -69,6 +71,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 		p.again(afterConflict)
 	}
 	p.forgetCopies()
+	totals.publish(p.count())
+	passDuration.Observe(r.Clock.Since(start).Seconds())
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(failures...)
 }
 

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -60,6 +61,8 @@ type Options struct {
 	Topology *topology.Tracker
 	// PodsOn returns the pods on a node.
 	PodsOn func(ctx context.Context) room.PodsOn
+	// Recorder makes events about Subscriptions; none if nil.
+	Recorder events.EventRecorder
 	// Clock tells when a pledge ends; the real one if nil.
 	Clock clock.PassiveClock
 }

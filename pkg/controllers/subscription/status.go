@@ -63,6 +63,7 @@ func (p *pass) writeStatus(ctx context.Context, m *member) error {
 		return fmt.Errorf("writing the status of Subscription %s/%s: %w", before.Namespace, before.Name, err)
 	}
 	p.written.add(before.ResourceVersion, after)
+	p.tell(before, after)
 	return nil
 }
 
