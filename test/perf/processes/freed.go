@@ -66,7 +66,7 @@ func (w *world) freedPlaces(ctx context.Context, results *report.Processes) erro
 		peers[i].pods = places + w.Waiting
 		results.Freed[i] = report.Freed{Name: peers[i].name, Title: peers[i].title, Waiting: w.Waiting}
 	}
-	for round := range w.Rounds {
+	for round := range w.FreedRounds {
 		for turn := range peers {
 			i := (turn + round) % len(peers)
 			times, err := w.freePlaces(ctx, &peers[i], fmt.Sprintf("freed-%s-%d", peers[i].name, round))
@@ -74,7 +74,7 @@ func (w *world) freedPlaces(ctx context.Context, results *report.Processes) erro
 				return fmt.Errorf("%s: %w", peers[i].name, err)
 			}
 			results.Freed[i].Milliseconds = append(results.Freed[i].Milliseconds, times)
-			w.sayf("freed, round %d of %d: %s: p50 %.1f ms, p99 %.1f ms", round+1, w.Rounds, peers[i].name,
+			w.sayf("freed, round %d of %d: %s: p50 %.1f ms, p99 %.1f ms", round+1, w.FreedRounds, peers[i].name,
 				report.Quantile(times, 0.5), report.Quantile(times, 0.99))
 		}
 	}

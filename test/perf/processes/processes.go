@@ -34,8 +34,8 @@ type Options struct {
 	Rounds int
 	// Nodes and Pods are the size of a backlog, Pods a multiple of 25.
 	Nodes, Pods int
-	// Waiting is how many pods wait for a place, Freed how many places become free in each round.
-	Waiting, Freed int
+	// Waiting is how many pods wait for a place, Freed how many places become free in each of FreedRounds.
+	Waiting, Freed, FreedRounds int
 	// Policies and PodsEach are what the controllers start with, Starts how often they do, and IdleSeconds how long they have
 	// nothing to do then.
 	Policies, PodsEach, Starts, IdleSeconds int
@@ -44,7 +44,7 @@ type Options struct {
 // Usual is what a full run measures, in about four minutes on two processors.
 func Usual() Options {
 	return Options{
-		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 100,
+		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 100, FreedRounds: 2,
 		Policies: 100, PodsEach: 100, Starts: 3, IdleSeconds: 30,
 	}
 }
@@ -52,7 +52,7 @@ func Usual() Options {
 // Smoke is enough to see that everything works, in half a minute.
 func Smoke() Options {
 	return Options{
-		Rounds: 1, Nodes: 100, Pods: 100, Waiting: 100, Freed: 10,
+		Rounds: 1, Nodes: 100, Pods: 100, Waiting: 100, Freed: 10, FreedRounds: 1,
 		Policies: 10, PodsEach: 20, Starts: 1, IdleSeconds: 5,
 		Peers: regexp.MustCompile(`^(stock|berth|policy|resource)$`),
 	}
