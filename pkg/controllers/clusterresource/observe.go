@@ -51,7 +51,7 @@ func (r *Reconciler) observe(ctx context.Context, objects []berthv1alpha1.Cluste
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	var pods corev1.PodList
-	err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy, client.MatchingFields{concernedIndex: concerned})
+	err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy, Concerned())
 	if err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
@@ -103,8 +103,35 @@ func publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResou
 			return published, fmt.Errorf("pool %s: the quantity %w", declared.Name, err)
 		}
 	}
-	published.Status.Capacity, published.Status.Allocatable = published.Spec.Capacity, published.Spec.Capacity
+	published.Status.Capacity, published.Status.Allocatable = published.Spec.Capacity, publishable(object)
 	return published, nil
+}
+
+// publishable returns the pools of the spec. A pool of which several schedulers were granted more than that stays as large as it
+// is until they have given back what no pod holds, so that never more is granted than is allocatable.
+func publishable(object *berthv1alpha1.ClusterResource) []berthv1alpha1.ClusterResourceQuantity {
+	if len(object.Status.Grants) == 0 {
+		return object.Spec.Capacity
+	}
+	granted, held, before := map[string]resource.Quantity{}, map[string]resource.Quantity{}, quantities(object.Status.Allocatable)
+	for i := range object.Status.Grants {
+		g := &object.Status.Grants[i]
+		sum := granted[g.Pool]
+		sum.Add(g.Quantity)
+		granted[g.Pool] = sum
+	}
+	for i := range object.Status.Allocated {
+		held[object.Status.Allocated[i].Name] = object.Status.Allocated[i].Quantity
+	}
+	pools := slices.Clone(object.Spec.Capacity)
+	for i := range pools {
+		p := &pools[i]
+		sum, old := granted[p.Name], before[p.Name]
+		if old.Cmp(p.Quantity) > 0 && sum.Cmp(p.Quantity) > 0 && sum.Cmp(held[p.Name]) > 0 {
+			p.Quantity = old
+		}
+	}
+	return pools
 }
 
 func (o *observed) findPools(nodes []corev1.Node) {

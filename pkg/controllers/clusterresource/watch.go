@@ -34,6 +34,11 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
+// Concerned selects, in a cache with the index of IndexPods, the pods that ask for a ClusterResource or were charged for one.
+func Concerned() client.ListOption {
+	return client.MatchingFields{concernedIndex: concerned}
+}
+
 // IndexOf returns the values of a pod in the index that IndexPods adds.
 func IndexOf(object client.Object) []string {
 	if pod, ok := object.(*corev1.Pod); ok && concerns(pod) {

@@ -1,0 +1,131 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grants
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/grants"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// maxGrants bounds the grants of a ClusterResource.
+const maxGrants = 5000
+
+// step fills in the next grants of a ClusterResource; false if its pools cannot be used.
+func (p *pass) step(object *berthv1alpha1.ClusterResource) bool {
+	usable, err := pool.NewResource(object)
+	if err != nil {
+		return false
+	}
+	pools := p.pools(object, usable)
+	revision := p.revisionAfter(object)
+	var next []berthv1alpha1.PoolGrant
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		current := pools[name]
+		current.Held = p.held.of(usable, name)
+		for scheduler, g := range grants.Next(*current, p.schedulers, revision) {
+			p.unsettled = p.unsettled || g.Shrinking
+			granted, fits := grantOf(scheduler, name, g, usable.Unit())
+			if !fits {
+				return false
+			}
+			next = append(next, granted)
+		}
+	}
+	if len(next) > maxGrants && len(next) > len(object.Status.Grants) {
+		return false // who waits has to wait until others need fewer
+	}
+	slices.SortFunc(next, func(a, b berthv1alpha1.PoolGrant) int {
+		return cmp.Or(cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Scheduler, b.Scheduler))
+	})
+	object.Status.Grants = next
+	return true
+}
+
+// pools returns the pools of which something was granted or is said, with all but what is held.
+func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resource) map[string]*grants.Pool {
+	found := map[string]*grants.Pool{}
+	of := func(name string) *grants.Pool {
+		if found[name] == nil {
+			found[name] = &grants.Pool{
+				Allocatable: allocatable(object, usable, name), Grants: map[string]grants.Grant{}, Reports: map[string]grants.Report{},
+			}
+		}
+		return found[name]
+	}
+	unit := usable.Unit()
+	for i := range object.Status.Grants {
+		g := &object.Status.Grants[i]
+		recorded := grants.Grant{Quantity: pool.UnitsUp(g.Quantity, unit), Revision: g.Revision}
+		if g.ShrinkTo != nil {
+			recorded.Shrinking, recorded.Target = true, pool.UnitsUp(*g.ShrinkTo, unit)
+		}
+		of(g.Pool).Grants[g.Scheduler] = recorded
+	}
+	for name, s := range p.objects {
+		// What a process has said that is gone is told by its pods now.
+		if s.Status.Spending == nil || !alive(s) {
+			continue
+		}
+		for i := range s.Status.Spending.Pools {
+			if said := &s.Status.Spending.Pools[i]; said.Resource == object.Name {
+				of(said.Pool).Reports[name] = reportOf(said, unit)
+			}
+		}
+	}
+	return found
+}
+
+// allocatable returns how much of a pool there is and will be: what the spec says is published only after the grants have shrunk
+// to it.
+func allocatable(object *berthv1alpha1.ClusterResource, usable *pool.Resource, name string) int64 {
+	i, known := usable.Index(name)
+	if !known {
+		return 0
+	}
+	units := usable.Pools()[i].Allocatable
+	if len(object.Spec.Capacity) == 0 {
+		return units
+	}
+	for j := range object.Spec.Capacity {
+		if object.Spec.Capacity[j].Name == name && pool.Check(object.Spec.Capacity[j].Quantity) == nil {
+			return min(units, pool.UnitsUp(object.Spec.Capacity[j].Quantity, usable.Unit()))
+		}
+	}
+	return 0
+}
+
+func reportOf(said *berthv1alpha1.PoolSpending, unit resource.Quantity) grants.Report {
+	units := func(q *resource.Quantity) int64 {
+		if q == nil {
+			return 0
+		}
+		return max(0, pool.UnitsUp(*q, unit))
+	}
+	report := grants.Report{
+		Revision: said.Revision, Acknowledges: said.Limit != nil, Limit: units(said.Limit), Wanted: units(said.Wanted),
+		Least: units(said.Least), Priority: said.Priority,
+	}
+	if said.Since != nil {
+		report.Since = said.Since.Unix()
+	}
+	return report
+}
+
+// grantOf returns a grant as it is recorded; false if it is more than an amount can be.
+func grantOf(scheduler, poolName string, g grants.Grant, unit resource.Quantity) (berthv1alpha1.PoolGrant, bool) {
+	quantity, fits := pool.Quantity(g.Quantity, unit)
+	granted := berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: poolName, Quantity: quantity, Revision: g.Revision}
+	if g.Shrinking {
+		target, _ := pool.Quantity(g.Target, unit)
+		granted.ShrinkTo = &target
+	}
+	return granted, fits
+}
