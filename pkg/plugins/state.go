@@ -249,6 +249,7 @@ func (s *State) Run(ctx context.Context) {
 		running.Go(func() {
 			resources.Run(ctx, &clusterresource.Background{
 				Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
+				Sharing: s.sharing(base),
 			})
 		})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"berth.dev/berth/pkg/controllers/binding"
 	"berth.dev/berth/pkg/controllers/dispatcher"
+	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/union"
@@ -57,6 +58,15 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 			if err := controller.SetupWithManager(mgr); err != nil {
 				return err
 			}
+		}
+		err = wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+			return served(mgr.GetRESTMapper(), "ClusterResource"), nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // the process is told to end
+		}
+		if err := (&grants.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}}).SetupWithManager(mgr); err != nil {
+			return err
 		}
 		<-ctx.Done()
 		return nil

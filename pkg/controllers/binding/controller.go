@@ -85,7 +85,12 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
 		!apiequality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
-		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || alive(before) != alive(after)
+		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || alive(before) != alive(after) ||
+		closed(before) != closed(after)
+}
+
+func closed(s *berthv1alpha1.Scheduler) bool {
+	return s.Status.Spending != nil && s.Status.Spending.Closed
 }
 
 func alive(s *berthv1alpha1.Scheduler) bool {

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -43,8 +44,8 @@ func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving boo
 	return leaving, errors.Join(errs...)
 }
 
-// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons or a
-// waiting pod is its own. Pods can go elsewhere only if there is another scheduler.
+// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons, a grant
+// or a waiting pod is its own, or it may still give out something. Pods can go elsewhere only if there is another scheduler.
 func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []home.Record) (bool, error) {
 	if s.DeletionTimestamp == nil {
 		return true, nil
@@ -52,11 +53,14 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 	if !slices.Contains(s.Finalizers, berthv1alpha1.SchedulerFinalizer) {
 		return false, nil
 	}
-	if p.owns(s, records) {
+	if p.owns(s, records) || alive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed {
 		return true, nil
 	}
 	if p.schedulers.Taking() == 0 || len(p.objects) < 2 {
 		return false, nil
+	}
+	if granted, err := p.granted(ctx, s.Name); err != nil || granted {
+		return granted, err
 	}
 	var pods corev1.PodList
 	err := p.Client.List(ctx, &pods, client.MatchingLabels{berthv1alpha1.HomeSchedulerLabel: s.Name}, client.UnsafeDisableDeepCopy)
@@ -65,6 +69,20 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 	}
 	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
 		return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil
+	}), nil
+}
+
+// granted says whether a Scheduler may still give out something of a ClusterResource.
+func (p *pass) granted(ctx context.Context, name string) (bool, error) {
+	var resources berthv1alpha1.ClusterResourceList
+	if err := p.Client.List(ctx, &resources, client.UnsafeDisableDeepCopy); err != nil {
+		if apimeta.IsNoMatchError(err) {
+			return false, nil
+		}
+		return false, fmt.Errorf("listing cluster resources: %w", err)
+	}
+	return slices.ContainsFunc(resources.Items, func(r berthv1alpha1.ClusterResource) bool {
+		return slices.ContainsFunc(r.Status.Grants, func(g berthv1alpha1.PoolGrant) bool { return g.Scheduler == name })
 	}), nil
 }
 

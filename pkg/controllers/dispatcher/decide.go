@@ -16,7 +16,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/workloads"
-	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/placement/home"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
@@ -74,13 +73,6 @@ func (p *pass) decideNamespace(ctx context.Context, namespace string) error {
 // decidePod chooses a home for a pod that no policy ties to seats. Only the given homes count, nil for all.
 func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 	present := p.homeNow(pod)
-	if demand.Asks(pod) {
-		// One scheduler gives out ClusterResources, so that no unit is given out twice.
-		if p.commons != "" {
-			p.assign(pod, p.commons)
-		}
-		return
-	}
 	group := pod.Labels[podGroupLabel]
 	if group != "" {
 		group = pod.Namespace + "/" + group
@@ -103,12 +95,12 @@ func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 	}
 }
 
-// allowed returns the homes that have a node which the selectors of the pod admit; all homes if there is none, because the pod is
+// allowed returns the homes that have a node which the selectors of the pod admit, and pools of what it asks for; all homes if there is none, because the pod is
 // to be told so by somebody.
 func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 	allowed := map[string]bool{}
-	if selective(pod) {
-		p.admitted(pod, allowed)
+	if draws := p.draws(pod); draws != nil || selective(pod) {
+		p.admitted(pod, draws, allowed)
 	} else {
 		for _, name := range p.order {
 			allowed[name] = p.homes[name].nodes > 0 || name == p.commons
@@ -123,11 +115,11 @@ func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 	return allowed
 }
 
-// admitted fills in the homes of the nodes that the selectors of the pod admit.
-func (p *pass) admitted(pod *corev1.Pod, allowed map[string]bool) {
+// admitted fills in the homes of the nodes that the selectors of the pod admit and, unless draws is nil, that draws does.
+func (p *pass) admitted(pod *corev1.Pod, draws func(*corev1.Node) bool, allowed map[string]bool) {
 	admits := admission(pod)
 	for _, node := range p.topology.Nodes() {
-		if h := p.homeOfNode(node.Name); h != "" && !allowed[h] && admits(node) {
+		if h := p.homeOfNode(node.Name); h != "" && !allowed[h] && admits(node) && (draws == nil || draws(node)) {
 			allowed[h] = true
 		}
 	}

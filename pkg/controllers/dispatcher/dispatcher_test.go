@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -221,16 +222,16 @@ func TestOtherPods(t *testing.T) {
 				p.Annotations = map[string]string{berthv1alpha1.GeoLocationAnnotation: "country=DE"}
 			}), "far",
 		},
-		"cluster resources are given out by one": {
-			two(func() client.Object {
-				s := shard("keeper", true)
-				s.Status.Commons = &berthv1alpha1.Commons{}
-				return s
-			}()),
-			pod("p", func(p *corev1.Pod) {
-				p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
-			}), "keeper",
+		"who asks for a ClusterResource goes where it has a pool": {
+			two(&berthv1alpha1.ClusterResource{
+				ObjectMeta: metav1.ObjectMeta{Name: "licence"},
+				Status: berthv1alpha1.ClusterResourceStatus{Allocatable: []berthv1alpha1.ClusterResourceQuantity{
+					{Name: "c3", Quantity: resource.MustParse("1"), NodeSelector: map[string]string{"site": "c3"}},
+				}},
+			}),
+			pod("p", licensed), "b",
 		},
+		"who asks for a ClusterResource that does not exist goes anywhere": {two(), pod("p", licensed), "a"},
 		"pods of other schedulers are left alone": {
 			two(), pod("p", func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), "",
 		},
@@ -251,6 +252,10 @@ func TestOtherPods(t *testing.T) {
 			}
 		})
 	}
+}
+
+func licensed(p *corev1.Pod) {
+	p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
 }
 
 func TestAGangHasOneHome(t *testing.T) {

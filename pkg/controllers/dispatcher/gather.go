@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // pass is one look at all pods that wait.
@@ -37,6 +38,8 @@ type pass struct {
 	known   map[types.UID]*wait
 	next    map[types.UID]*wait
 	changes []change
+	// pools are those of ClusterResources, by the name of these.
+	pools map[string]*pool.Resource
 }
 
 // candidate is a scheduler with what it has to do.
@@ -84,7 +87,7 @@ func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Sche
 		return nil, err
 	}
 	p.place(snapshot)
-	return p, nil
+	return p, p.listPools(ctx)
 }
 
 func (p *pass) listPods(ctx context.Context) error {

@@ -11,7 +11,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/workloads"
-	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/workload"
@@ -44,9 +43,6 @@ func (p *pass) decideWorkload(index *policymatch.Index, o *workloads.Observed, s
 		s.count(pods[revision])
 		strict := policy.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
 		for _, pod := range s.waiting {
-			if demand.Asks(pod) {
-				continue // see decidePod
-			}
 			if h := s.homeFor(pod); h != "" {
 				p.assign(pod, h)
 				seated[pod.UID] = true

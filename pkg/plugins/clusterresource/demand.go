@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-
 // wish is what pods that wait want of a pool, in units.
 type wish struct {
 	wanted, least int64

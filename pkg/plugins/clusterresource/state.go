@@ -37,8 +37,8 @@ type claim struct {
 	request pool.Request
 	units   int64
 	places  *pool.Places
-	free    []int64   // by pool, within the grant
-	all     []int64   // by pool, in whosever grant
+	free    []int64 // by pool, within the grant
+	all     []int64 // by pool, in whosever grant
 	grants  *Grants
 	verdict []verdict // by site
 	why     *rejections

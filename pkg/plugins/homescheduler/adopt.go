@@ -17,7 +17,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // adoption is a cluster that came to this scheduler, with the pods that the API server says are on its nodes. What others bound
@@ -152,21 +151,15 @@ func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]int6
 	return nil
 }
 
-// expect notes a pod with the cluster of its node. Whoever adopts the commons must also know all that holds ClusterResources.
+// expect notes a pod with the cluster of its node.
 func (s *Shared) expect(pod *corev1.Pod, b *Background, found map[string]*adoption) {
 	e := expectedPod{uid: pod.UID, node: pod.Spec.NodeName}
 	node := b.Node(pod.Spec.NodeName)
 	if node == nil {
 		return // nobody places anything there
 	}
-	cluster := s.clusterOf(node)
-	if a := found[cluster]; a != nil {
+	if a := found[s.clusterOf(node)]; a != nil {
 		a.expected = append(a.expected, e)
-	}
-	if commons := found[berthv1alpha1.CommonsName]; commons != nil && cluster != berthv1alpha1.CommonsName {
-		if _, charged := stamp.ChargesOf(pod); charged {
-			commons.expected = append(commons.expected, e)
-		}
 	}
 }
 

@@ -123,8 +123,6 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 		if node := b.Node(u.node); node != nil {
 			busy[s.clusterOf(node)] = true
 		}
-		// Whoever gets the commons must know all that was charged.
-		busy[berthv1alpha1.CommonsName] = true
 	}
 	var list []berthv1alpha1.Drained
 	for name, h := range homes.Clusters {

@@ -19,7 +19,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -35,9 +34,6 @@ const (
 
 	// ErrReasonNoNodes rejects the pods of a scheduler to which no cluster with nodes is bound.
 	ErrReasonNoNodes = "no cluster with nodes is bound to the scheduler of the pod yet"
-
-	// ErrReasonNotCommons rejects pods that ask for ClusterResources where these are not given out.
-	ErrReasonNotCommons = "another scheduler gives out ClusterResources"
 
 	// ErrReasonNotRead holds pods back until Schedulers have been read for the first time.
 	ErrReasonNotRead = "Schedulers have not been read yet"
@@ -183,10 +179,7 @@ func (p *HomeScheduler) PreFilter(
 		return nil, otherPod
 	}
 	own := p.shared.nodes(homes, nodes, p.handle.SnapshotSharedLister())
-	switch {
-	case demand.Asks(pod) && !p.shared.mine(homes, berthv1alpha1.CommonsName):
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotCommons)
-	case len(own.nodes) == 0:
+	if len(own.nodes) == 0 {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNoNodes)
 	}
 	cycle.Write(stateKey, own)

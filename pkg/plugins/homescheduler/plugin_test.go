@@ -5,7 +5,6 @@ package homescheduler_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,16 +83,6 @@ func TestAHomeThatChangesMeanwhileIsSeen(t *testing.T) {
 	}
 	if attempt.Fit == nil || !slices.Contains(attempt.Fit.Diagnosis.UnschedulablePlugins.UnsortedList(), homescheduler.Name) {
 		t.Errorf("a pod of another scheduler passed: %+v", attempt)
-	}
-}
-
-func TestClusterResourcesAreGivenOutByOneScheduler(t *testing.T) {
-	s := plugintest.New(t, world(), plugintest.Named("a"))
-	place(t, s, pod(0, "a"))
-	p := pod(1, "a")
-	p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
-	if why := s.Try(p).Why(); !strings.Contains(why, homescheduler.ErrReasonNotCommons) {
-		t.Errorf("the pod is told %q, want %q", why, homescheduler.ErrReasonNotCommons)
 	}
 }
 

@@ -1,0 +1,70 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package grants_test checks that several berth-schedulers, as processes of their own, never give out more of a ClusterResource
+// than there is, whoever of them comes, dies, is paused or leaves, and that they give out all of it.
+package grants_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
+)
+
+const (
+	timeout     = 60 * time.Second
+	longTimeout = 180 * time.Second
+	poll        = 200 * time.Millisecond
+)
+
+// quickElection makes a dead scheduler count as dead within seconds.
+var quickElection = []string{
+	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+}
+
+var (
+	plane  *controlplane.ControlPlane
+	client kubernetes.Interface
+	berth  versioned.Interface
+	// instances are the schedulers that run, by name.
+	instances = map[string]*schedulerproc.Scheduler{}
+)
+
+func TestGrants(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "grants of ClusterResources")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	plane, client, berth = installation.Start(ctx)
+	installation.ApplyCRDs(ctx, plane)
+	installation.ApplyBase(ctx, plane)
+	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = AfterSuite(func() { installation.Stop(plane) })
+
+// start starts a scheduler with a name.
+func start(ctx context.Context, name string) {
+	GinkgoHelper()
+	instances[name] = schedulerproc.Start(ctx, plane, schedulerproc.Options{
+		Name: schedulerproc.Name + "-" + name, Args: append([]string{"--scheduler-name=" + name}, quickElection...),
+	})
+}
+
+// kill ends a scheduler without a word to anybody.
+func kill(name string) {
+	GinkgoHelper()
+	instances[name].Crash()
+	delete(instances, name)
+}
