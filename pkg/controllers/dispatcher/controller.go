@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package dispatcher gives each waiting pod a home while there are several Schedulers: the one that is to place it, recorded in a
-// label of the pod. A pod of a policy goes where the policy has free seats; any other pod goes where its selectors let it run, to
-// the place it wishes for, and else to the scheduler with the least to do. With one Scheduler, or none, nothing is written.
+// label of the pod. A pod of a policy goes where the policy has free seats; any other pod goes where its selectors and its
+// constraints on clusters let it run, to the place it wishes for, and else to the scheduler with the least to do. With one Scheduler, or none, nothing is written.
 //
 // The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of clusters, and a pod can be
 // bound only once.
@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -79,7 +80,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			whole.Changes(schedulerChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, whole.After[*berthv1alpha1.Cluster](pause),
 			whole.Changes(func(a, b *berthv1alpha1.Cluster) bool {
-				return a.Generation != b.Generation || a.Status.HomeRevision != b.Status.HomeRevision
+				return a.Generation != b.Generation || a.Status.HomeRevision != b.Status.HomeRevision || !maps.Equal(a.Labels, b.Labels)
 			}))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whole.After[*corev1.Pod](pause), whole.Changes(podChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, whole.After[*berthv1alpha1.PropagationPolicy](pause),

@@ -99,7 +99,7 @@ func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 // to be told so by somebody.
 func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 	allowed := map[string]bool{}
-	if draws := p.draws(pod); draws != nil || selective(pod) {
+	if draws := p.draws(pod); draws != nil || p.selective(pod) {
 		p.admitted(pod, draws, allowed)
 	} else {
 		for _, name := range p.order {
@@ -117,7 +117,7 @@ func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 
 // admitted fills in the homes of the nodes that the selectors of the pod admit and, unless draws is nil, that draws does.
 func (p *pass) admitted(pod *corev1.Pod, draws func(*corev1.Node) bool, allowed map[string]bool) {
-	admits := admission(pod)
+	admits := p.admission(pod)
 	for _, node := range p.topology.Nodes() {
 		if h := p.homeOfNode(node.Name); h != "" && !allowed[h] && admits(node) && (draws == nil || draws(node)) {
 			allowed[h] = true

@@ -38,6 +38,7 @@ type pass struct {
 	known   map[types.UID]*wait
 	next    map[types.UID]*wait
 	changes []change
+	reaches reaches
 	// pools are those of ClusterResources, by the name of these.
 	pools map[string]*pool.Resource
 }

@@ -39,6 +39,7 @@ func (p *pass) decideWorkload(index *policymatch.Index, o *workloads.Observed, s
 		pods[revision] = append(pods[revision], pod)
 	}
 	for _, revision := range revisions {
+		p.notePolicy(policy, pods[revision])
 		s := &share{pass: p, seats: order, observed: o}
 		s.count(pods[revision])
 		strict := policy.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
@@ -91,9 +92,13 @@ func (s *share) findSeats() {
 	if s.observed.ReplicasKnown {
 		s.plan = s.seats.Plan(int64(s.observed.Replicas))
 	}
+	var admitted reach
+	if len(s.waiting) > 0 {
+		admitted = s.reachOf(s.waiting[0]) // pods of a revision have the same template
+	}
 	for i := range s.seats.Len() {
 		h := s.homeOf[s.seats.Name(i)]
-		if h == "" {
+		if h == "" || !admitted.admits(s.seats.Name(i)) {
 			continue
 		}
 		s.of[h] = true

@@ -14,16 +14,19 @@ import (
 	"berth.dev/berth/pkg/placement/home"
 )
 
-// selective says whether a pod says on which nodes it can run.
-func selective(pod *corev1.Pod) bool {
-	return len(pod.Spec.NodeSelector) > 0 || pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil &&
+// selective says whether a pod, or its policy, says on which nodes it can run.
+func (p *pass) selective(pod *corev1.Pod) bool {
+	return p.reachOf(pod) != nil || len(pod.Spec.NodeSelector) > 0 || pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil &&
 		pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
 // admission returns what tells the nodes on which the pod can run. Of a selector that cannot be understood none is.
-func admission(pod *corev1.Pod) func(*corev1.Node) bool {
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+func (p *pass) admission(pod *corev1.Pod) func(*corev1.Node) bool {
+	required, reach := nodeaffinity.GetRequiredNodeAffinity(pod), p.reachOf(pod)
 	return func(node *corev1.Node) bool {
+		if _, cluster := p.topology.Place(node.Name); !reach.admits(cluster) {
+			return false
+		}
 		admits, err := required.Match(node)
 		return err == nil && admits
 	}
