@@ -51,6 +51,7 @@ type SubscriptionList struct {
 // +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'Dividing' || (has(self.dividingScheduling) && has(self.dividingScheduling.type))",message="schedulingStrategy Dividing needs dividingScheduling.type: Static or Dynamic"
 // +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'DynamicDividing' || !has(self.dividingScheduling) || !has(self.dividingScheduling.type) || self.dividingScheduling.type == 'Dynamic'",message="schedulingStrategy DynamicDividing does not go with dividingScheduling.type Static"
 // +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'Dividing' || !has(self.dividingScheduling) || !has(self.dividingScheduling.type) || self.dividingScheduling.type != 'Static' || self.subscribers.exists(s, s.weight > 0)",message="dividingScheduling.type Static needs a subscriber with a weight above 0"
+// +kubebuilder:validation:XValidation:rule="!has(self.schedulingBySubGroup) || !self.schedulingBySubGroup || self.subscribers.all(s, has(s.subGroupStrategy))",message="schedulingBySubGroup needs subGroupStrategy in every subscriber"
 type SubscriptionSpec struct {
 	// schedulingStrategy says how feeds are spread over the clusters: Replication (the default) runs a full copy in each,
 	// Dividing divides the replicas as dividingScheduling says. DynamicDividing is short for Dividing with
@@ -66,6 +67,11 @@ type SubscriptionSpec struct {
 	// priority orders subscriptions that wait for room: larger ones come first. Default 0.
 	// +optional
 	Priority *int32 `json:"priority,omitempty"`
+
+	// schedulingBySubGroup limits the feeds to some Clusters of each subscriber, as many as its subGroupStrategy says: the
+	// Clusters that a subscriber selects are a group, a region for instance. Default false: all selected Clusters take feeds.
+	// +optional
+	SchedulingBySubGroup *bool `json:"schedulingBySubGroup,omitempty"`
 
 	// subscribers select the clusters that may take the feeds.
 	// +listType=atomic
@@ -204,6 +210,22 @@ type Subscriber struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000000
 	Weight int32 `json:"weight"`
+
+	// subGroupStrategy says how many of the selected clusters take feeds. It counts only with schedulingBySubGroup.
+	// +optional
+	SubGroupStrategy *SubGroupStrategy `json:"subGroupStrategy,omitempty"`
+}
+
+// SubGroupStrategy says how many clusters of a subscriber take feeds.
+type SubGroupStrategy struct {
+	// minClusters is the number of clusters that take feeds, or all if there are fewer. Clusters that hold replicas come first,
+	// then preferred ones, then those with most room. A cluster that several subscribers select counts for each of them. 0,
+	// the default, stands for all.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	MinClusters int32 `json:"minClusters,omitempty"`
 }
 
 // Feed names an object.

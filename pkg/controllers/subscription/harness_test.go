@@ -45,7 +45,7 @@ type world struct {
 	// statusWrites and policyWrites count.
 	statusWrites, policyWrites int
 	pods                       int
-	recorder *events.FakeRecorder
+	recorder                   *events.FakeRecorder
 	// stale is what the cache has of Subscriptions if it lags behind.
 	stale *berthv1alpha1.SubscriptionList
 }

@@ -52,6 +52,7 @@ type problem struct{ reason, message string }
 // candidate is a Cluster that the subscribers select.
 type candidate struct {
 	name               string
+	labels             map[string]string
 	weight, preference int64
 	// open says that it takes pods.
 	open  bool
@@ -113,11 +114,10 @@ func (m *member) selectClusters(snapshot *topology.Snapshot) {
 	for i, c := range all {
 		if selected[i] && c.Object.DeletionTimestamp == nil {
 			m.clusters = append(m.clusters, candidate{
-				name: c.Object.Name, weight: weights[i], preference: prefer(c.Object), open: c.ReadyNodes > 0, nodes: c.Nodes,
+				name: c.Object.Name, labels: c.Object.Labels, weight: weights[i], preference: prefer(c.Object), open: c.ReadyNodes > 0, nodes: c.Nodes,
 			})
 		}
 	}
-	m.judge()
 }
 
 // judge finds what is wrong with the selected Clusters.

@@ -18,6 +18,9 @@ import (
 // plan divides all feeds. What has been promised is set aside for everybody before anybody gets more.
 func (p *pass) plan() error {
 	for _, m := range p.members {
+		if err := p.choose(m); err != nil {
+			return err
+		}
 		p.lapse(m)
 		for _, f := range m.feeds {
 			if err := p.keep(m, f); err != nil {

@@ -83,11 +83,11 @@ func TestMetricsSumUpAllSubscriptions(t *testing.T) {
 				continue
 			}
 			for _, m := range family.GetMetric() {
-				key := strings.TrimPrefix(family.GetName(), "berth_subscription_")
+				key := []string{strings.TrimPrefix(family.GetName(), "berth_subscription_")}
 				for _, label := range m.GetLabel() {
-					key += " " + label.GetValue()
+					key = append(key, label.GetValue())
 				}
-				found[key] = m.GetGauge().GetValue()
+				found[strings.Join(key, " ")] = m.GetGauge().GetValue()
 			}
 		}
 		return found

@@ -299,6 +299,25 @@ var _ = Describe("A Subscription", func() {
 		}
 	})
 
+	It("uses as many Clusters of each subgroup as it says", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.cluster(ctx, "a", "4")
+		s.cluster(ctx, "b", "8")
+		s.cluster(ctx, "x", "8")
+		s.deploy(ctx, "web", 6)
+		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
+			one := &berthv1alpha1.SubGroupStrategy{MinClusters: 1}
+			spec.SchedulingBySubGroup = new(true)
+			spec.Subscribers[0].ClusterAffinity.MatchExpressions = []metav1.LabelSelectorRequirement{
+				{Key: nameLabel, Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}},
+			}
+			spec.Subscribers[0].SubGroupStrategy = one
+			spec.Subscribers = append(spec.Subscribers, s.subscriber("x", 0))
+			spec.Subscribers[1].SubGroupStrategy = one
+		})
+		until(ctx, s.where("web"), "b=3 x=3")
+	})
+
 	It("beats a policy of its own, which says so", func(ctx SpecContext) {
 		s := newSite(ctx)
 		s.cluster(ctx, "a", "8")
