@@ -144,6 +144,9 @@ func newShare(name string, p *Pool, known Scheduler) *share {
 		sh.report.Limit = 0
 	} else if g.Shrinking {
 		// It keeps what it has left, unless that is asked for again.
+		if sh.report.Limit > sh.cap {
+			sh.held = max(sh.held, sh.report.Limit)
+		}
 		sh.quantity, sh.acknowledged = min(sh.quantity, max(sh.report.Limit, sh.cap)), true
 		sh.cap = sh.quantity
 	}

@@ -18,9 +18,9 @@ import (
 // model is a pool and the schedulers that share it. Each of them sees the record late, and is seen late.
 type model struct {
 	allocatable int64
-	record   map[string]grants.Grant
-	revision int64
-	nodes    map[string]*process
+	record      map[string]grants.Grant
+	revision    int64
+	nodes       map[string]*process
 	// orphans is what pods hold out of nobody's grant.
 	orphans map[string]int64
 }

@@ -1,0 +1,115 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grants_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth.dev/berth/pkg/placement/grants"
+)
+
+func TestNext(t *testing.T) {
+	const next = 10
+	running := map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Takes: true}}
+	wants := func(units int64) grants.Report { return grants.Report{Wanted: units, Least: 1} }
+	tests := map[string]struct {
+		pool       grants.Pool
+		schedulers map[string]grants.Scheduler
+		want       map[string]grants.Grant
+	}{
+		"what nobody has goes to whom pods wait for": {
+			pool: grants.Pool{Allocatable: 5, Reports: map[string]grants.Report{"a": wants(3)}},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: next}},
+		},
+		"what pods hold that nobody granted is not there": {
+			pool: grants.Pool{Allocatable: 5, Held: map[string]int64{"": 2, "gone": 2}, Reports: map[string]grants.Report{"a": wants(3)}},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Revision: next}},
+		},
+		"nobody is granted anything while one does not keep to its grants": {
+			pool:       grants.Pool{Allocatable: 5, Reports: map[string]grants.Report{"a": wants(3)}},
+			schedulers: map[string]grants.Scheduler{"a": {}, "b": {}},
+			want:       map[string]grants.Grant{},
+		},
+		"who has something to spare is asked first": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"b": {Quantity: 5, Revision: 1}}, Held: map[string]int64{"b": 1},
+				Reports: map[string]grants.Report{"a": wants(3)},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 5, Shrinking: true, Target: 2, Revision: next}},
+		},
+		"then it answers with what it holds by now, and the rest goes on": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"b": {Quantity: 5, Shrinking: true, Target: 2, Revision: 1}},
+				Held:    map[string]int64{"b": 1},
+				Reports: map[string]grants.Report{"a": wants(3), "b": {Revision: 1, Acknowledges: true, Limit: 3}},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: next}},
+		},
+		"an answer to an earlier question does not count": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"b": {Quantity: 5, Shrinking: true, Target: 3, Revision: 4}},
+				Reports: map[string]grants.Report{"a": wants(2), "b": {Revision: 1, Acknowledges: true, Limit: 2}},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 5, Shrinking: true, Target: 3, Revision: 4}},
+		},
+		"what is spare stays with the pod whose turn it is": {
+			pool: grants.Pool{
+				Allocatable: 6, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 3, Revision: 1}},
+				Reports: map[string]grants.Report{
+					"a": {Wanted: 5, Least: 5, Since: 2}, "b": {Wanted: 5, Least: 5, Since: 1},
+				},
+			},
+			want: map[string]grants.Grant{
+				"a": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}, "b": {Quantity: 3, Revision: 1},
+			},
+		},
+		"a higher priority comes first": {
+			pool: grants.Pool{Allocatable: 2, Reports: map[string]grants.Report{
+				"a": {Wanted: 2, Least: 2, Since: 1}, "b": {Wanted: 2, Least: 2, Since: 2, Priority: 1},
+			}},
+			want: map[string]grants.Grant{"b": {Quantity: 2, Revision: next}},
+		},
+		"a pod that all there is cannot serve keeps nothing from others": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}},
+				Held:    map[string]int64{"": 1},
+				Reports: map[string]grants.Report{"a": {Wanted: 9, Least: 9, Since: 1}, "b": {Wanted: 2, Least: 2, Since: 2}},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}},
+		},
+		"who has died keeps nothing but what its pods hold": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"c": {Quantity: 5, Revision: 1}}, Held: map[string]int64{"c": 2},
+				Reports: map[string]grants.Report{"a": wants(9)},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "c": {Settled: true}},
+			want:       map[string]grants.Grant{"a": {Quantity: 3, Revision: next}},
+		},
+		"who may still bind pods keeps what it was granted": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"c": {Quantity: 5, Revision: 1}}, Held: map[string]int64{"c": 2},
+				Reports: map[string]grants.Report{"a": wants(9)},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "c": {}},
+			want:       map[string]grants.Grant{"c": {Quantity: 5, Revision: 1}},
+		},
+		"nothing changes while nobody waits": {
+			pool: grants.Pool{Allocatable: 9, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}}},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			schedulers := tc.schedulers
+			if schedulers == nil {
+				schedulers = running
+			}
+			if diff := cmp.Diff(tc.want, grants.Next(tc.pool, schedulers, next)); diff != "" {
+				t.Errorf("grants (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
