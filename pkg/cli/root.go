@@ -42,7 +42,7 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-Only register and unregister, the commands create, and app update and app delete change anything. Installed under the name
+Only register and unregister, and the commands create, update and delete, change anything. Installed under the name
 kubectl-berth it is a plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete kubectl's
 command line.
 

@@ -29,7 +29,7 @@ const listLong = `List Applications.
   SCORE      its score when it was last compared with others
   SCHEDULED  how long ago it was chosen
   READY      True once the objects are there and their pods are ready
-  REASON     why it was chosen, or why none was
+  REASON     why none was chosen, else why it is not ready, else why it was chosen
 
 With -o wide also MIGRATION and the number of OBJECTS.`
 
@@ -128,7 +128,7 @@ func table(w io.Writer, wide, namespaced bool, apps []berthv1alpha1.Application)
 		app := &apps[i]
 		row := []any{
 			app.Name, clusters.OrNone(app.Status.ScheduledTo), score(app), since(app.Status.Scheduled),
-			conditionOf(app, berthv1alpha1.ApplicationReady).status, clusters.OrNone(conditionOf(app, berthv1alpha1.ApplicationScheduled).reason),
+			conditionOf(app, berthv1alpha1.ApplicationReady).status, clusters.OrNone(reason(app)),
 			string(app.Spec.Migration), len(app.Spec.Manifests),
 		}
 		if namespaced {
@@ -137,6 +137,15 @@ func table(w io.Writer, wide, namespaced bool, apps []berthv1alpha1.Application)
 		rows = append(rows, row)
 	}
 	return output.Rows(w, wide, header, rows)
+}
+
+// reason is what stands in the way of the application, else why its cluster was chosen.
+func reason(app *berthv1alpha1.Application) string {
+	scheduled, ready := conditionOf(app, berthv1alpha1.ApplicationScheduled), conditionOf(app, berthv1alpha1.ApplicationReady)
+	if scheduled.status == string(metav1.ConditionTrue) && ready.status == string(metav1.ConditionFalse) {
+		return ready.reason
+	}
+	return scheduled.reason
 }
 
 // score returns the score for people: four digits tell clusters apart.

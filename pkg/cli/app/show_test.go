@@ -23,11 +23,11 @@ import (
 
 func TestList(t *testing.T) {
 	clitest.Run(t.Context(), running(t).Options(), "app", "list").CheckOutput(t, `NAME   CLUSTER   SCORE    SCHEDULED   READY   REASON
-shop   hamburg   0.6812   90m         False   ClusterChosen
+shop   hamburg   0.6812   90m         False   PodsNotReady
 `)
 	clitest.Run(t.Context(), running(t).Options(), "app", "list", "-A", "-o", "wide").CheckOutput(t,
-		`NAMESPACE   NAME   CLUSTER   SCORE    SCHEDULED   READY   REASON          MIGRATION    OBJECTS
-default     shop   hamburg   0.6812   90m         False   ClusterChosen   StartFirst   1
+		`NAMESPACE   NAME   CLUSTER   SCORE    SCHEDULED   READY   REASON         MIGRATION    OBJECTS
+default     shop   hamburg   0.6812   90m         False   PodsNotReady   StartFirst   1
 `)
 	empty := clitest.Run(t.Context(), clitest.NewWorld(t).Options(), "app", "list")
 	if empty.Code != 0 || empty.Out != "" || empty.Err != "There are no applications.\n" {

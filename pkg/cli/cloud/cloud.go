@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloud holds the commands that create Clouds and GlobalClouds.
+// Package cloud holds the commands for Clouds and GlobalClouds.
 package cloud
 
 import (
@@ -47,12 +47,13 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	o := &options{streams: streams, factory: factory, kind: "cloud"}
 	cmd := &cobra.Command{
 		Use:   "cloud",
-		Short: "Create Clouds, in which clusters can be made",
-		Long:  "Create Clouds, in which clusters can be made.",
+		Short: "Create, show and delete Clouds, in which clusters can be made",
+		Long:  "Create, show and delete Clouds, in which clusters can be made.",
 	}
 	create := o.command("Create a Cloud", long, example, o.create)
 	o.metrics.AddTo(create.Flags())
 	cmd.AddCommand(create)
+	clouds.AddTo(cmd, streams, factory, true)
 	return cmd
 }
 
@@ -62,12 +63,13 @@ func NewGlobalCommand(streams genericiooptions.IOStreams, factory *client.Factor
 	cmd := &cobra.Command{
 		Use:     "globalcloud",
 		Aliases: []string{"gcloud", "gc"},
-		Short:   "Create GlobalClouds, in which everybody's clusters can be made",
-		Long:    "Create GlobalClouds, in which everybody's clusters can be made.",
+		Short:   "Create, show and delete GlobalClouds, in which everybody's clusters can be made",
+		Long:    "Create, show and delete GlobalClouds, in which everybody's clusters can be made.",
 	}
 	create := o.command("Create a GlobalCloud", globalLong, globalExample, o.createGlobal)
 	o.metrics.AddGlobalTo(create.Flags())
 	cmd.AddCommand(create)
+	globalClouds.AddTo(cmd, streams, factory, true)
 	return cmd
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster holds the command that creates a Cluster flag by flag.
+// Package cluster holds the commands that create a Cluster flag by flag, and show where applications could run.
 package cluster
 
 import (
@@ -64,10 +64,12 @@ type options struct {
 func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Create Clusters with metrics and custom resources",
-		Long:  "Create Clusters with metrics and custom resources.",
+		Short: "Create Clusters with metrics and custom resources, and show them",
+		Long: "Create Clusters with metrics and custom resources, and show what of them counts for where applications run. They are\n" +
+			"deleted with: berthctl unregister cluster NAME",
 	}
 	cmd.AddCommand(newCreate(streams, factory))
+	placements.AddTo(cmd, streams, factory, false)
 	return cmd
 }
 

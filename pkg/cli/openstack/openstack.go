@@ -16,21 +16,23 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	cmd := &cobra.Command{
 		Use:     "os",
 		Aliases: []string{"openstack"},
-		Short:   "Create OpenStack projects and Magnum clusters",
-		Long:    "Create OpenStack projects and Magnum clusters. Berth binds a Magnum cluster to the best project.",
+		Short:   "Create, show and delete OpenStack projects and Magnum clusters",
+		Long:    "Create, show and delete OpenStack projects and Magnum clusters. Berth binds a Magnum cluster to the best project.",
 	}
 	project := &cobra.Command{
 		Use:   "project",
-		Short: "Create OpenStack projects, in which Magnum clusters can be made",
-		Long:  "Create OpenStack projects, in which Magnum clusters can be made.",
+		Short: "Create, show and delete OpenStack projects, in which Magnum clusters can be made",
+		Long:  "Create, show and delete OpenStack projects, in which Magnum clusters can be made.",
 	}
 	project.AddCommand(newProject(streams, factory))
+	projects.AddTo(project, streams, factory, true)
 	cluster := &cobra.Command{
 		Use:   "cluster",
-		Short: "Create Magnum clusters",
-		Long:  "Create Magnum clusters.",
+		Short: "Create, show and delete Magnum clusters",
+		Long:  "Create, show and delete Magnum clusters.",
 	}
 	cluster.AddCommand(newCluster(streams, factory))
+	magnumClusters.AddTo(cluster, streams, factory, true)
 	cmd.AddCommand(project, cluster)
 	return cmd
 }

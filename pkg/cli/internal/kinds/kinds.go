@@ -1,0 +1,237 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kinds makes the commands list, get and delete of a kind, which are the same for all kinds but for their columns.
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/objects"
+	"berth.dev/berth/pkg/cli/internal/output"
+)
+
+// completionTimeout is how long a shell waits for names.
+const completionTimeout = 3 * time.Second
+
+// API is the part of a typed client that shows and deletes objects.
+type API[T objects.Object, L runtime.Object] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+// Kind is a kind of objects T, with lists L.
+type Kind[T objects.Object, L runtime.Object] struct {
+	// Name is what users call an object, "cloud", and Title what the API calls it, "Cloud".
+	Name, Title string
+	// Global objects have no namespace.
+	Global bool
+	// API returns the client for the objects of a namespace, or of all if that is empty.
+	API func(clients client.Clients, namespace string) API[T, L]
+	// Columns follow the name in a table, and Row returns what stands in them.
+	Columns []output.Column
+	Row     func(object T) []any
+}
+
+// session is one run of a command.
+type session struct {
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+}
+
+// AddTo adds the commands list, get and, unless the kind is deleted in a way of its own, delete.
+func (k *Kind[T, L]) AddTo(parent *cobra.Command, streams genericiooptions.IOStreams, factory *client.Factory, deletable bool) {
+	s := session{streams, factory}
+	parent.AddCommand(k.list(s), k.get(s))
+	if deletable {
+		parent.AddCommand(k.delete(s))
+	}
+}
+
+func (k *Kind[T, L]) list(s session) *cobra.Command {
+	format := output.NewFlag(output.Table, output.Wide, output.JSON, output.YAML)
+	all := false
+	cmd := &cobra.Command{
+		Use:               "list",
+		Short:             "List " + k.Title + "s",
+		Long:              "List " + k.Title + "s.",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := k.find(cmd.Context(), s, all)
+			if err != nil {
+				return err
+			}
+			if apimeta.LenList(found) == 0 && format.ForPeople() {
+				fmt.Fprintf(s.streams.ErrOut, "There are no %ss.\n", k.Name)
+			}
+			return format.Print(s.streams.Out, found, func(w io.Writer) error { return k.table(w, format.Wide(), all, found) })
+		},
+	}
+	if !k.Global {
+		cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list those of all namespaces")
+	}
+	format.AddTo(cmd)
+	return cmd
+}
+
+func (k *Kind[T, L]) get(s session) *cobra.Command {
+	format := output.NewFlag(output.Table, output.Wide, output.JSON, output.YAML)
+	cmd := &cobra.Command{
+		Use:               "get NAME",
+		Short:             "Show a " + k.Title,
+		Long:              "Show a " + k.Title + ". With -o yaml all of it.",
+		Args:              objects.OneName(k.Name),
+		ValidArgsFunction: k.completeNames(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := k.open(s, false)
+			if err != nil {
+				return err
+			}
+			object, err := api.Get(cmd.Context(), args[0], metav1.GetOptions{})
+			if err != nil {
+				return k.describe("getting", args[0], err)
+			}
+			objects.Identify(object)
+			return format.Print(s.streams.Out, object, func(w io.Writer) error {
+				return output.Rows(w, format.Wide(), k.columns(false), [][]any{k.row(object, false)})
+			})
+		},
+	}
+	format.AddTo(cmd)
+	return cmd
+}
+
+// deletion is the answer for programs.
+type deletion struct {
+	Deleted string `json:"deleted"`
+}
+
+func (k *Kind[T, L]) delete(s session) *cobra.Command {
+	format := output.NewFlag(output.Text, output.JSON, output.YAML)
+	cmd := &cobra.Command{
+		Use:               "delete NAME",
+		Short:             "Delete a " + k.Title,
+		Long:              "Delete a " + k.Title + ".",
+		Args:              objects.OneName(k.Name),
+		ValidArgsFunction: k.completeNames(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := k.open(s, false)
+			if err != nil {
+				return err
+			}
+			if err := api.Delete(cmd.Context(), args[0], metav1.DeleteOptions{}); err != nil {
+				return k.describe("deleting", args[0], err)
+			}
+			return format.Print(s.streams.Out, deletion{args[0]}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s %s deleted\n", k.Name, args[0])
+				return err
+			})
+		},
+	}
+	format.AddTo(cmd)
+	return cmd
+}
+
+// open returns the client for the namespace of the command line, or for all.
+func (k *Kind[T, L]) open(s session, all bool) (API[T, L], error) {
+	namespace := metav1.NamespaceAll
+	if !all && !k.Global {
+		var err error
+		if namespace, err = s.factory.Namespace(); err != nil {
+			return nil, err
+		}
+	}
+	clients, err := s.factory.Clients()
+	if err != nil {
+		return nil, err
+	}
+	return k.API(clients, namespace), nil
+}
+
+// find returns the list of objects, complete with their kinds.
+func (k *Kind[T, L]) find(ctx context.Context, s session, all bool) (L, error) {
+	var none L
+	api, err := k.open(s, all)
+	if err != nil {
+		return none, err
+	}
+	found, err := api.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return none, client.DescribeBerthError("listing "+k.Name+"s", err)
+	}
+	objects.Identify(found)
+	if apimeta.LenList(found) == 0 {
+		// An empty list is a list for programs too.
+		return found, apimeta.SetList(found, []runtime.Object{})
+	}
+	return found, k.each(found, func(object T) { objects.Identify(object) })
+}
+
+func (k *Kind[T, L]) describe(doing, name string, err error) error {
+	if client.IsObjectMissing(err) {
+		return fmt.Errorf("%s %q not found", k.Name, name)
+	}
+	return objects.Describe(fmt.Sprintf("%s %s %q", doing, k.Name, name), err)
+}
+
+func (k *Kind[T, L]) columns(namespaced bool) []output.Column {
+	columns := append([]output.Column{{Name: "Name"}}, k.Columns...)
+	if namespaced {
+		columns = append([]output.Column{{Name: "Namespace"}}, columns...)
+	}
+	return columns
+}
+
+func (k *Kind[T, L]) row(object T, namespaced bool) []any {
+	row := append([]any{object.GetName()}, k.Row(object)...)
+	if namespaced {
+		row = append([]any{object.GetNamespace()}, row...)
+	}
+	return row
+}
+
+func (k *Kind[T, L]) table(w io.Writer, wide, namespaced bool, found L) error {
+	var rows [][]any
+	err := k.each(found, func(object T) { rows = append(rows, k.row(object, namespaced)) })
+	if err != nil {
+		return err
+	}
+	return output.Rows(w, wide, k.columns(namespaced), rows)
+}
+
+func (k *Kind[T, L]) each(found L, do func(object T)) error {
+	return apimeta.EachListItem(found, func(object runtime.Object) error {
+		typed, ok := object.(T)
+		if !ok {
+			return fmt.Errorf("%T is in a list of %ss", object, k.Name)
+		}
+		do(typed)
+		return nil
+	})
+}
+
+// completeNames offers the names of the objects to the shell, nothing if they cannot be read.
+func (k *Kind[T, L]) completeNames(s session) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		var names []string
+		if found, err := k.find(ctx, s, false); err != nil || len(args) > 0 ||
+			k.each(found, func(object T) { names = append(names, object.GetName()) }) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
