@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,8 +57,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // Reconcile brings one Scheduler up to date, and looks again after a while.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (reconcile.Result, error) {
 	before := &berthv1alpha1.Scheduler{}
-	if err := r.Client.Get(ctx, request.NamespacedName, before); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+	if err := r.Client.Get(ctx, request.NamespacedName, before); apierrors.IsNotFound(err) {
+		return reconcile.Result{}, r.stop(ctx, request.Name)
+	} else if err != nil {
+		return reconcile.Result{}, fmt.Errorf("reading scheduler %s: %w", request.Name, err)
 	}
 	state, err := r.Leases.Look(ctx, LeaseOf(before))
 	if err != nil {
@@ -132,6 +135,29 @@ func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error 
 	}
 	if err != nil {
 		return fmt.Errorf("writing deployment %s: %w", client.ObjectKeyFromObject(want), err)
+	}
+	return nil
+}
+
+// stop deletes the Deployment of a Scheduler that is gone, and so has given everything up. The garbage collector would do it too,
+// but it learns of a new kind only half a minute after its CRD came.
+func (r *Reconciler) stop(ctx context.Context, name string) error {
+	key := types.NamespacedName{Namespace: r.Template.Namespace, Name: berthv1alpha1.DefaultLeasePrefix + name}
+	have := &appsv1.Deployment{}
+	if err := r.Live.Get(ctx, key, have); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	owner := metav1.GetControllerOf(have)
+	if owner == nil || owner.Kind != "Scheduler" || owner.Name != name || have.DeletionTimestamp != nil {
+		return nil
+	}
+	// Another Scheduler may have the name by now, whose Deployment this is.
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: name}, &berthv1alpha1.Scheduler{}); !apierrors.IsNotFound(err) {
+		return client.IgnoreNotFound(err)
+	}
+	err := r.Client.Delete(ctx, have, client.Preconditions{UID: &have.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err = client.IgnoreNotFound(err); err != nil {
+		return fmt.Errorf("deleting deployment %s: %w", key, err)
 	}
 	return nil
 }

@@ -211,3 +211,32 @@ func TestAManagedSchedulerIsRun(t *testing.T) {
 		t.Errorf("it runs image %s after the original was changed", got)
 	}
 }
+
+func TestAManagedSchedulerThatIsGoneIsStopped(t *testing.T) {
+	s := object()
+	s.Spec.Managed = &berthv1alpha1.ManagedScheduler{Replicas: 1}
+	foreign := template()
+	foreign.Name = berthv1alpha1.DefaultLeasePrefix + "foreign"
+	h := newHarness(t, s, template(), foreign)
+	h.look()
+	if err := h.api.Delete(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "foreign", "never-was"} {
+		if _, err := h.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var left appsv1.DeploymentList
+	if err := h.api.List(t.Context(), &left); err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 0, len(left.Items))
+	for i := range left.Items {
+		names = append(names, left.Items[i].Name)
+	}
+	slices.Sort(names)
+	if want := []string{"berth-scheduler", "berth-scheduler-foreign"}; !slices.Equal(names, want) {
+		t.Errorf("the Deployments %q are left, want %q", names, want)
+	}
+}
