@@ -15,10 +15,10 @@ import (
 func newDemoCommand(options *world.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Show what Berth does in ten steps, check each, and clean up",
-		Long: `Show what Berth does on real objects: a Deployment of which beijing gets two replicas for every three in hangzhou, and
-three licences that are never given to four pods.
-Each of the ten steps is checked; the command fails at the first that does not come out as promised.`,
+		Short: "Show what Berth does in thirteen steps, check each, and clean up",
+		Long: `Show what Berth does on real objects: a Deployment of which beijing gets two replicas for every three in hangzhou,
+three licences that are never given to four pods, and three schedulers of which one is killed while it places pods.
+Each of the thirteen steps is checked; the command fails at the first that does not come out as promised.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// The steps speak of two clusters, whose nodes hold all replicas.

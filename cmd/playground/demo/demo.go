@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo shows what Berth does in ten steps on real objects, and checks each of them.
+// Package demo shows what Berth does in thirteen steps on real objects, and checks each of them.
 package demo
 
 import (
@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/cmd/playground/world"
+	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 )
 
@@ -52,6 +53,9 @@ type demo struct {
 	clusterOf map[string]string
 	// exited delivers a program that ended by itself.
 	exited <-chan error
+	world  *world.World
+	// third is the scheduler that is started by hand.
+	third *controlplane.Process
 }
 
 // Run shows all steps in the world, which must have the Clusters with NodesPerCluster nodes each. It writes tables and
@@ -60,7 +64,7 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	// Ends the watches of a step that failed.
 	defer cancel()
-	d := &demo{client: w.Client, berth: w.Berth, out: out, exited: w.Exited()}
+	d := &demo{client: w.Client, berth: w.Berth, out: out, exited: w.Exited(), world: w}
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
@@ -75,6 +79,9 @@ func Run(ctx context.Context, w *world.World, out io.Writer) error {
 		{"end one of the pods that hold a licence", d.release},
 		{"start a pod of high priority in the other cluster", d.preempt},
 		{"divide a bundle of two workloads by free room", d.divideBundle},
+		{"let three schedulers share twelve clusters", d.shareClusters},
+		{"kill one of them while 120 pods become 240", d.killScheduler},
+		{"take another one out of service", d.retireScheduler},
 	}
 	summary := make([]string, 0, len(steps))
 	for i, s := range steps {

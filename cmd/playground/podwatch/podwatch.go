@@ -47,6 +47,8 @@ type Seen struct {
 	Evicted int
 	// Gone are the pods that were deleted, in the order of their end.
 	Gone []Gone
+	// Rebound are the names of pods that changed their node after they had got one.
+	Rebound []string
 }
 
 // Recorder watches pods. All its methods may be called concurrently.
@@ -116,7 +118,7 @@ func (r *Recorder) Stop(ctx context.Context) (Seen, error) {
 	}
 	seen := r.seen
 	seen.Evicted = len(r.evicted)
-	seen.Gone = slices.Clone(seen.Gone)
+	seen.Gone, seen.Rebound = slices.Clone(seen.Gone), slices.Clone(seen.Rebound)
 	return seen, nil
 }
 
@@ -145,6 +147,9 @@ func (r *Recorder) record(event watch.Event) {
 	}
 	if isEvicted(pod) {
 		r.evicted[pod.UID] = true
+	}
+	if before := r.pods[pod.UID]; before != nil && before.Spec.NodeName != "" && before.Spec.NodeName != pod.Spec.NodeName {
+		r.seen.Rebound = append(r.seen.Rebound, pod.Name)
 	}
 	if event.Type == watch.Deleted {
 		delete(r.pods, pod.UID)
@@ -214,5 +219,6 @@ func (s Seen) String() string {
 		}
 		names = append(names, fmt.Sprintf("%s on %s (%s)", gone.Name, gone.Node, how))
 	}
-	return fmt.Sprintf("at least %d pods were ready, %d evicted, gone: %s", s.MinReady, s.Evicted, strings.Join(names, ", "))
+	return fmt.Sprintf("at least %d pods were ready, %d evicted, gone: %s, bound twice: %s",
+		s.MinReady, s.Evicted, strings.Join(names, ", "), strings.Join(s.Rebound, ", "))
 }

@@ -44,6 +44,11 @@ func terminating(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
+func on(node string, p *corev1.Pod) *corev1.Pod {
+	p.Spec.NodeName = node
+	return p
+}
+
 func event(kind watch.EventType, object runtime.Object) watch.Event {
 	return watch.Event{Type: kind, Object: object}
 }
@@ -76,6 +81,11 @@ func TestRecorder(t *testing.T) {
 			want: podwatch.Seen{
 				MinReady: 1, Evicted: 1, Gone: []podwatch.Gone{{Name: "a", Node: "node-of-a", Evicted: true}},
 			},
+		},
+		"a pod changes its node": {
+			events: []watch.Event{event(watch.Modified, on("other", pod("b", 3, ready)))},
+			end:    []*corev1.Pod{start[0], pod("b", 3, ready)},
+			want:   podwatch.Seen{MinReady: 2, Rebound: []string{"b"}},
 		},
 		"a pod is deleted": {
 			events: []watch.Event{event(watch.Deleted, terminating(pod("b", 3, ready)))},

@@ -21,12 +21,12 @@ import (
 )
 
 var _ = Describe("berth-playground demo", func() {
-	It("shows ten steps and leaves nothing behind", func(ctx SpecContext) {
+	It("shows thirteen steps and leaves nothing behind", func(ctx SpecContext) {
 		p := start(ctx, "demo")
 		Eventually(p.exited, demoTimeout, poll).Should(Receive(BeZero()), p.String)
 		out := p.String()
 		for _, line := range []string{
-			"Step 1 of 10", "Step 10 of 10", "What was seen",
+			"Step 1 of 13", "Step 13 of 13", "What was seen",
 			"beijing 2, hangzhou 3, all Running",
 			"beijing 4, hangzhou 6; none of the first 5 pods moved",
 			"no pod was evicted, pod-deletion-cost did it",
@@ -36,6 +36,9 @@ var _ = Describe("berth-playground demo", func() {
 			"3 of 5 pods run; the others say that matlab is used up",
 			"made way for urgent on beijing-",
 			"all 8 pods of the bundle run where the Subscription says: beijing and hangzhou",
+			"no scheduler has more than 1.1 times its share of the clusters; 120 pods exactly as shared out, placed by s1 ",
+			"the 5 clusters of s3 moved and 0 of the others; all 240 pods run, exactly as shared out, none bound twice",
+			"s1 has all 12 clusters, s2 is gone and its process stopped; no pod noticed",
 		} {
 			Expect(out).To(ContainSubstring(line))
 		}
