@@ -55,6 +55,8 @@ type Reconciler struct {
 	Live client.Reader
 	// Leases takes the Leases of schedulers that have died.
 	Leases *scheduler.Leases
+
+	drains drains
 }
 
 // SetupWithManager registers the controller.
@@ -119,8 +121,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Resu
 		return reconcile.Result{}, err
 	}
 	errFence := p.fence(ctx, desired)
-	records, _ := home.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
-	unsettled, err := p.writeClusters(ctx, desired, records)
+	records, steps := home.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
+	unsettled, err := p.writeClusters(ctx, desired, records, steps)
+	bound.set(p.sortedNames(), records)
 	commons, errCommons := p.commons(ctx)
 	leaving, errFinal := p.finalize(ctx, records)
 	result := reconcile.Result{}
@@ -179,7 +182,9 @@ func recordOf(c *berthv1alpha1.Cluster) home.Record {
 }
 
 // writeClusters writes what has changed, and says whether more is to come.
-func (p *pass) writeClusters(ctx context.Context, desired []string, records []home.Record) (unsettled bool, err error) {
+func (p *pass) writeClusters(
+	ctx context.Context, desired []string, records []home.Record, steps []home.Step,
+) (unsettled bool, err error) {
 	errs := make([]error, len(p.clusters))
 	var more atomic.Bool
 	workqueue.ParallelizeUntil(ctx, writers, len(p.clusters), func(i int) {
@@ -191,6 +196,9 @@ func (p *pass) writeClusters(ctx context.Context, desired []string, records []ho
 		if apierrors.IsConflict(err) {
 			more.Store(true) // the cache lags behind, or another controller wrote in between
 			return
+		}
+		if err == nil {
+			p.drains.note(p.clusters[i].Name, steps[i], time.Now())
 		}
 		errs[i] = client.IgnoreNotFound(err)
 		if records[i].Home != desired[i] {
@@ -209,7 +217,7 @@ func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired
 	if record.Moving {
 		after.Status.HomeTransfer = &berthv1alpha1.HomeTransfer{To: record.To}
 	}
-	apimeta.SetStatusCondition(&after.Status.Conditions, p.bound(before, desired, record))
+	apimeta.SetStatusCondition(&after.Status.Conditions, p.condition(before, desired, record))
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
@@ -246,8 +254,8 @@ func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record h
 	return nil
 }
 
-// bound is the condition Bound of a cluster.
-func (p *pass) bound(c *berthv1alpha1.Cluster, desired string, record home.Record) metav1.Condition {
+// condition is the condition Bound of a cluster.
+func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record home.Record) metav1.Condition {
 	condition := metav1.Condition{
 		Type: berthv1alpha1.ClusterBound, Status: metav1.ConditionTrue, ObservedGeneration: c.Generation,
 		Reason: berthv1alpha1.ReasonBound, Message: "scheduler " + record.Home + " places pods on the cluster",
