@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -41,8 +42,8 @@ const (
 	crdTimeout = time.Minute
 )
 
-// prepare makes what the pods of a workload need: the kinds of Berth, a Cluster for each site, a ReplicaSet, whose controller does
-// not run here, and its policy. Then the plugins may read them.
+// prepare makes what the pods of a workload need: the kinds of Berth, a Cluster for each site, a ClusterResource, two ReplicaSets,
+// whose controllers do not run here, and the policy of one of them. Then the plugins may read them.
 func (w *world) prepare(tCtx ktesting.TContext) error {
 	w.mu.Lock()
 	state := w.last
@@ -54,6 +55,9 @@ func (w *world) prepare(tCtx ktesting.TContext) error {
 	if err := createClusters(tCtx); err != nil {
 		return fmt.Errorf("creating Clusters: %w", err)
 	}
+	if err := createUnits(tCtx); err != nil {
+		return fmt.Errorf("creating a ClusterResource: %w", err)
+	}
 	if state != nil {
 		go state.Run(tCtx)
 	}
@@ -61,7 +65,7 @@ func (w *world) prepare(tCtx ktesting.TContext) error {
 	return nil
 }
 
-// followNamespace makes the ReplicaSet and the policy once there is their namespace. Only scheduler_perf can make that: it fails if
+// followNamespace makes the ReplicaSets and the policy once there is their namespace. Only scheduler_perf can make that: it fails if
 // the namespace is there already. The workload waits a moment for this.
 func (w *world) followNamespace(tCtx ktesting.TContext) {
 	err := wait.PollUntilContextCancel(tCtx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -75,7 +79,10 @@ func (w *world) followNamespace(tCtx ktesting.TContext) {
 		err = createPolicy(tCtx)
 	}
 	if err == nil {
-		err = w.createWorkload(tCtx)
+		err = w.createWorkload(tCtx, "web", "pod-owned.yaml")
+	}
+	if err == nil {
+		err = w.createWorkload(tCtx, "other", "pod-other.yaml")
 	}
 	if err != nil && tCtx.Err() == nil {
 		tCtx.Errorf("preparing the workload: %v", err)
@@ -118,6 +125,9 @@ func installCRDs(tCtx ktesting.TContext) error {
 		if err == nil {
 			_, err = berth.BerthV1alpha1().PropagationPolicies(namespace).List(ctx, metav1.ListOptions{})
 		}
+		if err == nil {
+			_, err = berth.BerthV1alpha1().ClusterResources().List(ctx, metav1.ListOptions{})
+		}
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
@@ -125,11 +135,11 @@ func installCRDs(tCtx ktesting.TContext) error {
 	})
 }
 
-// createWorkload makes the ReplicaSet, and a template of its pods.
-func (w *world) createWorkload(tCtx ktesting.TContext) error {
-	labels := map[string]string{"app": "web"}
+// createWorkload makes a ReplicaSet, and a template of its pods.
+func (w *world) createWorkload(tCtx ktesting.TContext, name, template string) error {
+	labels := map[string]string{"app": name}
 	set, err := tCtx.Client().AppsV1().ReplicaSets(namespace).Create(tCtx, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: ptr.To[int32](podsOfWorkload), Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -145,8 +155,32 @@ func (w *world) createWorkload(tCtx ktesting.TContext) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(w.folder, "pod-owned.yaml"),
-		[]byte(strings.ReplaceAll(string(content), "OWNER", string(set.UID))), 0o600)
+	filled := strings.NewReplacer("NAME", name, "OWNER", string(set.UID)).Replace(string(content))
+	return os.WriteFile(filepath.Join(w.folder, template), []byte(filled), 0o600)
+}
+
+// createUnits makes a ClusterResource with a pool for each chosen site, which together have enough for all pods. Its controller,
+// which would copy the capacity to the status, does not run here.
+func createUnits(tCtx ktesting.TContext) error {
+	berth, err := berthClient(tCtx)
+	if err != nil {
+		return err
+	}
+	units := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "unit"}}
+	for s := range chosen {
+		site := fmt.Sprintf("site-%d", s*sites/chosen)
+		units.Spec.Capacity = append(units.Spec.Capacity, berthv1alpha1.ClusterResourceQuantity{
+			Name: site, Quantity: *resource.NewQuantity(2*podsOfWorkload/chosen, resource.DecimalSI),
+			NodeSelector: map[string]string{siteLabel: site},
+		})
+	}
+	made, err := berth.BerthV1alpha1().ClusterResources().Create(tCtx, units, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	made.Status.Capacity, made.Status.Allocatable = units.Spec.Capacity, units.Spec.Capacity
+	_, err = berth.BerthV1alpha1().ClusterResources().UpdateStatus(tCtx, made, metav1.UpdateOptions{})
+	return err
 }
 
 // createClusters makes a Cluster for each site.
