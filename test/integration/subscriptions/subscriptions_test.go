@@ -304,7 +304,6 @@ var _ = Describe("A Subscription", func() {
 		s.cluster(ctx, "a", "4")
 		s.cluster(ctx, "b", "8")
 		s.cluster(ctx, "x", "8")
-		s.deploy(ctx, "web", 6)
 		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
 			one := &berthv1alpha1.SubGroupStrategy{MinClusters: 1}
 			spec.SchedulingBySubGroup = new(true)
@@ -315,6 +314,8 @@ var _ = Describe("A Subscription", func() {
 			spec.Subscribers = append(spec.Subscribers, s.subscriber("x", 0))
 			spec.Subscribers[1].SubGroupStrategy = one
 		})
+		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonFeedsUnknown)
+		s.deploy(ctx, "web", 6)
 		until(ctx, s.where("web"), "b=3 x=3")
 	})
 
