@@ -154,7 +154,7 @@ func newShare(name string, p *Pool, known Scheduler) *share {
 		// What it holds already is a fact, whatever it was granted.
 		if fact := min(sh.report.Limit, p.Allocatable); fact > sh.quantity {
 			sh.cap += fact - sh.quantity
-			sh.quantity = fact
+			sh.quantity, sh.held = fact, max(sh.held, fact)
 		}
 	}
 	return sh

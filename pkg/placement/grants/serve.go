@@ -51,6 +51,11 @@ func (s *step) give(sh *share) {
 		return
 	}
 	sh.spare = 0
+	if lacks := sh.held - sh.quantity; lacks > 0 {
+		// What it holds nobody else can have.
+		sh.quantity += lacks
+		sh.cap += lacks
+	}
 	rest := min(need, available)
 	rest -= s.restore(sh, rest)
 	fromRoom := min(rest, s.room)
