@@ -97,6 +97,9 @@ func (s *State) runHomes(ctx context.Context, base *base) {
 			return node
 		},
 		Waiting: func() []*corev1.Pod { return base.owners.Pending("") }, Wake: s.wake,
+		Tell: func(regarding *corev1.ObjectReference, reason, note string) {
+			base.handle.EventRecorder().Eventf(regarding, nil, corev1.EventTypeNormal, reason, "Sharing", "%s", note)
+		},
 	})
 }
 

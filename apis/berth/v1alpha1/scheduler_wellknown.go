@@ -64,4 +64,10 @@ const (
 
 	// ReasonNoTemplate says that a managed Scheduler cannot be started because there is no Deployment to copy.
 	ReasonNoTemplate = "NoTemplate"
+
+	// ReasonStandsBack is the event that a berth-scheduler without a name places no pods because there is a Scheduler.
+	ReasonStandsBack = "StandsBack"
+
+	// ReasonTakesOver is the event that the last Scheduler has gone, so that a berth-scheduler without a name places all pods.
+	ReasonTakesOver = "TakesOver"
 )

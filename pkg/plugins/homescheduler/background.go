@@ -51,16 +51,18 @@ type Background struct {
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
+	// Tell records an event.
+	Tell func(regarding *corev1.ObjectReference, reason, note string)
 }
 
 // Run registers the Scheduler of this process once it is the leader, unless others do, adopts the clusters that come to it, and acknowledges those
 // that it is to give up, until the context ends.
 func (s *Shared) Run(ctx context.Context, b *Background) {
+	go s.Catalog.Run(ctx)
 	if s.Self == "" {
-		s.Catalog.Run(ctx)
+		s.tellRole(ctx, b)
 		return
 	}
-	go s.Catalog.Run(ctx)
 	select {
 	case <-ctx.Done():
 		return

@@ -44,6 +44,8 @@ type Homes struct {
 	Leaving bool
 	// Shared is true if there is another scheduler than that of this process. Otherwise this process takes everything.
 	Shared bool
+	// Other is the first by name of the other Schedulers, nil for none.
+	Other *berthv1alpha1.Scheduler
 	// Registered is true if there is a Scheduler for this process, and it is not being deleted.
 	Registered bool
 }
@@ -99,6 +101,9 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 			h.Leaving, h.Spending = !h.Registered, s.Status.Spending
 		} else {
 			h.Shared = true
+			if h.Other == nil || s.Name < h.Other.Name {
+				h.Other = s
+			}
 		}
 		if c := s.Status.Commons; c != nil {
 			h.Clusters[berthv1alpha1.CommonsName] = Home{Scheduler: s.Name, Draining: c.Draining, Revision: c.Revision}

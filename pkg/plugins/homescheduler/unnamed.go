@@ -1,0 +1,50 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package homescheduler
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+const (
+	standsBackNote = "berth-scheduler without --scheduler-name places no pods while there is a Scheduler; give it a name, or stop it"
+	takesOverNote  = "no Scheduler is left, so berth-scheduler without --scheduler-name places all pods again"
+)
+
+// tellRole tells by events whether this process, which is no Scheduler, stands back, for as long as it is the leader. Its pods
+// cannot tell: while it stands back it has none.
+func (s *Shared) tellRole(ctx context.Context, b *Background) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-b.Fence.Opened():
+	}
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	var cause *corev1.ObjectReference // the Scheduler because of which it stands back
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		homes := s.Catalog.Snapshot()
+		switch {
+		case homes == nil || homes.Shared == (cause != nil):
+		case homes.Shared:
+			cause = &corev1.ObjectReference{
+				APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: "Scheduler", Name: homes.Other.Name, UID: homes.Other.UID,
+			}
+			b.Tell(cause, berthv1alpha1.ReasonStandsBack, standsBackNote)
+		default:
+			b.Tell(cause, berthv1alpha1.ReasonTakesOver, takesOverNote)
+			cause = nil
+		}
+	}
+}
