@@ -92,6 +92,7 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches(r'^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$')`,message="must be a custom resource, plural.group, such as crontabs.stable.example.com"
 	CustomResources []string `json:"customResources,omitempty"`
 
 	// provision marks a cluster that does not exist yet and says on which clouds it may be made.

@@ -25,6 +25,7 @@ type ClusterConstraints struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches(r'^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$')`,message="must be a custom resource, plural.group, such as crontabs.stable.example.com"
 	CustomResources []string `json:"customResources,omitempty"`
 }
 

@@ -34,13 +34,20 @@ func TestGeneratedRulesAreThoseOfTheLanguage(t *testing.T) {
 		labels  = "'location is DE', 'location is not DE', 'location in (DE, SK)' or 'location not in (DE, SK)'"
 		metrics = "'load is 5', 'load is not 5', 'load < 5', 'load >= 5' or 'load greater than 5'"
 	)
+	resource := "self.matches(r'" + constraint.CustomResource + "')`,message=\"must be a custom resource, plural.group, such as " +
+		"crontabs.stable.example.com\""
 	files := map[string][]place{
+		filepath.Join("apis", "berth", "v1alpha1", "cluster_types.go"): {
+			{"// customResources [^`]*XValidation:rule=`", resource},
+		},
 		filepath.Join("apis", "berth", "v1alpha1", "constraints_types.go"): {
+			{"// customResources [^`]*XValidation:rule=`", resource},
 			{"// LabelConstraints are [^`]*XValidation:rule=`", rule(constraint.Label, labels)},
 			{"// MetricConstraints are [^`]*XValidation:rule=`", rule(constraint.Metric, metrics)},
 		},
 		filepath.Join("manifests", "base", "admission", "constraints.yaml"): {
 			{`- name: labelPattern\n *expression: >-\n *`, "r'" + constraint.Pattern(constraint.Label) + "'"},
+			{`- name: resourcePattern\n *expression: >-\n *`, "r'" + constraint.CustomResource + "'"},
 			{`- name: metricPattern\n *expression: >-\n *`, "r'" + constraint.Pattern(constraint.Metric) + "'"},
 			{
 				`- name: wrongLabel\n *expression: >-\n *`,

@@ -82,9 +82,7 @@ func (w *Wish) read(key, text string) error {
 	case berthv1alpha1.ClusterMetricConstraintAnnotation:
 		w.Constraints.Metrics, err = parseParts(constraint.Metric, parts)
 	default:
-		for _, p := range parts {
-			w.Constraints.CustomResources = append(w.Constraints.CustomResources, strings.TrimSpace(p.text))
-		}
+		w.Constraints.CustomResources, err = resourcesOf(parts)
 	}
 	return err
 }
@@ -132,17 +130,36 @@ func splitList(text string) ([]piece, error) {
 	return parts, nil
 }
 
+// resourcesOf reads the parts of an annotation that names custom resources.
+func resourcesOf(parts []piece) ([]string, error) {
+	names := make([]string, 0, len(parts))
+	for _, p := range parts {
+		text := strings.TrimLeft(p.text, " \t")
+		name := strings.TrimRight(text, " \t")
+		if err := constraint.CheckCustomResource(name); err != nil {
+			return nil, inAnnotation(err, p.offset+len(p.text)-len(text))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// inAnnotation moves the column of a mistake by the characters before the text that has it.
+func inAnnotation(err error, offset int) error {
+	var mistake *constraint.SyntaxError
+	if errors.As(err, &mistake) {
+		return &constraint.SyntaxError{Column: mistake.Column + offset, Message: mistake.Message}
+	}
+	return err
+}
+
 // parseParts reads the parts of an annotation. A mistake has its column in the whole annotation.
 func parseParts(kind constraint.Kind, parts []piece) ([]*constraint.Constraint, error) {
 	parsed := make([]*constraint.Constraint, 0, len(parts))
 	for _, p := range parts {
 		c, err := constraint.Parse(kind, p.text)
-		var mistake *constraint.SyntaxError
-		if errors.As(err, &mistake) {
-			return nil, &constraint.SyntaxError{Column: mistake.Column + p.offset, Message: mistake.Message}
-		}
 		if err != nil {
-			return nil, err
+			return nil, inAnnotation(err, p.offset)
 		}
 		parsed = append(parsed, c)
 	}

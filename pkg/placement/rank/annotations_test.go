@@ -29,6 +29,7 @@ func TestParseAnnotations(t *testing.T) {
 		"an unknown ranking": {annotations: map[string]string{"berth.dev/cluster-ranking": "x"}, wantErr: `annotation berth.dev/cluster-ranking: expected "metrics", found "x"`},
 		"a mistake far back": {annotations: map[string]string{metric: "ö<1;\nb<c"}, wantErr: "annotation berth.dev/cluster-metric-constraint: column 1: "},
 		"its column":         {annotations: map[string]string{metric: "a<1;\nb<c"}, wantErr: "annotation berth.dev/cluster-metric-constraint: column 8: "},
+		"no group":           {annotations: map[string]string{resource: "a.b;\n crontabs"}, wantErr: "annotation berth.dev/cluster-resource-constraint: column 7: expected a custom resource"},
 		"blanks":             {annotations: map[string]string{resource: " "}, wantErr: "annotation berth.dev/cluster-resource-constraint: column 1: expected"},
 	}
 	for name, tc := range tests {

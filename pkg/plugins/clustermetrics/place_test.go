@@ -75,7 +75,7 @@ func TestConstraintsThatCannotBeUnderstood(t *testing.T) {
 		"one on a second line":    {[]string{byLabel, "location is DE\ntier ~ 1"}, "column 21"},
 		"nothing":                 {[]string{byLabel, " ; "}, "column 1: expected a constraint"},
 		"too many":                {[]string{byMetric, strings.Repeat("a<1;", 21)}, "column 81: there are more than 20"},
-		"too long":                {[]string{byLabel, strings.Repeat("x", 30_000)}, "it has more than 20480 bytes"},
+		"too long":                {[]string{byLabel, strings.Repeat("x", 30_000)}, "it has more than 20480 characters"},
 		"an unbalanced bracket":   {[]string{byLabel, "location in (DE"}, "column 16"},
 		"a script of its own":     {[]string{byLabel, "ort ist 柏林"}, "column 5"},
 		"an unknown kind of rank": {[]string{ranking, "price"}, `annotation berth.dev/cluster-ranking: expected "metrics", found "price"`},

@@ -61,6 +61,8 @@ var _ = Describe("A pod with constraints on its cluster", func() {
 		Entry("a label", byLabel, "location is DE"),
 		Entry("several", byLabel, "location in (DE, SK);\n tier not in (gold)\r\n;;", byMetric, "load<5;price >= .5", byRanking, "metrics"),
 		Entry("a resource", byResource, "crontabs.stable.example.com\nb.c"),
+		Entry("a resource without a group", byResource, "crontabs"),
+		Entry("the second of several resources", byResource, "crontabs.stable.example.com;\n\t Crontabs.b \r\n"),
 		Entry("words of the language", byLabel, "is is is; in in (in)"),
 		Entry("a misspelt operator", byLabel, "location si DE"),
 		Entry("the second of a list", byLabel, "location is DE; tier ~ 1"),
