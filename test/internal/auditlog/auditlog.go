@@ -59,8 +59,8 @@ func (l *Log) Flags() []string {
 type Request struct {
 	User, Verb string
 	// Resource is what was asked for, with the subresource after a slash.
-	Resource  string
-	Namespace string
+	Resource        string
+	Namespace, Name string
 	// Code is the HTTP status.
 	Code int
 }
@@ -105,7 +105,7 @@ func parse(line []byte) (Request, error) {
 		Verb string
 		User struct{ Username string }
 		// ObjectRef is absent in requests that are about no object.
-		ObjectRef      struct{ Resource, Subresource, Namespace string }
+		ObjectRef      struct{ Resource, Subresource, Namespace, Name string }
 		ResponseStatus struct{ Code int }
 	}
 	if err := json.Unmarshal(line, &event); err != nil {
@@ -113,7 +113,7 @@ func parse(line []byte) (Request, error) {
 	}
 	r := Request{
 		User: event.User.Username, Verb: event.Verb, Resource: event.ObjectRef.Resource, Namespace: event.ObjectRef.Namespace,
-		Code: event.ResponseStatus.Code,
+		Name: event.ObjectRef.Name, Code: event.ResponseStatus.Code,
 	}
 	if event.ObjectRef.Subresource != "" {
 		r.Resource += "/" + event.ObjectRef.Subresource

@@ -43,7 +43,7 @@ func TestLogIsReadOnceAndInWholeLines(t *testing.T) {
 	}
 	write(`{"kind":"Event","verb":"create","user":{"username":"s"},"objectRef":{"resource":"pods","namespace":"ns","name":"p",` +
 		`"subresource":"binding"},"responseStatus":{"metadata":{},"code":201}}` + "\n" + `{"verb":"get","user":{"use`)
-	next(auditlog.Request{User: "s", Verb: "create", Resource: "pods/binding", Namespace: "ns", Code: 201})
+	next(auditlog.Request{User: "s", Verb: "create", Resource: "pods/binding", Namespace: "ns", Name: "p", Code: 201})
 	write(`rname":"s"},"objectRef":{"resource":"nodes"},"responseStatus":{"code":200}}` + "\n")
 	next(auditlog.Request{User: "s", Verb: "get", Resource: "nodes", Code: 200})
 	next()

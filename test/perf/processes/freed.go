@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/test/perf/report"
 )
 
@@ -69,11 +68,11 @@ func (w *world) freedPlaces(ctx context.Context, results *report.Processes) erro
 	for round := range w.FreedRounds {
 		for turn := range peers {
 			i := (turn + round) % len(peers)
-			times, err := w.freePlaces(ctx, &peers[i], fmt.Sprintf("freed-%s-%d", peers[i].name, round))
-			if err != nil {
+			f := &results.Freed[i]
+			if err := w.freePlaces(ctx, &peers[i], fmt.Sprintf("freed-%s-%d", peers[i].name, round), f); err != nil {
 				return fmt.Errorf("%s: %w", peers[i].name, err)
 			}
-			results.Freed[i].Milliseconds = append(results.Freed[i].Milliseconds, times)
+			times := f.Milliseconds[len(f.Milliseconds)-1]
 			w.sayf("freed, round %d of %d: %s: p50 %.1f ms, p99 %.1f ms", round+1, w.FreedRounds, peers[i].name,
 				report.Quantile(times, 0.5), report.Quantile(times, 0.99))
 		}
@@ -83,34 +82,55 @@ func (w *world) freedPlaces(ctx context.Context, results *report.Processes) erro
 }
 
 // freePlaces lets pods have all places, and others wait; then it deletes one after the other of those that have a place.
-func (w *world) freePlaces(ctx context.Context, p *peer, namespace string) ([]float64, error) {
+func (w *world) freePlaces(ctx context.Context, p *peer, namespace string, f *report.Freed) error {
 	if err := w.createNamespace(ctx, namespace); err != nil {
-		return nil, err
+		return err
 	}
 	if err := p.create(ctx, w, namespace, p); err != nil {
-		return nil, err
+		return err
 	}
 	b, err := w.watchBindings(ctx, namespace)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer b.stop()
 	process, err := w.run(ctx, &p.program)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	times, err := w.takeTimes(ctx, namespace, b)
+	times, err := w.takeTimes(ctx, p, namespace, b)
 	if err := errors.Join(err, process.Stop(stopGrace)); err != nil {
-		return nil, err
+		return err
 	}
-	return times, w.clear(ctx, namespace)
+	f.Milliseconds = append(f.Milliseconds, times)
+	requests, err := w.requestsOf(p.program.user(), namespace)
+	if err != nil {
+		return err
+	}
+	f.Requests = append(f.Requests, float64(requests)/float64(w.Freed))
+	return w.clear(ctx, namespace)
 }
 
-func (w *world) takeTimes(ctx context.Context, namespace string, b *bindings) ([]float64, error) {
+// requestsOf counts the requests of a user about a namespace that have been logged since the log was read last.
+func (w *world) requestsOf(user, namespace string) (int, error) {
+	logged, err := w.log.Next()
+	if err != nil {
+		return 0, err
+	}
+	requests := 0
+	for i := range logged {
+		if logged[i].User == user && logged[i].Namespace == namespace {
+			requests++
+		}
+	}
+	return requests, nil
+}
+
+func (w *world) takeTimes(ctx context.Context, p *peer, namespace string, b *bindings) ([]float64, error) {
 	if _, err := b.get(ctx, places-1); err != nil {
 		return nil, err
 	}
-	if err := w.awaitRejected(ctx, namespace); err != nil {
+	if err := w.awaitRejected(ctx, p, namespace); err != nil {
 		return nil, err
 	}
 	pace := time.NewTicker(freedEvery)
@@ -139,21 +159,22 @@ func (w *world) takeTimes(ctx context.Context, namespace string, b *bindings) ([
 	return times, nil
 }
 
-// awaitRejected waits until all pods that have no place have been told so.
-func (w *world) awaitRejected(ctx context.Context, namespace string) error {
-	return controlplane.Await(ctx, patience, w.plane.Exited(), func(ctx context.Context) error {
-		pods, err := w.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName="})
+// awaitRejected waits until the scheduler has told all pods that have no place why.
+func (w *world) awaitRejected(ctx context.Context, p *peer, namespace string) error {
+	told := map[string]bool{}
+	return w.await(ctx, func(context.Context) error {
+		logged, err := w.log.Next()
 		if err != nil {
 			return err
 		}
-		told := 0
-		for i := range pods.Items {
-			if len(pods.Items[i].Status.Conditions) > 0 {
-				told++
+		for i := range logged {
+			r := &logged[i]
+			if r.Namespace == namespace && r.User == p.program.user() && r.Verb == "patch" && r.Resource == "pods/status" {
+				told[r.Name] = true
 			}
 		}
-		if told < w.Waiting {
-			return fmt.Errorf("%d of %d waiting pods have been told why", told, w.Waiting)
+		if len(told) < w.Waiting {
+			return fmt.Errorf("%d of %d waiting pods have been told why", len(told), w.Waiting)
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ type Options struct {
 // Usual is what a full run measures, in about four minutes on two processors.
 func Usual() Options {
 	return Options{
-		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 100, FreedRounds: 2,
+		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 75, FreedRounds: 2,
 		Policies: 100, PodsEach: 100, Starts: 3, IdleSeconds: 30,
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -196,30 +195,41 @@ func (w *world) createNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// clear removes what a peer has made in its namespace, and waits until it is gone.
-func (w *world) clear(ctx context.Context, namespace string) error {
+// clear removes what a peer has made in its namespace, and waits until it is gone. A controller may make a pod once more at the last
+// moment, so everything is removed again if it takes long.
+func (w *world) clear(ctx context.Context, namespace string) (err error) {
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0), PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
-	return w.await(ctx, func(ctx context.Context) error {
-		err := errors.Join(
-			w.berth.BerthV1alpha1().PropagationPolicies(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}),
-			w.client.AppsV1().Deployments(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}),
-			w.client.AppsV1().ReplicaSets(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}),
-			w.client.CoreV1().Pods(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}),
-			w.client.ResourceV1().ResourceClaims(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}))
-		if err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-		pods, err := w.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	const again = 3 * time.Second
+	for range patience / again {
+		err = errors.Join(
+			w.berth.BerthV1alpha1().PropagationPolicies(namespace).DeleteCollection(ctx, now, everything),
+			w.client.AppsV1().Deployments(namespace).DeleteCollection(ctx, now, everything),
+			w.client.AppsV1().ReplicaSets(namespace).DeleteCollection(ctx, now, everything),
+			w.client.CoreV1().Pods(namespace).DeleteCollection(ctx, now, everything),
+			w.client.ResourceV1().ResourceClaims(namespace).DeleteCollection(ctx, now, everything))
 		if err != nil {
+			return fmt.Errorf("clearing namespace %s: %w", namespace, err)
+		}
+		err = controlplane.Await(ctx, again, w.plane.Exited(), func(ctx context.Context) error { return w.isClear(ctx, namespace) })
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		claims, err := w.client.ResourceV1().ResourceClaims(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return err
-		}
-		if len(pods.Items)+len(claims.Items) > 0 {
-			return errors.New("there are still pods or claims in namespace " + namespace)
-		}
-		return nil
-	})
+	}
+	return err
+}
+
+// isClear returns an error as long as there is something in a namespace that would go on to occupy the controllers.
+func (w *world) isClear(ctx context.Context, namespace string) error {
+	pods, err := w.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return err
+	}
+	claims, err := w.client.ResourceV1().ResourceClaims(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(pods.Items)+len(claims.Items) > 0 {
+		return errors.New("there are still pods or claims in namespace " + namespace)
+	}
+	return nil
 }

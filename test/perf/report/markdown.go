@@ -45,7 +45,8 @@ const explanation = `
     of the scheduler include what it reads there; what it lists at its start is left out.
   * *freed*: a hundred pods of a Deployment have a place and the others have been told that there is none. Every 50 ms one that
     has a place is deleted, and its ReplicaSet makes a new one, which waits too. The time is that from sending the deletion to
-    seeing in a watch that the next pod is bound.
+    seeing in a watch that the next pod is bound. *requests a place* are all of the scheduler in that time: a binding and an event
+    for the pod that is bound, an event and a change of status for the new one, and more for each that was tried in vain.
   * *controllers*: a first start. No policy and no Cluster has a status, and all pods are where their policies want them. The time
     is that from the start of the process, the lease included, to seeing the last policy whose status is right.
 * **scheduler_perf**: the benchmark of Kubernetes itself. An API server, its load and the scheduler share one process, so a large part

@@ -50,6 +50,8 @@ type Freed struct {
 	Waiting int    `json:"waiting"`
 	// Milliseconds are the times of all deletions, by round.
 	Milliseconds [][]float64 `json:"milliseconds"`
+	// Requests is how many requests of the scheduler the API server has answered for each place, in each round.
+	Requests []float64 `json:"requests"`
 }
 
 // Controllers is what berth-controller-manager costs.
@@ -135,7 +137,7 @@ func (p *Processes) writesTable() table {
 func freedTable(all []Freed) table {
 	t := table{
 		title:   fmt.Sprintf("processes-freed: from a place that becomes free to the next bind, %d pods waiting", all[0].Waiting),
-		headers: []string{"scheduler", "median", "p99", "p99 beyond the first", "p50", "p99", "range of p99", "samples"},
+		headers: []string{"scheduler", "median", "p99", "p99 beyond the first", "p50", "p99", "range of p99", "samples", "requests a place"},
 	}
 	base := pooled(all[0].Milliseconds)
 	for i := range all {
@@ -150,6 +152,7 @@ func freedTable(all []Freed) table {
 			f.Title, number(p50/Quantile(base, 0.5)) + " x", number(p99/Quantile(base, 0.99)) + " x",
 			fmt.Sprintf("%+.1f ms", p99-Quantile(base, 0.99)), fmt.Sprintf("%.1f ms", p50), fmt.Sprintf("%.1f ms", p99),
 			fmt.Sprintf("%.1f to %.1f ms", spread.Least, spread.Most), strconv.Itoa(len(samples)),
+			fmt.Sprintf("%.1f", SpreadOf(f.Requests).Median),
 		})
 	}
 	return t

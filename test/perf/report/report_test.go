@@ -103,7 +103,7 @@ func TestPageComparesProcesses(t *testing.T) {
 		},
 		Freed: []report.Freed{
 			{Title: "A", Waiting: 1000, Milliseconds: [][]float64{{10, 20}, {10, 20}}},
-			{Title: "B", Waiting: 1000, Milliseconds: [][]float64{{20, 60}, {20, 50}}},
+			{Title: "B", Waiting: 1000, Milliseconds: [][]float64{{20, 60}, {20, 50}}, Requests: []float64{4, 5}},
 		},
 		Controllers: &report.Controllers{
 			Policies: 100, Pods: 10000, SyncMilliseconds: []float64{1500, 1600, 1400}, IdleSeconds: 30, IdleWrites: 0,
@@ -116,7 +116,7 @@ func TestPageComparesProcesses(t *testing.T) {
 	for _, want := range []string{
 		"## processes-drain", "1000 nodes", "| B | 0.50 x | 0.50 to 0.50 | 2.00 x | 1.00 ms | 400 | 200 to 600 | 1 MiB | 1 of 200 | 100 |",
 		"| B | 0.50 x | 3.00 | 2.00 | create events 1.00, create pods 1.00 |",
-		"1000 pods waiting", "| B | 2.00 x | 3.00 x | +40.0 ms | 20.0 ms | 60.0 ms | 50.0 to 60.0 ms | 4 |",
+		"1000 pods waiting", "| B | 2.00 x | 3.00 x | +40.0 ms | 20.0 ms | 60.0 ms | 50.0 to 60.0 ms | 4 | 4.5 |",
 		"100 policies, 10000 pods", "1500 ms | 1400 ms to 1600 ms", "in 30 s with nothing to do: writes | 0 |",
 	} {
 		if !strings.Contains(page.String(), want) {
