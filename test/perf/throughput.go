@@ -11,12 +11,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"berth.dev/berth/test/perf/report"
 )
 
-// throughputs runs scheduler_perf with the workloads of an enabled label, each in a cluster of its own. It needs etcd in bin/.
+// workloadsFolder is where scheduler_perf and its workloads are.
+const workloadsFolder = "test/perf/scheduler_perf"
+
+// throughputs runs scheduler_perf with the workloads of an enabled label, again and again in turns. Each run has a process and a
+// cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
 func throughputs(ctx context.Context, label string, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
@@ -27,24 +34,56 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 	if err != nil {
 		return nil, fmt.Errorf("looking for etcd: %w", err)
 	}
+	names, err := workloadNames(filepath.Join(workloadsFolder, "testdata", "workloads.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(folder, "scheduler_perf.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-tags", "schedulerperf", "-o", program, "./"+workloadsFolder)
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building scheduler_perf: %w\n%s", err, lastLines(out, 20))
+	}
 	found := &collection{}
 	for range runs {
-		command := exec.CommandContext(ctx, "go", "test", "-tags", "schedulerperf", "-run", "^$", "-bench", ".", "-benchtime", "1ns",
-			"-timeout", "30m", "./test/perf/scheduler_perf", "-perf-scheduling-label-filter="+label, "-data-items-dir="+folder)
-		// The disk has no part in what is measured, neither for Berth nor for its peers.
-		command.Env = append(os.Environ(), "PATH="+binaries+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+folder,
-			"ETCD_UNSAFE_NO_FSYNC=true", "KUBE_CACHE_MUTATION_DETECTOR=false")
-		if out, err := command.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("running scheduler_perf: %w\n%s", err, lastLines(out, 20))
-		}
-		if err := found.readAll(folder); err != nil {
-			return nil, err
+		for _, name := range names {
+			command := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.benchtime", "1ns", "-test.timeout", "10m",
+				"-test.bench", "^BenchmarkPerfScheduling$/^"+regexp.QuoteMeta(name)+"$",
+				"-perf-scheduling-label-filter="+label, "-data-items-dir="+folder)
+			command.Dir = workloadsFolder
+			// The disk has no part in what is measured, neither for Berth nor for its peers.
+			command.Env = append(os.Environ(), "PATH="+binaries+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+folder,
+				"ETCD_UNSAFE_NO_FSYNC=true", "KUBE_CACHE_MUTATION_DETECTOR=false")
+			if out, err := command.CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("running workload %s of scheduler_perf: %w\n%s", name, err, lastLines(out, 20))
+			}
+			if err := found.readAll(folder); err != nil {
+				return nil, fmt.Errorf("workload %s: %w", name, err)
+			}
 		}
 	}
 	if runs > 0 && len(found.throughputs) == 0 {
 		return nil, errors.New("the results of scheduler_perf tell no throughput")
 	}
 	return found.throughputs, nil
+}
+
+// workloadNames returns the names of the workloads in a file of scheduler_perf, in their order.
+func workloadNames(path string) ([]string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the workloads of scheduler_perf: %w", err)
+	}
+	var cases []struct {
+		Name string `json:"name"`
+	}
+	if err := yaml.Unmarshal(content, &cases); err != nil {
+		return nil, fmt.Errorf("decoding the workloads of scheduler_perf: %w", err)
+	}
+	names := make([]string, len(cases))
+	for i := range cases {
+		names[i] = cases[i].Name
+	}
+	return names, nil
 }
 
 // memoryFolder returns a folder in memory if there is one, and the default otherwise.
