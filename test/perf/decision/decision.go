@@ -12,6 +12,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"time"
 
 	"berth.dev/berth/test/perf/report"
 )
@@ -36,7 +37,7 @@ type Options struct {
 	Rounds int
 	// Turn is how long one turn takes, in milliseconds.
 	Turn int
-	// Placements is how often the whole workload is placed.
+	// Placements is how often the whole workload is placed, by peers that take long once.
 	Placements int
 	// MaxNodes leaves larger scenarios out, unless it is 0.
 	MaxNodes int
@@ -137,10 +138,22 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	}
 	for range o.Placements {
 		for i, contestant := range contestants {
+			if slow(&comparison.Peers[i]) {
+				continue
+			}
 			if err := contestant.placeAll(ctx, l, &comparison.Peers[i]); err != nil {
 				return nil, fmt.Errorf("placing with %s: %w", peers[i].name, err)
 			}
 		}
 	}
 	return comparison, nil
+}
+
+// slowRow is how long a row of placements may take for there to be another one.
+const slowRow = 2 * time.Second
+
+// slow says whether one row of placements has to do for a peer, because it takes so long.
+func slow(p *report.Peer) bool {
+	last := len(p.PlacingNanoseconds) - 1
+	return last >= 0 && p.PlacingNanoseconds[last]*replicas > float64(slowRow.Nanoseconds())
 }
