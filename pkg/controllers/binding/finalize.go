@@ -53,7 +53,7 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 	if !slices.Contains(s.Finalizers, berthv1alpha1.SchedulerFinalizer) {
 		return false, nil
 	}
-	if p.owns(s, records) || alive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed {
+	if p.owns(s, records) || spends(s) {
 		return true, nil
 	}
 	if p.schedulers.Taking() == 0 || len(p.objects) < 2 {
@@ -70,6 +70,11 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
 		return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil
 	}), nil
+}
+
+// spends says whether a Scheduler may give out something of ClusterResources.
+func spends(s *berthv1alpha1.Scheduler) bool {
+	return alive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed
 }
 
 // granted says whether a Scheduler may still give out something of a ClusterResource.

@@ -88,7 +88,10 @@ func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Sche
 		return nil, err
 	}
 	p.place(snapshot)
-	return p, p.listPools(ctx)
+	if err := p.listPools(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func (p *pass) listPods(ctx context.Context) error {

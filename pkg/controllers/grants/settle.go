@@ -78,19 +78,12 @@ func (p *pass) allKeep(ctx context.Context) (bool, error) {
 func (p *pass) settle(ctx context.Context) error {
 	settling := map[string]bool{}
 	for name := range p.grantees() {
-		s := p.objects[name]
-		switch {
-		case s != nil && s.DeletionTimestamp != nil && s.Status.Spending != nil && s.Status.Spending.Closed:
+		finished, err := p.finished(ctx, name)
+		if err != nil {
+			return err
+		}
+		if finished {
 			settling[name] = true
-		case s == nil || !alive(s):
-			taken, err := p.fence(ctx, name)
-			if err != nil {
-				return err
-			}
-			p.unsettled = p.unsettled || !taken
-			if taken {
-				settling[name] = true
-			}
 		}
 	}
 	if len(settling) == 0 {
@@ -108,6 +101,17 @@ func (p *pass) settle(ctx context.Context) error {
 		p.schedulers[name] = grants.Scheduler{Settled: true}
 	}
 	return nil
+}
+
+// finished says whether a scheduler charges nothing any more. Of one that has died that is certain once its Lease has been taken.
+func (p *pass) finished(ctx context.Context, name string) (bool, error) {
+	s := p.objects[name]
+	if s != nil && alive(s) {
+		return s.DeletionTimestamp != nil && s.Status.Spending != nil && s.Status.Spending.Closed, nil
+	}
+	taken, err := p.fence(ctx, name)
+	p.unsettled = p.unsettled || !taken
+	return taken, err
 }
 
 // grantees returns the schedulers that were granted something.

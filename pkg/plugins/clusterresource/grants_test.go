@@ -5,6 +5,7 @@ package clusterresource_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func said(t *testing.T, s *plugintest.Scheduler) []string {
 	}
 	texts := []string{}
 	for _, p := range object.Status.Spending.Pools {
-		text := fmt.Sprint(p.Revision)
+		text := strconv.FormatInt(p.Revision, 10)
 		if p.Limit != nil {
 			text += " limit " + p.Limit.String()
 		}

@@ -47,7 +47,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	p.shared.Waiting.add(pod, s, existing)
 	// Nobody makes way while other schedulers have something left.
-	if ungranted || pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
+	if ungranted || !preempts(pod) {
 		return nil, fwk.NewStatus(p.without(s))
 	}
 	d := p.newDryRun(cycle, pod, s)
@@ -62,6 +62,11 @@ func (p *ClusterResource) PostFilter(
 	}
 	p.carryOut(ctx, pod, plan)
 	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
+}
+
+// preempts says whether others may be made to make way for a pod.
+func preempts(pod *corev1.Pod) bool {
+	return pod.Spec.PreemptionPolicy == nil || *pod.Spec.PreemptionPolicy != corev1.PreemptNever
 }
 
 // candidates returns all nodes, and those on which it may help that pods make way.

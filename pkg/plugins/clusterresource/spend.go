@@ -220,7 +220,7 @@ func (p *spender) write(ctx context.Context, spending *berthv1alpha1.Spending) e
 	}
 	guarded, leave, err := p.Fence.Enter(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // whoever is the leader does it
+		return nil // whoever is the leader does it
 	}
 	defer leave()
 	_, err = p.Berth.BerthV1alpha1().Schedulers().Patch(guarded, p.Grants.self, types.MergePatchType, patch, metav1.PatchOptions{}, "status")

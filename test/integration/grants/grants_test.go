@@ -6,6 +6,7 @@ package grants_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -79,7 +80,7 @@ func createPods(ctx context.Context, namespace, prefix string, count int) {
 		}
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: fmt.Sprint(prefix, i), Annotations: map[string]string{requestKey: fmt.Sprint(units)},
+				Name: fmt.Sprint(prefix, i), Annotations: map[string]string{requestKey: strconv.Itoa(units)},
 			},
 			Spec: corev1.PodSpec{
 				SchedulerName: schedulerproc.Name, AutomountServiceAccountToken: ptr.To(false),

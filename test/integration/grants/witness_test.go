@@ -76,20 +76,20 @@ func (w *witness) follow(
 	})
 }
 
-func (w *witness) breach(format string, args ...any) {
+func (w *witness) breachf(format string, args ...any) {
 	w.breaches = append(w.breaches, fmt.Sprintf(format, args...))
 }
 
 func (w *witness) seePod(kind watch.EventType, object runtime.Object) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
-		w.breach("revisions were lost: %v", object)
+		w.breachf("revisions were lost: %v", object)
 		return
 	}
 	if before := w.pods[pod.UID]; before != nil {
 		w.book(before, -1)
 		if before.Spec.NodeName != "" && before.Spec.NodeName != pod.Spec.NodeName {
-			w.breach("pod %s was bound twice", pod.Name)
+			w.breachf("pod %s was bound twice", pod.Name)
 		}
 	}
 	if kind == watch.Deleted {
@@ -100,7 +100,7 @@ func (w *witness) seePod(kind watch.EventType, object runtime.Object) {
 	w.book(pod, 1)
 	for name, held := range w.held {
 		if held > w.most[name] {
-			w.breach("pods hold %d of %d units of %s at revision %s", held, w.most[name], name, pod.ResourceVersion)
+			w.breachf("pods hold %d of %d units of %s at revision %s", held, w.most[name], name, pod.ResourceVersion)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (w *witness) book(pod *corev1.Pod, sign int64) {
 	where, amount, _ := strings.Cut(text, "=")
 	units, err := strconv.ParseInt(amount, 10, 64)
 	if err != nil || pod.Annotations["berth.dev/grantee"] == "" {
-		w.breach("pod %s runs, charged %q", pod.Name, text)
+		w.breachf("pod %s runs, charged %q", pod.Name, text)
 		return
 	}
 	w.grantees[pod.Annotations["berth.dev/grantee"]] = true
@@ -124,7 +124,7 @@ func (w *witness) book(pod *corev1.Pod, sign int64) {
 func (w *witness) seeResource(_ watch.EventType, object runtime.Object) {
 	resource, ok := object.(*berthv1alpha1.ClusterResource)
 	if !ok {
-		w.breach("revisions were lost: %v", object)
+		w.breachf("revisions were lost: %v", object)
 		return
 	}
 	granted, allocatable := map[string]int64{}, map[string]int64{}
@@ -139,7 +139,7 @@ func (w *witness) seeResource(_ watch.EventType, object runtime.Object) {
 	}
 	for name, units := range granted {
 		if units > allocatable[name] {
-			w.breach("%d of %d units of %s/%s are granted at revision %s", units, allocatable[name], resource.Name, name,
+			w.breachf("%d of %d units of %s/%s are granted at revision %s", units, allocatable[name], resource.Name, name,
 				resource.ResourceVersion)
 		}
 	}
