@@ -400,3 +400,47 @@ func TestFeedsOfKindsThatAreNotRead(t *testing.T) {
 		w.want("the policy", selected(w), "Ring *")
 	})
 }
+
+func TestAClusterThatIsRelabelledOrLeaves(t *testing.T) {
+	tests := map[string]func(*world) error{
+		"relabelled": func(w *world) error {
+			c := &berthv1alpha1.Cluster{}
+			if err := w.client.Get(t.Context(), client.ObjectKey{Name: "b"}, c); err != nil {
+				return err
+			}
+			c.Labels["site"] = "elsewhere"
+			return w.client.Update(t.Context(), c)
+		},
+		"deleted": func(w *world) error {
+			return w.client.Delete(t.Context(), &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}})
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("a", 6)
+			w.site("b", 6)
+			w.deploy("web", 6)
+			w.subscribe("shop", []string{"web"}, func(s *berthv1alpha1.Subscription) {
+				s.Spec.Subscribers[0].ClusterAffinity.MatchExpressions = []metav1.LabelSelectorRequirement{
+					{Key: "site", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"elsewhere"}},
+				}
+			})
+			w.pass()
+			w.runAsDivided("shop")
+			w.want("the status", w.told("shop"), "web a=3 b=3")
+			if err := change(w); err != nil {
+				t.Fatal(err)
+			}
+			w.pass()
+			w.deploy("web", 7)
+			w.pass()
+			if got := w.reason("shop", "Degraded"); name == "relabelled" && got != "ClusterLost" {
+				t.Errorf("Degraded while pods linger is %s", got)
+			}
+			w.stop("web", "b", 3)
+			w.pass()
+			w.want("the status without b", w.told("shop"), "web a=6 -1")
+		})
+	}
+}
