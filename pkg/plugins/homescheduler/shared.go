@@ -79,13 +79,7 @@ func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
 	return s.Self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] == s.Self
 }
 
-// mine says whether this process alone places pods on the cluster.
-func (s *Shared) mine(homes *catalog.Homes, cluster string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mineLocked(homes, cluster)
-}
-
+// mineLocked says whether this process alone places pods on the cluster. The caller holds the lock.
 func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
 	h, bound := homes.Clusters[cluster]
 	if !bound || h.Scheduler != s.Self || h.Draining {
