@@ -51,6 +51,16 @@ func runPod(ctx context.Context, client kubernetes.Interface, name string) {
 	}, startTimeout, poll).Should(Succeed())
 }
 
+// eventTold waits until an event of a Scheduler has the reason.
+func eventTold(ctx context.Context, client kubernetes.Interface, reason string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		events, err := client.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "reason=" + reason})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(events.Items).To(ContainElement(HaveField("InvolvedObject.Kind", "Scheduler")))
+	}, startTimeout, poll).Should(Succeed())
+}
+
 var _ = Describe("a managed Scheduler in the playground", func() {
 	It("runs as a process for as long as there is a Scheduler", func(ctx SpecContext) {
 		p := start(ctx, "--clusters=4", "--nodes=1")
@@ -82,6 +92,7 @@ var _ = Describe("a managed Scheduler in the playground", func() {
 		Eventually(func(g Gomega) { bound(g, "a", "b") }, startTimeout, poll).Should(Succeed())
 		Expect(p.schedulerProcesses("a")).To(HaveLen(1))
 		runPod(ctx, client, "first")
+		eventTold(ctx, client, berthv1alpha1.ReasonStandsBack)
 
 		By("starting it again when it ends, as a kubelet does")
 		before := p.schedulerProcesses("b")
@@ -112,6 +123,7 @@ var _ = Describe("a managed Scheduler in the playground", func() {
 		Expect(schedulers.Delete(ctx, "a", metav1.DeleteOptions{})).To(Succeed())
 		Eventually(func() []int { return p.schedulerProcesses("a") }, startTimeout, poll).Should(BeEmpty())
 		runPod(ctx, client, "third")
+		eventTold(ctx, client, berthv1alpha1.ReasonTakesOver)
 
 		By("ending with Ctrl-C while one runs")
 		_, err = schedulers.Create(ctx, &berthv1alpha1.Scheduler{
