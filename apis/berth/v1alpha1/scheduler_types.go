@@ -117,8 +117,8 @@ type SchedulerStatus struct {
 
 	ClusterUnion `json:",inline"`
 
-	// commons is present while the scheduler looks after what belongs to no cluster: nodes outside all clusters, and the pods
-	// that ask for ClusterResources. One scheduler does.
+	// commons is present while the scheduler looks after what belongs to no cluster: nodes outside all clusters. One scheduler
+	// does.
 	// +optional
 	Commons *Commons `json:"commons,omitempty"`
 
