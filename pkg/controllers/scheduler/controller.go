@@ -104,10 +104,15 @@ func ready(s *berthv1alpha1.Scheduler, state State) metav1.Condition {
 
 var errNoTemplate = errors.New("there is no Deployment to copy")
 
-// run makes the Deployment of a managed Scheduler. It goes with its owner.
+// run makes the Deployment of a managed Scheduler, and deletes that of one which is not managed any more. It goes with its owner.
 func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error {
-	if s.Spec.Managed == nil || s.DeletionTimestamp != nil {
+	switch {
+	case s.DeletionTimestamp != nil:
 		return nil
+	case s.Spec.Managed == nil && s.Status.ObservedGeneration == s.Generation:
+		return nil
+	case s.Spec.Managed == nil:
+		return r.remove(ctx, s.Name)
 	}
 	template := &appsv1.Deployment{}
 	if err := r.Live.Get(ctx, r.Template, template); client.IgnoreNotFound(err) != nil {
@@ -142,21 +147,28 @@ func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error 
 // stop deletes the Deployment of a Scheduler that is gone, and so has given everything up. The garbage collector would do it too,
 // but it learns of a new kind only half a minute after its CRD came.
 func (r *Reconciler) stop(ctx context.Context, name string) error {
+	// Another Scheduler may have the name by now.
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: name}, &berthv1alpha1.Scheduler{}); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return r.remove(ctx, name)
+}
+
+// remove deletes the Deployment of a Scheduler, if there is one.
+func (r *Reconciler) remove(ctx context.Context, name string) error {
 	key := types.NamespacedName{Namespace: r.Template.Namespace, Name: berthv1alpha1.DefaultLeasePrefix + name}
 	have := &appsv1.Deployment{}
-	if err := r.Live.Get(ctx, key, have); err != nil {
-		return client.IgnoreNotFound(err)
+	if err := r.Live.Get(ctx, key, have); apierrors.IsNotFound(err) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("reading deployment %s: %w", key, err)
 	}
 	owner := metav1.GetControllerOf(have)
 	if owner == nil || owner.Kind != "Scheduler" || owner.Name != name || have.DeletionTimestamp != nil {
 		return nil
 	}
-	// Another Scheduler may have the name by now, whose Deployment this is.
-	if err := r.Live.Get(ctx, types.NamespacedName{Name: name}, &berthv1alpha1.Scheduler{}); !apierrors.IsNotFound(err) {
-		return client.IgnoreNotFound(err)
-	}
 	err := r.Client.Delete(ctx, have, client.Preconditions{UID: &have.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err = client.IgnoreNotFound(err); err != nil {
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting deployment %s: %w", key, err)
 	}
 	return nil

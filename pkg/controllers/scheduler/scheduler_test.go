@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -238,5 +239,29 @@ func TestAManagedSchedulerThatIsGoneIsStopped(t *testing.T) {
 	slices.Sort(names)
 	if want := []string{"berth-scheduler", "berth-scheduler-foreign"}; !slices.Equal(names, want) {
 		t.Errorf("the Deployments %q are left, want %q", names, want)
+	}
+}
+
+func TestASchedulerThatIsNotManagedAnyMoreIsStopped(t *testing.T) {
+	s := object()
+	s.Generation = 1
+	s.Spec.Managed = &berthv1alpha1.ManagedScheduler{Replicas: 1}
+	h := newHarness(t, s, template())
+	h.look()
+	key := client.ObjectKey{Namespace: "berth-system", Name: "berth-scheduler-a"}
+	if err := h.api.Get(t.Context(), key, &appsv1.Deployment{}); err != nil {
+		t.Fatal(err)
+	}
+	live := &berthv1alpha1.Scheduler{}
+	if err := h.api.Get(t.Context(), client.ObjectKeyFromObject(s), live); err != nil {
+		t.Fatal(err)
+	}
+	live.Generation, live.Spec.Managed = 2, nil
+	if err := h.api.Update(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	h.look()
+	if err := h.api.Get(t.Context(), key, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+		t.Errorf("reading its Deployment: %v, want that it is gone", err)
 	}
 }
