@@ -54,7 +54,7 @@ func named(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) []string {
 }
 
 // plugin returns the plugin as the framework runs it.
-func plugin(t *testing.T, s *plugintest.Scheduler) *clusterresource.ClusterResource {
+func plugin(t testing.TB, s *plugintest.Scheduler) *clusterresource.ClusterResource {
 	t.Helper()
 	for _, extension := range s.Framework.EnqueueExtensions() {
 		if found, ok := extension.(*clusterresource.ClusterResource); ok {

@@ -37,12 +37,13 @@ func newBench(b *testing.B, clusters, nodes int) *bench {
 		policy.Weight(int64(c+1), name)
 		objects = append(objects, plugintest.Site(name))
 	}
-	for n := range nodes {
-		objects = append(objects, plugintest.MakeNode(fmt.Sprintf("site%02d", n%clusters), n).Obj())
-	}
 	replicas := 10 * clusters
 	d, rs := deployment("nginx", int32(replicas))
 	s := plugintest.New(b, append(objects, policy.Obj(), d, rs))
+	logger := klog.FromContext(s.Context())
+	for n := range nodes {
+		s.Cache.AddNode(logger, plugintest.MakeNode(fmt.Sprintf("site%02d", n%clusters), n).Obj())
+	}
 	for i := range replicas / 2 {
 		s.Add(plugintest.MakePodOf(rs, i).Node(fmt.Sprintf("site%02d-%d", i%nodes%clusters, i%nodes)).Obj())
 	}
@@ -81,7 +82,7 @@ func BenchmarkPreFilterAndPreScoreSkip(b *testing.B) {
 
 func BenchmarkPreFilter(b *testing.B) {
 	for _, clusters := range []int{2, 10, 50} {
-		for _, nodes := range []int{100, 1000, 5000} {
+		for _, nodes := range []int{100, 1000, 5000, 50000} {
 			b.Run(fmt.Sprintf("clusters=%d/nodes=%d", clusters, nodes), func(b *testing.B) {
 				x := newBench(b, clusters, nodes)
 				ctx := x.Context()
