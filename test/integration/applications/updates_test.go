@@ -6,6 +6,7 @@ package applications_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -63,7 +64,7 @@ func follow(stream watch.Interface, handle func(watch.Event)) (end func()) {
 	}
 }
 
-// versions returns the versions of what a decision writes: the Application, its policy and its workload.
+// versions returns what a decision writes: the version of the Application, and what its policy and its workload ask for.
 func (s *site) versions(ctx context.Context) map[string]string {
 	GinkgoHelper()
 	found := map[string]string{"application": s.app(ctx).ResourceVersion}
@@ -74,7 +75,8 @@ func (s *site) versions(ctx context.Context) map[string]string {
 	}
 	deployment, err := client.AppsV1().Deployments(s.namespace).Get(ctx, "front", metav1.GetOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	found["deployment"] = deployment.ResourceVersion
+	// Its status is written by the Deployment controller, some time after its pods are ready.
+	found["deployment"] = fmt.Sprint(deployment.UID, deployment.Generation)
 	return found
 }
 
