@@ -11,6 +11,7 @@ import (
 // controllers are all that run. The node lifecycle controller is not among
 // them: it would taint nodes that no kubelet keeps alive.
 var controllers = []string{
+	"clusterrole-aggregation-controller",
 	"cronjob-controller",
 	"daemonset-controller",
 	"deployment-controller",
