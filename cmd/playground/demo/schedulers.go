@@ -33,7 +33,7 @@ const crowdBefore, crowdAfter = 120, 240
 
 // quickElection makes the third scheduler count as dead within seconds.
 var quickElection = []string{
-	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+	"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
 }
 
 // shareClusters is step 11: clusters are shared out among schedulers, and each places the pods of its own.
