@@ -73,7 +73,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 		errRun = nil
 	}
 	after := before.DeepCopy()
-	after.Status.ObservedGeneration = before.Generation
+	if errRun == nil {
+		after.Status.ObservedGeneration = before.Generation
+	}
 	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
 	if !apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		err = r.Client.Status().Patch(ctx, after, client.MergeFrom(before))
