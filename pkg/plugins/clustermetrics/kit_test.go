@@ -41,7 +41,7 @@ func online(cluster *berthv1alpha1.Cluster, status metav1.ConditionStatus) *bert
 }
 
 // newSites returns a scheduler that knows the Clusters, with one node in each, and a node in none of them.
-func newSites(t *testing.T, clusters ...*berthv1alpha1.Cluster) *plugintest.Scheduler {
+func newSites(t testing.TB, clusters ...*berthv1alpha1.Cluster) *plugintest.Scheduler {
 	t.Helper()
 	objects := []runtime.Object{plugintest.MakeNode("nowhere", 0).Obj()}
 	for _, cluster := range clusters {

@@ -115,7 +115,7 @@ func podLists(s *plugintest.Scheduler) int {
 	return n
 }
 
-func pluginOf(t *testing.T, s *plugintest.Scheduler) *homescheduler.HomeScheduler {
+func pluginOf(t testing.TB, s *plugintest.Scheduler) *homescheduler.HomeScheduler {
 	t.Helper()
 	for _, plugin := range s.Framework.PreEnqueuePlugins() {
 		if p, ok := plugin.(*homescheduler.HomeScheduler); ok {
