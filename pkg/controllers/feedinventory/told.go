@@ -36,7 +36,7 @@ func (r *Reconciler) tell(before *berthv1alpha1.Subscription, parsed *metav1.Con
 		}
 		r.recorder.Eventf(before, nil, corev1.EventTypeWarning, parsed.Reason, actionRead, "%s", note)
 	case old != nil:
-		r.recorder.Eventf(before, nil, corev1.EventTypeNormal, parsed.Reason, actionRead, "it is known of all feeds what they need")
+		r.recorder.Eventf(before, nil, corev1.EventTypeNormal, parsed.Reason, actionRead, allKnown)
 	}
 }
 

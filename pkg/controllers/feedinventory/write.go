@@ -162,6 +162,9 @@ func feedStatuses(before []berthv1alpha1.FeedStatus, findings []finding) []berth
 	return list
 }
 
+// allKnown is the message when nothing is missing.
+const allKnown = "it is known of all feeds what they need"
+
 // told is how many feeds in trouble a condition names.
 const told = 3
 
@@ -177,7 +180,9 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 		}
 	}
 	if missing == 0 {
-		return metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed}
+		return metav1.Condition{
+			Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed, Message: allKnown,
+		}
 	}
 	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, "; "))
 	if missing > told {

@@ -6,6 +6,7 @@ package subscription_test
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -443,4 +444,30 @@ func TestAClusterThatIsRelabelledOrLeaves(t *testing.T) {
 			w.want("the status without b", w.told("shop"), "web a=6 -1")
 		})
 	}
+}
+
+func TestAStatefulSetStaysWhileItIsDividedByRoom(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 6)
+	w.create(&appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db", UID: "db"},
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}},
+		},
+	})
+	set := berthv1alpha1.Feed{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
+	w.subscribe("shop", nil, func(s *berthv1alpha1.Subscription) { s.Spec.Feeds = []berthv1alpha1.Feed{set} })
+	mode := func() string {
+		t.Helper()
+		w.pass()
+		p := &berthv1alpha1.PropagationPolicy{}
+		if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName("shop", &set)}, p); err != nil {
+			t.Fatal(err)
+		}
+		return string(p.Spec.Rebalance.Mode)
+	}
+	w.want("the mode by room", mode(), "Never")
+	w.change("shop", func(s *berthv1alpha1.Subscription) { static(map[string]int32{"a": 1})(s) })
+	w.want("the mode by weight", mode(), "")
+	w.want("the mode of a second pass", mode(), "")
 }

@@ -121,12 +121,18 @@ func (m *member) policyOf(f *feed) (policy *berthv1alpha1.PropagationPolicy, kee
 		weights, divided = m.seats(f.shares), strconv.FormatInt(*f.wanted, 10)
 	}
 	policy = m.newPolicy(f.ref, weights, divided)
-	if m.dynamic() && f.ref.Kind == "StatefulSet" {
+	if m.dynamic() && setsMode(policy) {
 		// The ordinal is the seat, and the order of the seats depends on all shares: with another share ordinals would move that
 		// run where there is a place for as many.
 		policy.Spec.Rebalance.Mode = berthv1alpha1.RebalanceNever
 	}
 	return policy, true
+}
+
+// setsMode says whether Berth sets the mode of a policy while it divides by room: that of a StatefulSet.
+func setsMode(policy *berthv1alpha1.PropagationPolicy) bool {
+	selectors := policy.Spec.ResourceSelectors
+	return len(selectors) == 1 && selectors[0].Kind == "StatefulSet"
 }
 
 func (m *member) newPolicy(
@@ -213,8 +219,12 @@ func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1a
 	maps.Copy(after.Annotations, policy.Annotations)
 	after.Spec.ResourceSelectors = policy.Spec.ResourceSelectors
 	after.Spec.Placement.StaticWeightList = policy.Spec.Placement.StaticWeightList
-	if policy.Spec.Rebalance.Mode != "" {
+	switch {
+	case policy.Spec.Rebalance.Mode != "":
 		after.Spec.Rebalance.Mode = policy.Spec.Rebalance.Mode
+	case setsMode(existing) && existing.Annotations[berthv1alpha1.DividedAnnotation] != anyNumber &&
+		policy.Annotations[berthv1alpha1.DividedAnnotation] == anyNumber:
+		after.Spec.Rebalance.Mode = "" // It was for dividing by room.
 	}
 	if apiequality.Semantic.DeepEqual(existing.Spec, after.Spec) && maps.Equal(existing.Annotations, after.Annotations) &&
 		apiequality.Semantic.DeepEqual(existing.OwnerReferences, after.OwnerReferences) {

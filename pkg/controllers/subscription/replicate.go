@@ -33,6 +33,9 @@ func copyable(ref *berthv1alpha1.Feed) bool {
 func (m *member) replicate(f *feed) {
 	if m.problem != nil || f.wanted == nil {
 		f.shares = f.before
+		if m.problem == nil && f.observed != nil && len(m.clusters) > 1 {
+			f.missing = notCopiedText(f.ref) // It has pods.
+		}
 		return
 	}
 	home := m.home(f)
@@ -43,7 +46,7 @@ func (m *member) replicate(f *feed) {
 			continue
 		}
 		if !copyable(f.ref) {
-			f.missing = fmt.Sprintf("objects of kind %s are not copied: it runs in one Cluster", f.ref.Kind)
+			f.missing = notCopiedText(f.ref)
 			continue
 		}
 		ref := *f.ref
@@ -57,6 +60,10 @@ func (m *member) replicate(f *feed) {
 		f.shares[c.name] = replicas
 		f.copied += replicas
 	}
+}
+
+func notCopiedText(ref *berthv1alpha1.Feed) string {
+	return fmt.Sprintf("objects of kind %s are not copied: it runs in one Cluster", ref.Kind)
 }
 
 // ready returns the number of ready pods of a workload.
