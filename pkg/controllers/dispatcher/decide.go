@@ -88,7 +88,7 @@ func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 		if len(allowed) > 1 && p.inVain(pod) {
 			delete(allowed, present)
 		}
-		p.assign(pod, p.choose(pod, allowed))
+		p.assign(pod, p.choose(pod, p.withRoom(pod, allowed)))
 	}
 	if group != "" && p.next[pod.UID] != nil {
 		p.groups[group] = p.next[pod.UID].home
@@ -99,7 +99,7 @@ func (p *pass) decidePod(pod *corev1.Pod, only map[string]bool) {
 // to be told so by somebody.
 func (p *pass) allowed(pod *corev1.Pod, only map[string]bool) map[string]bool {
 	allowed := map[string]bool{}
-	if draws := p.draws(pod); draws != nil || p.selective(pod) {
+	if draws := p.draws(pod, false); draws != nil || p.selective(pod) {
 		p.admitted(pod, draws, allowed)
 	} else {
 		for _, name := range p.order {

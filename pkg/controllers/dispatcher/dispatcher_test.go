@@ -231,6 +231,19 @@ func TestOtherPods(t *testing.T) {
 			}),
 			pod("p", licensed), "b",
 		},
+		"who asks for a ClusterResource goes where something is left of it": {
+			two(&berthv1alpha1.ClusterResource{
+				ObjectMeta: metav1.ObjectMeta{Name: "licence"},
+				Status: berthv1alpha1.ClusterResourceStatus{
+					Allocatable: []berthv1alpha1.ClusterResourceQuantity{
+						{Name: "c1", Quantity: resource.MustParse("5"), NodeSelector: map[string]string{"site": "c1"}},
+						{Name: "c3", Quantity: resource.MustParse("5"), NodeSelector: map[string]string{"site": "c3"}},
+					},
+					Allocated: []berthv1alpha1.PoolAllocation{{Name: "c1"}, {Name: "c3", Free: resource.MustParse("1")}},
+				},
+			}),
+			pod("p", licensed), "b",
+		},
 		"who asks for a ClusterResource that does not exist goes anywhere": {two(), pod("p", licensed), "a"},
 		"pods of other schedulers are left alone": {
 			two(), pod("p", func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), "",

@@ -39,8 +39,9 @@ type pass struct {
 	next    map[types.UID]*wait
 	changes []change
 	reaches reaches
-	// pools are those of ClusterResources, by the name of these.
+	// pools are those of ClusterResources, by the name of these, and left is what is left of each.
 	pools map[string]*pool.Resource
+	left  map[string][]int64
 }
 
 // candidate is a scheduler with what it has to do.

@@ -6,6 +6,7 @@ package dispatcher
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -26,17 +27,48 @@ func (p *pass) listPools(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing cluster resources: %w", err)
 	}
-	p.pools = make(map[string]*pool.Resource, len(list.Items))
+	p.pools, p.left = make(map[string]*pool.Resource, len(list.Items)), make(map[string][]int64, len(list.Items))
 	for i := range list.Items {
 		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			p.pools[usable.Name()] = usable
+			p.pools[usable.Name()], p.left[usable.Name()] = usable, leftOf(&list.Items[i], usable)
 		}
 	}
 	return nil
 }
 
-// draws returns what tells the nodes that are in a pool of everything that the pod asks for; nil if it asks for nothing.
-func (p *pass) draws(pod *corev1.Pod) func(*corev1.Node) bool {
+// leftOf returns what is left of each pool, as far as it was counted.
+func leftOf(object *berthv1alpha1.ClusterResource, usable *pool.Resource) []int64 {
+	left := make([]int64, len(usable.Pools()))
+	for i := range left {
+		left[i] = usable.Pools()[i].Allocatable
+	}
+	for i := range object.Status.Allocated {
+		counted := &object.Status.Allocated[i]
+		if at, known := usable.Index(counted.Name); known {
+			left[at] = min(left[at], pool.UnitsUp(counted.Free, usable.Unit()))
+		}
+	}
+	return left
+}
+
+// withRoom returns those of the homes that have nodes whose pools have enough left for the pod; all of them if there is none.
+func (p *pass) withRoom(pod *corev1.Pod, allowed map[string]bool) map[string]bool {
+	draws := p.draws(pod, true)
+	if draws == nil {
+		return allowed
+	}
+	roomy := map[string]bool{}
+	p.admitted(pod, draws, roomy)
+	maps.DeleteFunc(roomy, func(name string, _ bool) bool { return !allowed[name] })
+	if len(roomy) == 0 {
+		return allowed
+	}
+	return roomy
+}
+
+// draws returns what tells the nodes that are in a pool of everything that the pod asks for, and with room in pools that have enough
+// left; nil if it asks for nothing.
+func (p *pass) draws(pod *corev1.Pod, room bool) func(*corev1.Node) bool {
 	if !demand.Asks(pod) {
 		return nil
 	}
@@ -46,7 +78,15 @@ func (p *pass) draws(pod *corev1.Pod) func(*corev1.Node) bool {
 	}
 	return func(node *corev1.Node) bool {
 		for _, request := range requests {
-			if known := p.pools[request.Resource]; known != nil && len(known.Select(node.Labels)) == 0 {
+			known := p.pools[request.Resource]
+			if known == nil {
+				continue
+			}
+			pools, units, left := known.Select(node.Labels), int64(0), p.left[request.Resource]
+			if room {
+				units = pool.UnitsUp(request.Quantity, known.Unit())
+			}
+			if !known.Admits(pools, func(i int32) int64 { return left[i] }, units) {
 				return false
 			}
 		}
