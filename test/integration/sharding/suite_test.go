@@ -27,9 +27,10 @@ const (
 	poll        = 200 * time.Millisecond
 )
 
-// quickElection makes a dead scheduler count as dead within seconds.
+// quickElection makes a dead scheduler count as dead within seconds. A live one has time enough to renew its lease on a machine that
+// is busy with all of them.
 var quickElection = []string{
-	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=1s",
 }
 
 var (

@@ -22,6 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/placement/home"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -58,21 +59,41 @@ func homes(ctx context.Context) (byHome map[string][]string, settled bool) {
 	return byHome, settled
 }
 
-// settle waits until all clusters are bound to the given schedulers, none of which has more than 1.10 times its share, and returns
-// them by home.
+// settle waits until all clusters are bound as bounded rendezvous hashing shares them out among the given schedulers, none of which
+// has more than 1.10 times its share, and returns them by home. Between two groups that drain, bindings rest too, but not so.
 func settle(ctx context.Context, schedulers ...string) (byHome map[string][]string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		var settled bool
 		byHome, settled = homes(ctx)
 		g.Expect(settled).To(BeTrue())
-		g.Expect(slices.Sorted(maps.Keys(byHome))).To(Equal(slices.Sorted(slices.Values(schedulers))))
-		all := len(homeByCluster(byHome))
+		now := homeByCluster(byHome)
+		g.Expect(now).To(Equal(wantHomes(slices.Sorted(maps.Keys(now)), schedulers)))
 		for name, clusters := range byHome {
-			g.Expect(len(clusters)).To(BeNumerically("<=", (11*all+10*len(schedulers)-1)/(10*len(schedulers))), name)
+			g.Expect(len(clusters)).To(BeNumerically("<=", (11*len(now)+10*len(schedulers)-1)/(10*len(schedulers))), name)
 		}
 	}, timeout, poll).Should(Succeed())
 	return byHome
+}
+
+// wantHomes returns the scheduler of each cluster when nothing is under way.
+func wantHomes(clusters, schedulers []string) map[string]string {
+	GinkgoHelper()
+	ready := home.Schedulers{}
+	for _, name := range schedulers {
+		ready[name] = &home.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
+	}
+	inputs := make([]home.Cluster, len(clusters))
+	for i, name := range clusters {
+		inputs[i].Name = name
+	}
+	desired, err := home.Desired(inputs, ready)
+	Expect(err).NotTo(HaveOccurred())
+	want := map[string]string{}
+	for i, name := range clusters {
+		want[name] = desired[i]
+	}
+	return want
 }
 
 // homeByCluster turns the answer of homes around.
