@@ -147,10 +147,10 @@ func shareAmong(ctx context.Context, names ...string) {
 
 var _ = Describe("grants of several schedulers", Ordered, func() {
 	var (
-		ns      string
-		w       *witness
-		lowered int64
+		ns string
+		w  *witness
 	)
+	const lowered int64 = 5
 
 	BeforeAll(func(ctx SpecContext) {
 		created, err := client.CoreV1().Namespaces().Create(ctx,
@@ -208,7 +208,15 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	})
 
 	It("publishes a smaller pool only when no more than that is granted", func(ctx SpecContext) {
-		lowered = w.heldOf("licences/any")
+		Expect(client.CoreV1().Pods(ns).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
+		Eventually(w.size, timeout, poll).Should(BeZero())
+		granted := int64(0)
+		for _, g := range read(ctx).Status.Grants {
+			if g.Pool == "any" {
+				granted += g.Quantity.Value()
+			}
+		}
+		Expect(granted).To(BeNumerically(">", lowered), "nothing needs to shrink")
 		Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			object := read(ctx)
 			for i := range object.Spec.Capacity {
@@ -226,6 +234,9 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 				}
 			}
 		}, timeout, poll).Should(Succeed())
+		w.lower("licences/any", lowered)
+		createPods(ctx, ns, "fewer", 80)
+		Eventually(w.feasible, longTimeout, poll).Should(BeEmpty())
 	})
 
 	It("takes back what schedulers had that leave, until one gives out everything again", func(ctx SpecContext) {
@@ -240,7 +251,6 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 		Eventually(func() []berthv1alpha1.PoolGrant { return read(ctx).Status.Grants }, timeout, poll).Should(BeEmpty())
 		createPods(ctx, ns, "last", 30)
 		deleteSome(ctx, ns, w, 2)
-		w.lower("licences/any", lowered)
 		Eventually(w.feasible, longTimeout, poll).Should(BeEmpty())
 	})
 })

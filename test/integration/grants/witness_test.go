@@ -199,11 +199,11 @@ func (w *witness) placers() []string {
 	return slices.Sorted(maps.Keys(w.grantees))
 }
 
-// heldOf returns what pods hold of a pool.
-func (w *witness) heldOf(name string) int64 {
+// size returns how many pods there are.
+func (w *witness) size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.held[name]
+	return len(w.pods)
 }
 
 // lower says that there is less of a pool from now on.
