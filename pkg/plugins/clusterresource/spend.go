@@ -111,6 +111,9 @@ func (p *spender) look(ctx context.Context) error {
 // readFloors reads from the API server which grants are recorded. Whoever led before has written nothing since.
 func (p *spender) readFloors(ctx context.Context) error {
 	list, err := p.Berth.BerthV1alpha1().ClusterResources().List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		list, err = &berthv1alpha1.ClusterResourceList{}, nil // the kind is not served, so nothing was granted
+	}
 	if err != nil {
 		return fmt.Errorf("listing cluster resources: %w", err)
 	}
