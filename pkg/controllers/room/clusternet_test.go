@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -103,7 +104,7 @@ func TestCapacityCasesOfClusternet(t *testing.T) {
 
 func TestTaintCasesOfClusternet(t *testing.T) {
 	for i, tc := range readCapacity(t).NodeFilter.Cases {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			n := node("n")
 			for _, taint := range tc.Taints {
 				for key, value := range taint {
