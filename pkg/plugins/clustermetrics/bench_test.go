@@ -5,6 +5,7 @@ package clustermetrics_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"k8s.io/klog/v2"
@@ -21,7 +22,7 @@ func newBench(b *testing.B, nodes int) (*plugintest.Scheduler, *clustermetrics.C
 	b.Helper()
 	var clusters []*berthv1alpha1.Cluster
 	for c := range 10 {
-		clusters = append(clusters, measure(site(fmt.Sprintf("site%d", c), "tier", fmt.Sprint(c%2)), "load", float64(c)))
+		clusters = append(clusters, measure(site(fmt.Sprintf("site%d", c), "tier", strconv.Itoa(c%2)), "load", float64(c)))
 	}
 	s := newSites(b, clusters...)
 	logger := klog.FromContext(s.Context())

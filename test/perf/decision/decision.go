@@ -137,16 +137,24 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 		}
 	}
 	for range o.Placements {
-		for i, contestant := range contestants {
-			if slow(&comparison.Peers[i]) {
-				continue
-			}
-			if err := contestant.placeAll(ctx, l, &comparison.Peers[i]); err != nil {
-				return nil, fmt.Errorf("placing with %s: %w", peers[i].name, err)
-			}
+		if err := placeInTurns(ctx, l, contestants, comparison.Peers); err != nil {
+			return nil, err
 		}
 	}
 	return comparison, nil
+}
+
+// placeInTurns lets each contestant place the workload once, unless that takes too long to be repeated.
+func placeInTurns(ctx context.Context, l *layout, contestants []*contestant, peers []report.Peer) error {
+	for i, contestant := range contestants {
+		if slow(&peers[i]) {
+			continue
+		}
+		if err := contestant.placeAll(ctx, l, &peers[i]); err != nil {
+			return fmt.Errorf("placing with %s: %w", peers[i].Name, err)
+		}
+	}
+	return nil
 }
 
 // slowRow is how long a row of placements may take for there to be another one.
