@@ -20,12 +20,12 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Weight",type=integer,JSONPath=`.spec.weight`
 // +kubebuilder:printcolumn:name="Clusters",type=integer,JSONPath=`.status.clusterCount`
-// +kubebuilder:printcolumn:name="Regions",type=string,JSONPath=`.status.regions[*].region`
+// +kubebuilder:printcolumn:name="Regions",type=string,JSONPath=`.status.columns.regions`
 // +kubebuilder:printcolumn:name="CPU",type=integer,JSONPath=`.status.cpuCapacity.total`
-// +kubebuilder:printcolumn:name="Cities",type=string,priority=1,JSONPath=`.status.geoLocations[*].city`
-// +kubebuilder:printcolumn:name="Operators",type=string,priority=1,JSONPath=`.status.operators[*]`
-// +kubebuilder:printcolumn:name="Flavors",type=string,priority=1,JSONPath=`.status.flavors[*].flavorID`
-// +kubebuilder:printcolumn:name="Storage",type=string,priority=1,JSONPath=`.status.storage[*].typeID`
+// +kubebuilder:printcolumn:name="Cities",type=string,priority=1,JSONPath=`.status.columns.cities`
+// +kubebuilder:printcolumn:name="Operators",type=string,priority=1,JSONPath=`.status.columns.operators`
+// +kubebuilder:printcolumn:name="Flavors",type=string,priority=1,JSONPath=`.status.columns.flavors`
+// +kubebuilder:printcolumn:name="Storage",type=string,priority=1,JSONPath=`.status.columns.storage`
 // +kubebuilder:printcolumn:name="Min-Price",type=integer,priority=1,JSONPath=`.status.serverPrice.min`
 // +kubebuilder:printcolumn:name="Max-Price",type=integer,priority=1,JSONPath=`.status.serverPrice.max`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -260,6 +260,34 @@ type ClusterUnion struct {
 	// serverPrice is the range of what a server costs. Absent if no cluster has a price.
 	// +optional
 	ServerPrice *PriceRange `json:"serverPrice,omitempty"`
+
+	// columns are the lists above as text. A column of kubectl get shows a text, but only the first element of a list.
+	// +optional
+	Columns UnionColumns `json:"columns,omitempty,omitzero"`
+}
+
+// UnionColumns are the lists of a ClusterUnion as text: the different values in order, with a comma between them. Each shows the first
+// few, and how many more there are.
+type UnionColumns struct {
+	// regions of the clusters, without their availability zones.
+	// +optional
+	Regions string `json:"regions,omitempty"`
+
+	// cities in which the clusters are.
+	// +optional
+	Cities string `json:"cities,omitempty"`
+
+	// operators of the clusters.
+	// +optional
+	Operators string `json:"operators,omitempty"`
+
+	// flavors that the clusters offer.
+	// +optional
+	Flavors string `json:"flavors,omitempty"`
+
+	// storage lists the kinds of storage that the clusters offer.
+	// +optional
+	Storage string `json:"storage,omitempty"`
 }
 
 // CapacityUnion is a capacity of several clusters. A total beyond what the number can hold stays at the largest number.

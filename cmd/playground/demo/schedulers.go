@@ -236,13 +236,9 @@ func (d *demo) printHomes(ctx context.Context) error {
 	fmt.Fprintln(table, "\n   SCHEDULER\tREADY\tCLUSTERS\tREGIONS\tCPU")
 	for i := range list.Items {
 		s := &list.Items[i]
-		regions := map[string]bool{}
-		for _, r := range s.Status.Regions {
-			regions[r.Region] = true
-		}
 		fmt.Fprintf(table, "   %s\t%t\t%d\t%s\t%d\n", s.Name,
 			apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady), s.Status.ClusterCount,
-			strings.Join(sortedKeys(regions), " "), s.Status.CPUCapacity.Total)
+			s.Status.Columns.Regions, s.Status.CPUCapacity.Total)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -64,6 +64,9 @@ func TestUnionsFollowTheClusters(t *testing.T) {
 		}
 		want := berthv1alpha1.SchedulerStatus{ClusterCount: int32(len(step.clusters)), Clusters: step.clusters}
 		want.Regions, want.CPUCapacity.Total = step.regions, step.cpu
+		for _, r := range step.regions {
+			want.Columns.Regions = r.Region
+		}
 		want.CPUCapacity.Max = min(8, step.cpu)
 		if diff := cmp.Diff(want, got.Status); diff != "" {
 			t.Errorf("%s: status mismatch (-want +got):\n%s", step.what, diff)

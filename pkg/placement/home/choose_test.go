@@ -130,9 +130,20 @@ func TestUnion(t *testing.T) {
 		},
 		CPUCapacity: berthv1alpha1.CapacityUnion{Total: math.MaxInt64, Max: math.MaxInt64},
 		ServerPrice: &berthv1alpha1.PriceRange{Min: 7, Max: 10},
+		Columns:     berthv1alpha1.UnionColumns{Regions: "west", Cities: "Bellevue,Seattle", Flavors: "large,small", Storage: "ssd"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("union mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestColumnsShowTheFirstFew(t *testing.T) {
+	var all []*berthv1alpha1.Cluster
+	for _, city := range []string{"G", "F", "E", "D", "C", "B", "A", "A"} {
+		all = append(all, cluster(city, city, "small", 1, 1))
+	}
+	if got, want := home.Union(all).Columns.Cities, "A,B,C,D,E,and 2 more"; got != want {
+		t.Errorf("the column is %q, want %q", got, want)
 	}
 }
 

@@ -5,15 +5,20 @@ package home
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 // maxListed bounds each list of a union; the CRD allows no more.
 const maxListed = 1000
+
+// maxShown bounds what a column of kubectl get shows of a list.
+const maxShown = 5
 
 // Union returns what the clusters have together. It is made from all of them each time, never patched, so that what two
 // clusters share cannot get lost with one of them. Lists are sorted and hold each value once. A cluster that says nothing of
@@ -55,7 +60,29 @@ func Union(clusters []*berthv1alpha1.Cluster) berthv1alpha1.ClusterUnion {
 	for _, id := range sorted(storage, cmp.Compare[string]) {
 		u.Storage = append(u.Storage, berthv1alpha1.StorageUnion{TypeID: id, CapacityUnion: storage[id]})
 	}
+	u.Columns = berthv1alpha1.UnionColumns{
+		Regions:   column(u.Regions, func(r berthv1alpha1.Region) string { return r.Region }),
+		Cities:    column(u.GeoLocations, func(g berthv1alpha1.GeoLocation) string { return g.City }),
+		Operators: column(u.Operators, func(operator string) string { return operator }),
+		Flavors:   column(u.Flavors, func(f berthv1alpha1.FlavorUnion) string { return f.FlavorID }),
+		Storage:   column(u.Storage, func(s berthv1alpha1.StorageUnion) string { return s.TypeID }),
+	}
 	return u
+}
+
+// column returns a list as text. Elements without a name do not show.
+func column[T any](list []T, nameOf func(T) string) string {
+	names := map[string]bool{}
+	for _, element := range list {
+		if name := nameOf(element); name != "" {
+			names[name] = true
+		}
+	}
+	shown := slices.Sorted(maps.Keys(names))
+	if more := len(shown) - maxShown; more > 0 {
+		shown = append(shown[:maxShown], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ",")
 }
 
 // note adds a value unless it is absent or says nothing.
