@@ -82,15 +82,15 @@ fuzz_all() {
 
 case ${1:-} in
   unit) run_tests unit -race "${unit_flags[@]}" ;;
-  # One suite at a time: each has a control plane of its own, and what they wait for has a timeout.
+  # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
     need_prometheus
-    run_tests integration -p 1 "${integration_flags[@]}"
+    run_tests integration -p 2 "${integration_flags[@]}"
     ;;
   race)
     need_prometheus
     run_tests unit -race "${unit_flags[@]}"
-    run_tests integration -race -p 1 "${integration_flags[@]}"
+    run_tests integration -race -p 2 "${integration_flags[@]}"
     ;;
   fuzz) fuzz_all ;;
   bench)

@@ -30,7 +30,7 @@ func startSubscriptions(mgr ctrl.Manager) func(context.Context) error {
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: topology.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName),
-			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
+			PodsOn:   func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -124,6 +123,3 @@ func (d *demo) awaitCrowd(ctx context.Context, replicas int) (placed shares, err
 	})
 	return placed, err
 }
-
-// sortedKeys returns the keys in order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

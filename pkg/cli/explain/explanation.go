@@ -4,6 +4,7 @@
 package explain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -164,10 +165,7 @@ func (e *explanation) findPolicy(
 	default:
 		e.Policy = &policyInfo{
 			Name: policy.Name, SelectedBy: by.String(), Over: losers(s, &w, policy),
-			WhenUnsatisfiable: string(policy.Spec.Placement.WhenUnsatisfiable),
-		}
-		if e.Policy.WhenUnsatisfiable == "" {
-			e.Policy.WhenUnsatisfiable = string(berthv1alpha1.DoNotSchedule)
+			WhenUnsatisfiable: string(cmp.Or(policy.Spec.Placement.WhenUnsatisfiable, berthv1alpha1.DoNotSchedule)),
 		}
 	}
 	return policy, &w

@@ -118,7 +118,8 @@ func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.
 	if objects, err = live.Read(ctx, clients, namespace); err != nil {
 		return "", nil, err
 	}
-	return namespace, objects, objects.ReadSubscriptions(ctx, clients, namespace)
+	err = objects.ReadSubscriptions(ctx, clients, namespace)
+	return namespace, objects, err
 }
 
 func (o *podOptions) readResources(ctx context.Context) ([]berthv1alpha1.ClusterResource, error) {

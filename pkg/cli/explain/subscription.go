@@ -40,27 +40,32 @@ func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w
 	}
 	feed := &subscription.Spec.Feeds[i]
 	hold := subscribed.HoldOf(subscription, feed, e.Workload.Replicas)
-	if hold == subscribed.NotHeld && !subscribed.Whole(subscription, feed) && s.Objects.Policy(pod.Namespace, subscribed.PolicyName(subscription.Name, feed)) == nil {
+	if hold == subscribed.NotHeld && !subscribed.Whole(subscription, feed) &&
+		s.Objects.Policy(pod.Namespace, subscribed.PolicyName(subscription.Name, feed)) == nil {
 		hold = subscribed.NotDivided
 	}
 	e.Subscription = &subscriptionInfo{Name: subscription.Name, Held: string(hold), Message: saidOf(subscription, feed)}
-	said := e.Subscription.Message
+	e.explainHold(hold)
+	return hold != subscribed.NotHeld
+}
+
+func (e *explanation) explainHold(hold subscribed.Hold) {
+	name, said := e.Subscription.Name, e.Subscription.Message
+	if hold == subscribed.NotHeld {
+		if said != "" {
+			e.becausef("Subscription %q, which places it, says: %s", name, said)
+		}
+		return
+	}
+	if hold == subscribed.BundleWaits {
+		e.becausef("Subscription %q holds it back: no pod of the bundle starts before all its feeds fit at once", name)
+	} else {
+		e.becausef("Subscription %q holds it back until it has been divided for %s", name, replicasText(e.Workload.Replicas))
+	}
 	if said == "" {
 		said = "see whether berth-controller-manager is running"
 	}
-	switch hold {
-	case subscribed.BundleWaits:
-		e.becausef("Subscription %q holds it back: no pod of the bundle starts before all its feeds fit at once", subscription.Name)
-		e.becausef("the Subscription says: %s", said)
-	case subscribed.NotDivided:
-		e.becausef("Subscription %q holds it back until it has been divided for %s", subscription.Name, replicasText(e.Workload.Replicas))
-		e.becausef("the Subscription says: %s", said)
-	case subscribed.NotHeld:
-		if e.Subscription.Message != "" {
-			e.becausef("Subscription %q, which places it, says: %s", subscription.Name, said)
-		}
-	}
-	return hold != subscribed.NotHeld
+	e.becausef("the Subscription says: %s", said)
 }
 
 func replicasText(replicas *int32) string {

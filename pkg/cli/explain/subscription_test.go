@@ -59,7 +59,9 @@ func TestPodTellsWhatItsSubscriptionWaitsFor(t *testing.T) {
 			not: "no scheduler has said anything",
 		},
 		"a feed that has not been divided": {
-			change: func(s *berthv1alpha1.Subscription) { s.Status.Conditions = says("NoClusters", "the subscribers select no Cluster") },
+			change: func(s *berthv1alpha1.Subscription) {
+				s.Status.Conditions = says("NoClusters", "the subscribers select no Cluster")
+			},
 			want: []string{
 				`Subscription "shop" holds it back until it has been divided for its 3 replicas`,
 				"the Subscription says: the subscribers select no Cluster",
