@@ -14,10 +14,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -162,6 +165,46 @@ var _ = Describe("A Subscription", func() {
 		s.cluster(ctx, "c", "4")
 		until(ctx, s.where("web"), "a=6 b=3 c=2")
 		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonAllPlaced)
+	})
+
+	It("moves running pods when it is asked to, within a PodDisruptionBudget", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.cluster(ctx, "a", "8")
+		s.subscribe(ctx, "shop", []string{"web"}, nil)
+		s.deploy(ctx, "web", 6)
+		until(ctx, s.where("web"), "a=6")
+		_, err := client.PolicyV1().PodDisruptionBudgets(s.namespace).Create(ctx, &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: "web"},
+			Spec: policyv1.PodDisruptionBudgetSpec{
+				MinAvailable: ptr.To(intstr.FromInt32(5)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		policies := berth.BerthV1alpha1().PropagationPolicies(s.namespace)
+		made, err := policies.List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(made.Items).To(HaveLen(1))
+		_, err = policies.Patch(ctx, made.Items[0].Name, types.MergePatchType,
+			[]byte(`{"spec":{"rebalance":{"cooldown":"0s","minPodAge":"0s"}}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		s.cluster(ctx, "b", "8")
+		Consistently(ctx, s.where("web")).WithTimeout(settle).WithPolling(poll).Should(Equal("a=6"))
+
+		_, err = berth.BerthV1alpha1().Subscriptions(s.namespace).Patch(ctx, "shop", types.MergePatchType,
+			fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"now"}}}`, berthv1alpha1.RebalanceAnnotation), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(ctx, func(ctx context.Context) string {
+			running := 0
+			for _, pod := range s.pods(ctx, "web") {
+				if pod.Status.Phase == corev1.PodRunning {
+					running++
+				}
+			}
+			if running < 5 {
+				StopTrying(fmt.Sprintf("only %d pods run", running)).Now()
+			}
+			return s.where("web")(ctx)
+		}).WithTimeout(timeout).WithPolling(poll).Should(Equal("a=3 b=3"))
 	})
 
 	It("admits bundles one by one", func(ctx SpecContext) {
