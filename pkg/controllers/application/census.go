@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // census counts the pods that a policy placed, by cluster. Those that are being deleted or have ended do not count.
@@ -44,7 +45,7 @@ func count(
 		pod := &pods.Items[i]
 		given, stamped := stamp.Of(pod)
 		if !stamped || policies[given.Policy] == nil || pod.DeletionTimestamp != nil ||
-			pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			workload.Finished(pod) {
 			continue
 		}
 		if counts[given.Policy] == nil {

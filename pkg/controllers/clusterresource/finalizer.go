@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // livePage is how many pods are read at a time from the API server.
@@ -70,7 +71,7 @@ func (r *Reconciler) heldLive(ctx context.Context, name string) (bool, error) {
 func holds(pod *corev1.Pod, name string) bool {
 	charges, _ := stamp.ChargesOf(pod)
 	for _, c := range charges {
-		if c.Resource == name && !ended(pod) {
+		if c.Resource == name && !workload.Finished(pod) {
 			return true
 		}
 	}

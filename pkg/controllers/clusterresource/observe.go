@@ -18,6 +18,7 @@ import (
 	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // observed is a ClusterResource and what a pass found out about it.
@@ -160,7 +161,7 @@ func (t *tally) count(pods []corev1.Pod) {
 	for i := range pods {
 		pod := &pods[i]
 		switch {
-		case ended(pod):
+		case workload.Finished(pod):
 		case pod.Spec.NodeName == "":
 			t.wait(pod)
 		default:

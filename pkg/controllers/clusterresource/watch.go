@@ -18,6 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/workload"
 )
 
 // concernedIndex is the index of the pods that ask for a ClusterResource or were charged for one; concerned is its only value.
@@ -75,14 +76,9 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 			}
 			return before.UID != after.UID ||
 				before.Spec.NodeName != after.Spec.NodeName ||
-				ended(before) != ended(after) ||
+				workload.Finished(before) != workload.Finished(after) ||
 				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 				!maps.Equal(before.Annotations, after.Annotations)
 		},
 	}
-}
-
-// ended says whether no container of the pod will run any more.
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

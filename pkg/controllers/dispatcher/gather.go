@@ -18,6 +18,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/workload"
 )
 
 // pass is one look at all pods that wait.
@@ -103,7 +104,7 @@ func (p *pass) listPods(ctx context.Context) error {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || !slices.Contains(p.SchedulerNames, pod.Spec.SchedulerName) ||
-			pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			workload.Finished(pod) {
 			continue
 		}
 		p.waiting[pod.Namespace] = append(p.waiting[pod.Namespace], pod)

@@ -30,6 +30,7 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/whole"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/placement/grants"
+	"berth.dev/berth/pkg/workload"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -91,14 +92,10 @@ func releases() predicate.TypedPredicate[*corev1.Pod] {
 	return predicate.TypedFuncs[*corev1.Pod]{
 		CreateFunc: func(event.TypedCreateEvent[*corev1.Pod]) bool { return false },
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {
-			return charged(e.ObjectNew) && ended(e.ObjectOld) != ended(e.ObjectNew)
+			return charged(e.ObjectNew) && workload.Finished(e.ObjectOld) != workload.Finished(e.ObjectNew)
 		},
 		DeleteFunc: func(e event.TypedDeleteEvent[*corev1.Pod]) bool { return charged(e.Object) },
 	}
-}
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // Reconcile makes one step with the grants of each ClusterResource.
@@ -180,7 +177,7 @@ func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.Clust
 // update makes one step with the grants of a ClusterResource.
 func (p *pass) update(ctx context.Context, before *berthv1alpha1.ClusterResource) error {
 	after := before.DeepCopy()
-	if alone := p.alone(); alone {
+	if p.alone() {
 		after.Status.Grants = nil
 	} else if before.DeletionTimestamp != nil || !p.step(after) {
 		return nil

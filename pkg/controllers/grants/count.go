@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/demand"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // holdings are what pods hold of all pools, by the scheduler out of whose grant.
@@ -55,7 +56,7 @@ func (r *Reconciler) count(ctx context.Context, resources []berthv1alpha1.Cluste
 	var foreign []*corev1.Pod
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Spec.NodeName == "" || ended(pod) {
+		if pod.Spec.NodeName == "" || workload.Finished(pod) {
 			continue
 		}
 		charges, pinned := stamp.ChargesOf(pod)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/workload"
 )
 
 // PodsOn returns the pods on a node.
@@ -137,7 +138,7 @@ func (e *Estimator) usageOf(node string) (*usage, error) {
 	used := &usage{requests: map[corev1.ResourceName]int64{}, ports: map[hostPort]bool{}}
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if workload.Finished(pod) {
 			continue
 		}
 		used.add(requestsOf(pod), portsOf(pod), 1)

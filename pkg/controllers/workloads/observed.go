@@ -91,7 +91,7 @@ func (o *Observed) Asks(schedulers []string) bool {
 
 // Lives says whether a pod is neither terminating nor finished.
 func Lives(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	return pod.DeletionTimestamp == nil && !workload.Finished(pod)
 }
 
 // Ready says whether the condition Ready of a pod is true.

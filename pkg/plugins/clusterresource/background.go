@@ -14,6 +14,7 @@ import (
 
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/workload"
 )
 
 const (
@@ -111,7 +112,7 @@ func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef
 	case err != nil:
 		return false, err
 	}
-	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	over := workload.Finished(pod)
 	return pod.UID == ref.UID && pod.Spec.NodeName != "" && !over, nil
 }
 

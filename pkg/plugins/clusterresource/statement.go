@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // maxSaid bounds the pools of which a Scheduler says something.
@@ -96,7 +96,7 @@ func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
 	seen := map[types.UID]bool{}
 	for _, pod := range p.Charged(p.Grants.self) {
 		charges, pinned := stamp.ChargesOf(pod)
-		if !pinned || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !pinned || workload.Finished(pod) {
 			continue
 		}
 		seen[pod.UID] = true

@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/workload"
 )
 
 // Holder is a pod on a node that holds something of ClusterResources.
@@ -76,7 +77,7 @@ func (l *Ledger) Reset() {
 
 // Concerns says whether a pod that runs holds something.
 func (l *Ledger) Concerns(pod *corev1.Pod) bool {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if workload.Finished(pod) {
 		return false
 	}
 	_, charged := pod.Annotations[berthv1alpha1.ChargedAnnotation]

@@ -270,7 +270,7 @@ func (v *View) clusterOf(n *corev1.Node) int32 {
 // entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
 func (v *View) entryOf(pod *corev1.Pod) entry {
 	e := entry{pod: pod, holds: v.holdings.Concerns(pod)}
-	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if pod.DeletionTimestamp != nil || workload.Finished(pod) {
 		return e
 	}
 	given, placed := v.placement(pod)
