@@ -119,11 +119,6 @@ func BenchmarkScore(b *testing.B) {
 
 func BenchmarkHints(b *testing.B) {
 	x := newBench(b, 100)
-	events, err := x.plugin.EventsToRegister(x.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	logger := klog.FromContext(x.Context())
 	stranger, node := asking("stranger"), rackNode("node-0", "0")
 	stranger.Spec.NodeName = "node-0"
 	for name, change := range map[string]struct {
@@ -135,18 +130,6 @@ func BenchmarkHints(b *testing.B) {
 		"labels of a node":      {fwk.Node, node, node},
 		"a node without a pool": {fwk.Node, nil, node},
 	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for _, event := range events {
-				if event.Event.Resource != change.resource {
-					continue
-				}
-				for b.Loop() {
-					if _, err := event.QueueingHintFn(logger, x.pod, change.before, change.after); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
+		plugintest.BenchmarkHint(b, name, x.plugin, x.pod, change.resource, change.before, change.after)
 	}
 }

@@ -151,11 +151,6 @@ func BenchmarkPreScore(b *testing.B) {
 
 func BenchmarkHints(b *testing.B) {
 	x := newBench(b, 10, 100)
-	events, err := x.plugin.EventsToRegister(x.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	logger := klog.FromContext(x.Context())
 	sibling := x.pod.DeepCopy()
 	sibling.UID, sibling.Spec.NodeName = "sibling", "site00-0"
 	stranger := plugintest.MakePod("stranger").Node("site00-0").Obj()
@@ -168,18 +163,6 @@ func BenchmarkHints(b *testing.B) {
 		"status of a stranger": {fwk.Pod, stranger, stranger},
 		"labels of a node":     {fwk.Node, node, node},
 	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for _, event := range events {
-				if event.Event.Resource != change.resource {
-					continue
-				}
-				for b.Loop() {
-					if _, err := event.QueueingHintFn(logger, x.pod, change.before, change.after); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
+		plugintest.BenchmarkHint(b, name, x.plugin, x.pod, change.resource, change.before, change.after)
 	}
 }
