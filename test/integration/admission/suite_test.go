@@ -46,8 +46,7 @@ func TestAdmission(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var admin kubernetes.Interface
 	plane, admin, _ = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	Expect(controlplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
 
 	_, err := admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{

@@ -42,8 +42,7 @@ func TestApplications(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	var err error
 	controllers, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})

@@ -171,7 +171,7 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	AfterEach(func() { w.expectNoBreach() })
 
 	It("writes none while there is one", func(ctx SpecContext) {
-		start(ctx, "a")
+		instances.Start(ctx, plane, "a", quickElection...)
 		shareAmong(ctx, "a")
 		createPods(ctx, ns, "first", 20)
 		Eventually(w.bound, timeout, poll).Should(Equal(20))
@@ -182,8 +182,8 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	})
 
 	It("gives everything out in a burst while one is killed, one is paused and one comes", func(ctx SpecContext) {
-		start(ctx, "b")
-		start(ctx, "c")
+		instances.Start(ctx, plane, "b", quickElection...)
+		instances.Start(ctx, plane, "c", quickElection...)
 		shareAmong(ctx, "a", "b", "c")
 		createPods(ctx, ns, "burst", 60)
 		Eventually(w.bound, longTimeout, poll).Should(BeNumerically(">=", 40))
@@ -191,16 +191,16 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 		createPods(ctx, ns, "storm", 60)
 
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
-		kill("b")
-		start(ctx, "d")
+		instances.Kill("b")
+		instances.Start(ctx, plane, "d", quickElection...)
 		deleteSome(ctx, ns, w, 4)
 		shareAmong(ctx, "a", "d")
 		deleteSome(ctx, ns, w, 4)
 		instances["c"].ExpectEnd()
 		Expect(instances["c"].Kill(syscall.SIGCONT)).To(Succeed())
 		Eventually(instances["c"].Done(), timeout, poll).Should(BeClosed())
-		start(ctx, "c")
-		start(ctx, "b")
+		instances.Start(ctx, plane, "c", quickElection...)
+		instances.Start(ctx, plane, "b", quickElection...)
 		deleteSome(ctx, ns, w, 5)
 		shareAmong(ctx, "a", "b", "c", "d")
 		Eventually(w.feasible, longTimeout, poll).Should(BeEmpty())

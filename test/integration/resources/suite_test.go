@@ -53,8 +53,7 @@ func TestResources(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	createPriorities(ctx)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())

@@ -45,8 +45,7 @@ func TestScheduler(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.

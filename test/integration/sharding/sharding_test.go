@@ -49,7 +49,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("binds all clusters to the first one, which writes nothing to pods", func(ctx SpecContext) {
-		start(ctx, "a")
+		instances.Start(ctx, plane, "a", quickElection...)
 		settle(ctx, "a")
 		deploy(ctx, ns, "plain", 0, 1, 20)
 		Eventually(func() int { _, bound := shares(ctx, ns); return bound }, timeout, poll).Should(Equal(20))
@@ -59,8 +59,8 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("shares the clusters out when others come", func(ctx SpecContext) {
-		start(ctx, "b")
-		start(ctx, "c")
+		instances.Start(ctx, plane, "b", quickElection...)
+		instances.Start(ctx, plane, "c", quickElection...)
 		byHome := settle(ctx, "a", "b", "c")
 		Eventually(func(g Gomega) {
 			s, err := berth.BerthV1alpha1().Schedulers().Get(ctx, "b", metav1.GetOptions{})
@@ -82,8 +82,8 @@ var _ = Describe("several schedulers", Ordered, func() {
 		Eventually(bound, longTimeout, poll).Should(BeNumerically(">", 300))
 
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
-		kill("b")
-		start(ctx, "d")
+		instances.Kill("b")
+		instances.Start(ctx, plane, "d", quickElection...)
 		deploy(ctx, ns, "burst", deployments/2, deployments, replicas)
 		settle(ctx, "a", "d")
 		instances["c"].ExpectEnd()
@@ -98,7 +98,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		}
 		// Whoever was paused has lost its lease, and with it its process; started again it gets its clusters back.
 		Eventually(instances["c"].Done(), timeout, poll).Should(BeClosed())
-		start(ctx, "c")
+		instances.Start(ctx, plane, "c", quickElection...)
 		after := homeByCluster(settle(ctx, "a", "c", "d"))
 		moved := 0
 		for cluster, h := range homeByCluster(before) {
@@ -123,13 +123,13 @@ var _ = Describe("several schedulers", Ordered, func() {
 		Eventually(bound, timeout, poll).Should(Equal(5))
 
 		keeper := keeperOfCommons(ctx)
-		kill(keeper)
+		instances.Kill(keeper)
 		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).ShouldNot(Or(BeEmpty(), Equal(keeper)))
 		deployLicensed(ctx, licensed, "further", 3)
 		Consistently(bound, "3s", poll).Should(Equal(5))
 		Expect(client.AppsV1().Deployments(licensed).Delete(ctx, "licensed", metav1.DeleteOptions{})).To(Succeed())
 		Eventually(bound, timeout, poll).Should(Equal(3))
-		start(ctx, keeper)
+		instances.Start(ctx, plane, keeper, quickElection...)
 		settle(ctx, "a", "c", "d")
 	})
 

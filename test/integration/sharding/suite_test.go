@@ -6,7 +6,6 @@
 package sharding_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -38,7 +37,7 @@ var (
 	client kubernetes.Interface
 	berth  versioned.Interface
 	// instances are the schedulers that run, by name.
-	instances = map[string]*schedulerproc.Scheduler{}
+	instances = schedulerproc.Fleet{}
 )
 
 func TestSharding(t *testing.T) {
@@ -48,25 +47,9 @@ func TestSharding(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
 })
 
 var _ = AfterSuite(func() { installation.Stop(plane) })
-
-// start starts a scheduler with a name.
-func start(ctx context.Context, name string) {
-	GinkgoHelper()
-	instances[name] = schedulerproc.Start(ctx, plane, schedulerproc.Options{
-		Name: schedulerproc.Name + "-" + name, Args: append([]string{"--scheduler-name=" + name}, quickElection...),
-	})
-}
-
-// kill ends a scheduler without a word to anybody.
-func kill(name string) {
-	GinkgoHelper()
-	instances[name].Crash()
-	delete(instances, name)
-}

@@ -47,8 +47,7 @@ func TestSubscriptions(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	installation.ApplyCRDs(ctx, plane)
-	installation.ApplyBase(ctx, plane)
+	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())

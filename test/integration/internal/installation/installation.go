@@ -76,3 +76,10 @@ func ApplyBase(ctx context.Context, plane *controlplane.ControlPlane) {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	gomega.Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(gomega.Succeed())
 }
+
+// Apply applies everything: the definitions, then the base.
+func Apply(ctx context.Context, plane *controlplane.ControlPlane) {
+	ginkgo.GinkgoHelper()
+	ApplyCRDs(ctx, plane)
+	ApplyBase(ctx, plane)
+}
