@@ -143,16 +143,19 @@ var _ = Describe("The status of a Cluster", func() {
 
 		began := time.Now()
 		Expect(controlplane.CreateNodes(ctx, client, name, nodes, map[string]string{clusterLabel: name}, nil)).To(Succeed())
-		writes := 0
+		counts, seen := 0, [2]int32{}
 		Eventually(func() int32 {
 			event := <-watcher.ResultChan()
 			c, is := event.Object.(*berthv1alpha1.Cluster)
 			Expect(is).To(BeTrue(), "the watch has ended with %v", event)
-			writes++
+			// Other controllers write conditions of their own, which change no count.
+			if count := [2]int32{c.Status.NodeCount, c.Status.ReadyNodeCount}; count != seen {
+				counts, seen = counts+1, count
+			}
 			return c.Status.ReadyNodeCount
 		}).WithTimeout(timeout).WithPolling(0).Should(BeEquivalentTo(nodes))
-		// One write for each half second, and the event of the beginning.
-		Expect(writes).To(BeNumerically("<=", 2+int(time.Since(began)/(500*time.Millisecond))))
+		// One count for each half second, and one more that the clusters of the spec before may cause by going.
+		Expect(counts).To(BeNumerically("<=", 2+int(time.Since(began)/(500*time.Millisecond))))
 
 		var before *berthv1alpha1.Cluster
 		Eventually(func(g Gomega) {
