@@ -28,6 +28,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/owners"
 	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/stamp"
 )
@@ -87,7 +88,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
-		Own: homescheduler.OwnClusters,
+		Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake),
 	}
 	return s.groups, nil
 }
@@ -231,7 +232,7 @@ func (s *State) Unclear(pod *corev1.Pod) {
 // wakes pods and there is no queue to wake them in before.
 func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
-	base, definitions, resources, feeds := s.base, s.definitions, s.resources, s.feeds
+	base, definitions, groups, resources, feeds := s.base, s.definitions, s.groups, s.resources, s.feeds
 	s.mu.Unlock()
 	if base == nil || !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
 		return
@@ -240,6 +241,9 @@ func (s *State) Run(ctx context.Context) {
 	defer running.Wait()
 	if definitions != nil {
 		running.Go(func() { definitions.Run(ctx) })
+	}
+	if groups != nil {
+		running.Go(func() { groups.Waiting.Run(ctx) })
 	}
 	if feeds != nil {
 		running.Go(func() { feeds.Subscriptions.Run(ctx) })

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -103,9 +104,8 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 			if !okBefore || !okAfter {
 				return
 			}
-			if before.Spec.NodeName == "" && after.Spec.NodeName != "" && s.resources != nil {
-				s.resources.Waiting.Drop(after.UID)
-				s.resources.Earmarks.Drop(after.UID)
+			if before.Spec.NodeName == "" && after.Spec.NodeName != "" {
+				s.waitsNoLonger(after.UID)
 			}
 			if _, reserved := s.reservations.Get(after.UID); !reserved {
 				return
@@ -123,11 +123,18 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				s.reservations.Drop(pod.UID)
 				s.retries.Drop(pod.UID)
 				s.pending.Drop(pod.UID)
-				if s.resources != nil {
-					s.resources.Waiting.Drop(pod.UID)
-					s.resources.Earmarks.Drop(pod.UID)
-				}
+				s.waitsNoLonger(pod.UID)
 			}
 		},
+	}
+}
+
+func (s *State) waitsNoLonger(pod types.UID) {
+	if s.groups != nil {
+		s.groups.Waiting.Drop(pod)
+	}
+	if s.resources != nil {
+		s.resources.Waiting.Drop(pod)
+		s.resources.Earmarks.Drop(pod)
 	}
 }

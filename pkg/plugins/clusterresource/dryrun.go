@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/pool"
@@ -44,13 +45,13 @@ type dryRun struct {
 
 func (p *ClusterResource) newDryRun(cycle fwk.CycleState, pod *corev1.Pod, s *state) *dryRun {
 	d := &dryRun{plugin: p, cycle: cycle, pod: pod, state: s}
-	priority := priorityOf(pod)
+	priority := corev1helpers.PodPriority(pod)
 	p.shared.Ledger.Holders(func(h *ledger.Holder) {
 		switch {
 		case !d.concerns(h.Charges) || !slices.ContainsFunc(h.Charges, p.shared.Grants.mine):
 		case d.isLeaving(h.Pod):
 			d.leaving = append(d.leaving, h)
-		case priorityOf(h.Pod) < priority:
+		case corev1helpers.PodPriority(h.Pod) < priority:
 			d.holders = append(d.holders, h)
 		}
 	})
@@ -166,7 +167,7 @@ func (d *dryRun) local(ctx context.Context, info fwk.NodeInfo) *plan {
 	t := d.try(info)
 	var others []*corev1.Pod
 	for _, other := range slices.Clone(t.node.GetPods()) {
-		if pod := other.GetPod(); priorityOf(pod) < priorityOf(d.pod) {
+		if pod := other.GetPod(); corev1helpers.PodPriority(pod) < corev1helpers.PodPriority(d.pod) {
 			others = append(others, pod)
 			t.remove(ctx, pod)
 		}
@@ -178,7 +179,7 @@ func (d *dryRun) local(ctx context.Context, info fwk.NodeInfo) *plan {
 		return nil
 	}
 	slices.SortFunc(others, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(priorityOf(b), priorityOf(a)), started(a).Compare(started(b)))
+		return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), started(a).Compare(started(b)))
 	})
 	var gone []*corev1.Pod
 	for _, pod := range others {
@@ -267,7 +268,7 @@ func (s *state) frees(charges []pool.Charge) []pool.Freed {
 }
 
 func (d *dryRun) candidate(pod *corev1.Pod) *pool.Candidate {
-	c := &pool.Candidate{Priority: priorityOf(pod), Started: started(pod)}
+	c := &pool.Candidate{Priority: corev1helpers.PodPriority(pod), Started: started(pod)}
 	for i, budget := range d.budgets {
 		if protects(budget, pod) {
 			c.Budgets = append(c.Budgets, i)

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -45,7 +46,7 @@ func NewEarmarks() *Earmarks {
 // put keeps for a pod what it will be charged, while others are being deleted for it.
 func (e *Earmarks) put(pod *corev1.Pod, plan *plan, until time.Time) {
 	mark := &earmark{
-		priority: priorityOf(pod), charges: plan.charges, until: until, evicting: true, victims: map[types.UID]bool{},
+		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: until, evicting: true, victims: map[types.UID]bool{},
 	}
 	for _, victim := range plan.victims {
 		mark.victims[victim.UID] = true
@@ -72,7 +73,7 @@ func (e *Earmarks) dooms(pod types.UID) bool {
 func (e *Earmarks) Restore(pod *corev1.Pod, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byPod[pod.UID] = &earmark{priority: priorityOf(pod), until: now.Add(earmarkTime), restored: pod}
+	e.byPod[pod.UID] = &earmark{priority: corev1helpers.PodPriority(pod), until: now.Add(earmarkTime), restored: pod}
 }
 
 // evicted says that the pods that make way have been deleted, or could not be.
@@ -145,7 +146,7 @@ func (e *Earmarks) against(
 		return nil
 	}
 	var kept [][]pool.Charge
-	priority := priorityOf(pod)
+	priority := corev1helpers.PodPriority(pod)
 	for uid, mark := range e.byPod {
 		if mark.restored != nil {
 			mark.charges, mark.restored = owed(mark.restored, mark.restored.Status.NominatedNodeName), nil

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -203,9 +202,3 @@ func stateOf(cycle fwk.CycleState) *state {
 var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)
 
 // priorityOf returns the priority of a pod.
-func priorityOf(pod *corev1.Pod) int32 {
-	if pod.Spec.Priority != nil {
-		return *pod.Spec.Priority
-	}
-	return 0
-}

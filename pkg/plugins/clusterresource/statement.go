@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -114,7 +115,7 @@ func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
 // tell fills in what pods want.
 func (w *wish) tell(s *berthv1alpha1.PoolSpending, unit resource.Quantity) {
 	s.Wanted, s.Least = amount(w.wanted, unit), amount(w.least, unit)
-	s.Priority = priorityOf(w.first)
+	s.Priority = corev1helpers.PodPriority(w.first)
 	s.Since = &w.first.CreationTimestamp
 }
 

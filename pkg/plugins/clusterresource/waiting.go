@@ -4,7 +4,6 @@
 package clusterresource
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // Waiting knows which pods wait for a release, and chooses whom one wakes: those that come first in the queue's order and
@@ -27,10 +27,8 @@ type Waiting struct {
 	pods  map[types.UID]*waiter
 	order []*waiter
 	free  map[string]*freeUnits
-	// wakes are the latest releases and whom they woke; ring tells which is the oldest.
-	wakes map[*corev1.Pod]map[types.UID]bool
-	ring  []*corev1.Pod
-	next  int
+	// wakes are the latest releases and whom they woke.
+	wakes waitlist.Recent[map[types.UID]bool]
 	// strays are the charges of pods that somebody else placed, by pod.
 	strays map[types.UID][]pool.Charge
 }
@@ -65,9 +63,6 @@ type freeUnits struct {
 }
 
 const (
-	// rememberedWakes is how many releases are remembered, for pods that are in a scheduling cycle while it happens.
-	rememberedWakes = 512
-
 	// offerTimeout is after what time a pod that was woken and not tried does not keep others from being woken.
 	offerTimeout = 2 * time.Second
 
@@ -78,8 +73,7 @@ const (
 // NewWaiting returns an empty set. What is kept for one pod wakes no other.
 func NewWaiting(earmarks *Earmarks, grants *Grants) *Waiting {
 	return &Waiting{
-		earmarks: earmarks, grants: grants, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{}, wakes: map[*corev1.Pod]map[types.UID]bool{},
-		ring: make([]*corev1.Pod, rememberedWakes),
+		earmarks: earmarks, grants: grants, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{},
 	}
 }
 
@@ -122,10 +116,8 @@ func (w *Waiting) add(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) {
 	w.order = slices.Insert(w.order, at, added)
 }
 
-// compareWaiters puts pods in the order of the queue: the higher priority first, then the older.
 func compareWaiters(a, b *waiter) int {
-	return cmp.Or(cmp.Compare(priorityOf(b.pod), priorityOf(a.pod)),
-		a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time), cmp.Compare(a.pod.UID, b.pod.UID))
+	return waitlist.Compare(a.pod, b.pod)
 }
 
 // Has says whether a pod waits for a release and for nothing else.
@@ -190,16 +182,14 @@ func (w *Waiting) book(charges []pool.Charge, sign int64) {
 func (w *Waiting) wokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	woken, known := w.wakes[released]
+	woken, known := w.wakes.Get(released)
 	if !known {
 		if charges == nil {
 			charges = w.strays[released.UID]
 		}
 		w.book(charges, 1)
 		woken = w.chooseUIDs(time.Now())
-		delete(w.wakes, w.ring[w.next])
-		w.wakes[released], w.ring[w.next] = woken, released
-		w.next = (w.next + 1) % len(w.ring)
+		w.wakes.Put(released, woken)
 	}
 	waits := w.pods[pod.UID]
 	return woken[pod.UID] || waits == nil || waits.served

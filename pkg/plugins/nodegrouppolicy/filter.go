@@ -116,6 +116,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
 	s := stateOf(cycle)
 	if s == nil {
+		p.shared.Waiting.Drop(pod.UID)
 		// The name of no node stands for all nodes that Filter was not asked about.
 		if statuses.Get("").Plugin() == Name {
 			return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
@@ -133,8 +134,10 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	s.countRejections()
 	if !s.mayGoElsewhere() {
+		p.wait(s, pod)
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
+	p.shared.Waiting.Drop(pod.UID)
 	p.shared.Retries.Add(pod.UID)
 	return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonBeyondShare)
 }

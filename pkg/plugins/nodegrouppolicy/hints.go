@@ -38,8 +38,8 @@ func (p *NodeGroupPolicy) EventsToRegister(context.Context) ([]fwk.ClusterEventW
 	}, nil
 }
 
-// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place, or when what decides
-// on the pod's own policy has changed.
+// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place and no other that waits for one
+// comes before, or when what decides on the pod's own policy has changed.
 func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
 	case before == nil:
@@ -50,6 +50,9 @@ func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, b
 		}
 		return fwk.QueueSkip
 	case !freesPlace(pod, before, after):
+		return fwk.QueueSkip
+	}
+	if revision, owned := workload.RevisionOf(pod); owned && !p.shared.Waiting.WokenBy(pod, before, revision) {
 		return fwk.QueueSkip
 	}
 	logger.V(5).Info("A place may be free after a sibling went away", "pod", klog.KObj(pod), "sibling", klog.KObj(before))

@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/workload"
 )
 
@@ -77,6 +78,8 @@ type Shared struct {
 	Reservations *view.Reservations
 	// Retries remembers which pods are to be tried beyond the shares of their policy.
 	Retries *Retries
+	// Waiting chooses who is woken when a replica gives up its place.
+	Waiting *waitlist.List
 	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters with other schedulers; nil for
 	// never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)

@@ -53,7 +53,7 @@ func (p *NodeGroupPolicy) PreFilter(
 	if !owned {
 		revision = view.BarePods(pod.Namespace, policy.Object.Name)
 	}
-	s.revision = revision
+	s.revision, s.owned = revision, owned
 	s.clusters = policy.Table(s.view.Clusters, s.view.ClusterID)
 	if p.shared.Own != nil {
 		s.keepTo(p.shared.Own(cycle))

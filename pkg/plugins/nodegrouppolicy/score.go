@@ -108,6 +108,7 @@ func (p *NodeGroupPolicy) Reserve(
 	}
 	p.shared.Reservations.Put(pod.UID, given)
 	p.shared.Retries.Drop(pod.UID)
+	p.placed(s, pod, s.cluster(node))
 	return nil
 }
 
@@ -136,7 +137,9 @@ func (s *state) seatIn(cluster int32) int32 {
 	return stamp.NoSeat
 }
 
-// Unreserve forgets the seat. That of a binding with an unknown outcome comes back with the pod's stamp.
+// Unreserve forgets the seat, and lets another pod try for it. That of a binding with an unknown outcome comes back with the pod's
+// stamp.
 func (p *NodeGroupPolicy) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Reservations.Drop(pod.UID)
+	p.shared.Waiting.Unplaced(pod.UID)
 }

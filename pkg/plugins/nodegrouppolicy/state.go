@@ -46,6 +46,7 @@ type state struct {
 	view     *view.View
 	counts   *view.Counts
 	revision workload.Revision
+	owned    bool  // the pod has a controller, and revision is of it
 	seat     int32 // the ordinal of the pod, or stamp.NoSeat
 
 	admission admission
@@ -83,7 +84,7 @@ func (s *state) newFree() []int32 {
 // because Filter may be noting a reason in ownRejected for another node at this moment.
 func (s *state) Clone() fwk.StateData {
 	return &state{
-		policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision, seat: s.seat,
+		policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision, owned: s.owned, seat: s.seat,
 		admission: s.admission, only: s.only, clusters: s.clusters, narrowed: s.narrowed, sampled: s.sampled,
 		scores: s.scores, rejected: s.rejected,
 		free: slices.Clone(s.free), removed: maps.Clone(s.removed),

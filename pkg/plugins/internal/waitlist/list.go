@@ -1,0 +1,288 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package waitlist chooses which of many waiting pods is woken when one of them can be served, so that not all are tried in vain
+// and held back for it. Whoever is woken is given the place that became free, and every place that is given and not taken is
+// passed on: none is ever left free while somebody waits for it.
+package waitlist
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/workload"
+)
+
+const (
+	// OfferTimeout is after what time a place is passed on that was given to a pod which has not been tried since.
+	OfferTimeout = 2 * time.Second
+
+	lookInterval = time.Second
+)
+
+// Sight tells what a scheduling cycle of a pod saw of the place that another pod gave up.
+type Sight struct {
+	// Seen says whether the place was free in that cycle, or is of no concern any longer.
+	Seen bool
+	// Cluster is where the place is, and Free how many places for pods of the line the cycle leaves free there.
+	Cluster int32
+	Free    int
+}
+
+// See judges the place that a pod gave up. It is called with the List locked.
+type See func(freed *corev1.Pod) Sight
+
+// List knows which pods wait in which line for one of them to give up its place. The pods of a line are those of one revision; each
+// can take the place of any other. It is safe for concurrent use.
+type List struct {
+	wake func([]*corev1.Pod)
+
+	mu     sync.Mutex
+	pods   map[types.UID]*waiter
+	lines  map[workload.Revision][]*waiter
+	taken  map[types.UID]*given
+	places Recent[*place]
+}
+
+// waiter is a pod that has been tried and found no place.
+type waiter struct {
+	pod  *corev1.Pod
+	line workload.Revision
+	// place is the one that the pod was woken for, nil while it sleeps; since when it has it.
+	place *place
+	since time.Time
+	// stuck is set if the pod was not tried the last time it was woken. Others come before it.
+	stuck bool
+}
+
+// place is one that a pod gave up.
+type place struct {
+	freed *corev1.Pod
+	// refused are the pods that it was given to and that did not take it. Each is asked once.
+	refused map[types.UID]bool
+	// open is set if nobody waited for it.
+	open bool
+}
+
+// given is a place that a pod is about to be bound to.
+type given struct {
+	place *place
+	line  workload.Revision
+}
+
+// New returns an empty list. Wake lets pods be tried; it is never called with the List locked.
+func New(wake func([]*corev1.Pod)) *List {
+	return &List{
+		wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*given{},
+	}
+}
+
+// WokenBy says whether a place that another pod of the line gave up is a reason to try a waiting one: for the pod that it is given
+// to, and for pods that are not in the list. The place is given away when the first pod is asked about.
+func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, known := l.places.Get(freed)
+	if !known {
+		p = &place{freed: freed}
+		l.places.Put(freed, p)
+		l.give(p, line)
+	}
+	w := l.pods[pod.UID]
+	if w == nil || w.line != line {
+		return true
+	}
+	if p.open && w.place == nil && !p.refused[pod.UID] {
+		// It was in a scheduling cycle, and not in the list yet.
+		l.assign(p, w)
+	}
+	return w.place == p
+}
+
+// Rejected says that a pod was tried and found no place. If it had been given one, then that is passed on in case others may do
+// with it.
+func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
+	l.mu.Lock()
+	w := l.pods[pod.UID]
+	if w != nil && w.line != line {
+		l.remove(w)
+		w = nil
+	}
+	if w == nil {
+		w = &waiter{line: line, pod: pod}
+		l.insert(w)
+	}
+	w.pod, w.stuck = pod, false
+	var next *corev1.Pod
+	if p := w.place; p != nil {
+		// A place that became free after the cycle had begun is still the pod's: the queue tries it again.
+		if sight := see(p.freed); sight.Seen {
+			w.place = nil
+			if sight.Free > 0 {
+				p.refuse(pod.UID)
+				next = l.give(p, line)
+			}
+		}
+	}
+	l.mu.Unlock()
+	l.wakeOne(next)
+}
+
+// Placed says that a pod found a place. If that is not the one it was woken for, then another pod is woken for that one.
+func (l *List) Placed(pod types.UID, see See) {
+	l.mu.Lock()
+	w := l.pods[pod]
+	if w == nil {
+		l.mu.Unlock()
+		return
+	}
+	l.remove(w)
+	var next *corev1.Pod
+	if p := w.place; p != nil {
+		l.taken[pod] = &given{place: p, line: w.line}
+		if sight := see(p.freed); !sight.Seen || sight.Free > l.expected(w.line, sight.Cluster, see) {
+			next = l.give(&place{freed: p.freed}, w.line)
+		}
+	}
+	l.mu.Unlock()
+	l.wakeOne(next)
+}
+
+// Unplaced says that a pod lost the place that it had found before it was bound.
+func (l *List) Unplaced(pod types.UID) {
+	l.mu.Lock()
+	var next *corev1.Pod
+	if g := l.taken[pod]; g != nil {
+		delete(l.taken, pod)
+		next = l.give(&place{freed: g.place.freed}, g.line)
+	}
+	l.mu.Unlock()
+	l.wakeOne(next)
+}
+
+// Drop forgets a pod that has been bound or does not wait for a place any longer, and passes on one that it was given and did not
+// take.
+func (l *List) Drop(pod types.UID) {
+	l.mu.Lock()
+	delete(l.taken, pod)
+	var next *corev1.Pod
+	if w := l.pods[pod]; w != nil {
+		l.remove(w)
+		if w.place != nil {
+			next = l.give(w.place, w.line)
+		}
+	}
+	l.mu.Unlock()
+	l.wakeOne(next)
+}
+
+// Run passes on what is not taken in time, until the context ends.
+func (l *List) Run(ctx context.Context) {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.PassOn(time.Now())
+		}
+	}
+}
+
+// PassOn passes on the places of pods that have not been tried within OfferTimeout.
+func (l *List) PassOn(now time.Time) {
+	l.mu.Lock()
+	var late []*waiter
+	for _, w := range l.pods {
+		if w.place != nil && now.Sub(w.since) >= OfferTimeout {
+			late = append(late, w)
+		}
+	}
+	var next []*corev1.Pod
+	for _, w := range late {
+		p := w.place
+		p.refuse(w.pod.UID)
+		w.place, w.stuck = nil, true
+		if pod := l.give(p, w.line); pod != nil {
+			next = append(next, pod)
+		}
+	}
+	l.mu.Unlock()
+	if len(next) > 0 {
+		l.wake(next)
+	}
+}
+
+func (l *List) wakeOne(pod *corev1.Pod) {
+	if pod != nil {
+		l.wake([]*corev1.Pod{pod})
+	}
+}
+
+// give gives a place to the first pod of the line that sleeps, and returns the pod; nil if there is none.
+func (l *List) give(p *place, line workload.Revision) *corev1.Pod {
+	var chosen *waiter
+	for _, w := range l.lines[line] {
+		if w.place != nil || p.refused[w.pod.UID] || chosen != nil && w.stuck {
+			continue
+		}
+		if chosen = w; !w.stuck {
+			break
+		}
+	}
+	p.open = chosen == nil
+	if chosen == nil {
+		return nil
+	}
+	l.assign(p, chosen)
+	return chosen.pod
+}
+
+func (l *List) assign(p *place, w *waiter) {
+	w.place, w.since, p.open = p, time.Now(), false
+}
+
+func (p *place) refuse(pod types.UID) {
+	if p.refused == nil {
+		p.refused = map[types.UID]bool{}
+	}
+	p.refused[pod] = true
+}
+
+// expected is how many pods of a line have been woken for places that a cycle saw in a cluster.
+func (l *List) expected(line workload.Revision, cluster int32, see See) int {
+	n := 0
+	for _, w := range l.lines[line] {
+		if w.place != nil {
+			if sight := see(w.place.freed); sight.Seen && sight.Cluster == cluster {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func compare(a, b *waiter) int {
+	return Compare(a.pod, b.pod)
+}
+
+func (l *List) insert(w *waiter) {
+	l.pods[w.pod.UID] = w
+	line := l.lines[w.line]
+	at, _ := slices.BinarySearchFunc(line, w, compare)
+	l.lines[w.line] = slices.Insert(line, at, w)
+}
+
+func (l *List) remove(w *waiter) {
+	delete(l.pods, w.pod.UID)
+	line := slices.DeleteFunc(l.lines[w.line], func(other *waiter) bool { return other == w })
+	if l.lines[w.line] = line; len(line) == 0 {
+		delete(l.lines, w.line)
+	}
+}

@@ -1,0 +1,208 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package waitlist_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
+	"berth.dev/berth/pkg/workload"
+)
+
+var web = workload.Revision{Owner: "web"}
+
+// newPod returns a pod; the later it was made the higher its number.
+func newPod(name string, number int) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: types.UID(name), CreationTimestamp: metav1.Unix(int64(number), 0),
+	}}
+}
+
+func withPriority(pod *corev1.Pod, priority int32) *corev1.Pod {
+	pod.Spec.Priority = ptr.To(priority)
+	return pod
+}
+
+// bench is a list with pods that wait in the line web.
+type bench struct {
+	*waitlist.List
+	waiting []*corev1.Pod
+	woken   []string
+}
+
+func newBench(pods ...*corev1.Pod) *bench {
+	b := &bench{waiting: pods}
+	b.List = waitlist.New(func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			b.woken = append(b.woken, pod.Name)
+		}
+	})
+	for _, pod := range pods {
+		b.Rejected(pod, web, nil)
+	}
+	return b
+}
+
+// free tells all pods that wait of a place, and notes whom it wakes.
+func (b *bench) free(freed *corev1.Pod) {
+	for _, pod := range b.waiting {
+		if b.WokenBy(pod, freed, web) {
+			b.woken = append(b.woken, pod.Name)
+		}
+	}
+}
+
+// sees makes a cycle that saw every place and leaves some free.
+func sees(free int) waitlist.See {
+	return func(*corev1.Pod) waitlist.Sight { return waitlist.Sight{Seen: true, Free: free} }
+}
+
+// blind is a cycle that began before the place became free.
+func blind(*corev1.Pod) waitlist.Sight { return waitlist.Sight{} }
+
+func TestWhoIsWoken(t *testing.T) {
+	holder, another := newPod("holder", 0), newPod("another", 0)
+	first, second, third := newPod("first", 1), newPod("second", 2), newPod("third", 3)
+	for name, tc := range map[string]struct {
+		do   func(b *bench)
+		want []string
+	}{
+		"the oldest":                 {func(b *bench) { b.free(holder) }, []string{"first"}},
+		"one for each place":         {func(b *bench) { b.free(holder); b.free(another) }, []string{"first", "second"}},
+		"the same, told once more":   {func(b *bench) { b.free(holder); b.free(holder) }, []string{"first", "first"}},
+		"the higher priority first":  {func(b *bench) { b.add(withPriority(newPod("vip", 9), 1)); b.free(holder) }, []string{"vip"}},
+		"who is not in the list too": {func(b *bench) { b.waiting = append(b.waiting, newPod("new", 9)); b.free(holder) }, []string{"first", "new"}},
+		"who waits in another line too": {func(b *bench) {
+			b.Rejected(second, workload.Revision{Owner: "other"}, nil)
+			b.free(holder)
+		}, []string{"first", "second"}},
+		"nobody for a place that was taken": {func(b *bench) {
+			b.free(holder)
+			b.Placed("first", sees(0))
+		}, []string{"first"}},
+		"nobody for a place that somebody else took": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, web, sees(0))
+		}, []string{"first"}},
+		"the next, if the first has no use for the place": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, web, sees(1))
+			b.Rejected(second, web, sees(1))
+			b.Rejected(third, web, sees(1))
+		}, []string{"first", "second", "third"}},
+		"the next, if the first goes": {func(b *bench) { b.free(holder); b.Drop("first") }, []string{"first", "second"}},
+		"the next, if the first took another place": {func(b *bench) {
+			b.free(holder)
+			b.Placed("first", sees(1))
+		}, []string{"first", "second"}},
+		"nobody more, if others are on their way to the places that are left": {func(b *bench) {
+			b.free(holder)
+			b.free(another)
+			b.Placed("first", sees(1))
+		}, []string{"first", "second"}},
+		"the next, if the first took a place before that one was free": {func(b *bench) {
+			b.free(holder)
+			b.Placed("first", blind)
+		}, []string{"first", "second"}},
+		"the first again, if it was rejected before the place was free": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, web, blind)
+			b.free(holder)
+		}, []string{"first", "first"}},
+		"the next, if the first could not be bound": {func(b *bench) {
+			b.free(holder)
+			b.Placed("first", sees(0))
+			b.Unplaced("first")
+		}, []string{"first", "second"}},
+		"nobody, once the first has been bound": {func(b *bench) {
+			b.free(holder)
+			b.Placed("first", sees(0))
+			b.Drop("first")
+			b.Unplaced("first")
+		}, []string{"first"}},
+		"nobody, if somebody who was not woken finds a place": {func(b *bench) {
+			b.Placed("first", sees(3))
+			b.Unplaced("first")
+		}, nil},
+		"the next, if the first is not tried in time": {func(b *bench) {
+			b.free(holder)
+			b.PassOn(time.Now().Add(waitlist.OfferTimeout / 2))
+			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
+			b.free(another)
+		}, []string{"first", "second", "third"}},
+		"who was not tried in time after all others": {func(b *bench) {
+			b.free(holder)
+			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
+			b.free(another)
+			b.free(newPod("a third one", 0))
+		}, []string{"first", "second", "third", "first"}},
+		"who was in a cycle when nobody waited": {func(b *bench) {
+			for _, pod := range b.waiting {
+				b.Drop(pod.UID)
+			}
+			b.woken = nil
+			b.free(holder) // all are in a cycle
+			b.woken = nil
+			b.Rejected(second, web, nil)
+			b.Rejected(third, web, nil)
+			b.waiting = []*corev1.Pod{second, third}
+			b.free(holder)
+		}, []string{"second"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(third, first, second)
+			tc.do(b)
+			if diff := cmp.Diff(tc.want, b.woken); diff != "" {
+				t.Errorf("woken pods (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func (b *bench) add(pod *corev1.Pod) {
+	b.Rejected(pod, web, nil)
+	b.waiting = append(b.waiting, pod)
+}
+
+func TestRunPassesOn(t *testing.T) {
+	woken := make(chan string, 2)
+	l := waitlist.New(func(pods []*corev1.Pod) { woken <- pods[0].Name })
+	first, second := newPod("first", 1), newPod("second", 2)
+	l.Rejected(first, web, nil)
+	l.Rejected(second, web, nil)
+	if !l.WokenBy(first, newPod("holder", 0), web) {
+		t.Fatal("the first pod sleeps on")
+	}
+	go l.Run(t.Context())
+	select {
+	case got := <-woken:
+		if got != "second" {
+			t.Errorf("pod %s is woken, want second", got)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nobody is woken instead of a pod that is not tried")
+	}
+}
+
+func TestRecentForgetsTheOldest(t *testing.T) {
+	var r waitlist.Recent[int]
+	events := make([]*corev1.Pod, 600)
+	for i := range events {
+		events[i] = newPod("holder", i)
+		r.Put(events[i], i)
+	}
+	if _, found := r.Get(events[0]); found {
+		t.Error("an old event is remembered, so memory grows with every event")
+	}
+	if got, found := r.Get(events[599]); got != 599 || !found {
+		t.Errorf("of the latest event %d, %t is remembered", got, found)
+	}
+}

@@ -1,0 +1,271 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package waitlist_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
+)
+
+// model is a scheduler with its queue, as far as one revision in clusters of places goes.
+type model struct {
+	*rapid.T
+	list  *waitlist.List
+	count int
+	// room is how many places each cluster has free, holders who has the others, refuses what each pod takes no place of.
+	room    []int
+	holders map[*corev1.Pod]int
+	refuses map[types.UID][]int
+
+	active, sleeping []*corev1.Pod
+	// cycle is that of the pod that is being scheduled, binding are those that have a place and are not bound yet.
+	cycle   *cycle
+	binding []*corev1.Pod
+	tried   int
+}
+
+type cycle struct {
+	pod  *corev1.Pod
+	room []int
+	// missed are those who gave up their places since the cycle began; again is set if the pod is to be tried once more.
+	missed []*corev1.Pod
+	again  bool
+}
+
+func newModel(t *rapid.T) *model {
+	m := &model{T: t, holders: map[*corev1.Pod]int{}, refuses: map[types.UID][]int{}}
+	m.list = waitlist.New(m.wake)
+	m.room = rapid.SliceOfN(rapid.IntRange(0, 3), 1, 3).Draw(t, "room")
+	return m
+}
+
+// wake is what the list wakes pods with.
+func (m *model) wake(pods []*corev1.Pod) {
+	for _, pod := range pods {
+		switch {
+		case m.cycle != nil && m.cycle.pod == pod:
+			m.cycle.again = true
+		case slices.Contains(m.sleeping, pod):
+			m.move(pod)
+		}
+	}
+}
+
+func (m *model) move(pod *corev1.Pod) {
+	m.sleeping = slices.DeleteFunc(m.sleeping, func(p *corev1.Pod) bool { return p == pod })
+	m.active = append(m.active, pod)
+}
+
+func (m *model) arrive() {
+	m.count++
+	pod := newPod(fmt.Sprint("pod-", m.count), m.count)
+	if rapid.IntRange(0, 3).Draw(m.T, "picky") == 0 {
+		m.refuses[pod.UID] = rapid.SliceOf(rapid.IntRange(0, len(m.room)-1)).Draw(m.T, "refuses")
+	}
+	m.active = append(m.active, pod)
+}
+
+// leave takes a holder away, and frees its place.
+func (m *model) leave() {
+	holders := make([]*corev1.Pod, 0, len(m.holders))
+	for pod := range m.holders {
+		holders = append(holders, pod)
+	}
+	if len(holders) == 0 {
+		return
+	}
+	slices.SortFunc(holders, waitlist.Compare)
+	m.free(holders[rapid.IntRange(0, len(holders)-1).Draw(m.T, "holder")])
+}
+
+func (m *model) free(holder *corev1.Pod) {
+	m.room[m.holders[holder]]++
+	cluster := m.holders[holder]
+	delete(m.holders, holder)
+	// The event has an object of its own.
+	freed := holder.DeepCopy()
+	freed.Spec.NodeName = strconv.Itoa(cluster)
+	if m.cycle != nil {
+		m.cycle.missed = append(m.cycle.missed, freed)
+	}
+	asked := slices.Clone(m.sleeping)
+	if rapid.Bool().Draw(m.T, "the last are asked first") {
+		slices.Reverse(asked)
+	}
+	for _, pod := range asked {
+		if m.list.WokenBy(pod, freed, web) {
+			m.move(pod)
+		}
+	}
+}
+
+// begin starts the cycle of the next pod; finish ends it.
+func (m *model) begin() {
+	if m.cycle != nil || len(m.active) == 0 {
+		return
+	}
+	m.cycle = &cycle{pod: m.active[0], room: slices.Clone(m.room)}
+	m.active = m.active[1:]
+	m.tried++
+}
+
+// see judges the place of a pod that gave it up.
+func (c *cycle) see(took int) waitlist.See {
+	return func(freed *corev1.Pod) waitlist.Sight {
+		if slices.Contains(c.missed, freed) {
+			return waitlist.Sight{}
+		}
+		cluster, err := strconv.Atoi(freed.Spec.NodeName)
+		if err != nil {
+			panic(err)
+		}
+		free := c.room[cluster]
+		if took == cluster {
+			free--
+		}
+		return waitlist.Sight{Seen: true, Cluster: int32(cluster), Free: free}
+	}
+}
+
+func (m *model) finish() {
+	c := m.cycle
+	if c == nil {
+		return
+	}
+	if cluster := m.choose(c); cluster >= 0 {
+		m.list.Placed(c.pod.UID, c.see(cluster))
+		m.cycle = nil
+		m.room[cluster]--
+		m.holders[c.pod] = cluster
+		m.binding = append(m.binding, c.pod)
+		return
+	}
+	m.list.Rejected(c.pod, web, c.see(-1))
+	m.cycle = nil
+	again := c.again
+	for _, freed := range c.missed {
+		again = m.list.WokenBy(c.pod, freed, web) || again
+	}
+	if again {
+		m.active = append(m.active, c.pod)
+	} else {
+		m.sleeping = append(m.sleeping, c.pod)
+	}
+}
+
+// choose returns a cluster with a free place for the pod, -1 if there is none.
+func (m *model) choose(c *cycle) int {
+	var fit []int
+	for cluster, free := range c.room {
+		if free > 0 && !slices.Contains(m.refuses[c.pod.UID], cluster) {
+			fit = append(fit, cluster)
+		}
+	}
+	if fit == nil {
+		return -1
+	}
+	return rapid.SampledFrom(fit).Draw(m.T, "cluster")
+}
+
+// bind ends the binding of a pod, well or not. One that fails comes back into the queue.
+func (m *model) bind() {
+	if len(m.binding) == 0 {
+		return
+	}
+	pod := m.binding[0]
+	m.binding = m.binding[1:]
+	if _, holds := m.holders[pod]; !holds {
+		return // it was deleted meanwhile
+	}
+	if rapid.IntRange(0, 3).Draw(m.T, "fails") > 0 {
+		m.list.Drop(pod.UID)
+		return
+	}
+	m.list.Unplaced(pod.UID)
+	m.free(pod)
+	m.active = append(m.active, pod)
+}
+
+// vanish deletes a pod that has no place.
+func (m *model) vanish() {
+	all := slices.Concat(m.sleeping, m.active)
+	if len(all) == 0 {
+		return
+	}
+	pod := all[rapid.IntRange(0, len(all)-1).Draw(m.T, "who")]
+	gone := func(p *corev1.Pod) bool { return p == pod }
+	m.sleeping, m.active = slices.DeleteFunc(m.sleeping, gone), slices.DeleteFunc(m.active, gone)
+	m.list.Drop(pod.UID)
+}
+
+// settle lets everything come to rest.
+func (m *model) settle() {
+	for m.cycle != nil || len(m.active) > 0 || len(m.binding) > 0 {
+		m.finish()
+		m.bind()
+		m.begin()
+	}
+}
+
+// check checks that nobody sleeps who could take a free place.
+func (m *model) check() {
+	for cluster, free := range m.room {
+		for _, pod := range m.sleeping {
+			if free > 0 && !slices.Contains(m.refuses[pod.UID], cluster) {
+				m.Fatalf("pod %s sleeps although cluster %d has free places: %v", pod.Name, cluster, m.room)
+			}
+		}
+	}
+}
+
+// TestNoFreePlaceIsForgotten lets pods come, wait, hold places and go in any order.
+func TestNoFreePlaceIsForgotten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		rest := func() { m.settle(); m.check() }
+		steps := []func(){m.arrive, m.arrive, m.leave, m.begin, m.begin, m.finish, m.finish, m.bind, m.vanish, rest}
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")]()
+		}
+		rest()
+	})
+}
+
+// TestPodsAreTriedOnceForEachPlace frees one place after the other while many pods wait.
+func TestPodsAreTriedOnceForEachPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		for range 40 {
+			m.count++
+			m.active = append(m.active, newPod(fmt.Sprint("pod-", m.count), m.count))
+		}
+		m.settle()
+		waiting := len(m.sleeping)
+		m.tried = 0
+		const places = 10
+		freed := 0
+		for range places {
+			if len(m.holders) > 0 {
+				freed++
+			}
+			m.leave()
+			if rapid.Bool().Draw(t, "rest") {
+				m.settle()
+			}
+		}
+		m.settle()
+		m.check()
+		if placed := waiting - len(m.sleeping); placed != freed {
+			t.Fatalf("%d pods got one of %d places", placed, freed)
+		}
+	})
+}
