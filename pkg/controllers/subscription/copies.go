@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -116,14 +117,16 @@ func (w *copier) bring(ctx context.Context, c *copied, present client.Object) er
 	if source == nil || err != nil {
 		return err
 	}
-	wanted := desired(source, c, w.m.object)
-	live, err := w.adjust(ctx, wanted, present)
+	var live, after *unstructured.Unstructured
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		wanted := desired(source, c, w.m.object)
+		if live, err = w.adjust(ctx, wanted, present); err == nil {
+			after, err = w.write(ctx, wanted)
+		}
+		return err
+	})
 	if err != nil {
 		return client.IgnoreNotFound(err) // It is made anew when the cache knows.
-	}
-	after, err := w.write(ctx, wanted)
-	if err != nil {
-		return err
 	}
 	// After a change the next event brings the next look.
 	if live != nil && live.GetResourceVersion() == present.GetResourceVersion() && same(live, after) {
@@ -143,6 +146,8 @@ func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, 
 		return nil, err
 	}
 	wanted.SetUID(live.GetUID())
+	// What an autoscaler writes at this moment must not be overwritten.
+	wanted.SetResourceVersion(live.GetResourceVersion())
 	if autoscaled(live) {
 		unstructured.RemoveNestedField(wanted.Object, "spec", "replicas")
 	}

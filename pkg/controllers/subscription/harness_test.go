@@ -48,6 +48,9 @@ type world struct {
 	recorder                   *events.FakeRecorder
 	// stale is what the cache has of Subscriptions if it lags behind.
 	stale *berthv1alpha1.SubscriptionList
+	// beforeApply happens before the next copy is applied; applies counts.
+	beforeApply func()
+	applies     int
 }
 
 func newWorld(t *testing.T) *world {
@@ -74,6 +77,14 @@ func newWorld(t *testing.T) *world {
 					return nil
 				}
 				return c.List(ctx, list, opts...)
+			},
+			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				if before := w.beforeApply; before != nil {
+					w.beforeApply = nil
+					before()
+				}
+				w.applies++
+				return c.Apply(ctx, o, opts...)
 			},
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				w.count(o)

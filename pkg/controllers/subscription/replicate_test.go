@@ -213,3 +213,29 @@ func TestReplicationDoesNotCopyWhatItCannotTellApart(t *testing.T) {
 		t.Errorf("there are %d policies, %v; want the one of the ReplicationController", len(policies.Items), err)
 	}
 }
+
+func TestACopyThatChangesMeanwhileIsReadAgain(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 4)
+	w.site("b", 4)
+	w.deploy("web", 2)
+	w.subscribe("shop", []string{"web"}, everywhere("a", "b"))
+	w.pass()
+	change := func(generation int64, replicas int32) {
+		d := w.deployment("web-b")
+		d.Generation, d.Spec.Replicas = generation, &replicas
+		if err := w.client.Update(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(5, 5)
+	// The controller has read the copy and is about to put it right. Whose the replicas are may have changed with them.
+	w.applies, w.beforeApply = 0, func() { change(6, 3) }
+	w.pass()
+	if w.applies != 2 {
+		t.Errorf("the copy was applied %d times, want once in vain and once with what it has become", w.applies)
+	}
+	if got := *w.deployment("web-b").Spec.Replicas; got != 2 {
+		t.Errorf("the copy has %d replicas, want 2", got)
+	}
+}
