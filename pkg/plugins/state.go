@@ -67,6 +67,7 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	nodegrouppolicy.RegisterMetrics()
 	clusterresource.RegisterMetrics()
 	guard.RegisterMetrics()
+	catalog.RegisterMetrics()
 	return &State{
 		fence: leader, client: client, reservations: view.NewReservations(), pending: ledger.NewPending(),
 		retries: nodegrouppolicy.NewRetries(),

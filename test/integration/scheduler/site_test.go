@@ -120,6 +120,11 @@ func (s *site) createPolicy(ctx context.Context, policy *berthv1alpha1.Propagati
 	GinkgoHelper()
 	_, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Create(ctx, policy, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	select {
+	case <-main.Done():
+	default:
+		main.UntilKnows(ctx, berth)
+	}
 }
 
 // twoToThree is the weights of most specs: with 5 replicas beijing has 2 and hangzhou 3.

@@ -72,6 +72,7 @@ func (s *site) subscribe(ctx context.Context, name string, feeds []string, chang
 	}
 	_, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Create(ctx, subscription, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	main.UntilKnows(ctx, berth)
 }
 
 // subscriber gives one Cluster a weight.

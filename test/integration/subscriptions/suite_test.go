@@ -38,6 +38,7 @@ var (
 	plane  *controlplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
+	main   *schedulerproc.Scheduler
 )
 
 func TestSubscriptions(t *testing.T) {
@@ -48,7 +49,7 @@ func TestSubscriptions(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
 	installation.Apply(ctx, plane)
-	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
+	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
 	Expect(err).NotTo(HaveOccurred())
 })

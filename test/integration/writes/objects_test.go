@@ -108,6 +108,7 @@ func policyPods(ctx context.Context, namespace string) {
 	}
 	_, err := berth.BerthV1alpha1().PropagationPolicies(namespace).Create(ctx, policy, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	scheduler.UntilKnows(ctx, berth)
 	labels := map[string]string{"app": "web"}
 	_, err = client.AppsV1().Deployments(namespace).Create(ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},

@@ -32,6 +32,8 @@ var (
 	client kubernetes.Interface
 	berth  versioned.Interface
 	log    *auditlog.Log
+
+	scheduler *schedulerproc.Scheduler
 )
 
 func TestWrites(t *testing.T) {
@@ -51,7 +53,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	plane, client, berth = installation.Start(ctx, func(o *controlplane.Options) { o.APIServerArgs = log.Flags() })
 	installation.Apply(ctx, plane)
-	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
+	scheduler = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "stock", Configuration: []byte(stockConfiguration)})
 	_, err = plane.StartControllerManager(ctx, controlplane.Component{})
 	Expect(err).NotTo(HaveOccurred())

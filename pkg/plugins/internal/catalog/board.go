@@ -91,10 +91,17 @@ func (b *board[S]) update(ctx context.Context) bool {
 			return false
 		}
 	}
+	known := make([]int, len(b.sources))
+	for i, s := range b.sources {
+		known[i] = len(s.objects())
+	}
 	before := b.snapshot.Load()
 	after := b.build(before)
 	b.snapshot.Store(after)
 	b.reason.Store(nil)
+	for i, s := range b.sources {
+		knownObjects.WithLabelValues(s.kind).Set(float64(known[i]))
+	}
 	b.onChange(before, after)
 	return true
 }

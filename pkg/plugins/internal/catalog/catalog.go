@@ -58,11 +58,12 @@ func New(
 ) (*Catalog, error) {
 	c := &Catalog{newBoard("Clusters or PropagationPolicies", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()
-	clusters, err := newSource(listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, placeChanged, c.markDirty)
+	clusters, err := newSource("Cluster", listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, placeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Clusters: %w", err)
 	}
-	policies, err := newSource(listWatch(berth.PropagationPolicies(metav1.NamespaceAll)), &berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
+	policies, err := newSource("PropagationPolicy", listWatch(berth.PropagationPolicies(metav1.NamespaceAll)),
+		&berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of PropagationPolicies: %w", err)
 	}

@@ -62,11 +62,11 @@ func NewHomeCatalog(
 ) (*HomeCatalog, error) {
 	c := &HomeCatalog{newBoard("Schedulers or Clusters", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()
-	schedulers, err := newSource(listWatch(berth.Schedulers()), &berthv1alpha1.Scheduler{}, clk, schedulerChanged, c.markDirty)
+	schedulers, err := newSource("Scheduler", listWatch(berth.Schedulers()), &berthv1alpha1.Scheduler{}, clk, schedulerChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Schedulers: %w", err)
 	}
-	clusters, err := newSource(listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
+	clusters, err := newSource("Cluster", listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of the homes of Clusters: %w", err)
 	}

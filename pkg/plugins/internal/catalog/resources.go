@@ -85,7 +85,7 @@ func NewResourceCatalog(
 ) (*ResourceCatalog, error) {
 	c := &ResourceCatalog{newBoard("ClusterResources", clk, patience, onChange)}
 	resources := client.BerthV1alpha1().ClusterResources()
-	s, err := newSource(listWatch(resources), &berthv1alpha1.ClusterResource{}, clk, poolsChanged, c.markDirty)
+	s, err := newSource("ClusterResource", listWatch(resources), &berthv1alpha1.ClusterResource{}, clk, poolsChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of ClusterResources: %w", err)
 	}

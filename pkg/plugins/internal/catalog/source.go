@@ -21,6 +21,7 @@ import (
 
 // source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not a failure.
 type source struct {
+	kind     string
 	informer cache.SharedIndexInformer
 	handlers cache.ResourceEventHandlerRegistration
 	clock    clock.PassiveClock
@@ -53,9 +54,9 @@ func listWatch[L runtime.Object](client reader[L]) *cache.ListWatch {
 
 // newSource makes the informer of a kind and calls changed whenever the answer of objects may differ in a way that matters.
 func newSource(
-	lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),
+	kind string, lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),
 ) (*source, error) {
-	s := &source{clock: clk, changed: changed}
+	s := &source{kind: kind, clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe, watched: s.watched}, example, 0, cache.Indexers{})
 	err := s.informer.SetTransform(stripManagedFields)
 	if err != nil {

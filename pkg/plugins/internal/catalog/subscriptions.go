@@ -55,7 +55,7 @@ func NewSubscriptionCatalog(
 ) (*SubscriptionCatalog, error) {
 	c := &SubscriptionCatalog{newBoard("Subscriptions", clk, patience, onChange)}
 	subscriptions := client.BerthV1alpha1().Subscriptions(metav1.NamespaceAll)
-	s, err := newSource(listWatch(subscriptions), &berthv1alpha1.Subscription{}, clk, divisionChanged, c.markDirty)
+	s, err := newSource("Subscription", listWatch(subscriptions), &berthv1alpha1.Subscription{}, clk, divisionChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Subscriptions: %w", err)
 	}

@@ -8,6 +8,7 @@ package schedulerproc
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -111,18 +112,31 @@ func Leader(ctx context.Context, client kubernetes.Interface) string {
 // Metrics returns the metrics of the scheduler as text, asked for as the administrator.
 func (s *Scheduler) Metrics(ctx context.Context) []byte {
 	ginkgo.GinkgoHelper()
+	text, err := s.metrics(ctx)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return text
+}
+
+// metrics is Metrics for a scheduler that may have begun a moment ago.
+func (s *Scheduler) metrics(ctx context.Context) ([]byte, error) {
 	config := s.plane.Config()
 	// The certificate is one that the scheduler signed itself at its start.
 	config.CAData, config.Insecure = nil, true
 	administrator, err := rest.HTTPClientFor(config)
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	if err != nil {
+		return nil, err
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", http.NoBody)
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	if err != nil {
+		return nil, err
+	}
 	response, err := administrator.Do(request)
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	if err != nil {
+		return nil, err
+	}
 	defer response.Body.Close()
-	gomega.Expect(response).To(gomega.HaveHTTPStatus(http.StatusOK))
-	text, err := io.ReadAll(response.Body)
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	return text
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("reading metrics: %s", response.Status)
+	}
+	return io.ReadAll(response.Body)
 }
