@@ -16,7 +16,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
-	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
@@ -124,24 +123,6 @@ func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
 	}
 	return nil
-}
-
-// SignPod lets pods without a policy be scheduled in batches. A pod with a policy is not signed, because where it goes
-// changes where the next one may go.
-func (p *NodeGroupPolicy) SignPod(
-	ctx context.Context, pod *corev1.Pod,
-) (fragments []fwk.SignFragment, status *fwk.Status) {
-	defer guard.Rescue(ctx, Name, "SignPod", &status)
-	snapshot := p.shared.Catalog.Snapshot()
-	if snapshot != nil && unconcerned(snapshot, pod) {
-		return nil, nil
-	}
-	if snapshot != nil {
-		if policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners); err == nil && policy == nil {
-			return nil, nil
-		}
-	}
-	return nil, fwk.NewStatus(fwk.Unschedulable, "pods of a policy are placed one by one")
 }
 
 // unconcerned is the quick answer for pods that no policy can concern.

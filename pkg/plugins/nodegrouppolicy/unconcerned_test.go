@@ -47,6 +47,33 @@ func TestPodsWithoutAPolicyAreScheduledInBatches(t *testing.T) {
 	}
 }
 
+// The framework schedules in batches pods of which each node takes one. The signature of others would be of no use.
+func TestPodsOfWhichANodeTakesSeveralAreNotSigned(t *testing.T) {
+	s := newTwoSites(t)
+	request := func(name corev1.ResourceName, quantity string) *corev1.Pod {
+		return plugintest.MakePod("task").Req(map[corev1.ResourceName]string{name: quantity}).Obj()
+	}
+	s.Try(plugintest.MakePod("first").Obj()) // Now the scheduler has a look at its nodes of 32 CPUs.
+	for name, tc := range map[string]struct {
+		pod        *corev1.Pod
+		wantSigned bool
+	}{
+		"it asks for nothing":               {plugintest.MakePod("task").Obj(), false},
+		"two fill a node":                   {request(corev1.ResourceCPU, "16"), false},
+		"two are too many":                  {request(corev1.ResourceCPU, "16001m"), true},
+		"it needs most of the memory":       {request(corev1.ResourceMemory, "100Gi"), true},
+		"it asks for what the node has not": {request("example.com/gpu", "1"), true},
+		"it asks for a port of the node":    {plugintest.MakePod("task").HostPort(80).Obj(), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			signature := s.Framework.SignPod(s.Context(), tc.pod, false)
+			if gotSigned := signature != nil; gotSigned != tc.wantSigned {
+				t.Errorf("the profile signs the pod: %t, want %t", gotSigned, tc.wantSigned)
+			}
+		})
+	}
+}
+
 func TestNoPodIsSignedBeforePoliciesHaveBeenRead(t *testing.T) {
 	s := plugintest.New(t, nil, plugintest.Held())
 	if s.Framework.SignPod(s.Context(), plugintest.MakePod("task").Obj(), false) != nil {
