@@ -43,6 +43,8 @@ func (w *world) backlogPeers() []peer {
 			program: program{configuration: w.AddsOnly}, create: plainPods,
 		},
 		{name: "berth", title: "Berth, shipped profile, plain pods", program: berth, create: plainPods},
+		{name: "ports-stock", title: "kube-scheduler, plain pods of which a node takes one (host port)", program: stock, create: portPods},
+		{name: "ports", title: "Berth, shipped profile, plain pods of which a node takes one (host port)", program: berth, create: portPods},
 		{
 			name: "policy", title: "Berth, shipped profile, a Deployment with a policy over ten sites",
 			program: berth, create: policyPods, limited: true,
@@ -74,6 +76,13 @@ func same(spec *corev1.PodSpec) func(int) corev1.PodSpec {
 
 func plainPods(ctx context.Context, w *world, namespace string, p *peer) error {
 	spec := podSpec(p.program.schedulerName())
+	return w.createPods(ctx, namespace, p.pods, same(&spec))
+}
+
+// portPods makes pods that the framework may place in batches.
+func portPods(ctx context.Context, w *world, namespace string, p *peer) error {
+	spec := podSpec(p.program.schedulerName())
+	spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 	return w.createPods(ctx, namespace, p.pods, same(&spec))
 }
 
