@@ -56,13 +56,14 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 			if out, err := command.CombinedOutput(); err != nil {
 				return nil, fmt.Errorf("running workload %s of scheduler_perf: %w\n%s", name, err, lastLines(out, 20))
 			}
+			before := found.count()
 			if err := found.readAll(folder); err != nil {
 				return nil, fmt.Errorf("workload %s: %w", name, err)
 			}
+			if found.count() == before {
+				return nil, fmt.Errorf("workload %s tells no throughput", name)
+			}
 		}
-	}
-	if runs > 0 && len(found.throughputs) == 0 {
-		return nil, errors.New("the results of scheduler_perf tell no throughput")
 	}
 	return found.throughputs, nil
 }
@@ -149,6 +150,15 @@ func (c *collection) read(content []byte) error {
 		c.add(workload+" "+parts[2], peer, item.Data["Average"])
 	}
 	return nil
+}
+
+// count returns how many throughputs have been read.
+func (c *collection) count() int {
+	n := 0
+	for i := range c.throughputs {
+		n += len(c.throughputs[i].Pods)
+	}
+	return n
 }
 
 func (c *collection) add(workload, peer string, pods float64) {
