@@ -34,6 +34,10 @@ func (d *demo) divideBundle(ctx context.Context) (string, error) {
 	if _, err := d.berth.BerthV1alpha1().Subscriptions(namespace).Create(ctx, subscription(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating Subscription %s: %w", shop, err)
 	}
+	// Pods that come before the Subscription is known would run anywhere, and stay there.
+	if _, err := d.awaitSubscription(ctx, told); err != nil {
+		return "", err
+	}
 	d.sayf("applying Deployment %s: %d replicas, and StatefulSet %s: %d", shopWeb, shopWebReplicas, shopDB, shopDBSize)
 	web, db := shopWorkloads()
 	if _, err := d.client.AppsV1().Deployments(namespace).Create(ctx, web, metav1.CreateOptions{}); err != nil {
@@ -42,7 +46,7 @@ func (d *demo) divideBundle(ctx context.Context) (string, error) {
 	if _, err := d.client.AppsV1().StatefulSets(namespace).Create(ctx, db, metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating StatefulSet %s: %w", shopDB, err)
 	}
-	placed, err := d.awaitAvailable(ctx)
+	placed, err := d.awaitSubscription(ctx, available)
 	if err != nil {
 		return "", err
 	}
@@ -65,21 +69,33 @@ func (d *demo) divideBundle(ctx context.Context) (string, error) {
 		total, strings.Join(placed.Status.BindingClusters, " and ")), nil
 }
 
-// awaitAvailable waits until all pods of the bundle run.
-func (d *demo) awaitAvailable(ctx context.Context) (*berthv1alpha1.Subscription, error) {
-	var placed *berthv1alpha1.Subscription
+// told says whether the Subscription has been looked at.
+func told(s *berthv1alpha1.Subscription) bool {
+	return meta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SubscriptionScheduled) != nil
+}
+
+// available says whether all pods of the bundle run.
+func available(s *berthv1alpha1.Subscription) bool {
+	return meta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SubscriptionAvailable) && len(s.Status.Feeds) == 2
+}
+
+// awaitSubscription waits until the Subscription is as is wanted.
+func (d *demo) awaitSubscription(
+	ctx context.Context, wanted func(*berthv1alpha1.Subscription) bool,
+) (*berthv1alpha1.Subscription, error) {
+	var found *berthv1alpha1.Subscription
 	err := d.await(ctx, func(ctx context.Context) error {
 		live, err := d.berth.BerthV1alpha1().Subscriptions(namespace).Get(ctx, shop, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading Subscription %s: %w", shop, err)
 		}
-		if !meta.IsStatusConditionTrue(live.Status.Conditions, berthv1alpha1.SubscriptionAvailable) || len(live.Status.Feeds) != 2 {
-			return fmt.Errorf("not all of Subscription %s runs: %v", shop, live.Status.Conditions)
+		if !wanted(live) {
+			return fmt.Errorf("the conditions of Subscription %s are %v", shop, live.Status.Conditions)
 		}
-		placed = live
+		found = live
 		return nil
 	})
-	return placed, err
+	return found, err
 }
 
 // checkFeed compares where the pods of a feed run with what the Subscription says.

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/playground/podwatch"
 )
 
@@ -18,6 +20,9 @@ func (d *demo) share(ctx context.Context) (string, error) {
 	d.sayf("applying PropagationPolicy %s: beijing 2, hangzhou 3", policyName)
 	if _, err := d.berth.BerthV1alpha1().PropagationPolicies(namespace).Create(ctx, policy(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating PropagationPolicy %s: %w", policyName, err)
+	}
+	if err := d.await(ctx, d.policyAccepted); err != nil {
+		return "", err
 	}
 	d.sayf("applying Deployment %s: 5 replicas", workload)
 	if _, err := d.client.AppsV1().Deployments(namespace).Create(ctx, deployment(), metav1.CreateOptions{}); err != nil {
@@ -28,6 +33,18 @@ func (d *demo) share(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return want.String() + ", all Running", nil
+}
+
+// policyAccepted waits for the word that the policy is in force. Pods that come before it is known run anywhere at first.
+func (d *demo) policyAccepted(ctx context.Context) error {
+	live, err := d.berth.BerthV1alpha1().PropagationPolicies(namespace).Get(ctx, policyName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading PropagationPolicy %s: %w", policyName, err)
+	}
+	if !meta.IsStatusConditionTrue(live.Status.Conditions, berthv1alpha1.PolicyAccepted) {
+		return fmt.Errorf("PropagationPolicy %s is not accepted: %v", policyName, live.Status.Conditions)
+	}
+	return nil
 }
 
 // grow is step 2: more replicas move none of those that run.
