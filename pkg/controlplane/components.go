@@ -37,6 +37,8 @@ type Component struct {
 	Name string
 	// Args are appended to the flags; a repeated flag overrides.
 	Args []string
+	// Env are further variables of its environment, as NAME=VALUE.
+	Env []string
 	// MayEnd is set for a program that somebody starts again when it ends:
 	// Exited does not deliver that.
 	MayEnd bool

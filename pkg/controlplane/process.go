@@ -247,7 +247,7 @@ func (cp *ControlPlane) launch(ctx context.Context, c Component, path string) (*
 		Name:    c.Name,
 		Path:    path,
 		Args:    c.Args,
-		Env:     childEnv(cp.opts.StateDir),
+		Env:     append(childEnv(cp.opts.StateDir), c.Env...),
 		LogPath: filepath.Join(cp.opts.LogDir, fileName(c.Name)+".log"),
 		MayEnd:  c.MayEnd,
 	})

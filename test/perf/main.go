@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/test/perf/decision"
 	"berth.dev/berth/test/perf/processes"
 	"berth.dev/berth/test/perf/report"
@@ -155,6 +156,11 @@ func separately(ctx context.Context, out io.Writer, o *options, configurations *
 		lengths = processes.Smoke()
 	}
 	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
+	env, err := controlplane.SchedulerEnv("manifests")
+	if err != nil {
+		return nil, err
+	}
+	lengths.Env = env
 	return processes.Run(ctx, out, lengths)
 }
 

@@ -204,7 +204,9 @@ func (r *Runner) start(ctx context.Context, k key, pod *corev1.Pod) (*controlpla
 	if err != nil {
 		return nil, err
 	}
-	process, _, err := r.plane.StartScheduler(ctx, configuration, controlplane.Component{Name: pod.Name, Args: args, MayEnd: true})
+	process, _, err := r.plane.StartScheduler(ctx, configuration, controlplane.Component{
+		Name: pod.Name, Args: args, Env: controlplane.EnvOf(&pod.Spec.Containers[0]), MayEnd: true,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("starting pod %s: %w", k.name, err)
 	}

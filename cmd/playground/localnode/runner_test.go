@@ -71,6 +71,7 @@ func pod() *corev1.Pod {
 			NodeName: localnode.NodeName,
 			Containers: []corev1.Container{{
 				Name: "scheduler", Args: []string{"--config=/etc/berth/config.yaml", "--scheduler-name=a"},
+				Env:          []corev1.EnvVar{{Name: "GOGC", Value: "200"}},
 				VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/etc/berth"}},
 			}},
 			Volumes: []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{
@@ -116,7 +117,8 @@ func TestAPodRunsAsAProcess(t *testing.T) {
 		t.Errorf("the configuration is %q", got)
 	}
 	started := <-p.started
-	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a" || !started.MayEnd {
+	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a" ||
+		strings.Join(started.Env, " ") != "GOGC=200" || !started.MayEnd {
 		t.Errorf("it started %+v", started)
 	}
 	await(t, client, func(pod *corev1.Pod) bool { return ready(pod) && pod.Status.Phase == corev1.PodRunning })

@@ -30,6 +30,9 @@ func (w *World) StartScheduler(ctx context.Context, c controlplane.Component) (*
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
 	}
+	if c.Env, err = controlplane.SchedulerEnv(w.options.Manifests); err != nil {
+		return nil, err
+	}
 	process, _, err := w.plane.StartScheduler(ctx, configuration, c)
 	return process, err
 }

@@ -31,7 +31,7 @@ type program struct {
 	configuration string
 	// stockLimits leaves the limits of the API client as they are in Kubernetes.
 	stockLimits bool
-	args        []string
+	args, env   []string
 }
 
 // stock says whether the program is the scheduler of Kubernetes.
@@ -72,7 +72,7 @@ func (w *world) run(ctx context.Context, p *program) (*controlplane.Process, err
 		if err != nil {
 			return nil, err
 		}
-		process, _, err := w.plane.StartScheduler(ctx, configuration, controlplane.Component{Name: name, Args: args})
+		process, _, err := w.plane.StartScheduler(ctx, configuration, controlplane.Component{Name: name, Args: args, Env: p.env})
 		return process, err
 	}
 	kubeconfig, err := w.plane.Kubeconfig(stockUser)
