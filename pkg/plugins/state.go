@@ -89,7 +89,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
-		Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake),
+		Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake), Pod: base.owners.Pod,
 	}
 	return s.groups, nil
 }

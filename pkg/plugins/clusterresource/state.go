@@ -200,5 +200,3 @@ func stateOf(cycle fwk.CycleState) *state {
 
 // errNoState is a fault of the framework or of this plugin.
 var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)
-
-// priorityOf returns the priority of a pod.

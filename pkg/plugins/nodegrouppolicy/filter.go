@@ -127,6 +127,7 @@ func (p *NodeGroupPolicy) PostFilter(
 		p.shared.Retries.AddThorough(pod.UID)
 		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
 	}
+	ours := s.rejectedPod(statuses)
 	if s.narrowed {
 		if nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {
 			s.explain(nodes, statuses)
@@ -134,7 +135,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	s.countRejections()
 	if !s.mayGoElsewhere() {
-		p.wait(s, pod)
+		p.wait(s, pod, ours)
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	p.shared.Waiting.Drop(pod.UID)

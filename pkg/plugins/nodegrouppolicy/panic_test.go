@@ -23,6 +23,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
@@ -50,7 +51,8 @@ func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroup
 	reservations := view.NewReservations()
 	return nodegrouppolicy.New(s.Framework, &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil, ledger.New(ledger.NewPending(), nil)), Reservations: reservations,
-		Retries: nodegrouppolicy.NewRetries(),
+		Retries: nodegrouppolicy.NewRetries(), Waiting: waitlist.New(func([]*corev1.Pod) {}),
+		Pod: func(string, string) *corev1.Pod { return nil },
 	})
 }
 

@@ -79,6 +79,8 @@ type Shared struct {
 	Retries *Retries
 	// Waiting chooses who is woken when a replica gives up its place.
 	Waiting *waitlist.List
+	// Pod returns a pod that the informer knows, nil if it does not.
+	Pod func(namespace, name string) *corev1.Pod
 	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters with other schedulers; nil for
 	// never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)

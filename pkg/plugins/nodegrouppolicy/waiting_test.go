@@ -4,12 +4,14 @@
 package nodegrouppolicy_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
@@ -93,6 +95,31 @@ func TestAPlaceWakesOnePod(t *testing.T) {
 				}
 				return woken
 			}, [3]bool{true},
+		},
+		"the first again if its cycle counted the pod on a node that has gone": {
+			func(l *line) [3]bool {
+				site := plugintest.SiteOf(l.holders[0].Spec.NodeName)
+				l.Remove(plugintest.MakeNode(site, 0).Obj(), plugintest.MakeNode(site, 1).Obj())
+				woken := l.wokenBy(l.holders[0])
+				l.Try(l.waiting[0])
+				if woken != l.wokenBy(l.holders[0]) {
+					l.t.Error("the place is given to somebody else")
+				}
+				return woken
+			}, [3]bool{true},
+		},
+		"nobody who was deleted while being tried": {
+			func(l *line) [3]bool {
+				l.Remove(l.waiting[0])
+				state := framework.NewCycleState()
+				_, err := l.SchedulePod(l.Context(), l.Framework, state, l.waiting[0])
+				var fit *framework.FitError
+				if !errors.As(err, &fit) {
+					l.t.Fatalf("error %v, want that no node fits", err)
+				}
+				l.Framework.RunPostFilterPlugins(l.Context(), state, l.waiting[0], fit.Diagnosis.NodeToStatus)
+				return l.leave(0)
+			}, [3]bool{true, true, false}, // The first does not wait any longer.
 		},
 		"the next if the first cannot be bound": {
 			func(l *line) [3]bool {

@@ -100,7 +100,9 @@ func (b *board[S]) update(ctx context.Context) bool {
 	b.snapshot.Store(after)
 	b.reason.Store(nil)
 	for i, s := range b.sources {
-		knownObjects.WithLabelValues(s.kind).Set(float64(known[i]))
+		if s.kind != "" {
+			knownObjects.WithLabelValues(s.kind).Set(float64(known[i]))
+		}
 	}
 	b.onChange(before, after)
 	return true

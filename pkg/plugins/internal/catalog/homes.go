@@ -66,7 +66,7 @@ func NewHomeCatalog(
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of Schedulers: %w", err)
 	}
-	clusters, err := newSource("Cluster", listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
+	clusters, err := newSource("", listWatch(berth.Clusters()), &berthv1alpha1.Cluster{}, clk, homeChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of the homes of Clusters: %w", err)
 	}

@@ -8,6 +8,8 @@
 package view
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -210,6 +212,21 @@ func (v *View) ClusterAt(n int) int32 {
 // changed, until the next Refresh.
 func (v *View) Counts(revision workload.Revision) *Counts {
 	return v.revisions[revision]
+}
+
+// Counted says whether the last Refresh counted a pod, on whatever node it was then, under a revision.
+func (v *View) Counted(pod *corev1.Pod, revision workload.Revision) bool {
+	same := func(e *entry) bool { return e.pod.UID == pod.UID && e.counted && e.revision == revision }
+	if i, found := v.byName[pod.Spec.NodeName]; found {
+		entries := v.nodes[i].entries
+		return slices.ContainsFunc(entries, func(e entry) bool { return same(&e) })
+	}
+	for i := range v.vanished {
+		if same(&v.vanished[i].entry) {
+			return true
+		}
+	}
+	return false
 }
 
 // recount brings what is known of the node up to date. Pods that are the same objects as before are left as they are, so

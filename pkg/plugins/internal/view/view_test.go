@@ -145,6 +145,41 @@ func TestClusterIDsStayTheSame(t *testing.T) {
 	}
 }
 
+// onePod is a lister of one pod.
+type onePod struct{ pod *corev1.Pod }
+
+func (o onePod) BoundPods() []*corev1.Pod       { return []*corev1.Pod{o.pod} }
+func (o onePod) Pod(string, string) *corev1.Pod { return o.pod }
+
+func TestWhichPodsAreCounted(t *testing.T) {
+	set := workload.Revision{Owner: "set"}
+	here, lost := ownedPod("here", "set", "node-0"), ownedPod("lost", "set", "node-9")
+	leaving := ownedPod("leaving", "set", "node-0")
+	leaving.DeletionTimestamp = &metav1.Time{}
+	v := view.New(view.NewReservations(), onePod{lost}, noHoldings{})
+	v.Refresh(infosOf(t, here, leaving), &siteLabel{})
+	for name, tc := range map[string]struct {
+		pod      *corev1.Pod
+		revision workload.Revision
+		want     bool
+	}{
+		"it is on its node":                 {here, set, true},
+		"it is of another revision":         {here, workload.Revision{Owner: "other"}, false},
+		"it is being deleted":               {leaving, set, false},
+		"it was never there":                {ownedPod("new", "set", "node-0"), set, false},
+		"its node has gone":                 {lost, set, true},
+		"it went before its node":           {ownedPod("gone", "set", "node-9"), set, false},
+		"it had no node":                    {ownedPod("nominated", "set", ""), set, false},
+		"of another set, its node has gone": {lost, workload.Revision{Owner: "other"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := v.Counted(tc.pod, tc.revision); got != tc.want {
+				t.Errorf("counted: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestUnknownRevisionsHoldNothing(t *testing.T) {
 	counts := view.New(view.NewReservations(), noPods{}, noHoldings{}).Counts(workload.Revision{Owner: "unknown"})
 	if counts.Held(0).Len() != 0 || counts.Stray() != 0 || counts.Total() != 0 {

@@ -108,9 +108,10 @@ func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 // with it.
 func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 	l.mu.Lock()
+	var next []*corev1.Pod
 	w := l.pods[pod.UID]
 	if w != nil && w.line != line {
-		l.remove(w)
+		next = l.leave(w)
 		w = nil
 	}
 	if w == nil {
@@ -118,19 +119,18 @@ func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 		l.insert(w)
 	}
 	w.pod, w.stuck = pod, false
-	var next *corev1.Pod
 	if p := w.place; p != nil {
 		// A place that became free after the cycle had begun is still the pod's: the queue tries it again.
 		if sight := see(p.freed); sight.Seen {
 			w.place = nil
 			if sight.Free > 0 {
 				p.refuse(pod.UID)
-				next = l.give(p, line)
+				next = append(next, l.give(p, line)...)
 			}
 		}
 	}
 	l.mu.Unlock()
-	l.wakeOne(next)
+	l.wakeAll(next)
 }
 
 // Placed says that a pod found a place. If that is not the one it was woken for, then another pod is woken for that one.
@@ -142,7 +142,7 @@ func (l *List) Placed(pod types.UID, see See) {
 		return
 	}
 	l.remove(w)
-	var next *corev1.Pod
+	var next []*corev1.Pod
 	if p := w.place; p != nil {
 		l.taken[pod] = &given{place: p, line: w.line}
 		if sight := see(p.freed); !sight.Seen || sight.Free > l.expected(w.line, sight.Cluster, see) {
@@ -150,19 +150,19 @@ func (l *List) Placed(pod types.UID, see See) {
 		}
 	}
 	l.mu.Unlock()
-	l.wakeOne(next)
+	l.wakeAll(next)
 }
 
 // Unplaced says that a pod lost the place that it had found before it was bound.
 func (l *List) Unplaced(pod types.UID) {
 	l.mu.Lock()
-	var next *corev1.Pod
+	var next []*corev1.Pod
 	if g := l.taken[pod]; g != nil {
 		delete(l.taken, pod)
 		next = l.give(&place{freed: g.place.freed}, g.line)
 	}
 	l.mu.Unlock()
-	l.wakeOne(next)
+	l.wakeAll(next)
 }
 
 // Drop forgets a pod that has been bound or does not wait for a place any longer, and passes on one that it was given and did not
@@ -170,15 +170,21 @@ func (l *List) Unplaced(pod types.UID) {
 func (l *List) Drop(pod types.UID) {
 	l.mu.Lock()
 	delete(l.taken, pod)
-	var next *corev1.Pod
+	var next []*corev1.Pod
 	if w := l.pods[pod]; w != nil {
-		l.remove(w)
-		if w.place != nil {
-			next = l.give(w.place, w.line)
-		}
+		next = l.leave(w)
 	}
 	l.mu.Unlock()
-	l.wakeOne(next)
+	l.wakeAll(next)
+}
+
+// leave removes a pod and passes on its place.
+func (l *List) leave(w *waiter) (next []*corev1.Pod) {
+	l.remove(w)
+	if w.place == nil {
+		return nil
+	}
+	return l.give(w.place, w.line)
 }
 
 // Run passes on what is not taken in time, until the context ends.
@@ -195,7 +201,8 @@ func (l *List) Run(ctx context.Context) {
 	}
 }
 
-// PassOn passes on the places of pods that have not been tried within OfferTimeout.
+// PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken once more themselves: one that
+// was in a scheduling cycle may have been told nothing.
 func (l *List) PassOn(now time.Time) {
 	l.mu.Lock()
 	var late []*waiter
@@ -209,24 +216,20 @@ func (l *List) PassOn(now time.Time) {
 		p := w.place
 		p.refuse(w.pod.UID)
 		w.place, w.stuck = nil, true
-		if pod := l.give(p, w.line); pod != nil {
-			next = append(next, pod)
-		}
+		next = append(append(next, w.pod), l.give(p, w.line)...)
 	}
 	l.mu.Unlock()
-	if len(next) > 0 {
-		l.wake(next)
+	l.wakeAll(next)
+}
+
+func (l *List) wakeAll(pods []*corev1.Pod) {
+	if len(pods) > 0 {
+		l.wake(pods)
 	}
 }
 
-func (l *List) wakeOne(pod *corev1.Pod) {
-	if pod != nil {
-		l.wake([]*corev1.Pod{pod})
-	}
-}
-
-// give gives a place to the first pod of the line that sleeps, and returns the pod; nil if there is none.
-func (l *List) give(p *place, line workload.Revision) *corev1.Pod {
+// give gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod, or nobody.
+func (l *List) give(p *place, line workload.Revision) []*corev1.Pod {
 	var chosen *waiter
 	for _, w := range l.lines[line] {
 		if w.place != nil || p.refused[w.pod.UID] || chosen != nil && w.stuck {
@@ -241,7 +244,7 @@ func (l *List) give(p *place, line workload.Revision) *corev1.Pod {
 		return nil
 	}
 	l.assign(p, chosen)
-	return chosen.pod
+	return []*corev1.Pod{chosen.pod}
 }
 
 func (l *List) assign(p *place, w *waiter) {

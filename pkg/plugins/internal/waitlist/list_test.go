@@ -75,10 +75,14 @@ func TestWhoIsWoken(t *testing.T) {
 		do   func(b *bench)
 		want []string
 	}{
-		"the oldest":                 {func(b *bench) { b.free(holder) }, []string{"first"}},
-		"one for each place":         {func(b *bench) { b.free(holder); b.free(another) }, []string{"first", "second"}},
-		"the same, told once more":   {func(b *bench) { b.free(holder); b.free(holder) }, []string{"first", "first"}},
-		"the higher priority first":  {func(b *bench) { b.add(withPriority(newPod("vip", 9), 1)); b.free(holder) }, []string{"vip"}},
+		"the oldest":                {func(b *bench) { b.free(holder) }, []string{"first"}},
+		"one for each place":        {func(b *bench) { b.free(holder); b.free(another) }, []string{"first", "second"}},
+		"the same, told once more":  {func(b *bench) { b.free(holder); b.free(holder) }, []string{"first", "first"}},
+		"the higher priority first": {func(b *bench) { b.add(withPriority(newPod("vip", 9), 1)); b.free(holder) }, []string{"vip"}},
+		"the next, if the first changes the line": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, workload.Revision{Owner: "other"}, sees(0))
+		}, []string{"first", "second"}},
 		"who is not in the list too": {func(b *bench) { b.waiting = append(b.waiting, newPod("new", 9)); b.free(holder) }, []string{"first", "new"}},
 		"who waits in another line too": {func(b *bench) {
 			b.Rejected(second, workload.Revision{Owner: "other"}, nil)
@@ -137,13 +141,13 @@ func TestWhoIsWoken(t *testing.T) {
 			b.PassOn(time.Now().Add(waitlist.OfferTimeout / 2))
 			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
 			b.free(another)
-		}, []string{"first", "second", "third"}},
+		}, []string{"first", "first", "second", "third"}},
 		"who was not tried in time after all others": {func(b *bench) {
 			b.free(holder)
 			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
 			b.free(another)
 			b.free(newPod("a third one", 0))
-		}, []string{"first", "second", "third", "first"}},
+		}, []string{"first", "first", "second", "third", "first"}},
 		"who was in a cycle when nobody waited": {func(b *bench) {
 			for _, pod := range b.waiting {
 				b.Drop(pod.UID)
@@ -173,8 +177,8 @@ func (b *bench) add(pod *corev1.Pod) {
 }
 
 func TestRunPassesOn(t *testing.T) {
-	woken := make(chan string, 2)
-	l := waitlist.New(func(pods []*corev1.Pod) { woken <- pods[0].Name })
+	woken := make(chan []string, 1)
+	l := waitlist.New(func(pods []*corev1.Pod) { woken <- []string{pods[0].Name, pods[len(pods)-1].Name} })
 	first, second := newPod("first", 1), newPod("second", 2)
 	l.Rejected(first, web, nil)
 	l.Rejected(second, web, nil)
@@ -184,8 +188,8 @@ func TestRunPassesOn(t *testing.T) {
 	go l.Run(t.Context())
 	select {
 	case got := <-woken:
-		if got != "second" {
-			t.Errorf("pod %s is woken, want second", got)
+		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {
+			t.Errorf("woken pods (-want +got):\n%s", diff)
 		}
 	case <-time.After(time.Minute):
 		t.Error("nobody is woken instead of a pod that is not tried")

@@ -36,9 +36,11 @@ type model struct {
 type cycle struct {
 	pod  *corev1.Pod
 	room []int
-	// missed are those who gave up their places since the cycle began; again is set if the pod is to be tried once more.
+	// missed are those who gave up their places since the cycle began; again is set if the pod is to be tried once more,
+	// gone if it has been deleted.
 	missed []*corev1.Pod
 	again  bool
+	gone   bool
 }
 
 func newModel(t *rapid.T) *model {
@@ -141,7 +143,7 @@ func (m *model) finish() {
 	if c == nil {
 		return
 	}
-	if cluster := m.choose(c); cluster >= 0 {
+	if cluster := m.choose(c); cluster >= 0 && !c.gone {
 		m.list.Placed(c.pod.UID, c.see(cluster))
 		m.cycle = nil
 		m.room[cluster]--
@@ -151,6 +153,10 @@ func (m *model) finish() {
 	}
 	m.list.Rejected(c.pod, web, c.see(-1))
 	m.cycle = nil
+	if c.gone {
+		m.list.Drop(c.pod.UID)
+		return
+	}
 	again := c.again
 	for _, freed := range c.missed {
 		again = m.list.WokenBy(c.pod, freed, web) || again
@@ -198,6 +204,11 @@ func (m *model) bind() {
 // vanish deletes a pod that has no place.
 func (m *model) vanish() {
 	all := slices.Concat(m.sleeping, m.active)
+	if m.cycle != nil && !m.cycle.gone && rapid.IntRange(0, 3).Draw(m.T, "in a cycle") == 0 {
+		m.cycle.gone = true
+		m.list.Drop(m.cycle.pod.UID)
+		return
+	}
 	if len(all) == 0 {
 		return
 	}
