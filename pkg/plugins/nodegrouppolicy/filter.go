@@ -108,8 +108,9 @@ func (p *NodeGroupPolicy) RemovePod(
 }
 
 // PostFilter sends a pod that found no room among some nodes of its clusters through another cycle that looks at all of them, and
-// one that found no room where it should go, but may go elsewhere, through another cycle that admits the other clusters. For all other pods it leaves the matter to the plugins behind it, except for those that PreFilter
-// rejected: nothing helps them, and the plugins behind could only tell that they have not been asked before.
+// one that found no room where it should go, but may go elsewhere, through another cycle that admits the other clusters. For all
+// other pods it leaves the matter to the plugins behind it, except for those that PreFilter rejected: nothing helps them, and the
+// plugins behind could only tell that they have not been asked before.
 func (p *NodeGroupPolicy) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
