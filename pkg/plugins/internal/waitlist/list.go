@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"berth.dev/berth/pkg/workload"
 )
@@ -189,16 +190,7 @@ func (l *List) leave(w *waiter) (next []*corev1.Pod) {
 
 // Run passes on what is not taken in time, until the context ends.
 func (l *List) Run(ctx context.Context) {
-	tick := time.NewTicker(lookInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			l.PassOn(time.Now())
-		}
-	}
+	wait.UntilWithContext(ctx, func(context.Context) { l.PassOn(time.Now()) }, lookInterval)
 }
 
 // PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken once more themselves: one that
