@@ -117,22 +117,31 @@ func (w *copier) bring(ctx context.Context, c *copied, present client.Object) er
 	if source == nil || err != nil {
 		return err
 	}
-	var live, after *unstructured.Unstructured
-	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		wanted := desired(source, c, w.m.object)
-		if live, err = w.adjust(ctx, wanted, present); err == nil {
-			after, err = w.write(ctx, wanted)
-		}
+	live, after, err := w.update(ctx, source, c, present)
+	if after == nil || err != nil {
 		return err
-	})
-	if err != nil {
-		return client.IgnoreNotFound(err) // It is made anew when the cache knows.
 	}
 	// After a change the next event brings the next look.
 	if live != nil && live.GetResourceVersion() == present.GetResourceVersion() && same(live, after) {
 		w.copies[key] = look
 	}
 	return nil
+}
+
+// update writes a copy, and returns what it was before, nil if there was none, and what it is now. It returns nothing for a copy that
+// has gone: that is made anew when the cache knows.
+func (w *copier) update(
+	ctx context.Context, source *unstructured.Unstructured, c *copied, present client.Object,
+) (live, after *unstructured.Unstructured, err error) {
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		wanted := desired(source, c, w.m.object)
+		if live, err = w.adjust(ctx, wanted, present); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		after, err = w.write(ctx, wanted)
+		return err
+	})
+	return live, after, err
 }
 
 // adjust takes from what is wanted of a copy what its present state decides, and returns that, nil if there is no copy yet.
