@@ -91,17 +91,13 @@ func (b *board[S]) update(ctx context.Context) bool {
 			return false
 		}
 	}
-	known := make([]int, len(b.sources))
-	for i, s := range b.sources {
-		known[i] = len(s.objects())
-	}
 	before := b.snapshot.Load()
 	after := b.build(before)
 	b.snapshot.Store(after)
 	b.reason.Store(nil)
-	for i, s := range b.sources {
+	for _, s := range b.sources {
 		if s.kind != "" {
-			knownObjects.WithLabelValues(s.kind).Set(float64(known[i]))
+			knownObjects.WithLabelValues(s.kind).Set(float64(s.used))
 		}
 	}
 	b.onChange(before, after)
@@ -126,8 +122,10 @@ func (b *board[S]) noteFailure(ctx context.Context) {
 	}
 }
 
+// typed returns the objects of a source, and notes how many they are. Only build calls it.
 func typed[T any](s *source) []T {
 	objects := s.objects()
+	s.used = len(objects)
 	list := make([]T, 0, len(objects))
 	for _, object := range objects {
 		if t, ok := object.(T); ok {

@@ -22,6 +22,7 @@ import (
 // source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not a failure.
 type source struct {
 	kind     string // under which its objects are reported; empty if another source does that
+	used     int    // how many objects the newest snapshot was built of
 	informer cache.SharedIndexInformer
 	handlers cache.ResourceEventHandlerRegistration
 	clock    clock.PassiveClock
