@@ -63,9 +63,6 @@ type freeUnits struct {
 }
 
 const (
-	// offerTimeout is after what time a pod that was woken and not tried does not keep others from being woken.
-	offerTimeout = 2 * time.Second
-
 	// minRetry and maxRetry are between what pods that seem to fit and do not are tried again.
 	minRetry, maxRetry = time.Second, 30 * time.Second
 )
@@ -223,7 +220,7 @@ func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
 	}
 	var chosen []*waiter
 	for _, candidate := range w.order {
-		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < offerTimeout
+		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < waitlist.OfferTimeout
 		if !offered && (candidate.served || !eligible(candidate)) {
 			continue
 		}

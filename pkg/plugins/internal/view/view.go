@@ -216,17 +216,11 @@ func (v *View) Counts(revision workload.Revision) *Counts {
 
 // Counted says whether the last Refresh counted a pod, on whatever node it was then, under a revision.
 func (v *View) Counted(pod *corev1.Pod, revision workload.Revision) bool {
-	same := func(e *entry) bool { return e.pod.UID == pod.UID && e.counted && e.revision == revision }
+	same := func(e entry) bool { return e.pod.UID == pod.UID && e.counted && e.revision == revision }
 	if i, found := v.byName[pod.Spec.NodeName]; found {
-		entries := v.nodes[i].entries
-		return slices.ContainsFunc(entries, func(e entry) bool { return same(&e) })
+		return slices.ContainsFunc(v.nodes[i].entries, same)
 	}
-	for i := range v.vanished {
-		if same(&v.vanished[i].entry) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.vanished, func(p vanishedPod) bool { return same(p.entry) })
 }
 
 // recount brings what is known of the node up to date. Pods that are the same objects as before are left as they are, so

@@ -46,7 +46,7 @@ type List struct {
 	mu     sync.Mutex
 	pods   map[types.UID]*waiter
 	lines  map[workload.Revision][]*waiter
-	taken  map[types.UID]*given
+	taken  map[types.UID]*waiter // those that found a place after having been given one, and are not bound yet
 	places Recent[*place]
 }
 
@@ -70,16 +70,10 @@ type place struct {
 	open bool
 }
 
-// given is a place that a pod is about to be bound to.
-type given struct {
-	place *place
-	line  workload.Revision
-}
-
 // New returns an empty list. Wake lets pods be tried; it is never called with the List locked.
 func New(wake func([]*corev1.Pod)) *List {
 	return &List{
-		wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*given{},
+		wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*waiter{},
 	}
 }
 
@@ -145,7 +139,7 @@ func (l *List) Placed(pod types.UID, see See) {
 	l.remove(w)
 	var next []*corev1.Pod
 	if p := w.place; p != nil {
-		l.taken[pod] = &given{place: p, line: w.line}
+		l.taken[pod] = w
 		if sight := see(p.freed); !sight.Seen || sight.Free > l.expected(w.line, sight.Cluster, see) {
 			next = l.give(&place{freed: p.freed}, w.line)
 		}
@@ -158,9 +152,9 @@ func (l *List) Placed(pod types.UID, see See) {
 func (l *List) Unplaced(pod types.UID) {
 	l.mu.Lock()
 	var next []*corev1.Pod
-	if g := l.taken[pod]; g != nil {
+	if w := l.taken[pod]; w != nil {
 		delete(l.taken, pod)
-		next = l.give(&place{freed: g.place.freed}, g.line)
+		next = l.give(&place{freed: w.place.freed}, w.line)
 	}
 	l.mu.Unlock()
 	l.wakeAll(next)
