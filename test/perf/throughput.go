@@ -80,6 +80,9 @@ func workloadNames(path string) ([]string, error) {
 	if err := yaml.Unmarshal(content, &cases); err != nil {
 		return nil, fmt.Errorf("decoding the workloads of scheduler_perf: %w", err)
 	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("decoding the workloads of scheduler_perf: %s has none", path)
+	}
 	names := make([]string, len(cases))
 	for i := range cases {
 		names[i] = cases[i].Name

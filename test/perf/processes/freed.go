@@ -26,7 +26,7 @@ const (
 // scarcePeers are the ways in which places are scarce. All pods are those of one Deployment, so that a new pod waits for each that
 // is deleted.
 func (w *world) scarcePeers() []peer {
-	stock, berth := program{}, program{configuration: w.Shipped, env: w.Env}
+	stock, berth := program{}, w.shipped()
 	return []peer{
 		{name: "stock", title: "kube-scheduler, the nodes have no cpu left", program: stock,
 			create: func(ctx context.Context, w *world, namespace string, p *peer) error {

@@ -31,7 +31,7 @@ type peer struct {
 
 // backlogPeers are the ways to drain a backlog; the others are compared with the first one.
 func (w *world) backlogPeers() []peer {
-	stock, berth := program{}, program{configuration: w.Shipped, env: w.Env}
+	stock, berth := program{}, w.shipped()
 	return []peer{
 		{name: "stock", title: "kube-scheduler, plain pods", program: stock, create: plainPods},
 		{

@@ -34,6 +34,9 @@ type program struct {
 	args, env   []string
 }
 
+// shipped is berth-scheduler as it is shipped.
+func (w *world) shipped() program { return program{configuration: w.Shipped, env: w.Env} }
+
 // stock says whether the program is the scheduler of Kubernetes.
 func (p *program) stock() bool { return p.configuration == "" }
 
