@@ -35,7 +35,7 @@ func (d *demo) share(ctx context.Context) (string, error) {
 	return want.String() + ", all Running", nil
 }
 
-// policyAccepted waits for the word that the policy is in force. Pods that come before it is known run anywhere at first.
+// policyAccepted fails until the policy says that it is in force. Pods that come before it is known run anywhere at first.
 func (d *demo) policyAccepted(ctx context.Context) error {
 	live, err := d.berth.BerthV1alpha1().PropagationPolicies(namespace).Get(ctx, policyName, metav1.GetOptions{})
 	if err != nil {
