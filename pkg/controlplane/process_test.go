@@ -22,7 +22,7 @@ import (
 )
 
 // endTimeout is for the end of a process, which takes milliseconds.
-const endTimeout = 20 * time.Second
+const endTimeout = 60 * time.Second
 
 func shell(t *testing.T, script string) *controlplane.Process {
 	t.Helper()

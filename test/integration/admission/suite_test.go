@@ -24,7 +24,7 @@ import (
 
 const (
 	// timeout is for what takes well under a second on an idle machine.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	poll    = 50 * time.Millisecond
 
 	berthScheduler = "berth-scheduler"

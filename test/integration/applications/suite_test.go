@@ -21,7 +21,7 @@ import (
 
 const (
 	// timeout is for what takes seconds on an idle machine.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	poll    = 100 * time.Millisecond
 	// settle is how long something must not happen to count as not happening: several reviews of an Application.
 	settle = 4 * time.Second

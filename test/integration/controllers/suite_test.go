@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -24,11 +25,12 @@ import (
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const (
 	// timeout is for what takes a second or two on an idle machine.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	poll    = 50 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.
 	settle = 2 * time.Second
@@ -79,8 +81,7 @@ func startManager(ctx context.Context, args ...string) {
 	var err error
 	manager, err = plane.StartControllerManager(ctx, controlplane.Component{Name: fmt.Sprintf("manager-%d", instances), Args: append([]string{
 		"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metricsAddress, "--v=4",
-		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
-	}, args...)})
+	}, slices.Concat(schedulerproc.QuickElection, args)...)})
 	Expect(err).NotTo(HaveOccurred())
 }
 

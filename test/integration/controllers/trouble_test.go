@@ -26,7 +26,7 @@ import (
 )
 
 // longTimeout is for what waits for a lease to expire, or for an informer that looks again once in half a minute.
-const longTimeout = 3 * time.Minute
+const longTimeout = 5 * time.Minute
 
 var _ = Describe("Trouble", Serial, func() {
 	It("a manager that is killed in mid-rebalance costs no further eviction", func(ctx SpecContext) {

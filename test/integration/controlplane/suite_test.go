@@ -20,7 +20,7 @@ import (
 const (
 	// timeout is for what takes the control plane well under a second on an
 	// idle machine.
-	timeout = 30 * time.Second
+	timeout = 150 * time.Second
 	poll    = 50 * time.Millisecond
 )
 

@@ -28,7 +28,7 @@ import (
 
 const (
 	// timeout is for what takes a second or two on an idle machine.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	poll    = 50 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.
 	settle = time.Second

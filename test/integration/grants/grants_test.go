@@ -171,7 +171,7 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	AfterEach(func() { w.expectNoBreach() })
 
 	It("writes none while there is one", func(ctx SpecContext) {
-		instances.Start(ctx, plane, "a", quickElection...)
+		instances.Start(ctx, plane, "a", schedulerproc.QuickElection...)
 		shareAmong(ctx, "a")
 		createPods(ctx, ns, "first", 20)
 		Eventually(w.bound, timeout, poll).Should(Equal(20))
@@ -182,8 +182,8 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	})
 
 	It("gives everything out in a burst while one is killed, one is paused and one comes", func(ctx SpecContext) {
-		instances.Start(ctx, plane, "b", quickElection...)
-		instances.Start(ctx, plane, "c", quickElection...)
+		instances.Start(ctx, plane, "b", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "c", schedulerproc.QuickElection...)
 		shareAmong(ctx, "a", "b", "c")
 		createPods(ctx, ns, "burst", 60)
 		Eventually(w.bound, longTimeout, poll).Should(BeNumerically(">=", 40))
@@ -192,15 +192,15 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
 		instances.Kill("b")
-		instances.Start(ctx, plane, "d", quickElection...)
+		instances.Start(ctx, plane, "d", schedulerproc.QuickElection...)
 		deleteSome(ctx, ns, w, 4)
 		shareAmong(ctx, "a", "d")
 		deleteSome(ctx, ns, w, 4)
 		instances["c"].ExpectEnd()
 		Expect(instances["c"].Kill(syscall.SIGCONT)).To(Succeed())
 		Eventually(instances["c"].Done(), timeout, poll).Should(BeClosed())
-		instances.Start(ctx, plane, "c", quickElection...)
-		instances.Start(ctx, plane, "b", quickElection...)
+		instances.Start(ctx, plane, "c", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "b", schedulerproc.QuickElection...)
 		deleteSome(ctx, ns, w, 5)
 		shareAmong(ctx, "a", "b", "c", "d")
 		Eventually(w.feasible, longTimeout, poll).Should(BeEmpty())

@@ -20,15 +20,10 @@ import (
 )
 
 const (
-	timeout     = 60 * time.Second
-	longTimeout = 180 * time.Second
+	timeout     = 150 * time.Second
+	longTimeout = 5 * time.Minute
 	poll        = 200 * time.Millisecond
 )
-
-// quickElection makes a dead scheduler count as dead within seconds.
-var quickElection = []string{
-	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
-}
 
 var (
 	plane  *controlplane.ControlPlane

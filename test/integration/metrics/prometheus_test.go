@@ -21,7 +21,7 @@ import (
 
 const (
 	// patience is for what takes a second on an idle machine: a scrape.
-	patience = 60 * time.Second
+	patience = 150 * time.Second
 	poll     = 50 * time.Millisecond
 )
 

@@ -60,7 +60,7 @@ var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
 		working.Go(func() { c.release(ctx) })
 		kills := c.killSchedulers(ctx)
 		close(c.over)
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "last", Args: quickElection}).EndAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "last", Args: schedulerproc.QuickElection}).EndAfterwards()
 		working.Wait()
 		Eventually(w.feasible, timeout, poll).Should(BeEmpty())
 		Expect(ctx.Err()).NotTo(HaveOccurred())
@@ -148,7 +148,7 @@ func (c *chaos) killSchedulers(ctx context.Context) int {
 	GinkgoHelper()
 	for n := range chaosKills {
 		former := leader(ctx)
-		victim := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "victim-" + strconv.Itoa(n), Args: quickElection})
+		victim := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "victim-" + strconv.Itoa(n), Args: schedulerproc.QuickElection})
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal(former)))
 		before := c.bound()
 		Eventually(c.bound, timeout, poll/10).Should(BeNumerically(">=", before+betweenKills), "scheduler %d", n)

@@ -34,9 +34,9 @@ var _ = Describe("a new leader", Serial, func() {
 		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
 		w = s.watchFrom(ctx, "licence", map[string]int{"default": units})
 		replaceMain()
-		first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
+		first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-		second = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Args: quickElection}).EndAfterwards()
+		second = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Args: schedulerproc.QuickElection}).EndAfterwards()
 	})
 
 	// begin creates pods, strikes the first leader while it binds them, and waits until the second has bound what is left.

@@ -13,11 +13,6 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// quickElection makes another process take over within seconds after a crash.
-var quickElection = []string{
-	"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms",
-}
-
 // main is the scheduler that all specs use but those that stop it.
 var main *schedulerproc.Scheduler
 

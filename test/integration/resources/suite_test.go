@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine. It is far below the five minutes after which the scheduler tries
+	// timeout is for what takes seconds on an idle machine. It is below the five minutes after which the scheduler tries
 	// every pod again, so that a lost wake-up shows.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	poll    = 100 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.
 	settle = time.Second

@@ -20,9 +20,9 @@ import (
 // startPair starts two schedulers, the first of which leads. They end with the spec, if not before.
 func startPair(ctx context.Context) (first, second *schedulerproc.Scheduler) {
 	GinkgoHelper()
-	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
+	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
+	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
 }
 
 // uids returns the UIDs of all pods of the site, in order.
@@ -95,9 +95,9 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 
 	It("a scheduler that is killed and started again goes on exactly", func(ctx SpecContext) {
 		replaceMain()
-		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
+		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
 		begin(ctx, first.Crash)
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: quickElection}).EndAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
 		expectNothingLost(ctx)
 	})
 

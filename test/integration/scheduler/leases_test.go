@@ -59,7 +59,7 @@ var _ = Describe("the lease", Serial, func() {
 		})
 
 		nameless := withoutLines(schedulerproc.ShippedConfiguration(), "resourceName:", "resourceNamespace:")
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "nameless", Configuration: nameless, Args: quickElection}).EndAfterwards()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "nameless", Configuration: nameless, Args: schedulerproc.QuickElection}).EndAfterwards()
 		Eventually(func(g Gomega) {
 			own, err := leases.Get(ctx, "berth-scheduler", metav1.GetOptions{})
 			g.Expect(err).NotTo(HaveOccurred())

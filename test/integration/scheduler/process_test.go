@@ -11,11 +11,6 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// quickElection makes a standby take over within seconds after a crash.
-var quickElection = []string{
-	"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
-}
-
 // main is the scheduler that all specs use but those that stop it.
 var main *schedulerproc.Scheduler
 

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine. It is far below the five minutes after which the scheduler tries
+	// timeout is for what takes seconds on an idle machine. It is below the five minutes after which the scheduler tries
 	// every pod again, so that a lost wake-up shows.
-	timeout = 60 * time.Second
+	timeout = 150 * time.Second
 	// longTimeout is for thousands of pods.
-	longTimeout = 180 * time.Second
+	longTimeout = 4 * time.Minute
 	poll        = 100 * time.Millisecond
 	// slowPoll is for what would slow down what it waits for.
 	slowPoll = 500 * time.Millisecond

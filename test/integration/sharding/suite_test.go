@@ -20,17 +20,12 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine, longTimeout for hundreds of pods.
-	timeout     = 60 * time.Second
-	longTimeout = 150 * time.Second
+	// timeout is for what takes seconds on an idle machine, longTimeout for hundreds of pods, or
+	// for clusters that change hands while hundreds of pods come.
+	timeout     = 150 * time.Second
+	longTimeout = 5 * time.Minute
 	poll        = 200 * time.Millisecond
 )
-
-// quickElection makes a dead scheduler count as dead within seconds. A live one has time enough to renew its lease on a machine that
-// is busy with all of them.
-var quickElection = []string{
-	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=1s",
-}
 
 var (
 	plane  *controlplane.ControlPlane

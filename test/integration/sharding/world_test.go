@@ -72,7 +72,7 @@ func settle(ctx context.Context, schedulers ...string) (byHome map[string][]stri
 		for name, clusters := range byHome {
 			g.Expect(len(clusters)).To(BeNumerically("<=", (11*len(now)+10*len(schedulers)-1)/(10*len(schedulers))), name)
 		}
-	}, timeout, poll).Should(Succeed())
+	}, longTimeout, poll).Should(Succeed())
 	return byHome
 }
 

@@ -28,7 +28,7 @@ const (
 	MissingEnv = "BERTH_PROMETHEUS_MISSING"
 
 	// startTimeout is for what takes a second on an idle machine.
-	startTimeout = 60 * time.Second
+	startTimeout = 120 * time.Second
 
 	configuration = `
 global:

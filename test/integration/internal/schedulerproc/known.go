@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	knownTimeout = time.Minute
+	knownTimeout = 150 * time.Second
 	knownPoll    = 20 * time.Millisecond
 )
 

@@ -29,10 +29,16 @@ import (
 const Name = "berth-scheduler"
 
 // stopTimeout is how long a scheduler may take to end when it is asked to.
-const stopTimeout = 10 * time.Second
+const stopTimeout = 30 * time.Second
 
 // Patient lets a leader live through an outage of the API server, or a busy machine.
 var Patient = []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"}
+
+// QuickElection makes a process that has died count as dead within seconds. A live one has time enough to renew its lease on a
+// machine that is busy with all of them.
+var QuickElection = []string{
+	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=500ms",
+}
 
 // Scheduler is a running berth-scheduler.
 type Scheduler struct {
