@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -25,8 +26,8 @@ type adoption struct {
 	revision int64
 	// expected are the pods that the snapshot must have.
 	expected []expectedPod
-	// listed is when that was read, behind is true if the snapshot lacked one of them since.
-	listed time.Time
+	// again is when that may be read again, behind is true if the snapshot lacked one of them since.
+	again  time.Time
 	behind bool
 }
 
@@ -35,8 +36,15 @@ type expectedPod struct {
 	node string
 }
 
-// relist is how old the expectation may become while the snapshot lacks a pod, which may have been deleted.
-const relist = time.Second
+const (
+	// relist is how old the expectation may become while the snapshot lacks a pod, which may have been deleted.
+	relist = time.Second
+	// relistShare is how many times as long as a reading takes it is not repeated: an API server that is slow because it has too
+	// much to do is not asked for all pods again and again.
+	relistShare = 10
+	// wakePause is how long pods are left alone after they have been woken to look at what is being adopted: there may be thousands.
+	wakePause = 500 * time.Millisecond
+)
 
 // settle adopts the clusters all of whose pods the snapshot has, and returns a number that changes whenever it adopts some.
 func (s *Shared) settle(homes *catalog.Homes, lister fwk.SharedLister) int64 {
@@ -75,7 +83,7 @@ func (s *Shared) toAdopt(homes *catalog.Homes, now time.Time) map[string]int64 {
 		if h.Scheduler != s.Self || h.Draining || s.adopted[name] == h.Revision {
 			continue
 		}
-		if a := s.adopting[name]; a != nil && a.revision == h.Revision && (!a.behind || now.Sub(a.listed) < relist) {
+		if a := s.adopting[name]; a != nil && a.revision == h.Revision && (!a.behind || now.Before(a.again)) {
 			continue
 		}
 		if due == nil {
@@ -86,30 +94,34 @@ func (s *Shared) toAdopt(homes *catalog.Homes, now time.Time) map[string]int64 {
 	return due
 }
 
-// adoptionNews says whether clusters are being adopted, or have been since the last call: pods may have found no node meanwhile.
-func (s *Shared) adoptionNews() bool {
+// wakeDue says whether the waiting pods are to be tried: clusters have been adopted since the last call, so pods may have found no
+// node meanwhile; or some are being adopted, and only a scheduling cycle, of whatever pod, can look into the snapshot.
+func (s *Shared) wakeDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news := len(s.adopting) > 0 || s.told != s.set.adoption
-	s.told = s.set.adoption
-	return news
+	news := s.told != s.set.adoption
+	if !news && (len(s.adopting) == 0 || now.Before(s.wakeAgain)) {
+		return false
+	}
+	s.told, s.wakeAgain = s.set.adoption, now.Add(wakePause)
+	return true
 }
 
 const adoptionPage = 500
 
 // adopt reads from the API server itself that the bindings are still what they seem, and which pods are on the nodes.
 func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64) error {
-	listed := time.Now()
+	began := time.Now()
 	if err := s.confirm(ctx, b, due); err != nil {
 		return err
 	}
 	found := make(map[string]*adoption, len(due))
 	for name, revision := range due {
-		found[name] = &adoption{revision: revision, listed: listed}
+		found[name] = &adoption{revision: revision}
 	}
 	options := metav1.ListOptions{FieldSelector: "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed", Limit: adoptionPage}
 	for {
-		list, err := b.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
+		list, err := page(ctx, b.Client, options)
 		if err != nil {
 			return fmt.Errorf("listing pods: %w", err)
 		}
@@ -120,14 +132,27 @@ func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64)
 			break
 		}
 	}
+	again := began.Add(max(relist, relistShare*time.Since(began)))
+	for _, a := range found {
+		a.again = again
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.Copy(s.adopting, found)
 	return nil
 }
 
+// page reads some pods. Each page has its own time: all pods of thousands of nodes take long.
+func page(ctx context.Context, client kubernetes.Interface, options metav1.ListOptions) (*corev1.PodList, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
+}
+
 // confirm drops the bindings that have changed since they were seen.
 func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]int64) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	clusters, err := b.Berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing clusters: %w", err)

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
@@ -29,7 +30,7 @@ import (
 const (
 	// lookInterval is how often it is looked what there is to adopt or to acknowledge. A change waits for no longer.
 	lookInterval = 200 * time.Millisecond
-	// requestTimeout bounds one round of requests.
+	// requestTimeout bounds a request, or a few small ones.
 	requestTimeout = 10 * time.Second
 	// registerInterval is the pause between two attempts to register.
 	registerInterval = time.Second
@@ -71,38 +72,41 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	if b.Lease.Name != "" {
 		s.register(ctx, b)
 	}
-	tick := time.NewTicker(lookInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.look(ctx, b)
-		}
-	}
+	// To adopt means to read all pods. Others who wait for clusters that this process gives up do not wait for that too.
+	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForNew(ctx, b) }, lookInterval)
+	wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForLeaving(ctx, b) }, lookInterval)
 }
 
-func (s *Shared) look(ctx context.Context, b *Background) {
+// lookForNew adopts the clusters that have come to this process.
+func (s *Shared) lookForNew(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
 	if homes == nil || s.Membership() == nil {
 		return // nobody can tell yet which node lies in which cluster
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	logger := klog.FromContext(ctx)
-	s.settleUnclear(ctx, b)
 	if due := s.toAdopt(homes, time.Now()); len(due) > 0 {
 		if err := s.adopt(ctx, b, due); err != nil {
-			logger.Error(err, "Cannot read what runs on clusters that came to this scheduler")
+			klog.FromContext(ctx).Error(err, "Cannot read what runs on clusters that came to this scheduler")
 		}
 	}
-	// Only a scheduling cycle can look into the snapshot.
-	if s.applies(homes) && s.adoptionNews() {
+	if !s.applies(homes) {
+		return
+	}
+	if s.wakeDue(time.Now()) {
 		b.Wake(s.Mine(homes, b.Waiting()))
 	}
+}
+
+// lookForLeaving acknowledges what this process is to give up.
+func (s *Shared) lookForLeaving(ctx context.Context, b *Background) {
+	homes := s.Catalog.Snapshot()
+	if homes == nil || s.Membership() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	s.settleUnclear(ctx, b)
 	if err := s.acknowledge(ctx, b, homes); err != nil {
-		logger.Error(err, "Cannot acknowledge that clusters are drained")
+		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
 }
 

@@ -5,6 +5,7 @@ package homescheduler
 
 import (
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,8 @@ type Shared struct {
 	adopting map[string]*adoption
 	// told is the adoption after which pods were woken last.
 	told int64
+	// wakeAgain is when pods may be woken again although nothing has been adopted.
+	wakeAgain time.Time
 
 	set nodeSet
 }
