@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,10 @@ const (
 	// What happens in a second: half of the kills find pools that fill up, half find them full and pods that wait.
 	chaosCreations = 80
 	chaosReleases  = 12
+
+	// releasesEach is how many pods are released for each scheduler, so that there are pods left for all of them, however long
+	// they take: places free up for twice as many as a scheduler binds.
+	releasesEach = 60
 
 	// betweenKills is how many pods a scheduler binds before it is killed.
 	betweenKills = 25
@@ -77,12 +82,17 @@ var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
 	})
 })
 
+// electionInChaos is quick, because nothing happens while no scheduler leads.
+var electionInChaos = slices.Concat(schedulerproc.QuickElection,
+	[]string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=5s"})
+
 // chaos is pods that come and go.
 type chaos struct {
 	*site
 	*witness
-	over     chan struct{}
-	released atomic.Int32
+	over       chan struct{}
+	schedulers atomic.Int32 // that have been started
+	released   atomic.Int32
 }
 
 // create makes all pods, by several writers.
@@ -122,6 +132,9 @@ func (c *chaos) release(ctx context.Context) {
 		default:
 		}
 		pace.Accept()
+		if c.released.Load() >= releasesEach*c.schedulers.Load() {
+			continue
+		}
 		completes := rand.IntN(3) == 0
 		pod := c.some(func(pod *corev1.Pod) bool { return !terminal(pod) && (!completes || pod.Spec.NodeName != "") })
 		if pod == nil {
@@ -148,7 +161,8 @@ func (c *chaos) killSchedulers(ctx context.Context) int {
 	GinkgoHelper()
 	for n := range chaosKills {
 		former := leader(ctx)
-		victim := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "victim-" + strconv.Itoa(n), Args: schedulerproc.QuickElection})
+		victim := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "victim-" + strconv.Itoa(n), Args: electionInChaos})
+		c.schedulers.Add(1)
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal(former)))
 		before := c.bound()
 		Eventually(c.bound, timeout, poll/10).Should(BeNumerically(">=", before+betweenKills), "scheduler %d", n)

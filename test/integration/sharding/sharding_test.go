@@ -17,7 +17,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 const clusterCount = 60
@@ -50,7 +49,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("binds all clusters to the first one, which writes nothing to pods", func(ctx SpecContext) {
-		instances.Start(ctx, plane, "a", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "a", election...)
 		settle(ctx, "a")
 		deploy(ctx, ns, "plain", 0, 1, 20)
 		Eventually(func() int { _, bound := shares(ctx, ns); return bound }, timeout, poll).Should(Equal(20))
@@ -60,8 +59,8 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("shares the clusters out when others come", func(ctx SpecContext) {
-		instances.Start(ctx, plane, "b", schedulerproc.QuickElection...)
-		instances.Start(ctx, plane, "c", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "b", election...)
+		instances.Start(ctx, plane, "c", election...)
 		byHome := settle(ctx, "a", "b", "c")
 		Eventually(func(g Gomega) {
 			s, err := berth.BerthV1alpha1().Schedulers().Get(ctx, "b", metav1.GetOptions{})
@@ -85,7 +84,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		By("pausing one, killing one and starting one")
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
 		instances.Kill("b")
-		instances.Start(ctx, plane, "d", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "d", election...)
 		deploy(ctx, ns, "burst", deployments/2, deployments, replicas)
 		By("waiting until those that are left have all clusters")
 		settle(ctx, "a", "d")
@@ -103,7 +102,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		}
 		// Whoever was paused has lost its lease, and with it its process; started again it gets its clusters back.
 		Eventually(instances["c"].Done(), timeout, poll).Should(BeClosed())
-		instances.Start(ctx, plane, "c", schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, "c", election...)
 		after := homeByCluster(settle(ctx, "a", "c", "d"))
 		moved := 0
 		for cluster, h := range homeByCluster(before) {
@@ -134,7 +133,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		Consistently(bound, "3s", poll).Should(Equal(5))
 		Expect(client.AppsV1().Deployments(licensed).Delete(ctx, "licensed", metav1.DeleteOptions{})).To(Succeed())
 		Eventually(bound, timeout, poll).Should(Equal(3))
-		instances.Start(ctx, plane, keeper, schedulerproc.QuickElection...)
+		instances.Start(ctx, plane, keeper, election...)
 		settle(ctx, "a", "c", "d")
 	})
 

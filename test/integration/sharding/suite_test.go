@@ -27,6 +27,12 @@ const (
 	poll        = 200 * time.Millisecond
 )
 
+// election makes a dead scheduler count as dead within half a minute. A live one has time enough to renew its lease on a machine
+// that is busy with a burst of thousands of pods.
+var election = []string{
+	"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=25s", "--leader-elect-retry-period=1s",
+}
+
 var (
 	plane  *controlplane.ControlPlane
 	client kubernetes.Interface
