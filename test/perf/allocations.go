@@ -33,7 +33,7 @@ const (
 func checkAllocations(ctx context.Context, out io.Writer, configurations *decision.Configurations, update bool) error {
 	scenarios := matching(regexp.MustCompile(`^(all-sites|bystanders|resources|tenth)-100?0?$`))
 	comparisons, err := decision.Run(ctx, out, scenarios, configurations,
-		decision.Options{Rounds: 6, Turn: 20, Peers: regexp.MustCompile(`^(berth.*|stock)$`)})
+		decision.Options{Rounds: 5, Turn: 20, Peers: regexp.MustCompile(`^(berth.*|stock)$`)})
 	if err != nil {
 		return err
 	}
