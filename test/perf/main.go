@@ -122,7 +122,7 @@ func keep(o *options, results *report.Results) error {
 func measure(
 	ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations, results *report.Results,
 ) (err error) {
-	lengths, benchtime, label, runs := decision.Options{Rounds: 8, Turn: 80, Placements: 3}, "20ms", "performance", 1
+	lengths, benchtime, label, runs := decision.Options{Rounds: 6, Turn: 80, Placements: 2}, "20ms", "performance", 1
 	if o.smoke {
 		lengths, benchtime = decision.Options{Rounds: 5, Turn: 40, Placements: 1, MaxNodes: 5000}, "10ms"
 		runs = 0

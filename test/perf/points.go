@@ -8,8 +8,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,14 +22,40 @@ import (
 
 // points runs the Go benchmarks of the plugins and of the decisions they make.
 func points(ctx context.Context, benchtime string) ([]report.Point, error) {
-	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime, "-p", "1",
-		"./pkg/plugins/...", "./pkg/placement/...")
+	packages, err := withBenchmarks("pkg/plugins", "pkg/placement")
+	if err != nil {
+		return nil, fmt.Errorf("looking for benchmarks of single extension points: %w", err)
+	}
+	arguments := slices.Concat([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime, "-p", "1"}, packages)
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
 		return nil, fmt.Errorf("running the benchmarks of single extension points: %w\n%s", err, out)
 	}
 	return parsePoints(out), nil
+}
+
+// withBenchmarks returns the packages below the folders that have benchmarks. go test would link the tests of all others as well,
+// which takes longer than to measure.
+func withBenchmarks(folders ...string) ([]string, error) {
+	found, repository := map[string]bool{}, os.DirFS(".")
+	for _, folder := range folders {
+		err := fs.WalkDir(repository, folder, func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			content, err := fs.ReadFile(repository, file)
+			if bytes.Contains(content, []byte("\nfunc Benchmark")) {
+				found["./"+path.Dir(file)] = true
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // parsePoints reads the lines of go test that tell a benchmark. Names begin with the last part of their package.

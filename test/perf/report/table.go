@@ -20,6 +20,9 @@ type table struct {
 // tables returns the results as tables. Ratios come first.
 func (r *Results) tables() []table {
 	var tables []table
+	if t := r.targetTable(); len(t.rows) > 0 {
+		tables = append(tables, t)
+	}
 	for i := range r.Decisions {
 		tables = append(tables, r.Decisions[i].table())
 	}

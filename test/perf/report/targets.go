@@ -1,0 +1,102 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// target is what a figure, or several, should come to.
+type target struct {
+	what, goal string
+	figures    func(r *Results) []figure
+}
+
+// figure is what was measured, and how far it may go. Its value is NaN if it was not measured.
+type figure struct {
+	label string
+	value float64
+	unit  string
+	// least says that the bound is the least value rather than the most.
+	least bool
+	bound float64
+}
+
+func atMost(bound, value float64, unit, label string) figure {
+	return figure{label: label, value: value, unit: unit, bound: bound}
+}
+
+// atLeast is for ratios only.
+func atLeast(bound, value float64, label string) figure {
+	return figure{label: label, value: value, unit: " x", bound: bound, least: true}
+}
+
+func (f *figure) met() bool {
+	if f.least {
+		return f.value >= f.bound
+	}
+	return f.value <= f.bound
+}
+
+// targets are the goals of the project in the order of the table.
+var targets = []target{
+	{"pods above the share of a site, or beyond what a resource has", "0", (*Results).violationFigures},
+	{"decision on a pod that uses no feature, against the default scheduler", "at most 1.01 x", (*Results).bystanderFigures},
+	{"PreFilter and PreScore of a plugin for such a pod", "at most 60 ns, 0 allocations", (*Results).skipFigures},
+	{
+		"PreFilter of a pod of a policy with ten clusters, few nodes",
+		"at most 2 µs, 4 allocations", (*Results).policyFigures,
+	},
+	{"Filter that admits a node", "at most 40 ns, 0 allocations", (*Results).filterFigures},
+	{"recount with nothing changed, 5000 nodes", "at most 20 µs", (*Results).recountFigures},
+	{
+		"decision for a tenth of 5000 nodes, against others",
+		"default scheduler with plain pods 2 x, with node affinity 9 x", (*Results).tenthFigures,
+	},
+	{"the same against PodTopologySpread", "3 x, crowded 8 x", (*Results).spreadFigures},
+	{"the same against an HTTP extender", "the best one 5 x, the literal one 50 x", (*Results).extenderFigures},
+	{"against consumable capacity of DRA", "decision 10 x, at most half the writes", (*Results).draFigures},
+	{"scheduler_perf, pods a second against the default scheduler", "0.98 x, with the shipped profile 1.20 x", (*Results).throughputFigures},
+	{"decision with 50000 nodes against one with 5000, a policy over 500 of them", "at most 1.5 x", (*Results).largeFigures},
+	{"writes for each bound pod, against the default scheduler", "1 x", (*Results).writeFigures},
+	{"from a free place to the next bind, p99 beyond the default scheduler", "at most 50 ms", (*Results).freedFigures},
+	{"controllers: 100 policies in step after a start, writes while idle", "at most 2000 ms, 0", (*Results).controllerFigures},
+}
+
+// targetTable says what of the goals was reached; it has no rows for what was not measured.
+func (r *Results) targetTable() table {
+	t := table{
+		title:   "Goals: what was to be reached, and what this run has measured; **bold** is what missed its goal",
+		headers: []string{"what", "goal", "measured", "reached"},
+	}
+	for _, target := range targets {
+		figures := slices.DeleteFunc(target.figures(r), func(f figure) bool { return math.IsNaN(f.value) })
+		if len(figures) == 0 {
+			continue
+		}
+		texts := make([]string, 0, len(figures))
+		missed := 0
+		for i := range figures {
+			f := &figures[i]
+			text := strings.TrimSpace(f.label + " " + number(f.value) + f.unit)
+			if !f.met() {
+				text = "**" + text + "**"
+				missed++
+			}
+			texts = append(texts, text)
+		}
+		reached := "yes"
+		switch missed {
+		case 0:
+		case len(figures):
+			reached = "**no**"
+		default:
+			reached = "**in part**"
+		}
+		t.rows = append(t.rows, []string{target.what, target.goal, strings.Join(texts, ", "), reached})
+	}
+	return t
+}
