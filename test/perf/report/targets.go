@@ -4,6 +4,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -39,6 +40,15 @@ func (f *figure) met() bool {
 		return f.value >= f.bound
 	}
 	return f.value <= f.bound
+}
+
+// String writes a count as a whole number, and all else as a ratio.
+func (f *figure) String() string {
+	value := number(f.value)
+	if f.unit == "" {
+		value = fmt.Sprintf("%.0f", f.value)
+	}
+	return strings.TrimSpace(f.label + " " + value + f.unit)
 }
 
 // targets are the goals of the project in the order of the table.
@@ -81,7 +91,7 @@ func (r *Results) targetTable() table {
 		missed := 0
 		for i := range figures {
 			f := &figures[i]
-			text := strings.TrimSpace(f.label + " " + number(f.value) + f.unit)
+			text := f.String()
 			if !f.met() {
 				text = "**" + text + "**"
 				missed++
