@@ -5,19 +5,22 @@ package homescheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/workload"
 )
 
 // adoption is a cluster that came to this scheduler, with the pods that the API server says are on its nodes. What others bound
@@ -26,24 +29,24 @@ type adoption struct {
 	revision int64
 	// expected are the pods that the snapshot must have.
 	expected []expectedPod
-	// again is when that may be read again, behind is true if the snapshot lacked one of them since.
-	again  time.Time
+	// behind is true if the snapshot lacked one of them.
 	behind bool
 }
 
 type expectedPod struct {
-	uid  types.UID
+	ref  ledger.PodRef
 	node string
 }
 
 const (
-	// relist is how old the expectation may become while the snapshot lacks a pod, which may have been deleted.
-	relist = time.Second
-	// relistShare is how many times as long as a reading takes it is not repeated: an API server that is slow because it has too
-	// much to do is not asked for all pods again and again.
-	relistShare = 10
+	// recheckPause is how long it is waited for the snapshot to catch up before it is asked whether the pods that it lacks are still
+	// there, and recheckedPods how many are asked for at a time.
+	recheckPause  = time.Second
+	recheckedPods = 100
 	// wakePause is how long pods are left alone after they have been woken to look at what is being adopted: there may be thousands.
 	wakePause = 500 * time.Millisecond
+	// adoptPause is the least pause after an attempt to adopt that failed. It lasts as long as the attempt, if that was longer.
+	adoptPause = time.Second
 )
 
 // settle adopts the clusters all of whose pods the snapshot has, and returns a number that changes whenever it adopts some.
@@ -71,11 +74,11 @@ func has(lister fwk.SharedLister, e expectedPod) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(info.GetPods(), func(p fwk.PodInfo) bool { return p.GetPod().UID == e.uid })
+	return slices.ContainsFunc(info.GetPods(), func(p fwk.PodInfo) bool { return p.GetPod().UID == e.ref.UID })
 }
 
 // toAdopt returns the bindings whose pods have to be read.
-func (s *Shared) toAdopt(homes *catalog.Homes, now time.Time) map[string]int64 {
+func (s *Shared) toAdopt(homes *catalog.Homes) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var due map[string]int64
@@ -83,7 +86,7 @@ func (s *Shared) toAdopt(homes *catalog.Homes, now time.Time) map[string]int64 {
 		if h.Scheduler != s.Self || h.Draining || s.adopted[name] == h.Revision {
 			continue
 		}
-		if a := s.adopting[name]; a != nil && a.revision == h.Revision && (!a.behind || now.Before(a.again)) {
+		if a := s.adopting[name]; a != nil && a.revision == h.Revision {
 			continue
 		}
 		if due == nil {
@@ -111,9 +114,11 @@ const adoptionPage = 500
 
 // adopt reads from the API server itself that the bindings are still what they seem, and which pods are on the nodes.
 func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64) error {
-	began := time.Now()
 	if err := s.confirm(ctx, b, due); err != nil {
 		return err
+	}
+	if len(due) == 0 {
+		return nil
 	}
 	found := make(map[string]*adoption, len(due))
 	for name, revision := range due {
@@ -122,6 +127,12 @@ func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64)
 	options := metav1.ListOptions{FieldSelector: "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed", Limit: adoptionPage}
 	for {
 		list, err := page(ctx, b.Client, options)
+		var expired apierrors.APIStatus
+		if apierrors.IsResourceExpired(err) && errors.As(err, &expired) && expired.Status().Continue != "" {
+			// The rest as it is now will do: nobody else binds pods there any more.
+			options.Continue = expired.Status().Continue
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("listing pods: %w", err)
 		}
@@ -131,10 +142,6 @@ func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64)
 		if options.Continue = list.Continue; options.Continue == "" {
 			break
 		}
-	}
-	again := began.Add(max(relist, relistShare*time.Since(began)))
-	for _, a := range found {
-		a.again = again
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,6 +154,51 @@ func page(ctx context.Context, client kubernetes.Interface, options metav1.ListO
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
+}
+
+// recheck drops what the snapshot lacks because it has gone since it was read.
+func (s *Shared) recheck(ctx context.Context, b *Background) {
+	for name, pods := range s.missing() {
+		for _, e := range pods {
+			if !s.gone(ctx, b, name, e) {
+				continue
+			}
+			s.mu.Lock()
+			if a := s.adopting[name]; a != nil {
+				a.expected = slices.DeleteFunc(a.expected, func(other expectedPod) bool { return other == e })
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
+// missing returns some of the pods that the snapshot lacks, by cluster.
+func (s *Shared) missing() map[string][]expectedPod {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pods, n := map[string][]expectedPod{}, 0
+	for name, a := range s.adopting {
+		if some := min(len(a.expected), recheckedPods-n); a.behind && some > 0 {
+			pods[name] = slices.Clone(a.expected[:some])
+			n += some
+		}
+	}
+	return pods
+}
+
+// gone says whether a pod does not take up any place in the cluster any more.
+func (s *Shared) gone(ctx context.Context, b *Background, cluster string, e expectedPod) bool {
+	node := b.Node(e.node)
+	if node == nil || s.clusterOf(node) != cluster {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	pod, err := b.Client.CoreV1().Pods(e.ref.Namespace).Get(ctx, e.ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	return pod.UID != e.ref.UID || workload.Finished(pod)
 }
 
 // confirm drops the bindings that have changed since they were seen.
@@ -178,7 +230,7 @@ func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]int6
 
 // expect notes a pod with the cluster of its node.
 func (s *Shared) expect(pod *corev1.Pod, b *Background, found map[string]*adoption) {
-	e := expectedPod{uid: pod.UID, node: pod.Spec.NodeName}
+	e := expectedPod{ref: ledger.Ref(pod), node: pod.Spec.NodeName}
 	node := b.Node(pod.Spec.NodeName)
 	if node == nil {
 		return // nobody places anything there

@@ -72,26 +72,36 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	if b.Lease.Name != "" {
 		s.register(ctx, b)
 	}
-	// To adopt means to read all pods. Others who wait for clusters that this process gives up do not wait for that too.
+	// To adopt means to read all pods, which can take minutes. Nothing else waits for that.
 	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForNew(ctx, b) }, lookInterval)
+	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.recheck(ctx, b) }, recheckPause)
+	go wait.UntilWithContext(ctx, func(context.Context) { s.wake(b) }, lookInterval)
 	wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForLeaving(ctx, b) }, lookInterval)
 }
 
-// lookForNew adopts the clusters that have come to this process.
+// lookForNew adopts the clusters that have come to this process. As long as there is no other scheduler it need not.
 func (s *Shared) lookForNew(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
-	if homes == nil || s.Membership() == nil {
+	if homes == nil || s.Membership() == nil || !s.applies(homes) {
 		return // nobody can tell yet which node lies in which cluster
 	}
-	if due := s.toAdopt(homes, time.Now()); len(due) > 0 {
-		if err := s.adopt(ctx, b, due); err != nil {
-			klog.FromContext(ctx).Error(err, "Cannot read what runs on clusters that came to this scheduler")
-		}
-	}
-	if !s.applies(homes) {
+	due := s.toAdopt(homes)
+	if len(due) == 0 {
 		return
 	}
-	if s.wakeDue(time.Now()) {
+	began := time.Now()
+	if err := s.adopt(ctx, b, due); err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot read what runs on clusters that came to this scheduler, trying again")
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(adoptPause, time.Since(began))):
+		}
+	}
+}
+
+// wake lets pods be tried that may find a node in what is adopted.
+func (s *Shared) wake(b *Background) {
+	if homes := s.Catalog.Snapshot(); homes != nil && s.applies(homes) && s.wakeDue(time.Now()) {
 		b.Wake(s.Mine(homes, b.Waiting()))
 	}
 }
@@ -102,12 +112,10 @@ func (s *Shared) lookForLeaving(ctx context.Context, b *Background) {
 	if homes == nil || s.Membership() == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	s.settleUnclear(ctx, b)
 	if err := s.acknowledge(ctx, b, homes); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
+	s.settleUnclear(ctx, b)
 }
 
 // Mine returns the pods that this process is to place, of all that wait.
@@ -150,6 +158,8 @@ func (s *Shared) acknowledge(ctx context.Context, b *Background, homes *catalog.
 	if err != nil {
 		return fmt.Errorf("writing the status of scheduler %s: %w", s.Self, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	guarded, leave, err := b.Fence.Enter(ctx)
 	if err != nil {
 		return nil // whoever is the leader does it
@@ -189,6 +199,8 @@ func (s *Shared) register(ctx context.Context, b *Background) {
 // settleUnclear finds out by live reads which pods with an unclear outcome have been bound. Either way they are not on their way
 // any more.
 func (s *Shared) settleUnclear(ctx context.Context, b *Background) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	for _, ref := range s.allUnclear() {
 		if known(ctx, b.Client, ref) {
 			s.arrived(ref.UID, true)

@@ -10,8 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clienttesting "k8s.io/client-go/testing"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
@@ -140,29 +138,6 @@ func TestAPodWithAnUnclearOutcomeHoldsUpTheDrain(t *testing.T) {
 	}
 	unreachable.end()
 	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 1 })
-}
-
-// What another scheduler bound counts before anything is placed beside it.
-func TestAClusterIsTakenUpOnlyWithAllItsPods(t *testing.T) {
-	s := plugintest.New(t, world(), plugintest.Named("a"))
-	place(t, s, pod(0, "a"))
-	unseen := pod(1, "b")
-	unseen.Spec.NodeName = "other-0"
-	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, &corev1.PodList{Items: []corev1.Pod{*unseen}}, nil
-	})
-	change(t, s, "other", func(c *berthv1alpha1.ClusterStatus) { c.HomeScheduler, c.HomeRevision = "a", 2 })
-	p := pod(2, "a")
-	p.Spec.NodeSelector = map[string]string{plugintest.SiteLabel: "other"}
-	before := podLists(s)
-	s.WaitFor("the pods of the cluster to be read again", func() bool {
-		if node := s.Try(p).Node; node != "" {
-			t.Fatalf("the pod goes to %s beside a pod that is not known yet", node)
-		}
-		return podLists(s) > before+1
-	})
-	s.Add(unseen)
-	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
 }
 
 func TestHints(t *testing.T) {
