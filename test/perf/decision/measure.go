@@ -19,6 +19,8 @@ import (
 func (c *contestant) measure(ctx context.Context, milliseconds int, warmUp bool, p *report.Peer) error {
 	pod := c.pod(0)
 	limit := time.Duration(milliseconds) * time.Millisecond
+	// What the others have left behind would be collected at the expense of this one.
+	runtime.GC()
 	// The turns of the others have driven the data of this one out of the caches of the processor.
 	if _, _, err := c.decide(ctx, pod); err != nil {
 		return fmt.Errorf("deciding: %w", err)

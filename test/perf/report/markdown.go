@@ -36,7 +36,7 @@ const explanation = `
 ## How it is measured
 
 * **Decisions**: a real scheduler over a filled cache and without an API server decides on one pod. All peers do so in one process,
-  one after another in short turns, again and again; the order changes with each round. *time* and *decision* are wall-clock time while
+  one after another in short turns, again and again; the order changes with each round, and garbage is collected before each turn. *time* and *decision* are wall-clock time while
   nothing changes between two decisions; *CPU* and *CPU time* the work of all processors for it, garbage collection included.
   *placing* is the decision on pods that are placed one by one, so that each decision sees what the one before has changed.
 * **Shares**: ten sites, two pods for every three in the next one. A *violation* is a pod above the share of its site.
