@@ -33,15 +33,23 @@ func withCPU(pod *corev1.Pod, cpu string) *corev1.Pod {
 	return pod
 }
 
-// placeAll places pods and makes them known to the API server.
+// placeAll places pods and makes them known to the API server. It waits until the scheduler has heard of that, which otherwise could
+// undo a later change.
 func placeAll(t *testing.T, s *plugintest.Scheduler, pods ...*corev1.Pod) []*corev1.Pod {
 	t.Helper()
 	bound := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
 		bound[i] = s.MustPlace(pod)
-		if err := s.Kube.Tracker().Add(bound[i]); err != nil {
+		known := bound[i].DeepCopy()
+		known.ResourceVersion = "known"
+		if err := s.Kube.Tracker().Add(known); err != nil {
 			t.Fatal(err)
 		}
+		s.WaitFor("the pod to be heard of", func() bool {
+			cached, err := s.Cache.GetPod(known)
+			return err == nil && cached.ResourceVersion == known.ResourceVersion
+		})
+		bound[i] = known
 	}
 	return bound
 }
