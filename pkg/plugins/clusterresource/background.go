@@ -8,13 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
-	"berth.dev/berth/pkg/workload"
 )
 
 const (
@@ -102,18 +99,11 @@ func (s *Shared) settle(ctx context.Context, b *Background) {
 	}
 }
 
+// isBound is PodRef.Bound with a time of its own.
 func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	pod, err := client.CoreV1().Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	over := workload.Finished(pod)
-	return pod.UID == ref.UID && pod.Spec.NodeName != "" && !over, nil
+	return ref.Bound(ctx, client)
 }
 
 // Changed returns the pods that a change of ClusterResources concerns, of all that ask for some.

@@ -20,7 +20,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
-	"berth.dev/berth/pkg/workload"
 )
 
 // adoption is a cluster that came to this scheduler, with the pods that the API server says are on its nodes. What others bound
@@ -194,11 +193,8 @@ func (s *Shared) gone(ctx context.Context, b *Background, cluster string, e expe
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	pod, err := b.Client.CoreV1().Pods(e.ref.Namespace).Get(ctx, e.ref.Name, metav1.GetOptions{})
-	if err != nil {
-		return apierrors.IsNotFound(err)
-	}
-	return pod.UID != e.ref.UID || workload.Finished(pod)
+	bound, err := e.ref.Bound(ctx, b.Client)
+	return err == nil && !bound
 }
 
 // confirm drops the bindings that have changed since they were seen.

@@ -24,7 +24,6 @@ import (
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
-	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
 const (
@@ -202,13 +201,8 @@ func (s *Shared) settleUnclear(ctx context.Context, b *Background) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	for _, ref := range s.allUnclear() {
-		if known(ctx, b.Client, ref) {
+		if _, err := ref.Bound(ctx, b.Client); err == nil {
 			s.arrived(ref.UID, true)
 		}
 	}
-}
-
-func known(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) bool {
-	_, err := client.CoreV1().Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-	return err == nil || apierrors.IsNotFound(err)
 }

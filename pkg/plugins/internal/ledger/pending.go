@@ -7,7 +7,6 @@ import (
 	"maps"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/pkg/placement/pool"
@@ -26,17 +25,6 @@ type pending struct {
 	charges []pool.Charge
 	// unclear is set while nobody knows whether the pod was bound.
 	unclear bool
-}
-
-// PodRef names a pod.
-type PodRef struct {
-	Namespace, Name string
-	UID             types.UID
-}
-
-// Ref returns the name of a pod.
-func Ref(pod *corev1.Pod) PodRef {
-	return PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
 // NewPending returns an empty set.
