@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/cmd/controller-manager/app"
@@ -80,11 +79,7 @@ func startManager(gates string) {
 // start runs a program within this process, with the permissions of a ServiceAccount. It returns what stops it.
 func start(serviceAccount string, program func(context.Context, *rest.Config) error) func() {
 	GinkgoHelper()
-	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, serviceAccount)
-	path, err := plane.Kubeconfig(user, groups...)
-	Expect(err).NotTo(HaveOccurred())
-	config, err := clientcmd.BuildConfigFromFlags("", path)
-	Expect(err).NotTo(HaveOccurred())
+	config := installation.ConfigOf(plane, serviceAccount)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- program(ctx, config) }()

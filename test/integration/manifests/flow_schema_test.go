@@ -12,20 +12,14 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
-// schemaOf returns the UID of the FlowSchema by which the API server treats a request of a service account of Berth.
-func schemaOf(ctx context.Context, account, path string) string {
+// schemaOf returns the UID of the FlowSchema by which the API server treats a request.
+func schemaOf(ctx context.Context, config *rest.Config, path string) string {
 	GinkgoHelper()
-	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, account)
-	kubeconfig, err := plane.Kubeconfig(user, groups...)
-	Expect(err).NotTo(HaveOccurred())
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	Expect(err).NotTo(HaveOccurred())
 	caller, err := rest.HTTPClientFor(config)
 	Expect(err).NotTo(HaveOccurred())
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+path, http.NoBody)
@@ -47,10 +41,10 @@ var _ = Describe("The flow schema", func() {
 			"berth-scheduler":          berthv1alpha1.DefaultLeaseNamespace,
 			"berth-controller-manager": systemNamespace,
 		} {
-			Eventually(schemaOf).WithContext(ctx).WithArguments(account, leases(namespace)).WithTimeout(timeout).WithPolling(poll).
+			Eventually(schemaOf).WithContext(ctx).WithArguments(installation.ConfigOf(plane, account), leases(namespace)).WithTimeout(timeout).WithPolling(poll).
 				Should(BeEquivalentTo(schema.UID), account)
 		}
-		Expect(schemaOf(ctx, "berth-scheduler", "/api/v1/pods?limit=1")).NotTo(BeEquivalentTo(schema.UID))
-		Expect(schemaOf(ctx, "berth-gateway", leases(systemNamespace))).NotTo(BeEquivalentTo(schema.UID))
+		Expect(schemaOf(ctx, installation.ConfigOf(plane, "berth-scheduler"), "/api/v1/pods?limit=1")).NotTo(BeEquivalentTo(schema.UID))
+		Expect(schemaOf(ctx, installation.ConfigOf(plane, "berth-gateway"), leases(systemNamespace))).NotTo(BeEquivalentTo(schema.UID))
 	})
 })

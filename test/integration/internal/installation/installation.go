@@ -14,6 +14,8 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -62,6 +64,17 @@ func Stop(plane *controlplane.ControlPlane) {
 // crash finds a panic in a log, whether it ended the process or was survived. The word alone is not one: the API server writes
 // "panicked: false" of every request whose client has gone, and specs kill clients.
 var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
+
+// ConfigOf returns how a client speaks to the API server as one of Berth's ServiceAccounts.
+func ConfigOf(plane *controlplane.ControlPlane, serviceAccount string) *rest.Config {
+	ginkgo.GinkgoHelper()
+	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, serviceAccount)
+	path, err := plane.Kubeconfig(user, groups...)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return config
+}
 
 // ApplyCRDs applies the definitions of Berth's kinds.
 func ApplyCRDs(ctx context.Context, plane *controlplane.ControlPlane) {
