@@ -114,7 +114,8 @@ func surround(ctx context.Context, url string) (remove func()) {
 	}
 }
 
-// told waits until the Cluster says of each metric why it has no value, and checks that nobody repeats what was answered.
+// told waits until the Cluster says of each metric why it has no value, and each metric or its provider does, and checks that nobody
+// repeats what was answered. These are written one after the other, in no order that a client may count on.
 func told(ctx context.Context) {
 	GinkgoHelper()
 	want := map[string]string{}
@@ -132,15 +133,24 @@ func told(ctx context.Context) {
 		g.Expect(got).To(Equal(want))
 	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 	for name := range hostiles {
-		metric, err := berth.BerthV1alpha1().GlobalMetrics().Get(ctx, name, metav1.GetOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		provider, err := berth.BerthV1alpha1().GlobalMetricsProviders().Get(ctx, name, metav1.GetOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		text, err := json.Marshal([]any{metric.Status, provider.Status})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(string(text)).To(ContainSubstring(hostiles[name].reason), name)
-		Expect(string(text)).NotTo(ContainSubstring(secret), name)
+		var text string
+		Eventually(func(g Gomega) {
+			text = statuses(ctx, g, name)
+			g.Expect(text).To(ContainSubstring(hostiles[name].reason), name)
+		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+		Expect(text).NotTo(ContainSubstring(secret), name)
 	}
+}
+
+// statuses returns what stands in the status of a metric and of the provider of the same name.
+func statuses(ctx context.Context, g Gomega, name string) string {
+	metric, err := berth.BerthV1alpha1().GlobalMetrics().Get(ctx, name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	provider, err := berth.BerthV1alpha1().GlobalMetricsProviders().Get(ctx, name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := json.Marshal([]any{metric.Status, provider.Status})
+	g.Expect(err).NotTo(HaveOccurred())
+	return string(text)
 }
 
 // latencies returns how long pods, one after the other, take from their creation to a node.
