@@ -128,8 +128,15 @@ check_allocations() {
   go run ./test/perf -allocations
 }
 
+# A bound pod costs the requests that the suite lists: a binding and an event, with Berth as with the stock scheduler. It counts them
+# in the audit log of an API server, whose programs `make verify` has built.
+check_writes() {
+  hack/build.sh all
+  BERTH_BIN=$root/bin go test ./test/integration/writes
+}
+
 # The quick ones come first.
-all=(scripts format size links modules manifests licences generated allocations lint vulnerabilities)
+all=(scripts format size links modules manifests licences generated allocations writes lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {

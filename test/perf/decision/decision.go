@@ -87,7 +87,7 @@ func Scenarios() []Scenario {
 		Scenario{
 			Name: "few-50000", Nodes: 50000, Sites: 1000, Strangers: 5,
 			Title: "a workload over ten of a thousand sites, which hold 500 of 50000 nodes",
-			peers: []peer{berthShipped, plainPods, nodeAffinity},
+			peers: []peer{berthShipped, plainPods},
 		})
 }
 

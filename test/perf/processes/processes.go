@@ -43,11 +43,11 @@ type Options struct {
 	Policies, PodsEach, Starts, IdleSeconds int
 }
 
-// Usual is what a full run measures, in about four minutes on two processors.
+// Usual is what a full run measures, in about five minutes on two processors.
 func Usual() Options {
 	return Options{
-		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 75, FreedRounds: 2,
-		Policies: 100, PodsEach: 100, Starts: 3, IdleSeconds: 30,
+		Rounds: 3, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 150, FreedRounds: 1,
+		Policies: 100, PodsEach: 100, Starts: 2, IdleSeconds: 15,
 	}
 }
 
