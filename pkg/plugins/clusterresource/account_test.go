@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,9 +83,10 @@ func TestWhatAnAttemptReservedIsGivenBack(t *testing.T) {
 
 func TestAPodOfUnknownOutcomeStaysCharged(t *testing.T) {
 	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")))
-	unreachable := true
+	var unreachable atomic.Bool
+	unreachable.Store(true)
 	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return unreachable, nil, apierrors.NewServiceUnavailable("the API server is down")
+		return unreachable.Load(), nil, apierrors.NewServiceUnavailable("the API server is down")
 	})
 	pod := asking("p1", "matlab", "1")
 	attempt := s.Try(pod)
@@ -97,7 +99,7 @@ func TestAPodOfUnknownOutcomeStaysCharged(t *testing.T) {
 	if again := s.Try(pod); !strings.Contains(again.Why(), clusterresource.ErrReasonUnclear) {
 		t.Errorf("the pod itself is told %q", again.Why())
 	}
-	unreachable = false
+	unreachable.Store(false)
 	s.WaitFor("the pod to be known not to be bound", func() bool { return s.Try(asking("p3", "matlab", "1")).Node != "" })
 }
 
@@ -108,7 +110,11 @@ func TestWhatAnotherProcessBoundCounts(t *testing.T) {
 	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &corev1.PodList{Items: []corev1.Pod{*bound}}, nil
 	})
-	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, bound, nil })
+	var looks atomic.Int32
+	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		looks.Add(1)
+		return true, bound, nil
+	})
 	early := asking("early", "matlab", "1")
 	if s.PreEnqueue(early).IsSuccess() {
 		t.Error("a pod enters the queue before it is known who holds what")
@@ -116,6 +122,15 @@ func TestWhatAnotherProcessBoundCounts(t *testing.T) {
 	s.Release()
 	if attempt := s.Try(early); attempt.Node != "" {
 		t.Error("what the leader before gave out is given out again")
+	}
+	// The second look comes after all that the first one has led to.
+	s.WaitFor("two looks at the pod", func() bool { return looks.Load() >= 2 })
+	if attempt := s.Try(early); attempt.Node != "" {
+		t.Error("what the leader before gave out is given out again once the pod was looked at, which the informer still does not know")
+	}
+	s.Add(bound)
+	if attempt := s.Try(early); attempt.Node != "" {
+		t.Error("what the leader before gave out is given out again once the informer knows its pod")
 	}
 }
 

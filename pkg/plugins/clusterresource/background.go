@@ -87,13 +87,17 @@ func (s *Shared) settle(ctx context.Context, b *Background) {
 		if err != nil {
 			continue // it stays charged and is read again
 		}
+		pod := b.Pod(ref.Namespace, ref.Name)
+		if bound && (pod == nil || pod.UID != ref.UID) {
+			continue // What is clear counts as gone while the informer does not know it, and the informer may be behind.
+		}
 		charges, _ := s.Pending.Get(ref.UID)
 		s.Pending.Settle(ref.UID, bound)
 		if bound {
 			continue
 		}
 		s.Waiting.released(charges)
-		if pod := b.Pod(ref.Namespace, ref.Name); pod != nil {
+		if pod != nil {
 			b.Wake([]*corev1.Pod{pod})
 		}
 	}
