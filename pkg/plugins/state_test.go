@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,17 +76,23 @@ func stamped(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) bool {
 	if status := s.Framework.RunBindPlugins(s.Context(), framework.NewCycleState(), pod, pod.Spec.NodeName); !status.IsSuccess() {
 		t.Fatal(status.AsError())
 	}
-	for _, action := range s.Kube.Actions() {
+	return len(sentBinding(t, s).Annotations) > 0
+}
+
+// sentBinding returns the last Binding that was sent. Informers may have sent something since.
+func sentBinding(t *testing.T, s *plugintest.Scheduler) *corev1.Binding {
+	t.Helper()
+	for _, action := range slices.Backward(s.Kube.Actions()) {
 		create, ok := action.(clienttesting.CreateAction)
 		if !ok {
 			continue
 		}
 		if binding, ok := create.GetObject().(*corev1.Binding); ok {
-			return len(binding.Annotations) > 0
+			return binding
 		}
 	}
 	t.Fatal("no binding was sent")
-	return false
+	return nil
 }
 
 func TestSeatsAreRememberedUntilTheStampIsSeen(t *testing.T) {
@@ -120,8 +127,7 @@ func TestSeatsAreRememberedUntilTheStampIsSeen(t *testing.T) {
 		if !stamped(t, s, assumed) {
 			t.Fatal("the pod has no seat")
 		}
-		last := s.Kube.Actions()[len(s.Kube.Actions())-1]
-		return waiting, assumed, last.(clienttesting.CreateAction).GetObject().(*corev1.Binding).Annotations
+		return waiting, assumed, sentBinding(t, s).Annotations
 	}
 
 	waiting, assumed, annotations := reserve(0)
@@ -209,6 +215,12 @@ func TestTheClientOfBerthsKindsSpeaksJSON(t *testing.T) {
 		"/apis/berth.dev/v1alpha1/schedulers":          runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/subscriptions":       runtime.ContentTypeJSON,
 	}
+	// A pod that asks for nothing does not wait for ClusterResources.
+	s.WaitFor("a request for each kind", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(accepted) >= len(want)
+	})
 	mu.Lock()
 	defer mu.Unlock()
 	if diff := cmp.Diff(want, accepted); diff != "" {

@@ -27,7 +27,7 @@ import (
 
 const (
 	// catchUpTimeout bounds how long Stop waits for events that are under way.
-	catchUpTimeout = 10 * time.Second
+	catchUpTimeout = time.Minute
 	catchUpPoll    = 20 * time.Millisecond
 )
 

@@ -174,6 +174,7 @@ func replace(tracker clienttesting.ObjectTracker, gvr schema.GroupVersionResourc
 
 func (w *world) remove(gvr schema.GroupVersionResource, name string) {
 	w.t.Helper()
+	w.untilWatched(gvr.Resource)
 	if err := errors.Join(w.objects.Tracker().Delete(gvr, "shop", name), w.metadata.Tracker().Delete(gvr, "shop", name)); err != nil {
 		w.t.Fatal(err)
 	}
@@ -181,8 +182,30 @@ func (w *world) remove(gvr schema.GroupVersionResource, name string) {
 
 var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 
+// untilWatched waits until a resource is watched that an informer has listed. The tracker does not tell a watch of what came before it.
+func (w *world) untilWatched(resource string) {
+	w.t.Helper()
+	err := wait.PollUntilContextTimeout(w.t.Context(), time.Millisecond, timeout, true, func(context.Context) (bool, error) {
+		lists, watches := 0, 0
+		for _, action := range w.metadata.Actions() {
+			switch {
+			case action.GetResource().Resource != resource:
+			case action.GetVerb() == "list":
+				lists++
+			case action.GetVerb() == "watch":
+				watches++
+			}
+		}
+		return watches >= lists, nil
+	})
+	if err != nil {
+		w.t.Fatalf("%s are listed and not watched", resource)
+	}
+}
+
 func (w *world) deploy(name string, replicas int) {
 	w.t.Helper()
+	w.untilWatched("deployments")
 	w.put("deployments", fmt.Sprintf(
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s}, spec: {replicas: %d, template: {spec: {containers: []}}}}", name, replicas))
 }

@@ -102,7 +102,7 @@ func (h *harness) pass() {
 }
 
 // patience is how long something may take that takes milliseconds on an idle machine.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // until waits for something.
 func (h *harness) until(what string, holds func() bool) {

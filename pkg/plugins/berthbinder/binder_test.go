@@ -195,9 +195,12 @@ func TestTheLookIsRepeatedWhileTheAPIServerDoesNotAnswer(t *testing.T) {
 		looks++
 		return looks < 3, nil, errors.New("connection refused")
 	})
-	if status := s.bind(t, given{}, open(), newPod()); !status.IsSuccess() {
-		t.Errorf("the pod is bound, but Bind says %v", status.AsError())
-	}
+	binder := s.binder(t, given{}, open())
+	synctest.Test(t, func(t *testing.T) {
+		if status := binder.Bind(t.Context(), nil, newPod(), node); !status.IsSuccess() {
+			t.Errorf("the pod is bound, but Bind says %v", status.AsError())
+		}
+	})
 	if looks != 3 {
 		t.Errorf("%d looks, want 3", looks)
 	}

@@ -21,8 +21,7 @@ func sleeper(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) {
 	if _, err := s.Kube.CoreV1().Pods(pod.Namespace).Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.FailNext()
-	s.WaitFor("the pod to wait", func() bool { return s.Sleeps(pod) })
+	s.FailUntilSleeps(pod)
 }
 
 // change writes another state of a Cluster.
@@ -67,9 +66,7 @@ func TestAVerdictThatFlipsWakesThePod(t *testing.T) {
 			sleeper(t, s, pod)
 			change(t, s, tc.cluster, tc.edit)
 			s.WaitFor("the pod to be woken", func() bool { return !s.Sleeps(pod) })
-			if attempt := s.Try(pod); attempt.Node != "berlin-0" {
-				t.Errorf("the pod goes to %q: %s", attempt.Node, attempt.Why())
-			}
+			s.WaitFor("the pod to find its node", func() bool { return s.Try(pod).Node == "berlin-0" })
 		})
 	}
 }

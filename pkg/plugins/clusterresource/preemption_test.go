@@ -176,6 +176,11 @@ func TestAPodThatWaitsForItsVictimsTakesNobodyElseAndLosesNothing(t *testing.T) 
 	if diff := cmp.Diff([]string{"low"}, deleted(s, high)); diff != "" {
 		t.Fatalf("deleted pods (-want +got):\n%s", diff)
 	}
+	// It is told why before it is deleted. That news must not come after what the test says of it.
+	s.WaitFor("the victim to be told why", func() bool {
+		known, err := s.Cache.GetPod(holders[0])
+		return err == nil && len(known.Status.Conditions) > 0
+	})
 	victim := s.Terminate(holders[0])
 	if attempt := s.Try(high); attempt.PostFilter.Code() != fwk.UnschedulableAndUnresolvable {
 		t.Errorf("while its victim is terminating PostFilter says %v", attempt.PostFilter)

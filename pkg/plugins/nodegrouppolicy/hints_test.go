@@ -223,11 +223,8 @@ func TestWhatWakesARejectedPod(t *testing.T) {
 			sibling := plugintest.MakePodOf(rs, 0).Node("hangzhou-0").Obj()
 			waiting := plugintest.MakePodOf(rs, 1).Obj()
 			create(t, s, plugintest.MakeNode("beijing", 0).Obj(), plugintest.MakeNode("hangzhou", 0).Obj(), d, rs, sibling, waiting)
-			if attempt := s.FailNext(); attempt.Reasons()[nodegrouppolicy.ErrReasonShareUsedUp] != 2 {
+			if attempt := s.FailUntilSleeps(waiting); attempt.Reasons()[nodegrouppolicy.ErrReasonShareUsedUp] != 2 {
 				t.Fatalf("the pod was rejected for another reason: %s", attempt.Why())
-			}
-			if !s.Sleeps(waiting) {
-				t.Fatal("the pod does not wait, although nothing has happened")
 			}
 			if err := change(t, s, waiting, sibling); err != nil {
 				t.Fatal(err)
@@ -248,10 +245,7 @@ func TestWhatWakesAPodWithoutItsOwner(t *testing.T) {
 			s := newTwoSites(t, beijingHangzhou().Obj(), tc.known)
 			waiting := plugintest.MakePodOf(rs, 1).Obj()
 			create(t, s, waiting)
-			s.FailNext()
-			if !s.Sleeps(waiting) {
-				t.Fatal("the pod does not wait, although nothing has happened")
-			}
+			s.FailUntilSleeps(waiting)
 			create(t, s, tc.missing)
 			s.WaitFor("the pod to wake up", func() bool { return !s.Sleeps(waiting) })
 		})

@@ -199,7 +199,9 @@ func (s *Scheduler) Hint(plugin string, resource fwk.EventResource, pod *corev1.
 func (s *Scheduler) FailNext() *Attempt {
 	s.tb.Helper()
 	ctx := s.Context()
-	s.WaitFor("a pod in the queue", func() bool { return len(s.SchedulingQueue.PodsInActiveQ()) > 0 })
+	s.WaitFor("a pod in the queue", func() bool {
+		return len(s.SchedulingQueue.PodsInActiveQ())+len(s.SchedulingQueue.PodsInBackoffQ()) > 0
+	})
 	info, err := s.SchedulingQueue.Pop(klog.FromContext(ctx))
 	if err != nil {
 		s.tb.Fatalf("taking a pod out of the queue: %v", err)
@@ -210,6 +212,17 @@ func (s *Scheduler) FailNext() *Attempt {
 	}
 	s.FailureHandler(ctx, s.Framework, info, fwk.NewStatus(fwk.Unschedulable).WithError(attempt.Fit), nil, time.Now())
 	return attempt
+}
+
+// FailUntilSleeps is FailNext for a pod that is alone in the queue, until it waits for an event that may help it. News of what the
+// test has made before may wake it at first.
+func (s *Scheduler) FailUntilSleeps(pod *corev1.Pod) *Attempt {
+	s.tb.Helper()
+	for {
+		if attempt := s.FailNext(); s.Sleeps(pod) {
+			return attempt
+		}
+	}
 }
 
 // Sleeps says whether the pod waits for an event that may help it.
