@@ -110,7 +110,9 @@ func (d *demo) preempt(ctx context.Context) (string, error) {
 	if _, err := d.client.SchedulingV1().PriorityClasses().Create(ctx, urgentClass(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating PriorityClass %s: %w", urgent, err)
 	}
-	if err := d.createLicensed(ctx, urgent, beijing, urgent); err != nil {
+	// The API server refuses the pod until its own cache has the class.
+	err = d.await(ctx, func(ctx context.Context) error { return d.createLicensed(ctx, urgent, beijing, urgent) })
+	if err != nil {
 		return "", err
 	}
 	after, err := d.awaitLicensed(ctx, simulations-licences-1)

@@ -31,9 +31,9 @@ const first, second, third = "s1", "s2", "s3"
 
 const crowdBefore, crowdAfter = 120, 240
 
-// quickElection makes the third scheduler count as dead within seconds.
+// quickElection makes the third scheduler count as dead within seconds, and leaves it time to renew its lease on a busy machine.
 var quickElection = []string{
-	"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
+	"--leader-elect-lease-duration=12s", "--leader-elect-renew-deadline=10s", "--leader-elect-retry-period=1s",
 }
 
 // shareClusters is step 11: clusters are shared out among schedulers, and each places the pods of its own.

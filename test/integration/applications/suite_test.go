@@ -45,7 +45,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	var err error
-	controllers, err = plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2", "--metrics-interval=1s"}})
+	controllers, err = plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2", "--metrics-interval=1s"}, schedulerproc.Patient...)})
 	Expect(err).NotTo(HaveOccurred())
 })
 

@@ -56,10 +56,13 @@ var _ = Describe("berth-playground", func() {
 		Expect(err).NotTo(HaveOccurred())
 		berth, err := versioned.NewForConfig(config)
 		Expect(err).NotTo(HaveOccurred())
-		clusters, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(clusters.Items).To(HaveLen(3))
-		Expect(clusters.Items).To(HaveEach(HaveField("Status.ReadyNodeCount", BeEquivalentTo(2))))
+		// A cluster is ready with its first node.
+		Eventually(func(g Gomega) {
+			clusters, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(clusters.Items).To(HaveLen(3))
+			g.Expect(clusters.Items).To(HaveEach(HaveField("Status.ReadyNodeCount", BeEquivalentTo(2))))
+		}, startTimeout, poll).Should(Succeed())
 
 		By("placing the example that the guide names")
 		binDir, err := controlplane.FindBinDir()

@@ -84,7 +84,7 @@ var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
 
 // electionInChaos is quick, because nothing happens while no scheduler leads.
 var electionInChaos = slices.Concat(schedulerproc.QuickElection,
-	[]string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=5s"})
+	[]string{"--leader-elect-lease-duration=9s", "--leader-elect-renew-deadline=8s"})
 
 // chaos is pods that come and go.
 type chaos struct {

@@ -38,7 +38,7 @@ var _ = Describe("a gang", Serial, func() {
 		team := []string{"member-0", "member-1", "member-2"}
 		s.createMany(ctx, len(team), "member", asking("licence", "1"), withLabels(map[string]string{gangLabel: "team"}))
 		for _, name := range team {
-			Eventually(s.failures).WithContext(ctx).WithArguments(name).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+			Eventually(s.reasons).WithContext(ctx).WithArguments(name).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 		}
 		s.createPod(ctx, "single", asking("licence", "2"))
 		s.expectBound(ctx, "single")

@@ -188,24 +188,16 @@ func anys(names []string) []any {
 	return list
 }
 
-// failures returns what the FailedScheduling events say of one pod.
-func (s *site) failures(ctx context.Context, name string) []string {
+// reasons returns why a pod was not placed.
+func (s *site) reasons(ctx context.Context, name string) []string {
 	GinkgoHelper()
-	list, err := client.CoreV1().Events(s.namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: "reason=FailedScheduling,involvedObject.name=" + name,
-	})
-	Expect(err).NotTo(HaveOccurred())
-	notes := make([]string, 0, len(list.Items))
-	for i := range list.Items {
-		notes = append(notes, list.Items[i].Message)
-	}
-	return notes
+	return schedulerproc.Reasons(ctx, client, s.get(ctx, name))
 }
 
 // expectWaiting waits until a pod has been told why it is not placed, and checks that it is not.
 func (s *site) expectWaiting(ctx context.Context, name, reason string) {
 	GinkgoHelper()
-	Eventually(s.failures).WithContext(ctx).WithArguments(name).WithTimeout(timeout).WithPolling(poll).
+	Eventually(s.reasons).WithContext(ctx).WithArguments(name).WithTimeout(timeout).WithPolling(poll).
 		Should(ContainElement(ContainSubstring(reason)))
 	Expect(s.state(ctx, name)).To(Equal(waiting), name)
 }

@@ -89,6 +89,8 @@ var _ = Describe("I3: a pod that waits says why and is placed once", func() {
 			g.Expect(s.resource(ctx, "licence").Status.Conditions).To(ContainElement(And(
 				HaveField("Type", berthv1alpha1.ClusterResourceOvercommitted), HaveField("Status", metav1.ConditionTrue))))
 		}, timeout, poll).Should(Succeed())
+		By("giving the scheduler time to hear of it, which nothing tells")
+		Consistently(s.count).WithContext(ctx).WithArguments(more...).WithTimeout(settle).WithPolling(poll).Should(Equal(2))
 		s.deletePod(ctx, "first")
 		Consistently(s.count).WithContext(ctx).WithArguments(more...).WithTimeout(settle).WithPolling(poll).Should(Equal(2))
 	})

@@ -64,6 +64,8 @@ var _ = Describe("what no policy concerns", func() {
 		s.createDeployment(ctx, foreign)
 		s.createDeployment(ctx, s.deployment("nginx", 5))
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+		Eventually(s.placed).WithContext(ctx).WithArguments("foreign").WithTimeout(timeout).WithPolling(poll).
+			Should(Equal(map[string]int{"waiting": 2}))
 		Consistently(s.placed).WithContext(ctx).WithArguments("foreign").WithTimeout(settle).WithPolling(poll).
 			Should(Equal(map[string]int{"waiting": 2}))
 		for _, pod := range s.pods(ctx, "foreign") {

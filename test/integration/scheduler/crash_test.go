@@ -20,9 +20,17 @@ import (
 // startPair starts two schedulers, the first of which leads. They end with the spec, if not before.
 func startPair(ctx context.Context) (first, second *schedulerproc.Scheduler) {
 	GinkgoHelper()
-	first = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
+	first = startSlow(ctx, "first")
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	return first, schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
+	return first, startSlow(ctx, "second")
+}
+
+// startSlow starts a scheduler that can be struck while it binds pods.
+func startSlow(ctx context.Context, name string) *schedulerproc.Scheduler {
+	GinkgoHelper()
+	return schedulerproc.Start(ctx, plane, schedulerproc.Options{
+		Name: name, Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection,
+	}).EndAfterwards()
 }
 
 // uids returns the UIDs of all pods of the site, in order.
@@ -73,9 +81,10 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 		evicted float64
 	)
 
-	// begin creates the pods, and strikes when the first of them are bound.
-	begin := func(ctx context.Context, strike func()) {
+	// begin creates the pods, and strikes when the first of them are bound by the first scheduler.
+	begin := func(ctx context.Context, first *schedulerproc.Scheduler, strike func()) {
 		GinkgoHelper()
+		main = first // createPolicy waits until it knows the policy.
 		evicted = evictions(ctx)
 		s = newSiteWith(ctx, "beijing", "hangzhou")
 		struck := s.whenBound(ctx, 50, strike)
@@ -95,16 +104,16 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 
 	It("a scheduler that is killed and started again goes on exactly", func(ctx SpecContext) {
 		replaceMain()
-		first := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "first", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
-		begin(ctx, first.Crash)
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.QuickElection}).EndAfterwards()
+		first := startSlow(ctx, "first")
+		begin(ctx, first, first.Crash)
+		startSlow(ctx, "second")
 		expectNothingLost(ctx)
 	})
 
 	It("a standby takes over from a scheduler that is killed", func(ctx SpecContext) {
 		replaceMain()
 		first, second := startPair(ctx)
-		begin(ctx, first.Crash)
+		begin(ctx, first, first.Crash)
 		expectNothingLost(ctx)
 		Expect(second.Done()).NotTo(BeClosed())
 	})
@@ -112,7 +121,7 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 	It("a standby takes over from a scheduler that hangs, which ends when it finds its lease gone", func(ctx SpecContext) {
 		replaceMain()
 		first, second := startPair(ctx)
-		begin(ctx, func() { Expect(first.Kill(syscall.SIGSTOP)).To(Succeed()) })
+		begin(ctx, first, func() { Expect(first.Kill(syscall.SIGSTOP)).To(Succeed()) })
 		expectNothingLost(ctx)
 
 		By("waking up the one that hung while there are new pods")

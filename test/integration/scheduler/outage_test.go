@@ -75,6 +75,10 @@ func scheduledAt(pod corev1.Pod) time.Time {
 var _ = Describe("an outage", Serial, func() {
 	It("of the API server leaves exact shares behind", func(ctx SpecContext) {
 		s := newSiteWith(ctx, "beijing", "hangzhou")
+		replaceMain()
+		main = schedulerproc.Start(ctx, plane, schedulerproc.Options{
+			Configuration: schedulerproc.SlowConfiguration(), Args: schedulerproc.Patient,
+		}).EndAfterwards()
 		var crashed time.Time
 		struck := s.whenBound(ctx, 20, func() { crashed = crashAPIServer() })
 		b := s.createBurst(ctx, "web", 2, 101, twoToThree()...)

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -20,6 +21,7 @@ func replaceMain() {
 	main.End()
 	DeferCleanup(func(ctx SpecContext) {
 		main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	})
 }
 

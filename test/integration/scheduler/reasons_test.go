@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // What users read in the events of their pods. These are literals on purpose: people search for them.
@@ -29,21 +30,7 @@ const (
 	ownerNotFound  = "the owner of the pod does not exist or is not known yet"
 )
 
-// failures returns what the FailedScheduling events of the namespace say of one pod.
-func (s *site) failures(ctx context.Context, pod string) []string {
-	GinkgoHelper()
-	list, err := client.CoreV1().Events(s.namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: "reason=FailedScheduling,involvedObject.name=" + pod,
-	})
-	Expect(err).NotTo(HaveOccurred())
-	notes := make([]string, 0, len(list.Items))
-	for i := range list.Items {
-		notes = append(notes, list.Items[i].Message)
-	}
-	return notes
-}
-
-// expectWaiting waits until so many pods of an app are not placed and each of them has an event with the reason.
+// expectWaiting waits until so many pods of an app are not placed and each of them has been told the reason.
 func (s *site) expectWaiting(ctx context.Context, app string, count int, reason string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -53,7 +40,7 @@ func (s *site) expectWaiting(ctx context.Context, app string, count int, reason 
 				continue
 			}
 			waiting++
-			g.Expect(s.failures(ctx, pod.Name)).To(ContainElement(ContainSubstring(reason)))
+			g.Expect(schedulerproc.Reasons(ctx, client, &pod)).To(ContainElement(ContainSubstring(reason)))
 		}
 		g.Expect(waiting).To(Equal(count), "pods that wait")
 	}, timeout, poll).Should(Succeed())
@@ -99,7 +86,7 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		s.createCluster(ctx, "beijing")
 		fiveOf(ctx)
 		s.expectWaiting(ctx, "nginx", 3, "2 "+shareUsedUp)
-		Expect(s.shares(ctx, "nginx")).To(HaveKeyWithValue("beijing", 2))
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "waiting": 3})
 	}
 	expectAll := func(ctx context.Context) {
 		GinkgoHelper()
@@ -237,7 +224,11 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		s.createPolicy(ctx, s.policy("web", "StatefulSet", twoToThree()...))
 		s.createStatefulSet(ctx, s.statefulSet("web", 2))
 		s.expectWaiting(ctx, "web", 1, "1 "+otherSeat)
-		Expect(s.failures(ctx, "web-0")).To(BeEmpty())
+		for _, pod := range s.pods(ctx, "web") {
+			if pod.Name == "web-0" {
+				Expect(schedulerproc.Reasons(ctx, client, &pod)).NotTo(ContainElement(ContainSubstring(otherSeat)))
+			}
+		}
 		s.createNodes(ctx, "beijing", 1)
 		s.expectOrdinals(ctx, "web", 2)
 	})
@@ -309,7 +300,7 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		fiveOf(ctx)
 		s.expectWaiting(ctx, "nginx", 3, "2 "+shareUsedUp)
 		s.expectWaiting(ctx, "nginx", 3, "3 node(s) were unschedulable")
-		Expect(s.shares(ctx, "nginx")).To(HaveKeyWithValue("beijing", 2))
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "waiting": 3})
 		Consistently(s.placed).WithContext(ctx).WithArguments("nginx").WithTimeout(settle).WithPolling(poll).
 			Should(Equal(map[string]int{"beijing": 2, "waiting": 3}))
 		s.patchNode(ctx, "hangzhou", 1, `{"spec":{"unschedulable":null}}`)

@@ -77,6 +77,9 @@ var _ = Describe("several schedulers", Ordered, func() {
 		w := watchPods(ctx, ns)
 		defer w.stop()
 		spread(ctx, ns, "burst", clusterCount)
+		for _, instance := range instances {
+			instance.UntilKnows(ctx, berth)
+		}
 		bound := func() int { _, n := shares(ctx, ns); return n - 20 }
 		deploy(ctx, ns, "burst", 0, deployments/2, replicas)
 		Eventually(bound, longTimeout, poll).Should(BeNumerically(">", 300))
@@ -126,7 +129,11 @@ var _ = Describe("several schedulers", Ordered, func() {
 		deployLicensed(ctx, licensed, "licensed", 12)
 		Eventually(bound, timeout, poll).Should(Equal(5))
 
-		keeper := keeperOfCommons(ctx)
+		var keeper string
+		Eventually(func() string {
+			keeper = keeperOfCommons(ctx)
+			return keeper
+		}, timeout, poll).Should(BeKeyOf(instances))
 		instances.Kill(keeper)
 		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).ShouldNot(Or(BeEmpty(), Equal(keeper)))
 		deployLicensed(ctx, licensed, "further", 3)

@@ -50,7 +50,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
 	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: []string{"--v=2"}})
+	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2"}, schedulerproc.Patient...)})
 	Expect(err).NotTo(HaveOccurred())
 })
 

@@ -31,7 +31,7 @@ const Name = "berth-scheduler"
 // stopTimeout is how long a scheduler may take to end when it is asked to.
 const stopTimeout = 30 * time.Second
 
-// Patient lets a leader live through an outage of the API server, or a busy machine.
+// Patient lets a leader, of schedulers or of the controller manager, live through an outage of the API server, or a busy machine.
 var Patient = []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"}
 
 // QuickElection makes a process that has died count as dead within seconds. A live one has time enough to renew its lease on a
@@ -82,7 +82,7 @@ func ShippedConfiguration() []byte {
 func SlowConfiguration() []byte {
 	ginkgo.GinkgoHelper()
 	shipped := ShippedConfiguration()
-	slow := bytes.Replace(shipped, []byte("qps: 500\n  burst: 1000"), []byte("qps: 150\n  burst: 50"), 1)
+	slow := bytes.Replace(shipped, []byte("qps: 500\n  burst: 1000"), []byte("qps: 100\n  burst: 50"), 1)
 	gomega.Expect(slow).NotTo(gomega.Equal(shipped))
 	return slow
 }
