@@ -28,7 +28,7 @@ const (
 
 	// establishTimeout bounds the wait until the API server serves the kinds
 	// of a CRD, which takes it a fraction of a second.
-	establishTimeout = 30 * time.Second
+	establishTimeout = 90 * time.Second
 )
 
 // ApplyCRDs applies the YAML files of the directory and waits until the API

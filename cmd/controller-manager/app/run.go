@@ -65,7 +65,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
 		}
 	}
-	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr))); err != nil {
+	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr, opts))); err != nil {
 		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
 	}
 	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {

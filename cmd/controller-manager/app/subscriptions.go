@@ -19,7 +19,7 @@ import (
 var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription", "FeedInventory"}
 
 // startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its kinds are served.
-func startSubscriptions(mgr ctrl.Manager) func(context.Context) error {
+func startSubscriptions(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
@@ -29,8 +29,8 @@ func startSubscriptions(mgr ctrl.Manager) func(context.Context) error {
 		}
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: topology.NewTracker(mgr.GetClient()),
-			Recorder: mgr.GetEventRecorder(leaseName),
-			PodsOn:   func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
+			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
+			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

@@ -274,6 +274,28 @@ func TestOneFeedThatIsNotKnownHoldsUpNoOther(t *testing.T) {
 	w.want("Scheduled", w.reason("shop", "Scheduled"), "FeedsUnknown")
 }
 
+func TestABundleWaitsForTheStatusOfItsInventory(t *testing.T) {
+	w := newWorld(t)
+	w.ownInventories = true
+	w.restart()
+	w.site("a", 4)
+	w.deploy("web", 2)
+	w.subscribe("shop", []string{"web"}, bundle)
+	w.whole("shop")
+	w.pass()
+	w.want("Scheduled", w.reason("shop", "Scheduled"), "FeedsUnknown")
+	inventory := &berthv1alpha1.FeedInventory{}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "shop"}, inventory); err != nil {
+		t.Fatal(err)
+	}
+	inventory.Status.ObservedGeneration = 1
+	if err := w.client.Status().Update(t.Context(), inventory); err != nil {
+		t.Fatal(err)
+	}
+	w.pass()
+	w.want("Scheduled", w.reason("shop", "Scheduled"), "AllPlaced")
+}
+
 func TestOlderSubscriptionPlacesAFeed(t *testing.T) {
 	w := newWorld(t)
 	w.site("a", 4)

@@ -51,6 +51,8 @@ type world struct {
 	// beforeApply happens before the next copy is applied; applies counts.
 	beforeApply func()
 	applies     int
+	// ownInventories takes effect with the next restart.
+	ownInventories bool
 }
 
 func newWorld(t *testing.T) *world {
@@ -110,6 +112,7 @@ func (w *world) restart() {
 	w.tracker = topology.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
 		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
+		OwnInventories: w.ownInventories,
 		PodsOn: func(ctx context.Context) room.PodsOn {
 			return func(node string) ([]corev1.Pod, error) {
 				var all corev1.PodList

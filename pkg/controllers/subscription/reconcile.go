@@ -150,6 +150,9 @@ func (r *Reconciler) member(
 		}
 		inventory = nil
 	}
+	if r.OwnInventories && inventory != nil && inventory.Status.ObservedGeneration == 0 {
+		inventory = nil
+	}
 	for i := range s.Spec.Feeds {
 		f := &feed{ref: &s.Spec.Feeds[i]}
 		f.observed = around.known[objectOf(f.ref)]

@@ -61,6 +61,9 @@ type Options struct {
 	Topology *topology.Tracker
 	// PodsOn returns the pods on a node.
 	PodsOn func(ctx context.Context) room.PodsOn
+	// OwnInventories says that Berth writes the FeedInventories. One that has no status yet tells nothing then: an entry without
+	// replicas may be one that was not understood, and not one that is copied whole.
+	OwnInventories bool
 	// Recorder makes events about Subscriptions; none if nil.
 	Recorder events.EventRecorder
 	// Clock tells when a pledge ends; the real one if nil.
