@@ -157,13 +157,7 @@ var _ = Describe("The status of a Cluster", func() {
 		// One count for each half second, and one more that the clusters of the spec before may cause by going.
 		Expect(counts).To(BeNumerically("<=", 2+int(time.Since(began)/(500*time.Millisecond))))
 
-		var before *berthv1alpha1.Cluster
-		Eventually(func(g Gomega) {
-			before, err = berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
-			g.Expect(err).NotTo(HaveOccurred())
-			// The controller that follows the share of ready nodes has its say after the count.
-			g.Expect(apimeta.IsStatusConditionTrue(before.Status.Conditions, berthv1alpha1.ClusterOnline)).To(BeTrue())
-		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+		before := untilAllTold(ctx, name)
 		heartbeat := time.Now().UTC().Format(time.RFC3339)
 		errs := make([]error, nodes)
 		workqueue.ParallelizeUntil(ctx, 8, nodes, func(i int) {
@@ -182,19 +176,35 @@ var _ = Describe("The status of a Cluster", func() {
 		name := newNamespace(ctx)
 		newCluster(ctx, name, 1)
 		untilState(ctx, name, clusterState{1, 1, 1, nodesReady, noConflict})
-		c, err := berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		apimeta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Audited", Status: metav1.ConditionTrue, Reason: "Yearly"})
-		_, err = berth.BerthV1alpha1().Clusters().UpdateStatus(ctx, c, metav1.UpdateOptions{})
-		Expect(err).NotTo(HaveOccurred())
+		Eventually(func() error {
+			c, err := berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			apimeta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Audited", Status: metav1.ConditionTrue, Reason: "Yearly"})
+			_, err = berth.BerthV1alpha1().Clusters().UpdateStatus(ctx, c, metav1.UpdateOptions{})
+			return err
+		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 
 		patchNode(ctx, name+"-0", `{"spec":{"unschedulable":true}}`)
 		untilState(ctx, name, clusterState{1, 0, 1, noReadyNodes, noConflict})
-		c, err = berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
+		c, err := berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(apimeta.IsStatusConditionTrue(c.Status.Conditions, "Audited")).To(BeTrue())
 	})
 })
+
+// untilAllTold waits until all controllers that write conditions of a cluster with ready nodes have written theirs: those that follow the
+// share of ready nodes and the homes have their say after the count.
+func untilAllTold(ctx context.Context, name string) (c *berthv1alpha1.Cluster) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var err error
+		c, err = berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(apimeta.IsStatusConditionTrue(c.Status.Conditions, berthv1alpha1.ClusterOnline)).To(BeTrue())
+		g.Expect(apimeta.FindStatusCondition(c.Status.Conditions, berthv1alpha1.ClusterBound)).NotTo(BeNil())
+	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+	return c
+}
 
 // untilOlderThan waits until the clock of the API server is past the creation of a cluster by so much.
 func untilOlderThan(ctx context.Context, name string, age time.Duration) {

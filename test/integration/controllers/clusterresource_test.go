@@ -117,6 +117,11 @@ var _ = Describe("The status of a ClusterResource", func() {
 		By("ending a pod")
 		ended := holder(ctx, name, "ended", name, true)
 		untilTold(ctx, name, "default 6/3 0, 1, Published, AboveAllocatable")
+		// What plays the kubelet says Running without a look at what is there.
+		Eventually(func() (corev1.PodPhase, error) {
+			pod, err := client.CoreV1().Pods(name).Get(ctx, ended.Name, metav1.GetOptions{})
+			return pod.Status.Phase, err
+		}).WithTimeout(timeout).WithPolling(poll).Should(Equal(corev1.PodRunning))
 		_, err = client.CoreV1().Pods(name).Patch(ctx, ended.Name, types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`),
 			metav1.PatchOptions{}, "status")
 		Expect(err).NotTo(HaveOccurred())

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -69,10 +70,8 @@ var _ = Describe("Metrics", func() {
 		}
 		read("heat_demand_zone_1=3.75/0.75 (True MetricsRead)")
 
-		provider, err = kinds.GlobalMetricsProviders().Get(ctx, provider.Name, metav1.GetOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		provider.Spec.Static.Metrics["heat_demand_zone_1"] = 6
-		_, err = kinds.GlobalMetricsProviders().Update(ctx, provider, metav1.UpdateOptions{})
+		_, err = kinds.GlobalMetricsProviders().Patch(ctx, provider.Name, types.MergePatchType,
+			[]byte(`{"spec":{"static":{"metrics":{"heat_demand_zone_1":6}}}}`), metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		read("heat_demand_zone_1=3.75/0.75 OutOfRange(False OutOfRange)")
 	})

@@ -129,6 +129,10 @@ var _ = Describe("The status of a PropagationPolicy", func() {
 
 	It("is not written while nothing changes, and neither are pods and clusters", func(ctx SpecContext) {
 		m := settled(ctx)
+		for _, name := range []string{m.bj, m.hz} {
+			untilState(ctx, name, clusterState{2, 2, 2, nodesReady, noConflict})
+			untilAllTold(ctx, name)
+		}
 		versions := func() (map[string]string, error) {
 			found := map[string]string{}
 			policies, err := berth.BerthV1alpha1().PropagationPolicies(m.namespace).List(ctx, metav1.ListOptions{})

@@ -137,5 +137,10 @@ func newNamespace(ctx context.Context) string {
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
 	})
+	// Before that no pod can be created.
+	Eventually(func() error {
+		_, err := client.CoreV1().ServiceAccounts(namespace.Name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 	return namespace.Name
 }

@@ -23,6 +23,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // longTimeout is for what waits for a lease to expire, or for an informer that looks again once in half a minute.
@@ -69,7 +70,7 @@ var _ = Describe("Trouble", Serial, func() {
 
 	It("an API server that is gone for a while costs no eviction and no restart", func(ctx SpecContext) {
 		stopManager()
-		startManager(ctx, "--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=25s")
+		startManager(ctx, schedulerproc.Patient...)
 		DeferCleanup(func(ctx SpecContext) {
 			stopManager()
 			startManager(ctx)

@@ -29,6 +29,11 @@ var _ = Describe("The inventory of a Subscription", func() {
 			feeds = append(feeds, feed("Deployment", name))
 			want = append(want, fmt.Sprintf("Deployment %s %d Parsed", name, i))
 		}
+		By("waiting until the controller has heard of them all, which it does in their order")
+		elsewhere := newNamespace(ctx)
+		deploy(ctx, elsewhere, "last", 1)
+		subscribe(ctx, elsewhere, feed("Deployment", "last"))
+		untilLines(ctx, elsewhere, "Deployment last 1 Parsed")
 		writes := countWrites(ctx, namespace)
 		subscribe(ctx, namespace, feeds...)
 		untilLines(ctx, namespace, want...)

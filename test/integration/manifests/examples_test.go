@@ -20,6 +20,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // nodesPerCluster are more than any example fills.
@@ -39,9 +40,10 @@ func startScheduler(ctx context.Context) {
 	Expect(os.WriteFile(config, content, 0o600)).To(Succeed())
 	binDir, err := controlplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	scheduler, err := plane.StartProcess(ctx, "berth-scheduler", filepath.Join(binDir, "berth-scheduler"),
-		"--config="+config, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
-		"--secure-port=0")
+	args := append([]string{
+		"--config=" + config, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--secure-port=0",
+	}, schedulerproc.Patient...)
+	scheduler, err := plane.StartProcess(ctx, "berth-scheduler", filepath.Join(binDir, "berth-scheduler"), args...)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return scheduler.Stop(timeout) })
 }
@@ -114,7 +116,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		}
 		startScheduler(ctx)
 		// It publishes the pools of ClusterResources.
-		manager, err := plane.StartControllerManager(ctx, controlplane.Component{})
+		manager, err := plane.StartControllerManager(ctx, controlplane.Component{Args: schedulerproc.Patient})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return manager.Stop(timeout) })
 		applyPolicies(ctx, paths)

@@ -90,9 +90,7 @@ func TestPrometheus(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := answer(t.Context(), s, tc.metric); got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			until(t, s, tc.metric, tc.want)
 		})
 	}
 }

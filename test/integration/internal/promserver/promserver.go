@@ -32,8 +32,8 @@ const (
 
 	configuration = `
 global:
-  scrape_interval: 200ms
-  scrape_timeout: 200ms
+  scrape_interval: 1s
+  scrape_timeout: 1s
 scrape_configs:
   - job_name: exporter
     static_configs:
@@ -50,7 +50,7 @@ type Test interface {
 	Skipf(format string, args ...any)
 }
 
-// Server is a running Prometheus server that scrapes an exporter several times a second.
+// Server is a running Prometheus server that scrapes an exporter every second.
 type Server struct {
 	// URL is where it answers.
 	URL string
