@@ -82,7 +82,7 @@ bench-go: ## Run the Go benchmarks of all packages. BENCH=REGEXP COUNT=5 choose 
 ##@ Check
 
 .PHONY: verify
-verify: build-all ## Generated code, modules, format, lint, licences, manifests, vulnerabilities, size; allocations and API writes per pod.
+verify: build-all ## Generated code, modules, format, lint, licences, manifests, vulnerabilities, size; allocations, statements and API writes per pod.
 	@hack/verify.sh
 
 .PHONY: lint

@@ -128,6 +128,11 @@ check_allocations() {
   go run ./test/perf -allocations
 }
 
+# A call of a plugin executes as many of Berth's statements as test/perf/statements.json says.
+check_statements() {
+  go run ./test/perf -statements
+}
+
 # A bound pod costs the requests that the suite lists: a binding and an event, with Berth as with the stock scheduler. It counts them
 # in the audit log of an API server, whose programs `make verify` has built.
 check_writes() {
@@ -136,7 +141,7 @@ check_writes() {
 }
 
 # The quick ones come first.
-all=(scripts format size links modules manifests licences generated allocations writes lint vulnerabilities)
+all=(scripts format size links modules manifests licences generated allocations statements writes lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {

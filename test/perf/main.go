@@ -53,11 +53,11 @@ const (
 
 // options are what the flags say.
 type options struct {
-	smoke       bool
-	only        *regexp.Regexp
-	allocations bool
-	update      bool
-	from        string
+	smoke                   bool
+	only                    *regexp.Regexp
+	allocations, statements bool
+	update                  bool
+	from                    string
 }
 
 func parse(args []string) (*options, error) {
@@ -66,8 +66,10 @@ func parse(args []string) (*options, error) {
 	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
 		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput, and "+
 		"\"processes\" for separate processes beside a real API server")
-	allocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+baselineFile)
-	update := flags.Bool("update", false, "with -allocations, write the file instead")
+	countsAllocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+allocations.file)
+	countsStatements := flags.Bool("statements", false,
+		"only compare the statements that calls of the plugins execute with "+statements.file)
+	update := flags.Bool("update", false, "with -allocations or -statements, write the file instead")
 	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -76,7 +78,9 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flag -only: %w", err)
 	}
-	return &options{smoke: *smoke, only: names, allocations: *allocations, update: *update, from: *from}, nil
+	return &options{
+		smoke: *smoke, only: names, allocations: *countsAllocations, statements: *countsStatements, update: *update, from: *from,
+	}, nil
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
@@ -99,8 +103,19 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.allocations {
-		return checkAllocations(ctx, out, configurations, o.update)
+	switch {
+	case o.allocations:
+		measured, err := countAllocations(ctx, out, configurations)
+		if err != nil {
+			return err
+		}
+		return allocations.check(measured, o.update)
+	case o.statements:
+		measured, err := countStatements(ctx, out)
+		if err != nil {
+			return err
+		}
+		return statements.check(measured, o.update)
 	}
 	results := &report.Results{Environment: report.ThisEnvironment(ctx, o.smoke)}
 	// Minutes of measuring are not thrown away because the last part has failed.

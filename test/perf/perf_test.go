@@ -52,8 +52,28 @@ func TestThroughputsAreReadFromSchedulerPerf(t *testing.T) {
 	}
 }
 
-func TestAllocationsAreCompared(t *testing.T) {
-	baseline := map[string]int{"a": 1000}
+func TestStatementsAreReadFromAProfile(t *testing.T) {
+	tests := map[string]struct {
+		profile, wantError string
+		want               int
+	}{
+		"blocks": {profile: "mode: atomic\nberth.dev/berth/a.go:1.2,3.4 2 10\nberth.dev/berth/b.go:1.2,3.4 3 7\nberth.dev/berth/b.go:9.2,9.4 3 0\n", want: 41},
+		"none":   {profile: "mode: atomic\n"},
+		"empty":  {wantError: "the profile is empty"},
+		"cut":    {profile: "mode: atomic\nberth.dev/berth/a.go:1.2,3.4 2\n", wantError: `reading "berth.dev/berth/a.go:1.2,3.4 2" of a profile`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := executed([]byte(tc.profile))
+			if got != tc.want || (err != nil) != (tc.wantError != "") || err != nil && !strings.HasPrefix(err.Error(), tc.wantError) {
+				t.Errorf("got %d and error %v, want %d and %q", got, err, tc.want, tc.wantError)
+			}
+		})
+	}
+}
+
+func TestFiguresAreComparedWithTheBaseline(t *testing.T) {
+	known := map[string]int{"a": 1000}
 	tests := map[string]struct {
 		measured map[string]int
 		want     string
@@ -61,11 +81,12 @@ func TestAllocationsAreCompared(t *testing.T) {
 		"about the same": {measured: map[string]int{"a": 1025}},
 		"more":           {measured: map[string]int{"a": 1040}, want: "a: 1040 allocations, 1000 until now: find out why"},
 		"fewer":          {measured: map[string]int{"a": 900}, want: "a: 900 allocations, 1000 until now"},
-		"unknown":        {measured: map[string]int{"b": 7}, want: "b: 7 allocations, and nothing to compare with"},
+		"unknown":        {measured: map[string]int{"a": 1000, "b": 7}, want: "b: 7 allocations, and nothing to compare with"},
+		"gone":           {measured: map[string]int{}, want: "a: not measured any more, 1000 allocations until now"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := compareAllocations(tc.measured, baseline)
+			err := allocations.compare(tc.measured, known)
 			if tc.want == "" {
 				if err != nil {
 					t.Errorf("error %v", err)
