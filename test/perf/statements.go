@@ -51,7 +51,7 @@ func countStatements(ctx context.Context, out io.Writer) (map[string]int, error)
 		c := counter{program: filepath.Join(folder, path.Base(p.folder)), folder: p.folder, profile: filepath.Join(folder, "profile")}
 		build := exec.CommandContext(ctx, "go", "test", "-c", "-covermode", "atomic", "-coverpkg", "./pkg/...", "-o", c.program, "./"+p.folder)
 		if output, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("building the benchmarks of %s: %w\n%s", p.folder, err, lastLines(output, 20))
+			return nil, fmt.Errorf("building the benchmarks of %s: %w\n%s", p.folder, err, lastLines(output))
 		}
 		for _, name := range p.benchmarks {
 			executed, err := c.perThousand(ctx, name)
@@ -92,7 +92,7 @@ func (c *counter) count(ctx context.Context, benchmark string, calls int) (int, 
 		"-test.benchtime", fmt.Sprintf("%dx", calls), "-test.coverprofile", c.profile)
 	command.Dir = c.folder
 	if output, err := command.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("running benchmark %s of %s: %w\n%s", benchmark, c.folder, err, lastLines(output, 20))
+		return 0, fmt.Errorf("running benchmark %s of %s: %w\n%s", benchmark, c.folder, err, lastLines(output))
 	}
 	content, err := os.ReadFile(c.profile)
 	if err != nil {

@@ -41,7 +41,7 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 	program := filepath.Join(folder, "scheduler_perf.test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-tags", "schedulerperf", "-o", program, "./"+workloadsFolder)
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building scheduler_perf: %w\n%s", err, lastLines(out, 20))
+		return nil, fmt.Errorf("building scheduler_perf: %w\n%s", err, lastLines(out))
 	}
 	found := &collection{}
 	for range runs {
@@ -54,7 +54,7 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 			command.Env = append(os.Environ(), "PATH="+binaries+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+folder,
 				"ETCD_UNSAFE_NO_FSYNC=true", "KUBE_CACHE_MUTATION_DETECTOR=false")
 			if out, err := command.CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("running workload %s of scheduler_perf: %w\n%s", name, err, lastLines(out, 20))
+				return nil, fmt.Errorf("running workload %s of scheduler_perf: %w\n%s", name, err, lastLines(out))
 			}
 			before := found.count()
 			if err := found.readAll(folder); err != nil {
@@ -99,9 +99,9 @@ func memoryFolder() string {
 	return ""
 }
 
-func lastLines(out []byte, n int) string {
+func lastLines(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
 // collection is what scheduler_perf has measured, in the order of its workloads.
