@@ -132,12 +132,12 @@ func TestAPlaceWakesOnePod(t *testing.T) {
 		"the next if the first finds another place": {
 			func(l *line) [3]bool {
 				l.Remove(l.holders[0], l.holders[1])
-				other := l.holders[0]
-				if plugintest.SiteOf(l.Try(l.waiting[0]).Node) == plugintest.SiteOf(other.Spec.NodeName) {
+				attempt, other := l.Try(l.waiting[0]), l.holders[0]
+				if plugintest.SiteOf(attempt.Node) == plugintest.SiteOf(other.Spec.NodeName) {
 					other = l.holders[1]
 				}
 				l.wokenBy(other)
-				l.MustPlace(l.waiting[0])
+				l.Bind(l.Assume(l.waiting[0], attempt), attempt)
 				return l.wokenBy(newlyGone(other))
 			}, [3]bool{0: true, 2: true},
 		},
