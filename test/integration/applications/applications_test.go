@@ -33,8 +33,7 @@ var _ = Describe("An Application", func() {
 		witness := s.watch(ctx)
 		s.measure(ctx, "madrid", 0.9)
 		s.runsIn(ctx, "madrid")
-		// A pod more goes if the scheduler hears of the new policy after the pod.
-		Expect(witness.seen(s.full("berlin"))).To(BeNumerically(">=", replicas), "pods that went")
+		Expect(witness.seen(s.full("berlin"))).To(Equal(replicas), "pods that went")
 		Expect(witness.faults()).To(BeEmpty())
 	})
 

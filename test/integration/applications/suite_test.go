@@ -44,9 +44,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
 	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	var err error
-	controllers, err = plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2", "--metrics-interval=1s"}, schedulerproc.Patient...)})
-	Expect(err).NotTo(HaveOccurred())
+	controllers = schedulerproc.StartControllers(ctx, plane, "--metrics-interval=1s")
 })
 
 var _ = AfterSuite(func() { installation.Stop(plane) })

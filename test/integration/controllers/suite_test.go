@@ -18,7 +18,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -130,17 +129,9 @@ func readiness(ctx context.Context) string {
 // newNamespace makes a namespace for one spec, and deletes what would burden the others at the end.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
-	namespace, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"},
-	}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	namespace := installation.CreateNamespace(ctx, client, "spec-")
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})).To(Succeed())
+		Expect(client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})).To(Succeed())
 	})
-	// Before that no pod can be created.
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(namespace.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
-	return namespace.Name
+	return namespace
 }

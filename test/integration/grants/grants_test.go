@@ -20,6 +20,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -153,14 +154,7 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 	const lowered int64 = 5
 
 	BeforeAll(func(ctx SpecContext) {
-		created, err := client.CoreV1().Namespaces().Create(ctx,
-			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "grants-"}}, metav1.CreateOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		ns = created.Name
-		Eventually(func() error {
-			_, err := client.CoreV1().ServiceAccounts(ns).Get(ctx, "default", metav1.GetOptions{})
-			return err
-		}, timeout, poll).Should(Succeed())
+		ns = installation.CreateNamespace(ctx, client, "grants-")
 		watching, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(watching.Items).To(BeEmpty())

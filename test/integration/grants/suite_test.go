@@ -41,8 +41,7 @@ func TestGrants(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
 	installation.Apply(ctx, plane)
-	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2"}, schedulerproc.Patient...)})
-	Expect(err).NotTo(HaveOccurred())
+	schedulerproc.StartControllers(ctx, plane)
 })
 
 var _ = AfterSuite(func() { installation.Stop(plane) })

@@ -116,8 +116,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		}
 		startScheduler(ctx)
 		// It publishes the pools of ClusterResources.
-		manager, err := plane.StartControllerManager(ctx, controlplane.Component{Args: schedulerproc.Patient})
-		Expect(err).NotTo(HaveOccurred())
+		manager := schedulerproc.StartControllers(ctx, plane)
 		DeferCleanup(func() error { return manager.Stop(timeout) })
 		applyPolicies(ctx, paths)
 		for _, path := range paths {

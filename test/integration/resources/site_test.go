@@ -18,6 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const (
@@ -36,15 +37,9 @@ type site struct {
 // newSite makes a namespace that pods can be created in, and removes it with its pods when the spec is over.
 func newSite(ctx context.Context) *site {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "site-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	s := &site{namespace: ns.Name, suffix: strings.TrimPrefix(ns.Name, "site-")}
+	ns := installation.CreateNamespace(ctx, client, "site-")
+	s := &site{namespace: ns, suffix: strings.TrimPrefix(ns, "site-")}
 	DeferCleanup(func(ctx SpecContext) { s.remove(ctx) })
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}, timeout, poll).Should(Succeed())
 	return s
 }
 

@@ -57,8 +57,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	createPriorities(ctx)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2"}, schedulerproc.Patient...)})
-	Expect(err).NotTo(HaveOccurred())
+	schedulerproc.StartControllers(ctx, plane)
 })
 
 var _ = AfterSuite(func(ctx SpecContext) {

@@ -16,6 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -31,17 +32,11 @@ type site struct {
 // newSite makes a namespace that pods can be created in, and removes it when the spec is over.
 func newSite(ctx context.Context) *site {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "site-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	ns := installation.CreateNamespace(ctx, client, "site-")
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(client.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{})).To(Succeed())
+		Expect(client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{})).To(Succeed())
 	})
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}, timeout, poll).Should(Succeed())
-	return &site{namespace: ns.Name, suffix: strings.TrimPrefix(ns.Name, "site-")}
+	return &site{namespace: ns, suffix: strings.TrimPrefix(ns, "site-")}
 }
 
 // newSiteWith makes a site with clusters of three nodes each.

@@ -23,6 +23,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -110,14 +111,7 @@ func homeByCluster(byHome map[string][]string) map[string]string {
 // namespace makes one that pods can be created in.
 func namespace(ctx context.Context) string {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "sharding-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}, timeout, poll).Should(Succeed())
-	return ns.Name
+	return installation.CreateNamespace(ctx, client, "sharding-")
 }
 
 // deploy makes Deployments PREFIX0, PREFIX1, …, from the first number to before the last.

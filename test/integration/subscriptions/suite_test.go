@@ -50,8 +50,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
 	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	_, err := plane.StartControllerManager(ctx, controlplane.Component{Args: append([]string{"--v=2"}, schedulerproc.Patient...)})
-	Expect(err).NotTo(HaveOccurred())
+	schedulerproc.StartControllers(ctx, plane)
 })
 
 var _ = AfterSuite(func() { installation.Stop(plane) })
@@ -67,14 +66,8 @@ const (
 
 func newSite(ctx context.Context) *site {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "site-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}, timeout, poll).Should(Succeed())
-	return &site{namespace: ns.Name, suffix: strings.TrimPrefix(ns.Name, "site-")}
+	ns := installation.CreateNamespace(ctx, client, "site-")
+	return &site{namespace: ns, suffix: strings.TrimPrefix(ns, "site-")}
 }
 
 // cluster makes a Cluster of one node with so many CPUs.

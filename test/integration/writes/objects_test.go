@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // siteLabel on a node names its site.
@@ -52,14 +53,7 @@ func createSites(ctx context.Context) {
 // createNamespace makes a namespace that pods can be created in.
 func createNamespace(ctx context.Context) string {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "writes-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	Eventually(func() error {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	}, timeout, poll).Should(Succeed())
-	return ns.Name
+	return installation.CreateNamespace(ctx, client, "writes-")
 }
 
 func podSpec(schedulerName string) corev1.PodSpec {

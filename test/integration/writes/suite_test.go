@@ -55,8 +55,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	installation.Apply(ctx, plane)
 	scheduler = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "stock", Configuration: []byte(stockConfiguration)})
-	_, err = plane.StartControllerManager(ctx, controlplane.Component{Args: schedulerproc.Patient})
-	Expect(err).NotTo(HaveOccurred())
+	schedulerproc.StartControllers(ctx, plane)
 	createSites(ctx)
 })
 
