@@ -62,6 +62,8 @@ type placement struct {
 type assessor struct {
 	snapshot *topology.Snapshot
 	now      time.Time
+	// unheard says whether a Cluster that is not in the snapshot exists all the same.
+	unheard func(cluster string) bool
 }
 
 // clustersOf looks up the clusters of a policy.
@@ -157,6 +159,10 @@ func (p *placement) seat() {
 // pod is what rebalance sees of a pod.
 func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod {
 	node, name := a.snapshot.Place(pod.Spec.NodeName)
+	given, stamped := stamp.Of(pod)
+	if stamped && a.behind(node, given.Cluster) {
+		name = given.Cluster
+	}
 	seen := rebalance.Pod{
 		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workloads.Ready(pod),
 		Cost: costOf(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
@@ -164,7 +170,6 @@ func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod
 	if index, named := in.order.Index(name); named {
 		seen.Cluster = index
 	}
-	given, stamped := stamp.Of(pod)
 	if stamped {
 		seen.Seat = given.Seat
 	}

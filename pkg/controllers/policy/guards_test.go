@@ -186,8 +186,12 @@ func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
 			want: misplaced("no cluster that is short of its share has room for the pods"),
 		},
 		"all clusters are gone": {
-			objects: world(placed(), wrong()),
+			objects: world(sites()[:2], placed(), wrong()),
 			want:    "False Misplaced: replicas outside their share: 5 (more than half of the clusters of the policy are not ready)",
+		},
+		"all clusters are gone with their nodes": {
+			objects: world(placed(), wrong()),
+			want:    misplaced("more than half of the clusters of the policy are not ready"),
 		},
 	})
 }

@@ -92,7 +92,8 @@ func (i indexer) IndexField(_ context.Context, object client.Object, field strin
 
 func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
-	b := fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{})
+	b := fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
+		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
 	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ package policy_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -194,6 +195,57 @@ func TestRestampsAreLimited(t *testing.T) {
 	}
 	if h.last.RequeueAfter <= 0 {
 		t.Error("nobody comes back")
+	}
+}
+
+func TestWhatHasNotBeenHeardOfTakesNoSeat(t *testing.T) {
+	deployment := these(newDeployment(2), newReplicaSet("rs1", "1", 2), newPolicy("p"))
+	beijing := func() client.Object { return newCluster("beijing", "beijing-0") }
+	node := func() client.Object { return newNode("beijing-0") }
+	tests := map[string]struct {
+		// cached is what the controller has heard of, later what it hears of after the first pass.
+		cached, later []client.Object
+		fail          error
+		want          string
+		wantAgain     bool
+	}{
+		"the cluster": {
+			cached: these(newCluster("hangzhou"), node()), later: these(beijing()), want: "p beijing 1 -1", wantAgain: true,
+		},
+		"the node": {
+			cached: these(newCluster("hangzhou"), beijing()), later: these(node()), want: "p beijing 1 -1",
+		},
+		"the cluster, and nobody can tell whether it exists": {
+			cached: these(newCluster("hangzhou"), node()), fail: errors.New("no answer"), want: "p beijing 1 -1", wantAgain: true,
+		},
+		"a cluster that is gone": {
+			cached: these(newCluster("hangzhou"), node()), want: "p  -1 " + surplusCost,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, world(deployment, tc.cached, these(webPod("web-0", "beijing-0", 1)))...)
+			for _, object := range tc.later {
+				h.create(object)
+			}
+			h.fail = func(verb string, list runtime.Object) error {
+				if _, clusters := list.(*berthv1alpha1.ClusterList); clusters && verb == "list" {
+					return tc.fail
+				}
+				return nil
+			}
+			h.wait(time.Hour)
+			h.pass()
+			if got := h.stampOf("web-0"); got != tc.want {
+				t.Errorf("the stamp is %q, want %q", got, tc.want)
+			}
+			if again := h.last.RequeueAfter == time.Second; again != tc.wantAgain {
+				t.Errorf("the next pass comes after %v, want one after a second: %v", h.last.RequeueAfter, tc.wantAgain)
+			}
+			if got := h.evicted(); len(got) > 0 {
+				t.Errorf("evicted %v", got)
+			}
+		})
 	}
 }
 
