@@ -49,7 +49,11 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 	}{
 		"more pods than replicas go to the clusters of the policy first": {
 			replicas: 1, want: map[string]int{"hangzhou": 1, "beijing": 1}, wantCluster: "beijing",
-			before: func(s *plugintest.Scheduler) { cordon(s, "elsewhere") },
+			before: func(s *plugintest.Scheduler) {
+				cordon(s, "elsewhere")
+				// The nodes of beijing are the emptiest then. Of nodes with one score the scheduler takes any.
+				cordonNode(s, "hangzhou", 1)
+			},
 		},
 		"the share of a cordoned cluster goes to the other one": {
 			replicas: 5, want: map[string]int{"hangzhou": 6}, wantCluster: "hangzhou",
@@ -91,9 +95,13 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 func cordon(s *plugintest.Scheduler, sites ...string) {
 	for _, site := range sites {
 		for i := range 2 {
-			plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
+			cordonNode(s, site, i)
 		}
 	}
+}
+
+func cordonNode(s *plugintest.Scheduler, site string, i int) {
+	plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
 }
 
 // occupyPort puts pods with host port 80 on the two nodes of sites. Host ports are not among what is looked at when it is
