@@ -50,9 +50,11 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 		"more pods than replicas go to the clusters of the policy first": {
 			replicas: 1, want: map[string]int{"hangzhou": 1, "beijing": 1}, wantCluster: "beijing",
 			before: func(s *plugintest.Scheduler) {
-				cordon(s, "elsewhere")
-				// The nodes of beijing are the emptiest then. Of nodes with one score the scheduler takes any.
-				cordonNode(s, "hangzhou", 1)
+				// Beijing is the emptier one for the second pod. Of nodes with the same score the scheduler takes any.
+				for i := range 2 {
+					s.Add(plugintest.MakePod(fmt.Sprint("large-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "16"}).
+						Node(fmt.Sprint("hangzhou-", i)).Obj())
+				}
 			},
 		},
 		"the share of a cordoned cluster goes to the other one": {
@@ -95,13 +97,9 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 func cordon(s *plugintest.Scheduler, sites ...string) {
 	for _, site := range sites {
 		for i := range 2 {
-			cordonNode(s, site, i)
+			plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
 		}
 	}
-}
-
-func cordonNode(s *plugintest.Scheduler, site string, i int) {
-	plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
 }
 
 // occupyPort puts pods with host port 80 on the two nodes of sites. Host ports are not among what is looked at when it is
