@@ -10,9 +10,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/stamp"
@@ -43,30 +45,57 @@ func (p *NodeGroupPolicy) PreFilter(
 		return nil, reject(reasonPolicyInvalid)
 	}
 
-	started := time.Now()
-	p.shared.View.Refresh(nodes, snapshot.Membership)
-	observeRecount(p.shared.View.Recounted(), time.Since(started))
+	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. Whatever else
+	// becomes of a pod, as that it waits, follows from a look at all nodes.
+	part := p.sampling && !p.shared.Retries.Thorough(pod.UID)
+	s, whole := p.look(snapshot, policy, pod, nodes, part)
+	names, sampled := p.judge(cycle, s, pod, w, nodes)
+	if !whole && !sampled {
+		s, _ = p.look(snapshot, policy, pod, nodes, false)
+		names, sampled = p.judge(cycle, s, pod, w, nodes)
+	}
+	cycle.Write(stateKey, s)
+	if names == nil {
+		return nil, nil
+	}
+	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
+	return &s.result, nil
+}
 
-	s := &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none}
+// look brings the view up to date, if part is true as far as it concerns the clusters of the policy. Whole says whether all nodes have
+// been looked at.
+func (p *NodeGroupPolicy) look(
+	snapshot *catalog.Snapshot, policy *catalog.Policy, pod *corev1.Pod, nodes []fwk.NodeInfo, part bool,
+) (s *state, whole bool) {
+	s = &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none}
 	s.rejected = &s.ownRejected
 	revision, owned := workload.RevisionOf(pod)
 	if !owned {
 		revision = view.BarePods(pod.Namespace, policy.Object.Name)
 	}
 	s.revision, s.owned = revision, owned
-	s.clusters = policy.Table(s.view.Clusters, s.view.ClusterID)
+	var ids []int32
+	s.clusters, ids = policy.Table(s.view.Clusters, s.view.ClusterID)
+	started := time.Now()
+	if whole = !part; whole {
+		s.view.Refresh(nodes, snapshot.Membership)
+	} else {
+		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, started)
+	}
+	observeRecount(s.view.Recounted(), time.Since(started))
+	s.counts = s.view.Counts(revision)
+	return s, whole
+}
+
+// judge fills in which clusters may take the pod, and returns the nodes that the framework is to look at, see name.
+func (p *NodeGroupPolicy) judge(
+	cycle fwk.CycleState, s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
+) (names sets.Set[string], sampled bool) {
 	if p.shared.Own != nil {
 		s.keepTo(p.shared.Own(cycle))
 	}
-	s.counts = s.view.Counts(revision)
 	p.decide(s, pod, w, nodes)
-	cycle.Write(stateKey, s)
-	names, sampled := p.name(s, pod, nodes)
-	if names == nil {
-		return nil, nil
-	}
-	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
-	return &s.result, nil
+	return p.name(s, pod, nodes)
 }
 
 // keepTo leaves out the clusters that other schedulers look after: the pod is here because one of this scheduler's is to take it.

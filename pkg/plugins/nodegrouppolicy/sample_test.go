@@ -50,6 +50,26 @@ func TestOfManyNodesASampleIsNamed(t *testing.T) {
 	}
 }
 
+// A pod that waits is woken once when a node comes to its cluster, so the cycle that follows must not overlook the node.
+func TestANodeWithNewLabelsIsFoundAtOnce(t *testing.T) {
+	d, rs := deployment("nginx", 10)
+	policy := plugintest.MakePolicy("web").Deployment("nginx").Weight(1, "suzhou")
+	s := newTwoSites(t, plugintest.Site("suzhou"), policy.Obj(), d, rs)
+	for i := range 2 {
+		pod := plugintest.MakePodOf(rs, i).Obj()
+		if attempt := s.Try(pod); attempt.Node != "" {
+			t.Fatalf("the pod goes to %s, which is not in suzhou yet", attempt.Node)
+		}
+		node := plugintest.MakeNode("beijing", i).Obj()
+		plugintest.Update(s, node, func(n *corev1.Node) { n.Labels[plugintest.SiteLabel] = "suzhou" })
+		attempt := s.Try(pod)
+		if attempt.Node != node.Name {
+			t.Errorf("the pod goes to %q, want the node that has come to its cluster; %s", attempt.Node, attempt.Why())
+		}
+		plugintest.Update(s, node, func(n *corev1.Node) { n.Spec.Unschedulable = true })
+	}
+}
+
 func TestNoSampleIsTaken(t *testing.T) {
 	percentage := strings.Replace(plugintest.Configuration,
 		"- schedulerName: berth-scheduler", "- schedulerName: berth-scheduler\n  percentageOfNodesToScore: 60", 1)

@@ -50,10 +50,10 @@ func (p *NodeGroupPolicy) placed(s *state, pod *corev1.Pod, cluster int32) {
 
 // see tells what a cycle saw of the place of a sibling that gave it up, before the pod itself took one.
 func (p *NodeGroupPolicy) see(s *state, freed *corev1.Pod) waitlist.Sight {
-	if s.view.Counted(freed, s.revision) {
+	sight := waitlist.Sight{Seen: true, Cluster: s.clusterOf(freed)}
+	if sight.Cluster != none && s.view.Counted(freed, s.revision) {
 		return waitlist.Sight{}
 	}
-	sight := waitlist.Sight{Seen: true, Cluster: s.clusterOf(freed)}
 	if sight.Cluster != none && s.free != nil {
 		sight.Free = int(s.free[sight.Cluster])
 	}

@@ -30,6 +30,7 @@ type Policy struct {
 	plans *apportion.Plans
 	mu    sync.Mutex
 	table []int32
+	ids   []int32
 }
 
 // Plan returns the seats of n replicas.
@@ -37,27 +38,28 @@ func (p *Policy) Plan(n int32) *apportion.Plan {
 	return p.plans.Of(n)
 }
 
-// Table returns which cluster of the policy, by its index in Order, has which ID, -1 for IDs of other clusters. Idents tells
-// how many IDs there are, and ident the ID of a cluster; an ID once given never changes. The table must not be changed.
-func (p *Policy) Table(idents func() int, ident func(cluster string) int32) []int32 {
+// Table returns which cluster of the policy, by its index in Order, has which ID, -1 for IDs of other clusters, and the IDs of the
+// policy's clusters in their order. Idents tells how many IDs there are, and ident the ID of a cluster; an ID once given never
+// changes. Neither result must be changed.
+func (p *Policy) Table(idents func() int, ident func(cluster string) int32) (table, ids []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.table) == idents() && len(p.table) > 0 {
-		return p.table
+		return p.table, p.ids
 	}
-	ids := make([]int32, p.Order.Len())
+	ids = make([]int32, p.Order.Len())
 	for i := range ids {
 		ids[i] = ident(p.Order.Name(i))
 	}
-	table := make([]int32, idents())
+	table = make([]int32, idents())
 	for id := range table {
 		table[id] = -1
 	}
 	for i, id := range ids {
 		table[id] = int32(i)
 	}
-	p.table = table
-	return table
+	p.table, p.ids = table, ids
+	return table, ids
 }
 
 // Strict says whether a pod waits when no cluster has a free place in its share.

@@ -79,15 +79,19 @@ func TestTable(t *testing.T) {
 	}
 	idents := func() int { return len(names) }
 	ident("shanghai")
-	first := p.Table(idents, ident)
+	first, ids := p.Table(idents, ident)
 	if diff := cmp.Diff([]int32{-1, 0, 1}, first); diff != "" {
 		t.Errorf("clusters of the policy by ID (-want +got):\n%s", diff)
 	}
-	if again := p.Table(idents, ident); &again[0] != &first[0] {
+	if diff := cmp.Diff([]int32{1, 2}, ids); diff != "" {
+		t.Errorf("IDs of the clusters of the policy (-want +got):\n%s", diff)
+	}
+	if again, _ := p.Table(idents, ident); &again[0] != &first[0] {
 		t.Error("the table was made again")
 	}
 	ident("shenzhen")
-	if diff := cmp.Diff([]int32{-1, 0, 1, -1}, p.Table(idents, ident)); diff != "" {
+	later, _ := p.Table(idents, ident)
+	if diff := cmp.Diff([]int32{-1, 0, 1, -1}, later); diff != "" {
 		t.Errorf("clusters by ID after another one came (-want +got):\n%s", diff)
 	}
 }

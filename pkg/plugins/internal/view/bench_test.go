@@ -6,6 +6,7 @@ package view_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,6 +93,15 @@ func BenchmarkRefresh(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				v.Refresh(infos, members)
+			}
+		})
+		b.Run(fmt.Sprintf("two of ten clusters/nodes=%d", nodes), func(b *testing.B) {
+			b.ReportAllocs()
+			two := []int32{v.ClusterID("site-2"), v.ClusterID("site-7")}
+			now := time.Now()
+			v.RefreshClusters(infos, members, two, now)
+			for b.Loop() {
+				v.RefreshClusters(infos, members, two, now)
 			}
 		})
 		if nodes > 5000 {

@@ -4,20 +4,17 @@
 package view_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
-	st "k8s.io/kubernetes/pkg/scheduler/testing"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/plugins/internal/view"
@@ -36,6 +33,7 @@ func TestCountsEqualARecount(t *testing.T) {
 			"add node":          w.addNode,
 			"remove node":       w.removeNode,
 			"relabel node":      w.relabelNode,
+			"replace node":      w.replaceNode,
 			"change membership": w.changeMembership,
 			"add pod":           w.addPod,
 			"remove pod":        w.removePod,
@@ -62,6 +60,7 @@ type world struct {
 	assumed map[string]stamp.Stamp // what Reserve gave, by UID
 	members *byLabel
 	serial  int
+	now     time.Time
 
 	held   map[string]int          // what the view said as Holdings, by UID
 	heldAs map[string]*corev1.Pod  // the last state that was held
@@ -151,184 +150,16 @@ func (w *world) Pod(namespace, name string) *corev1.Pod {
 	return nil
 }
 
-var sites = []string{"a", "b", "c", ""}
-
-func (w *world) addNode(r *rapid.T) {
-	name := rapid.SampledFrom([]string{"n0", "n1", "n2", "n3", "n4"}).Draw(r, "node")
-	if w.nodes[name] != nil {
-		r.Skip()
-	}
-	w.nodes[name] = st.MakeNode().Name(name).Label("site", rapid.SampledFrom(sites).Draw(r, "site")).Obj()
-	w.cache.AddNode(w.logger, w.nodes[name])
-}
-
-func (w *world) anyNode(r *rapid.T) string {
-	if len(w.nodes) == 0 {
-		r.Skip()
-	}
-	return rapid.SampledFrom(slices.Sorted(maps.Keys(w.nodes))).Draw(r, "node")
-}
-
-func (w *world) removeNode(r *rapid.T) {
-	name := w.anyNode(r)
-	// Nobody knows of assumed pods on a node that is gone until they are bound.
-	for uid := range w.assumed {
-		if w.pods[uid].Spec.NodeName == name {
-			r.Skip()
-		}
-	}
-	if err := w.cache.RemoveNode(w.logger, w.nodes[name]); err != nil {
-		r.Fatal(err)
-	}
-	delete(w.nodes, name)
-}
-
-func (w *world) relabelNode(r *rapid.T) {
-	old := w.nodes[w.anyNode(r)]
-	changed := old.DeepCopy()
-	changed.Labels["site"] = rapid.SampledFrom(sites).Draw(r, "site")
-	w.cache.UpdateNode(w.logger, old, changed)
-	w.nodes[old.Name] = changed
-}
-
-func (w *world) changeMembership(r *rapid.T) {
-	cluster := rapid.SampledFrom([]string{"beijing", "hangzhou", "atlantis"})
-	clusters := map[string]string{}
-	for _, site := range []string{"a", "b", "c"} {
-		if rapid.Bool().Draw(r, "has cluster") {
-			clusters[site] = cluster.Draw(r, "cluster")
-		}
-	}
-	w.members = &byLabel{clusters}
-}
-
-// newPod returns a pod on a node that is not known to anybody yet.
-func (w *world) newPod(r *rapid.T) *corev1.Pod {
-	w.serial++
-	name := fmt.Sprintf("pod-%03d", w.serial)
-	pod := st.MakePod().Namespace("default").Name(name).UID(name).Node(w.anyNode(r)).Obj()
-	if owner := rapid.SampledFrom([]string{"old", "new", ""}).Draw(r, "owner"); owner != "" {
-		pod.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: types.UID(owner), Controller: ptr.To(true),
-		}}
-	}
-	return pod
-}
-
-func someStamp(r *rapid.T) stamp.Stamp {
-	return stamp.Stamp{
-		Policy:  "web",
-		Cluster: rapid.SampledFrom([]string{"beijing", "hangzhou", ""}).Draw(r, "stamped cluster"),
-		Seat:    rapid.Int32Range(stamp.NoSeat, 5).Draw(r, "seat"),
-	}
-}
-
-func (w *world) addPod(r *rapid.T) {
-	pod := w.newPod(r)
-	if rapid.Bool().Draw(r, "stamped") {
-		pod.Annotations = someStamp(r).Annotations(pod, pod.Spec.NodeName)
-	}
-	w.pods[pod.Name] = pod
-	if err := w.cache.AddPod(w.logger, pod); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// boundPod returns some pod that is bound.
-func (w *world) boundPod(r *rapid.T) *corev1.Pod {
-	pods := w.BoundPods()
-	if len(pods) == 0 {
-		r.Skip()
-	}
-	return rapid.SampledFrom(pods).Draw(r, "pod")
-}
-
-func (w *world) removePod(r *rapid.T) {
-	pod := w.boundPod(r)
-	delete(w.pods, pod.Name)
-	w.reservations.Drop(pod.UID)
-	if err := w.cache.RemovePod(w.logger, pod); err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (w *world) change(r *rapid.T, pod *corev1.Pod, change func(*corev1.Pod)) {
-	changed := pod.DeepCopy()
-	change(changed)
-	w.pods[pod.Name] = changed
-	if err := w.cache.UpdatePod(w.logger, pod, changed); err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (w *world) terminatePod(r *rapid.T) {
-	w.change(r, w.boundPod(r), func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} })
-}
-
-func (w *world) finishPod(r *rapid.T) {
-	pod := w.boundPod(r)
-	if w.nodes[pod.Spec.NodeName] == nil {
-		r.Skip("an informer of the scheduler drops such a pod")
-	}
-	phase := rapid.SampledFrom([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}).Draw(r, "phase")
-	w.change(r, pod, func(p *corev1.Pod) { p.Status.Phase = phase })
-}
-
-func (w *world) changeStamp(r *rapid.T) {
-	pod := w.boundPod(r)
-	if w.nodes[pod.Spec.NodeName] == nil {
-		r.Skip("the seat of a pod without a node is that of its last look")
-	}
-	w.change(r, pod, func(p *corev1.Pod) { p.Annotations = someStamp(r).Annotations(p, p.Spec.NodeName) })
-}
-
-func (w *world) assumePod(r *rapid.T) {
-	pod := w.newPod(r)
-	if err := w.cache.AssumePod(w.logger, pod); err != nil {
-		r.Fatal(err)
-	}
-	w.pods[pod.Name], w.assumed[pod.Name] = pod, someStamp(r)
-	w.reservations.Put(pod.UID, w.assumed[pod.Name])
-}
-
-func (w *world) anyAssumed(r *rapid.T) *corev1.Pod {
-	if len(w.assumed) == 0 {
-		r.Skip()
-	}
-	return w.pods[rapid.SampledFrom(slices.Sorted(maps.Keys(w.assumed))).Draw(r, "assumed")]
-}
-
-func (w *world) forgetPod(r *rapid.T) {
-	pod := w.anyAssumed(r)
-	w.reservations.Drop(pod.UID)
-	delete(w.pods, pod.Name)
-	delete(w.assumed, pod.Name)
-	if err := w.cache.ForgetPod(w.logger, pod); err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (w *world) bindPod(r *rapid.T) {
-	pod := w.anyAssumed(r)
-	bound := pod.DeepCopy()
-	bound.Annotations = w.assumed[pod.Name].Annotations(pod, pod.Spec.NodeName)
-	delete(w.assumed, pod.Name)
-	w.pods[pod.Name] = bound
-	if err := w.cache.AddPod(w.logger, bound); err != nil {
-		r.Fatal(err)
-	}
-	if rapid.Bool().Draw(r, "stamp seen twice") {
-		w.reservations.Drop(pod.UID)
-	}
-}
-
 // count is what a Counts says of one cluster.
 type count struct {
 	Pods  int
 	Seats []int32
 }
 
-// check compares the view with the record.
+// clusters are all that there ever are.
+var clusters = []string{"beijing", "hangzhou", "atlantis"}
+
+// check compares the view with the record, after a refresh of everything or of some clusters.
 func (w *world) check(r *rapid.T) {
 	if err := w.cache.UpdateSnapshot(w.logger, w.snapshot); err != nil {
 		r.Fatal(err)
@@ -337,7 +168,21 @@ func (w *world) check(r *rapid.T) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	w.view.Refresh(infos, w.members)
+	asked := clusters
+	if whole := rapid.Bool().Draw(r, "everything"); whole {
+		w.view.Refresh(infos, w.members)
+		w.checkHoldings(r)
+	} else {
+		asked = rapid.SliceOfNDistinct(rapid.SampledFrom(clusters), 1, 2, rapid.ID).Draw(r, "asked")
+		ids := []int32{w.view.ClusterID(asked[0]), w.view.ClusterID(asked[len(asked)-1])}
+		w.view.RefreshClusters(infos, w.members, ids, w.now)
+	}
+	w.checkNodes(r, infos)
+	w.checkCounts(r, asked, len(asked) == len(clusters))
+}
+
+// checkNodes compares in which clusters the nodes lie.
+func (w *world) checkNodes(r *rapid.T, infos []fwk.NodeInfo) {
 	for i, info := range infos {
 		node := info.Node()
 		cluster, found := w.members.ClusterOf(node.Name, node.Labels)
@@ -349,26 +194,48 @@ func (w *world) check(r *rapid.T) {
 			r.Fatalf("node %s lies in cluster %d or %d, want %d", node.Name, got, w.view.ClusterAt(i), want)
 		}
 	}
-	w.checkHoldings(r)
-	want := w.recount()
+}
+
+// checkCounts compares what the view says of the clusters that were asked for.
+func (w *world) checkCounts(r *rapid.T, asked []string, whole bool) {
+	all := w.recount()
 	for _, revision := range []workload.Revision{{Owner: "old"}, {Owner: "new"}, view.BarePods("default", "web")} {
-		if diff := cmp.Diff(want[revision], w.counted(revision)); diff != "" {
-			r.Fatalf("pods of %v by cluster (-want +got):\n%s", revision, diff)
+		want := map[string]count{}
+		for cluster, c := range all[revision] {
+			if whole || slices.Contains(asked, cluster) {
+				want[cluster] = c
+			}
+		}
+		got := w.counted(revision, asked)
+		if whole {
+			w.countStrays(revision, got)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			r.Fatalf("pods of %v by cluster, of %v (-want +got):\n%s", revision, asked, diff)
 		}
 	}
 }
 
-// counted is what the view says of a revision, by cluster; pods in no cluster are under "".
-func (w *world) counted(revision workload.Revision) map[string]count {
+// countStrays adds the pods in no cluster as "", and the total if it is wrong.
+func (w *world) countStrays(revision workload.Revision, byCluster map[string]count) {
 	counts := w.view.Counts(revision)
-	if counts == nil {
-		return nil
+	total := counts.Stray()
+	for _, c := range byCluster {
+		total += c.Pods
 	}
-	byCluster, total := map[string]count{}, counts.Stray()
 	if counts.Stray() > 0 {
 		byCluster[""] = count{Pods: counts.Stray()}
 	}
-	for _, cluster := range []string{"beijing", "hangzhou", "atlantis"} {
+	if total != counts.Total() {
+		byCluster["total"] = count{Pods: counts.Total()}
+	}
+}
+
+// counted is what the view says of a revision, by cluster.
+func (w *world) counted(revision workload.Revision, asked []string) map[string]count {
+	counts := w.view.Counts(revision)
+	byCluster := map[string]count{}
+	for _, cluster := range asked {
 		held := counts.Held(w.view.ClusterID(cluster))
 		if held.Len() == 0 {
 			continue
@@ -379,10 +246,7 @@ func (w *world) counted(revision workload.Revision) map[string]count {
 				c.Seats = append(c.Seats, seat)
 			}
 		}
-		byCluster[cluster], total = c, total+c.Pods
-	}
-	if total != counts.Total() {
-		byCluster["total"] = count{Pods: counts.Total()}
+		byCluster[cluster] = c
 	}
 	return byCluster
 }

@@ -3,8 +3,8 @@
 
 // Package view knows who runs where: how many pods of each revision of each workload are in each cluster, and on which
 // seats. It keeps no books of its own. The scheduler's snapshot, with bound and assumed pods, is the truth; once per
-// scheduling cycle the view compares the generation of each node with the one it saw last and recounts only the nodes that
-// changed. So it cannot drift, and needs no repair after a restart.
+// scheduling cycle the view compares the generation of each node, or of each that matters, with the one it saw last and recounts
+// only the nodes that changed. So it cannot drift, and needs no repair after a restart.
 package view
 
 import (
@@ -56,6 +56,7 @@ type View struct {
 	recounted  int
 	shape      int64
 	unfinished bool
+	part       part
 }
 
 // NoCluster is the ID of a node that lies in no cluster.
@@ -134,6 +135,7 @@ func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
 	if !v.recountChanged(infos) {
 		v.reshape(infos)
 	}
+	v.part.follow(infos)
 	v.sweepVanished()
 	v.unfinished = false
 }

@@ -6,12 +6,14 @@ package view_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 	"k8s.io/utils/ptr"
 
@@ -55,6 +57,64 @@ func TestRefreshWithNothingChangedDoesNothing(t *testing.T) {
 	}
 	if got := v.Recounted(); got != 0 {
 		t.Errorf("%d nodes were counted again", got)
+	}
+}
+
+func TestSomeClustersCostALookAtTheirNodesOnly(t *testing.T) {
+	infos, members, now := infosOf(t), &siteLabel{}, time.Now()
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
+	v.RefreshClusters(infos, members, nil, now)
+	asked := []int32{v.ClusterID("site-0")}
+	for i, info := range infos {
+		pod, err := framework.NewPodInfo(ownedPod(fmt.Sprint("pod-", i), "set", info.Node().Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.AddPodInfo(pod)
+	}
+	v.RefreshClusters(infos, members, asked, now)
+	if got := v.Recounted(); got != 2 {
+		t.Errorf("%d nodes were counted again, want the 2 of site-0", got)
+	}
+	if got := v.Counts(workload.Revision{Owner: "set"}).Held(asked[0]).Len(); got != 2 {
+		t.Errorf("site-0 holds %d pods, want 2", got)
+	}
+	if got := testing.AllocsPerRun(10, func() { v.RefreshClusters(infos, members, asked, now) }); got != 0 {
+		t.Errorf("%v allocations, want none", got)
+	}
+	v.Refresh(infos, members)
+	if got := v.Recounted(); got != 2 {
+		t.Errorf("%d nodes were counted again at last, want the 2 of site-1", got)
+	}
+}
+
+func TestAllNodesAreLookedAtBeforeLong(t *testing.T) {
+	infos, members, now := infosOf(t), &siteLabel{}, time.Now()
+	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
+	asked := []int32{v.ClusterID("site-0")}
+	for _, step := range []struct {
+		what      string
+		after     time.Duration
+		nodes     int
+		members   view.Membership
+		clusters  []int32
+		wantWhole bool
+	}{
+		{"the first look", 0, 4, members, asked, true},
+		{"the second look", 0, 4, members, asked, false},
+		{"a cluster without nodes", 0, 4, members, []int32{99}, false},
+		{"most of the nodes", 0, 4, members, []int32{v.ClusterID("site-0"), v.ClusterID("site-1")}, true},
+		{"a node less", 0, 3, members, asked, true},
+		{"another membership", 0, 3, &siteLabel{}, []int32{99}, true},
+		{"soon", view.WholeInterval - 1, 3, nil, []int32{99}, false},
+		{"late", view.WholeInterval, 3, nil, []int32{99}, true},
+	} {
+		if step.members != nil {
+			members, _ = step.members.(*siteLabel)
+		}
+		if got := v.RefreshClusters(infos[:step.nodes], members, step.clusters, now.Add(step.after)); got != step.wantWhole {
+			t.Errorf("%s: looked at all nodes: %v, want %v", step.what, got, step.wantWhole)
+		}
 	}
 }
 
