@@ -160,7 +160,7 @@ func (p *placement) seat() {
 func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod {
 	node, name := a.snapshot.Place(pod.Spec.NodeName)
 	given, stamped := stamp.Of(pod)
-	if stamped && a.behind(node, given.Cluster) {
+	if stamped && a.behind(in, node, given.Cluster) {
 		name = given.Cluster
 	}
 	seen := rebalance.Pod{

@@ -5,6 +5,8 @@ package policy
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,36 +15,85 @@ import (
 )
 
 // behind says whether the scheduler knew more of where a pod is than this process does: the node of the pod is not known, because it
-// has gone or has not been heard of yet, or its Cluster exists and has not been heard of yet. The caches of pods, nodes and Clusters
-// fill one by one, the more so after the API server could not be reached. What is in the stamp of such a pod counts, as it does for the
-// scheduler: without its seat the pod would be the first that goes when its workload shrinks.
-func (a *assessor) behind(node *corev1.Node, cluster string) bool {
-	return cluster != "" && (node == nil || a.snapshot.Cluster(cluster) == nil && a.unheard(cluster))
-}
-
-// lookups remembers for one pass whether Clusters that are not in the cache exist.
-func (p *pass) lookups(ctx context.Context) func(cluster string) bool {
-	known := map[string]bool{}
-	return func(cluster string) bool {
-		exists, looked := known[cluster]
-		if !looked {
-			exists = p.exists(ctx, cluster)
-			known[cluster] = exists
-		}
-		return exists
-	}
-}
-
-// exists asks the API server for a Cluster, and for another pass if it may be there. Who cannot tell must not say that it is gone.
-func (p *pass) exists(ctx context.Context, cluster string) bool {
-	var list berthv1alpha1.ClusterList
-	err := p.Live.List(ctx, &list, client.MatchingFields{"metadata.name": cluster})
-	if err == nil && len(list.Items) == 0 {
+// has gone or has not been heard of yet, or its Cluster, one of the policy, exists and has not been heard of yet. The caches of pods,
+// nodes and Clusters fill one by one, the more so after the API server could not be reached. What is in the stamp of such a pod counts,
+// as it does for the scheduler: without its seat the pod would be the first that goes when its workload shrinks.
+func (a *assessor) behind(in *inForce, node *corev1.Node, cluster string) bool {
+	if _, named := in.order.Index(cluster); !named {
 		return false
 	}
-	if err != nil {
-		p.logger.V(2).Info("A Cluster that pods were placed in cannot be looked up", "cluster", cluster, "reason", err.Error())
+	return node == nil || a.snapshot.Cluster(cluster) == nil && a.unheard(cluster)
+}
+
+const (
+	// lookupAgain is how long it is taken for granted that a Cluster exists, or that it does not.
+	lookupAgain = time.Second
+
+	// failedLookupAgain is how long nothing is looked up after that has failed.
+	failedLookupAgain = 10 * time.Second
+)
+
+// lookups remembers whether Clusters exist that are not in the cache, for all namespaces, so that the API server is seldom asked. It is
+// safe for concurrent use.
+type lookups struct {
+	mu      sync.Mutex
+	answers map[string]answer
+	// failed is until when the API server is not asked, because it has not answered.
+	failed time.Time
+}
+
+type answer struct {
+	exists bool
+	until  time.Time
+}
+
+// recall returns what is remembered, and until when it is worth nothing to ask again. Whoever cannot tell must not say that a Cluster
+// is gone.
+func (l *lookups) recall(cluster string, now time.Time) (a answer, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Before(l.failed) {
+		return answer{exists: true, until: l.failed}, true
 	}
-	p.again(restampAgain)
-	return true
+	a, known = l.answers[cluster]
+	return a, known && now.Before(a.until)
+}
+
+// note remembers the answer of the API server, and forgets those that are out of date.
+func (l *lookups) note(cluster string, exists bool, err error, now time.Time) answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.failed = now.Add(failedLookupAgain)
+		return answer{exists: true, until: l.failed}
+	}
+	for name, a := range l.answers {
+		if !now.Before(a.until) {
+			delete(l.answers, name)
+		}
+	}
+	if l.answers == nil {
+		l.answers = map[string]answer{}
+	}
+	l.answers[cluster] = answer{exists: exists, until: now.Add(lookupAgain)}
+	return l.answers[cluster]
+}
+
+// lookUp returns a function that says whether a Cluster that is not in the cache exists, and that asks for another pass if it may.
+func (p *pass) lookUp(ctx context.Context) func(cluster string) bool {
+	return func(cluster string) bool {
+		a, known := p.lookups.recall(cluster, p.now)
+		if !known {
+			var list berthv1alpha1.ClusterList
+			err := p.Live.List(ctx, &list, client.MatchingFields{"metadata.name": cluster})
+			if err != nil {
+				p.logger.V(2).Info("A Cluster that pods were placed in cannot be looked up", "cluster", cluster, "reason", err.Error())
+			}
+			a = p.lookups.note(cluster, len(list.Items) > 0, err, p.now)
+		}
+		if a.exists {
+			p.again(a.until.Sub(p.now))
+		}
+		return a.exists
+	}
 }

@@ -65,7 +65,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
-	p.now, p.unheard = r.Clock.Now(), p.lookups(ctx)
+	p.now, p.unheard = r.Clock.Now(), p.lookUp(ctx)
 	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, PodsOn(ctx, r.Client))
 	for _, policy := range policies {
 		in := &inForce{compiled: compiled[policy.UID], policy: policy}

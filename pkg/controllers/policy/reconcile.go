@@ -48,6 +48,7 @@ type Reconciler struct {
 	Options
 	compiler compiler
 	memory   memory
+	lookups  lookups
 }
 
 // New returns a Reconciler. The first round of evictions of each workload waits until its cool-down has passed since now:

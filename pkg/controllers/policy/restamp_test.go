@@ -207,16 +207,16 @@ func TestWhatHasNotBeenHeardOfTakesNoSeat(t *testing.T) {
 		cached, later []client.Object
 		fail          error
 		want          string
-		wantAgain     bool
+		wantAgain     time.Duration
 	}{
 		"the cluster": {
-			cached: these(newCluster("hangzhou"), node()), later: these(beijing()), want: "p beijing 1 -1", wantAgain: true,
+			cached: these(newCluster("hangzhou"), node()), later: these(beijing()), want: "p beijing 1 -1", wantAgain: time.Second,
 		},
 		"the node": {
 			cached: these(newCluster("hangzhou"), beijing()), later: these(node()), want: "p beijing 1 -1",
 		},
 		"the cluster, and nobody can tell whether it exists": {
-			cached: these(newCluster("hangzhou"), node()), fail: errors.New("no answer"), want: "p beijing 1 -1", wantAgain: true,
+			cached: these(newCluster("hangzhou"), node()), fail: errors.New("no answer"), want: "p beijing 1 -1", wantAgain: 10 * time.Second,
 		},
 		"a cluster that is gone": {
 			cached: these(newCluster("hangzhou"), node()), want: "p  -1 " + surplusCost,
@@ -228,8 +228,10 @@ func TestWhatHasNotBeenHeardOfTakesNoSeat(t *testing.T) {
 			for _, object := range tc.later {
 				h.create(object)
 			}
+			asked := 0
 			h.fail = func(verb string, list runtime.Object) error {
 				if _, clusters := list.(*berthv1alpha1.ClusterList); clusters && verb == "list" {
+					asked++
 					return tc.fail
 				}
 				return nil
@@ -239,8 +241,13 @@ func TestWhatHasNotBeenHeardOfTakesNoSeat(t *testing.T) {
 			if got := h.stampOf("web-0"); got != tc.want {
 				t.Errorf("the stamp is %q, want %q", got, tc.want)
 			}
-			if again := h.last.RequeueAfter == time.Second; again != tc.wantAgain {
-				t.Errorf("the next pass comes after %v, want one after a second: %v", h.last.RequeueAfter, tc.wantAgain)
+			if tc.wantAgain > 0 && h.last.RequeueAfter != tc.wantAgain {
+				t.Errorf("the next pass comes after %v, want %v", h.last.RequeueAfter, tc.wantAgain)
+			}
+			before := asked
+			h.pass()
+			if asked != before {
+				t.Error("the next pass asks the API server again")
 			}
 			if got := h.evicted(); len(got) > 0 {
 				t.Errorf("evicted %v", got)
