@@ -26,6 +26,7 @@ import (
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/internal/whole"
 	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/stamp"
 )
 
 const namespace = "default"
@@ -184,17 +185,29 @@ func TestPodsOfAPolicyGoWhereItHasFreeSeats(t *testing.T) {
 	}
 }
 
-func TestBoundPodsTakeUpSeats(t *testing.T) {
-	objects := append(two(), web(10)...)
-	for i := range 6 {
-		objects = append(objects, pod(fmt.Sprint("bound-", i), ofWeb, on("c3-0"), at("b")))
+// stampedFor gives a pod the stamp of a cluster.
+func stampedFor(cluster string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		given := stamp.Stamp{Policy: "web", Cluster: cluster, Seat: stamp.NoSeat}
+		p.Annotations = given.Annotations(p, p.Spec.NodeName)
 	}
-	// Four seats are left, all with a. Two of the pods wait with b.
-	objects = append(objects, pod("w0", ofWeb, at("b")), pod("w1", ofWeb, at("b")), pod("w2", ofWeb, at("a")), pod("w3", ofWeb))
-	h := newHarness(t, objects...)
-	h.pass()
-	if diff := cmp.Diff(map[string]int{"a": 4, "b": 6}, h.count()); diff != "" {
-		t.Errorf("pods by home (-want +got):\n%s", diff)
+}
+
+func TestBoundPodsTakeUpSeats(t *testing.T) {
+	for name, node := range map[string]string{"of a node": "c3-0", "of a node that has gone": "c3-9"} {
+		t.Run(name, func(t *testing.T) {
+			objects := append(two(), web(10)...)
+			for i := range 6 {
+				objects = append(objects, pod(fmt.Sprint("bound-", i), ofWeb, on(node), at("b"), stampedFor("c3")))
+			}
+			// Four seats are left, all with a. Two of the pods wait with b.
+			objects = append(objects, pod("w0", ofWeb, at("b")), pod("w1", ofWeb, at("b")), pod("w2", ofWeb, at("a")), pod("w3", ofWeb))
+			h := newHarness(t, objects...)
+			h.pass()
+			if diff := cmp.Diff(map[string]int{"a": 4, "b": 6}, h.count()); diff != "" {
+				t.Errorf("pods by home (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
