@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/stamp"
 )
 
@@ -65,8 +64,15 @@ func (w *world) relabelNode(r *rapid.T) {
 	changed := old.DeepCopy()
 	changed.Labels["site"] = rapid.SampledFrom(sites).Draw(r, "site")
 	w.cache.UpdateNode(w.logger, old, changed)
+	w.moves(old)
 	w.nodes[old.Name] = changed
-	w.now = w.now.Add(view.WholeInterval)
+}
+
+// moves notes in which cluster the view has seen a node that gets new labels.
+func (w *world) moves(before *corev1.Node) {
+	if _, moved := w.moved[before.Name]; !moved {
+		w.moved[before.Name], _ = w.members.ClusterOf(before.Name, before.Labels)
+	}
 }
 
 // replaceNode deletes a node and makes another one before the snapshot is taken. If that has the name of the old one, the snapshot
@@ -83,8 +89,10 @@ func (w *world) replaceNode(r *rapid.T) {
 	}
 	delete(w.nodes, old.Name)
 	w.cache.AddNode(w.logger, another)
+	if name == old.Name {
+		w.moves(old)
+	}
 	w.nodes[name] = another
-	w.now = w.now.Add(view.WholeInterval)
 }
 
 func (w *world) changeMembership(r *rapid.T) {

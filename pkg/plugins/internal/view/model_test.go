@@ -61,6 +61,7 @@ type world struct {
 	members *byLabel
 	serial  int
 	now     time.Time
+	moved   map[string]string // the clusters in which the view has seen nodes with new labels
 
 	held   map[string]int          // what the view said as Holdings, by UID
 	heldAs map[string]*corev1.Pod  // the last state that was held
@@ -123,6 +124,7 @@ func newWorld(t *testing.T) *world {
 		logger: klog.FromContext(t.Context()), cache: schedulercache.New(t.Context(), 0, nil),
 		snapshot: schedulercache.NewEmptySnapshot(), reservations: view.NewReservations(),
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, assumed: map[string]stamp.Stamp{},
+		moved:   map[string]string{},
 		members: &byLabel{map[string]string{"a": "beijing", "b": "hangzhou"}},
 		held:    map[string]int{}, heldAs: map[string]*corev1.Pod{}, heldOn: map[string]*corev1.Node{},
 	}
@@ -171,20 +173,45 @@ func (w *world) check(r *rapid.T) {
 	asked := clusters
 	if whole := rapid.Bool().Draw(r, "everything"); whole {
 		w.view.Refresh(infos, w.members)
+		clear(w.moved)
 		w.checkHoldings(r)
 	} else {
 		asked = rapid.SliceOfNDistinct(rapid.SampledFrom(clusters), 1, 2, rapid.ID).Draw(r, "asked")
-		ids := []int32{w.view.ClusterID(asked[0]), w.view.ClusterID(asked[len(asked)-1])}
-		w.view.RefreshClusters(infos, w.members, ids, w.now)
+		w.refreshSome(infos, asked)
 	}
 	w.checkNodes(r, infos)
 	w.checkCounts(r, asked, len(asked) == len(clusters))
+}
+
+// refreshSome refreshes some clusters, so late that nodes count that have come to one of them from a cluster that is not looked at.
+func (w *world) refreshSome(infos []fwk.NodeInfo, asked []string) {
+	for name, before := range w.moved {
+		node := w.nodes[name]
+		if node == nil {
+			continue
+		}
+		if now, _ := w.members.ClusterOf(name, node.Labels); slices.Contains(asked, now) && !slices.Contains(asked, before) {
+			w.now = w.now.Add(view.WholeInterval)
+			break
+		}
+	}
+	ids := make([]int32, len(asked))
+	for i, cluster := range asked {
+		ids[i] = w.view.ClusterID(cluster)
+	}
+	if w.view.RefreshClusters(infos, w.members, ids, w.now) {
+		clear(w.moved)
+	}
+	maps.DeleteFunc(w.moved, func(_, before string) bool { return slices.Contains(asked, before) })
 }
 
 // checkNodes compares in which clusters the nodes lie.
 func (w *world) checkNodes(r *rapid.T, infos []fwk.NodeInfo) {
 	for i, info := range infos {
 		node := info.Node()
+		if _, moved := w.moved[node.Name]; moved {
+			continue
+		}
 		cluster, found := w.members.ClusterOf(node.Name, node.Labels)
 		want := view.NoCluster
 		if found {
