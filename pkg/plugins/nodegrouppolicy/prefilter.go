@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/stamp"
 	"berth.dev/berth/pkg/workload"
@@ -45,21 +46,34 @@ func (p *NodeGroupPolicy) PreFilter(
 		return nil, reject(reasonPolicyInvalid)
 	}
 
-	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. Whatever else
-	// becomes of a pod, as that it waits, follows from a look at all nodes.
-	part := p.sampling && !p.shared.Retries.Thorough(pod.UID)
-	s, whole := p.look(snapshot, policy, pod, nodes, part)
-	names, sampled := p.judge(cycle, s, pod, w, nodes)
-	if !whole && !sampled {
-		s, _ = p.look(snapshot, policy, pod, nodes, false)
-		names, sampled = p.judge(cycle, s, pod, w, nodes)
-	}
+	s, names, sampled := p.shareOut(cycle, snapshot, policy, pod, w, nodes)
 	cycle.Write(stateKey, s)
 	if names == nil {
 		return nil, nil
 	}
 	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
 	return &s.result, nil
+}
+
+// shareOut decides which clusters may take the pod, and names the nodes that the framework is to look at, see name.
+func (p *NodeGroupPolicy) shareOut(
+	cycle fwk.CycleState, snapshot *catalog.Snapshot, policy *catalog.Policy, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
+) (s *state, names sets.Set[string], sampled bool) {
+	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a pod has to
+	// wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would be wasted.
+	part := p.sampling && w.ReplicasKnown && policy.Strict() && !p.shared.Retries.Thorough(pod.UID) && !narrow.Particular(pod)
+	started := time.Now()
+	s, whole := p.look(snapshot, policy, pod, nodes, part)
+	recounted, took := s.view.Recounted(), time.Since(started)
+	names, sampled = p.judge(cycle, s, pod, w, nodes)
+	if !whole && !sampled {
+		started = time.Now()
+		s, _ = p.look(snapshot, policy, pod, nodes, false)
+		recounted, took = recounted+s.view.Recounted(), took+time.Since(started)
+		names, sampled = p.judge(cycle, s, pod, w, nodes)
+	}
+	observeRecount(recounted, took)
+	return s, names, sampled
 }
 
 // look brings the view up to date, if part is true as far as it concerns the clusters of the policy. Whole says whether all nodes have
@@ -76,13 +90,11 @@ func (p *NodeGroupPolicy) look(
 	s.revision, s.owned = revision, owned
 	var ids []int32
 	s.clusters, ids = policy.Table(s.view.Clusters, s.view.ClusterID)
-	started := time.Now()
 	if whole = !part; whole {
 		s.view.Refresh(nodes, snapshot.Membership)
 	} else {
-		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, started)
+		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, time.Now())
 	}
-	observeRecount(s.view.Recounted(), time.Since(started))
 	s.counts = s.view.Counts(revision)
 	return s, whole
 }

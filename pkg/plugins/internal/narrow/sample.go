@@ -37,7 +37,7 @@ type sample struct {
 // Sample returns the names of some nodes of the set of which several seem to have room for the pod; nil if it is better to look
 // at all of them.
 func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
-	if set == nil || set.size < 2*max(sampleSize, sampleOfGroup*len(set.groups)) || particular(pod) {
+	if set == nil || set.size < 2*max(sampleSize, sampleOfGroup*len(set.groups)) || Particular(pod) {
 		return nil
 	}
 	if set.samples == nil {
@@ -85,8 +85,8 @@ func (n *Sets) newSamples(set *Set) []sample {
 	return samples
 }
 
-// particular says whether a pod asks for something that a look at the room of a node does not tell.
-func particular(pod *corev1.Pod) bool {
+// Particular says whether a pod asks for something that a look at the room of a node does not tell. No sample is drawn for it.
+func Particular(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 {
 		return true
