@@ -27,7 +27,7 @@ const explanation = `
   480 ns with the shipped profile. Three further runs with 1000 nodes, in each of which all took turns, measured 0.99, 1.03 and 1.19 x with the
   four, 1.03, 0.98 and 1.23 x with one of them, and 0.97, 0.88 and 1.08 x with none. So one Filter for all four, which would no
   longer tell which plugin rejected a pod, would bring less than can be measured here: ratios of one run differ by more. With 5000 nodes
-  the same build was between 0.91 and 1.27 x within one hour, and the default scheduler's own decision between 0.75 and 1.08 ms.
+  two builds that do the same for such a pod were between 0.91 and 1.27 x within one hour, and the default scheduler's own decision between 0.75 and 1.08 ms.
 * **scheduler_perf**: API server, etcd and scheduler share two processors, and the default scheduler takes about a sixth of their
   time. One run of a row differs from the next by a fifth.
 * **The literal extender**: it is sent no more than the nodes that are still in question, which are few when the scheduler has found
