@@ -237,7 +237,7 @@ func placementOf(s *placement.State, pod *corev1.Pod) *placementInfo {
 	if pod.Spec.NodeName == "" {
 		return nil
 	}
-	p := &placementInfo{Node: pod.Spec.NodeName, Cluster: s.ClusterOf(pod)}
+	p := &placementInfo{Node: pod.Spec.NodeName, Cluster: s.Topology.ClusterOf(pod)}
 	if given, stamped := stamp.Of(pod); stamped {
 		p.PlacedBy, p.PlacedIn = given.Policy, given.Cluster
 		if given.Seat != stamp.NoSeat {

@@ -74,7 +74,7 @@ func newQuestion(
 	}
 	for i := range s.Objects.Pods {
 		if sibling := &s.Objects.Pods[i]; q.counts(sibling) {
-			if cluster, named := order.Index(s.ClusterOf(sibling)); named {
+			if cluster, named := order.Index(s.Topology.ClusterOf(sibling)); named {
 				q.held[cluster].Add(q.seatOf(sibling))
 			}
 		}

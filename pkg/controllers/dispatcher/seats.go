@@ -13,7 +13,6 @@ import (
 	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/stamp"
 	"berth.dev/berth/pkg/workload"
 )
 
@@ -77,13 +76,7 @@ func (s *share) count(pods []*corev1.Pod) {
 			}
 			continue
 		}
-		node, cluster := s.topology.Place(pod.Spec.NodeName)
-		if node == nil {
-			// The schedulers count a pod whose node has gone by its stamp too, until it is removed.
-			given, _ := stamp.Of(pod)
-			cluster = given.Cluster
-		}
-		if i, named := s.seats.Index(cluster); named {
+		if i, named := s.seats.Index(s.topology.ClusterOf(pod)); named {
 			s.held[i]++
 		}
 	}

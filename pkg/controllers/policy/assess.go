@@ -158,18 +158,15 @@ func (p *placement) seat() {
 
 // pod is what rebalance sees of a pod.
 func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod {
-	node, name := a.snapshot.Place(pod.Spec.NodeName)
-	given, stamped := stamp.Of(pod)
-	if stamped && a.behind(in, node, given.Cluster) {
-		name = given.Cluster
-	}
+	node, _ := a.snapshot.Place(pod.Spec.NodeName)
 	seen := rebalance.Pod{
 		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workloads.Ready(pod),
 		Cost: costOf(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
 	}
-	if index, named := in.order.Index(name); named {
+	if index, named := in.order.Index(a.clusterOf(in, pod)); named {
 		seen.Cluster = index
 	}
+	given, stamped := stamp.Of(pod)
 	if stamped {
 		seen.Seat = given.Seat
 	}

@@ -12,17 +12,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/stamp"
 )
 
-// behind says whether the scheduler knew more of where a pod is than this process does: the node of the pod is not known, because it
-// has gone or has not been heard of yet, or its Cluster, one of the policy, exists and has not been heard of yet. The caches of pods,
-// nodes and Clusters fill one by one, the more so after the API server could not be reached. What is in the stamp of such a pod counts,
-// as it does for the scheduler: without its seat the pod would be the first that goes when its workload shrinks.
-func (a *assessor) behind(in *inForce, node *corev1.Node, cluster string) bool {
-	if _, named := in.order.Index(cluster); !named {
-		return false
+// clusterOf returns the name of the Cluster that a pod counts in. The scheduler may have known more than this process does: the caches of
+// pods, nodes and Clusters fill one by one, the more so after the API server could not be reached. So the stamp counts if its Cluster,
+// one of the policy, exists and has not been heard of yet, as it does if the node has not been: without its seat the pod would be the
+// first that goes when its workload shrinks.
+func (a *assessor) clusterOf(in *inForce, pod *corev1.Pod) string {
+	name := a.snapshot.ClusterOf(pod)
+	given, stamped := stamp.Of(pod)
+	if !stamped || given.Cluster == name {
+		return name
 	}
-	return node == nil || a.snapshot.Cluster(cluster) == nil && a.unheard(cluster)
+	if _, named := in.order.Index(given.Cluster); named && a.snapshot.Cluster(given.Cluster) == nil && a.unheard(given.Cluster) {
+		return given.Cluster
+	}
+	return name
 }
 
 const (

@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/membership"
+	"berth.dev/berth/pkg/stamp"
 )
 
 // Cluster is a Cluster with its nodes.
@@ -67,6 +68,17 @@ func (s *Snapshot) Nodes() []*corev1.Node {
 func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	p := s.nodes[node]
 	return p.node, p.cluster
+}
+
+// ClusterOf returns the name of the Cluster that a bound pod runs in, empty for none. A pod whose node is not known, because it
+// is gone or has not been heard of yet, counts where it was placed, as it does for the schedulers.
+func (s *Snapshot) ClusterOf(pod *corev1.Pod) string {
+	node, cluster := s.Place(pod.Spec.NodeName)
+	if node == nil {
+		given, _ := stamp.Of(pod)
+		return given.Cluster
+	}
+	return cluster
 }
 
 // New returns a snapshot of the Clusters and nodes, which must not be changed afterwards.

@@ -21,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/stamp"
 )
 
 // cluster makes a Cluster; a smaller age is a younger one.
@@ -143,6 +144,34 @@ func TestPlace(t *testing.T) {
 	}
 	if s.Cluster("absent") != nil {
 		t.Error("there is a cluster that does not exist")
+	}
+}
+
+func TestClusterOf(t *testing.T) {
+	s := topology.New(
+		[]berthv1alpha1.Cluster{cluster("a", 0, berthv1alpha1.ClusterSpec{Nodes: []string{"in"}})},
+		[]corev1.Node{node("in", nil), node("out", nil)},
+	)
+	tests := map[string]struct {
+		node    string
+		stamped bool
+		want    string
+	}{
+		"a node of a cluster":                       {node: "in", stamped: true, want: "a"},
+		"a node of none":                            {node: "out", stamped: true, want: ""},
+		"a node that is not known":                  {node: "absent", stamped: true, want: "b"},
+		"a node that is not known, without a stamp": {node: "absent", want: ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "pod"}, Spec: corev1.PodSpec{NodeName: tc.node}}
+			if tc.stamped {
+				pod.Annotations = stamp.Stamp{Policy: "p", Cluster: "b", Seat: stamp.NoSeat}.Annotations(pod, tc.node)
+			}
+			if got := s.ClusterOf(pod); got != tc.want {
+				t.Errorf("ClusterOf() = %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 

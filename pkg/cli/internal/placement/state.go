@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/live"
@@ -18,7 +17,6 @@ import (
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/stamp"
 	"berth.dev/berth/pkg/workload"
 )
 
@@ -69,17 +67,6 @@ func NewState(objects *live.Objects, schedulers []string) *State {
 // Match returns the policy in force for a workload whose pods carry the request in their annotation.
 func (s *State) Match(w *workload.Workload, request string) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
 	return s.Policies.Match(w.Selectable(), request)
-}
-
-// ClusterOf returns the name of the Cluster that a bound pod runs in, empty for none. A pod whose node is gone counts where
-// it was placed.
-func (s *State) ClusterOf(pod *corev1.Pod) string {
-	node, cluster := s.Topology.Place(pod.Spec.NodeName)
-	if node == nil {
-		given, _ := stamp.Of(pod)
-		return given.Cluster
-	}
-	return cluster
 }
 
 // observe returns all workloads, by namespace, kind and name.

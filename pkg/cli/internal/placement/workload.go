@@ -136,7 +136,7 @@ func (s *State) replicas(o *workloads.Observed, order *apportion.Order) []rebala
 	pods := make([]rebalance.Pod, len(bound))
 	for i, pod := range bound {
 		pods[i] = rebalance.Pod{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat}
-		if index, named := order.Index(s.ClusterOf(pod)); named {
+		if index, named := order.Index(s.Topology.ClusterOf(pod)); named {
 			pods[i].Cluster = index
 		}
 		if ordinal, fixed := workload.Ordinal(pod, o.OrdinalStart); fixed {
@@ -157,7 +157,7 @@ func (s *State) count(o *workloads.Observed) *tally {
 	t := &tally{state: s, clusters: map[string]*Cluster{}, used: map[string]map[string]bool{}}
 	current := o.Bound()
 	for _, pod := range current {
-		name := s.ClusterOf(pod)
+		name := s.Topology.ClusterOf(pod)
 		t.cluster(name).Current++
 		if t.used[name] == nil {
 			t.used[name] = map[string]bool{}
@@ -170,7 +170,7 @@ func (s *State) count(o *workloads.Observed) *tally {
 	}
 	for _, pod := range o.Pods {
 		if pod.Spec.NodeName != "" && !counted[pod] {
-			t.cluster(s.ClusterOf(pod)).Old++
+			t.cluster(s.Topology.ClusterOf(pod)).Old++
 		}
 	}
 	return t
