@@ -17,6 +17,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 const clusterCount = 60
@@ -45,7 +46,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 
 	BeforeAll(func(ctx SpecContext) {
 		createClusters(ctx, 0, clusterCount)
-		ns = namespace(ctx)
+		ns = installation.CreateNamespace(ctx, client, "sharding-")
 	})
 
 	It("binds all clusters to the first one, which writes nothing to pods", func(ctx SpecContext) {
@@ -117,7 +118,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("gives out no more of a ClusterResource than there is, whoever gives it out", func(ctx SpecContext) {
-		licensed := namespace(ctx)
+		licensed := installation.CreateNamespace(ctx, client, "sharding-")
 		_, err := berth.BerthV1alpha1().ClusterResources().Create(ctx, &berthv1alpha1.ClusterResource{
 			ObjectMeta: metav1.ObjectMeta{Name: "licences"},
 			Spec: berthv1alpha1.ClusterResourceSpec{
@@ -161,7 +162,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 
 	It("gives nodes in no cluster a home, and takes a deleted cluster back", func(ctx SpecContext) {
 		Expect(controlplane.CreateNodes(ctx, client, "loose", 1, map[string]string{placeLabel: "loose"}, nil)).To(Succeed())
-		pinned := namespace(ctx)
+		pinned := installation.CreateNamespace(ctx, client, "sharding-")
 		deployTo(ctx, pinned, "loose", 3)
 		Eventually(func() int { _, bound := shares(ctx, pinned); return bound }, timeout, poll).Should(Equal(3))
 

@@ -23,7 +23,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/placement/home"
-	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -106,12 +105,6 @@ func homeByCluster(byHome map[string][]string) map[string]string {
 		}
 	}
 	return of
-}
-
-// namespace makes one that pods can be created in.
-func namespace(ctx context.Context) string {
-	GinkgoHelper()
-	return installation.CreateNamespace(ctx, client, "sharding-")
 }
 
 // deploy makes Deployments PREFIX0, PREFIX1, …, from the first number to before the last.

@@ -17,7 +17,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
-	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // siteLabel on a node names its site.
@@ -48,12 +47,6 @@ func createSites(ctx context.Context) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Status.Allocatable).To(HaveLen(len(sites)))
 	}, timeout, poll).Should(Succeed())
-}
-
-// createNamespace makes a namespace that pods can be created in.
-func createNamespace(ctx context.Context) string {
-	GinkgoHelper()
-	return installation.CreateNamespace(ctx, client, "writes-")
 }
 
 func podSpec(schedulerName string) corev1.PodSpec {

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // pods is how many pods each peer places: enough that a request that comes now and then shows.
@@ -61,7 +62,7 @@ func ofControllers() map[request]int {
 // The pod itself somebody else has created.
 var _ = DescribeTable("a pod that is bound costs a binding and an event, with the stock scheduler as with Berth,",
 	func(ctx SpecContext, create func(ctx context.Context, namespace string)) {
-		namespace := createNamespace(ctx)
+		namespace := installation.CreateNamespace(ctx, client, "writes-")
 		create(ctx, namespace)
 		want := map[string]int{"create pods/binding": pods, "create events": pods}
 		Eventually(func() int { return ofScheduler(namespace)["create events"] }, timeout, poll).Should(BeNumerically(">=", pods))
@@ -76,7 +77,7 @@ var _ = DescribeTable("a pod that is bound costs a binding and an event, with th
 
 var _ = Describe("the controllers", func() {
 	It("ask for nothing while nothing changes", func(ctx SpecContext) {
-		namespace := createNamespace(ctx)
+		namespace := installation.CreateNamespace(ctx, client, "writes-")
 		policyPods(ctx, namespace)
 		Eventually(func() int { return ofScheduler(namespace)["create events"] }, timeout, poll).Should(BeNumerically(">=", pods))
 		By("waiting until they have told where the pods are")
