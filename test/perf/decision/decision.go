@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime"
 	"slices"
 	"time"
 
@@ -26,9 +27,8 @@ type Scenario struct {
 	// Nodes, Sites, Strangers and Neighbours are what newLayout takes.
 	Nodes, Sites, Strangers, Neighbours int
 
-	// starts is how often the schedulers are made anew, in another order each time, 0 for once. Of schedulers that do the same the
-	// one that is made last is slower by up to a tenth, as its data lies farther apart.
-	starts int
+	// alike says that the peers do nearly the same, so that they have many short turns: the machine is then the same for all.
+	alike bool
 	// units says that the sites have a resource that the pods need.
 	units bool
 	peers []peer
@@ -50,24 +50,34 @@ type Options struct {
 
 // Scenarios returns all scenarios, the small ones first.
 func Scenarios() []Scenario {
-	sharing := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName, extenderByNode}
-	bystanders := []peer{plainPods, bystanderAddsOnly, bystanderShipped}
+	sharing := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName}
+	// The literal extender takes so long that it is looked at twice only.
+	withLiteral := append(slices.Clone(sharing), extenderByNode)
+	bystanders := []peer{bystanderStock, bystanderAddsOnly, bystanderShipped}
 	var scenarios []Scenario
 	for _, nodes := range []int{1000, 5000} {
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("bystanders-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, peers: bystanders, starts: 6,
+			Name: fmt.Sprintf("bystanders-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, peers: bystanders, alike: true,
 			Title: fmt.Sprintf("pods that use no feature of Berth, %d nodes", nodes),
 		})
 	}
 	for _, nodes := range []int{100, 1000, 5000} {
+		peers := sharing
+		if nodes == 100 {
+			peers = withLiteral
+		}
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("all-sites-%d", nodes), Nodes: nodes, Sites: chosenSites, Strangers: 5, peers: sharing,
+			Name: fmt.Sprintf("all-sites-%d", nodes), Nodes: nodes, Sites: chosenSites, Strangers: 5, peers: peers,
 			Title: fmt.Sprintf("a workload over ten sites that hold all %d nodes", nodes),
 		})
 	}
 	for _, nodes := range []int{1000, 5000} {
+		peers := sharing
+		if nodes == 5000 {
+			peers = withLiteral
+		}
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: sharing,
+			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: peers,
 			Title: fmt.Sprintf("a workload over ten of a hundred sites, which hold a tenth of %d nodes", nodes),
 		})
 	}
@@ -87,7 +97,7 @@ func Scenarios() []Scenario {
 		Scenario{
 			Name: "few-50000", Nodes: 50000, Sites: 1000, Strangers: 5,
 			Title: "a workload over ten of a thousand sites, which hold 500 of 50000 nodes",
-			peers: []peer{berthShipped, plainPods},
+			peers: []peer{berthShipped, berthAmongFewer, plainPods},
 		})
 }
 
@@ -122,44 +132,69 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	for _, p := range peers {
 		comparison.Peers = append(comparison.Peers, report.Peer{Name: p.name, Title: p.title})
 	}
-	starts := max(1, s.starts)
-	o.Rounds = (o.Rounds + starts - 1) / starts
-	o.Placements = (o.Placements + starts - 1) / starts
-	for start := range starts {
-		if err := runOnce(ctx, l, peers, order(len(peers), start), c, o, comparison.Peers); err != nil {
-			return nil, err
-		}
+	if s.alike {
+		o.Turn, o.Placements = o.Turn/alikeTurns, alikePlacements*o.Placements
 	}
-	return comparison, nil
+	return comparison, s.compare(ctx, &arena{layout: l, Configurations: c}, peers, o, comparison.Peers)
 }
 
-// runOnce makes the peers, in the order that is given, and measures them in turns, after a round of warming up.
-func runOnce(
-	ctx context.Context, l *layout, peers []peer, making []int, c *Configurations, o Options, results []report.Peer,
-) error {
+// Peers that are alike have many short turns in a round instead of one, and place their pods more often.
+const alikeTurns, alikePlacements = 64, 3
+
+// compare makes the peers, and measures them in turns, after a round of warming up.
+func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Options, results []report.Peer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	contestants := make([]*contestant, len(peers))
-	for _, i := range making {
-		contestant, err := peers[i].start(ctx, l, c)
+	for i, p := range peers {
+		contestant, err := p.start(ctx, a)
 		if err != nil {
-			return fmt.Errorf("starting %s: %w", peers[i].name, err)
+			return fmt.Errorf("starting %s: %w", p.name, err)
+		}
+		if contestant.layout == nil {
+			contestant.layout = a.layout
 		}
 		contestants[i] = contestant
 	}
 	for round := range o.Rounds + 1 {
-		for _, i := range order(len(contestants), round) {
-			if err := contestants[i].measure(ctx, o.Turn, round == 0, &results[i]); err != nil {
-				return fmt.Errorf("measuring %s: %w", peers[i].name, err)
+		samples, err := s.round(ctx, contestants, round, o.Turn)
+		if err != nil {
+			return err
+		}
+		for i := range samples {
+			if round > 0 {
+				note(&results[i], samples[i])
 			}
 		}
 	}
 	for range o.Placements {
-		if err := placeInTurns(ctx, l, contestants, results); err != nil {
+		if err := placeInTurns(ctx, contestants, results); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// round gives each contestant its turn, or its turns if they are alike, and returns the costs of all turns by contestant.
+func (s *Scenario) round(ctx context.Context, contestants []*contestant, number, milliseconds int) ([][]cost, error) {
+	turns, samples := 1, make([][]cost, len(contestants))
+	if s.alike {
+		turns = alikeTurns
+	}
+	for turn := range turns {
+		for _, i := range order(len(contestants), number*turns+turn) {
+			if !s.alike {
+				// What the others have left behind would be collected at the expense of this one.
+				runtime.GC()
+			}
+			one, err := contestants[i].measure(ctx, milliseconds)
+			if err != nil {
+				return nil, fmt.Errorf("measuring peer %d: %w", i, err)
+			}
+			samples[i] = append(samples[i], one)
+		}
+	}
+	return samples, nil
 }
 
 // order returns who comes after whom in a round. Nobody always comes first, or after the same one.
@@ -175,23 +210,25 @@ func order(contestants, round int) []int {
 }
 
 // placeInTurns lets each contestant place the workload once, unless that takes too long to be repeated.
-func placeInTurns(ctx context.Context, l *layout, contestants []*contestant, peers []report.Peer) error {
+func placeInTurns(ctx context.Context, contestants []*contestant, peers []report.Peer) error {
 	for i, contestant := range contestants {
 		if slow(&peers[i]) {
 			continue
 		}
-		if err := contestant.placeAll(ctx, l, &peers[i]); err != nil {
+		if err := contestant.placeAll(ctx, &peers[i]); err != nil {
 			return fmt.Errorf("placing with %s: %w", peers[i].Name, err)
 		}
 	}
 	return nil
 }
 
-// slowRow is how long a row of placements may take for there to be another one.
-const slowRow = 2 * time.Second
+// A row of placements that takes longer than slowRow is not repeated, and one that would take longer than slowestRow is left out.
+const slowRow, slowestRow = 2 * time.Second, 10 * time.Second
 
-// slow says whether one row of placements has to do for a peer, because it takes so long.
+// slow says whether there is to be no row of placements for a peer, or no other one, because it takes so long.
 func slow(p *report.Peer) bool {
-	last := len(p.PlacingNanoseconds) - 1
-	return last >= 0 && p.PlacingNanoseconds[last]*replicas > float64(slowRow.Nanoseconds())
+	if last := len(p.PlacingNanoseconds) - 1; last >= 0 {
+		return p.PlacingNanoseconds[last]*replicas > float64(slowRow.Nanoseconds())
+	}
+	return report.SpreadOf(p.Nanoseconds).Median*replicas > float64(slowestRow.Nanoseconds())
 }

@@ -45,11 +45,7 @@ func newLayout(nodes, sites, strangers, neighbours int) *layout {
 	for n := range nodes {
 		name, site := fmt.Sprintf("node-%05d", n), siteName(n%sites)
 		l.siteOf[name] = site
-		l.nodes = append(l.nodes, st.MakeNode().Name(name).Label(siteLabel, site).Label(corev1.LabelHostname, name).
-			Label(corev1.LabelTopologyZone, fmt.Sprintf("zone-%d", n%3)).
-			Capacity(map[corev1.ResourceName]string{
-				corev1.ResourceCPU: "32", corev1.ResourceMemory: "128Gi", corev1.ResourcePods: "110",
-			}).Obj())
+		l.nodes = append(l.nodes, newNode(n, name, site))
 		for p := range strangers + neighbours {
 			home := elsewhere
 			if p >= strangers {

@@ -14,49 +14,62 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// measure lets the contestant decide on the first pod again and again for about the given milliseconds. A warm-up is not
-// noted.
-func (c *contestant) measure(ctx context.Context, milliseconds int, warmUp bool, p *report.Peer) error {
+// cost is what one decision costs, the mean of those of a turn.
+type cost struct {
+	nanoseconds, cpuNanoseconds, allocations, bytes float64
+}
+
+// measure lets the contestant decide on the first pod again and again for about the given milliseconds.
+func (c *contestant) measure(ctx context.Context, milliseconds int) (cost, error) {
 	pod := c.pod(0)
 	limit := time.Duration(milliseconds) * time.Millisecond
-	// What the others have left behind would be collected at the expense of this one.
-	runtime.GC()
 	// The turns of the others have driven the data of this one out of the caches of the processor.
 	if _, _, err := c.decide(ctx, pod); err != nil {
-		return fmt.Errorf("deciding: %w", err)
+		return cost{}, fmt.Errorf("deciding: %w", err)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	cpuBefore, err := cpuTime()
 	if err != nil {
-		return err
+		return cost{}, err
 	}
 	started, decisions := time.Now(), 0
 	for time.Since(started) < limit || decisions < 3 {
 		if _, _, err := c.decide(ctx, pod); err != nil {
-			return fmt.Errorf("deciding: %w", err)
+			return cost{}, fmt.Errorf("deciding: %w", err)
 		}
 		decisions++
 	}
 	took := time.Since(started)
 	cpuAfter, err := cpuTime()
 	if err != nil {
-		return err
+		return cost{}, err
 	}
 	runtime.ReadMemStats(&after)
-	if warmUp {
-		return nil
-	}
 	n := float64(decisions)
-	p.Nanoseconds = append(p.Nanoseconds, float64(took.Nanoseconds())/n)
-	p.CPUNanoseconds = append(p.CPUNanoseconds, float64((cpuAfter-cpuBefore).Nanoseconds())/n)
-	p.Allocations = append(p.Allocations, float64(after.Mallocs-before.Mallocs)/n)
-	p.Bytes = append(p.Bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
-	return nil
+	return cost{
+		nanoseconds: float64(took.Nanoseconds()) / n, cpuNanoseconds: float64((cpuAfter - cpuBefore).Nanoseconds()) / n,
+		allocations: float64(after.Mallocs-before.Mallocs) / n, bytes: float64(after.TotalAlloc-before.TotalAlloc) / n,
+	}, nil
+}
+
+// note adds the costs of a round to the results of a peer: the median if there were several turns.
+func note(p *report.Peer, turns []cost) {
+	add := func(samples *[]float64, of func(*cost) float64) {
+		values := make([]float64, len(turns))
+		for i := range turns {
+			values[i] = of(&turns[i])
+		}
+		*samples = append(*samples, report.SpreadOf(values).Median)
+	}
+	add(&p.Nanoseconds, func(c *cost) float64 { return c.nanoseconds })
+	add(&p.CPUNanoseconds, func(c *cost) float64 { return c.cpuNanoseconds })
+	add(&p.Allocations, func(c *cost) float64 { return c.allocations })
+	add(&p.Bytes, func(c *cost) float64 { return c.bytes })
 }
 
 // placeAll places the whole workload pod by pod, counts what is wrong with the result, and takes it back.
-func (c *contestant) placeAll(ctx context.Context, l *layout, p *report.Peer) error {
+func (c *contestant) placeAll(ctx context.Context, p *report.Peer) error {
 	all := make([]*placed, 0, replicas)
 	times := make([]time.Duration, 0, replicas)
 	perSite := map[string]int{}
@@ -71,7 +84,7 @@ func (c *contestant) placeAll(ctx context.Context, l *layout, p *report.Peer) er
 			continue
 		}
 		all = append(all, one)
-		perSite[l.siteOf[one.node]]++
+		perSite[c.layout.siteOf[one.node]]++
 		if c.bound != nil {
 			c.bound(one.node)
 		}

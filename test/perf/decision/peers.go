@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 	"k8s.io/utils/ptr"
@@ -21,14 +20,16 @@ type peer struct {
 	name string
 	// title tells a reader what is done how.
 	title string
-	// start makes the scheduler and what belongs to it.
-	start func(ctx context.Context, l *layout, c *Configurations) (*contestant, error)
+	// start makes what belongs to the peer, its scheduler too unless it takes a profile of the common one.
+	start func(ctx context.Context, a *arena) (*contestant, error)
 }
 
 // contestant is a peer at work.
 type contestant struct {
 	*rig
 
+	// layout is the cluster of the peer, nil if it is that of all others.
+	layout *layout
 	// pod returns the pod with the given number of the workload.
 	pod func(number int) *corev1.Pod
 	// shares tells how many pods each site is to run at most when all are placed; nil if the peer does not limit them.
@@ -54,24 +55,26 @@ type Configurations struct {
 	AddsOnly string
 }
 
-// stock is a peer that takes nothing but pods.
-func stock(name, title string, pod func(l *layout, number int) *corev1.Pod, shares func(l *layout) map[string]int) peer {
-	return peer{name: name, title: title, start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
-		r, err := newRig(ctx, l, &setup{configuration: stockConfiguration})
-		c := &contestant{rig: r, pod: func(number int) *corev1.Pod { return pod(l, number) }}
+// inCommon is a peer that needs no scheduler of its own. Shares is nil for one that does not share out.
+func inCommon(
+	profile, name, title string, pod func(l *layout, number int) *corev1.Pod, shares func(l *layout) map[string]int,
+) peer {
+	return peer{name: name, title: title, start: func(ctx context.Context, a *arena) (*contestant, error) {
+		r, err := a.rig(ctx, profile)
+		c := &contestant{rig: r, pod: func(number int) *corev1.Pod { return pod(a.layout, number) }}
 		if shares != nil {
-			c.shares = shares(l)
+			c.shares = shares(a.layout)
 		}
 		return c, err
 	}}
 }
 
-var plainPods = stock("stock", "default-scheduler, plain pods (does not share out)",
+var plainPods = inCommon(stockProfile, "stock", "default-scheduler, plain pods (does not share out)",
 	func(_ *layout, number int) *corev1.Pod { return workloadPod(number).Obj() }, nil)
 
 // nodeAffinity is today's practice: one Deployment for each site, with as many replicas as the site is to run. Each pod that is
 // placed belongs to the Deployment of the next site.
-var nodeAffinity = stock("node-affinity", "default-scheduler, one Deployment per site with node affinity",
+var nodeAffinity = inCommon(stockProfile, "node-affinity", "default-scheduler, one Deployment per site with node affinity",
 	func(l *layout, number int) *corev1.Pod {
 		slot := number % 25
 		for s, site := range l.chosen {
@@ -81,29 +84,32 @@ var nodeAffinity = stock("node-affinity", "default-scheduler, one Deployment per
 		}
 		return nil // The weights add up to 25.
 	},
-	func(l *layout) map[string]int { return l.shares(replicas) })
+	byWeight)
 
 // topologySpread knows no weights: it shares out equally.
-var topologySpread = stock("topology-spread", "default-scheduler, PodTopologySpread over the sites (equal shares only)",
+var topologySpread = inCommon(stockProfile, "topology-spread", "default-scheduler, PodTopologySpread over the sites (equal shares only)",
 	func(l *layout, number int) *corev1.Pod {
 		return workloadPod(number).NodeAffinityIn(siteLabel, l.chosen, st.NodeSelectorTypeMatchExpressions).
 			SpreadConstraint(1, siteLabel, corev1.DoNotSchedule, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 				ptr.To[int32](chosenSites), nil, nil, nil).Obj()
 	},
-	func(l *layout) map[string]int { return l.equalShares(replicas) })
+	equally)
+
+func byWeight(l *layout) map[string]int { return l.shares(replicas) }
+func equally(l *layout) map[string]int  { return l.equalShares(replicas) }
 
 // withExtender lets an HTTP extender do the sharing out.
 func withExtender(name, title string, byName bool) peer {
-	return peer{name: name, title: title, start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
-		e, address, err := newExtender(ctx, l, byName, replicas)
+	return peer{name: name, title: title, start: func(ctx context.Context, a *arena) (*contestant, error) {
+		e, address, err := newExtender(ctx, a.layout, byName, replicas)
 		if err != nil {
 			return nil, fmt.Errorf("starting the extender: %w", err)
 		}
-		r, err := newRig(ctx, l, &setup{configuration: stockConfiguration, extenders: []schedulerconfig.Extender{address}})
+		r, err := ownRig(ctx, a.layout, stockConfiguration, &setup{extenders: []schedulerconfig.Extender{address}})
 		return &contestant{
-			rig: r, shares: l.shares(replicas),
+			rig: r, shares: byWeight(a.layout),
 			pod:   func(number int) *corev1.Pod { return workloadPod(number).Obj() },
-			bound: e.bound, reset: func() { e.reset(len(l.chosen)) },
+			bound: e.bound, reset: func() { e.reset(len(a.chosen)) },
 		}, err
 	}}
 }
@@ -114,35 +120,38 @@ var (
 )
 
 // berth shares out by a PropagationPolicy.
-func berth(name, title string, configuration func(c *Configurations) string) peer {
-	return peer{name: name, title: title, start: func(ctx context.Context, l *layout, c *Configurations) (*contestant, error) {
-		deployment, set := webDeployment()
-		r, err := newRig(ctx, l, &setup{
-			configuration: configuration(c), kube: []runtime.Object{deployment, set}, berth: sitesAndPolicy(l),
-		})
-		return &contestant{
-			rig: r, shares: l.shares(replicas), pod: func(number int) *corev1.Pod { return ownedPod(set, number) },
-		}, err
-	}}
+func berth(profile, name, title string) peer {
+	_, set := webDeployment()
+	return inCommon(profile, name, title, func(_ *layout, number int) *corev1.Pod { return ownedPod(set, number) }, byWeight)
 }
 
-func shipped(c *Configurations) string  { return c.Shipped }
-func addsOnly(c *Configurations) string { return c.AddsOnly }
-
 var (
-	berthShipped  = berth("berth", "Berth, shipped profile", shipped)
-	berthAddsOnly = berth("berth-adds-only", "Berth, plugins added to the stock settings", addsOnly)
+	berthShipped  = berth(shippedProfile, "berth", "Berth, shipped profile")
+	berthAddsOnly = berth(addsOnlyProfile, "berth-adds-only", "Berth, plugins added to the stock settings")
 )
 
-// bystander places plain pods with Berth, while another namespace has a policy.
-func bystander(name, title string, configuration func(c *Configurations) string) peer {
-	return peer{name: name, title: title, start: func(ctx context.Context, l *layout, c *Configurations) (*contestant, error) {
-		r, err := newRig(ctx, l, &setup{configuration: configuration(c), berth: sitesAndPolicy(l)})
-		return &contestant{rig: r, pod: func(number int) *corev1.Pod { return workloadPod(number).Namespace(elsewhere).Obj() }}, err
-	}}
+// berthAmongFewer does the same in a cluster of its own of which the policy has a tenth instead of a hundredth.
+var berthAmongFewer = peer{
+	name: "berth-5000", title: "Berth, shipped profile, 500 of 5000 nodes",
+	start: func(ctx context.Context, a *arena) (*contestant, error) {
+		fewer := &arena{layout: newLayout(5000, 10*chosenSites, 5, 0), Configurations: a.Configurations}
+		c, err := berthShipped.start(ctx, fewer)
+		if err != nil {
+			return nil, err
+		}
+		c.layout = fewer.layout
+		return c, nil
+	},
+}
+
+// bystander places plain pods of another namespace than that which has a policy.
+func bystander(profile, name, title string) peer {
+	return inCommon(profile, name, title,
+		func(_ *layout, number int) *corev1.Pod { return workloadPod(number).Namespace(elsewhere).Obj() }, nil)
 }
 
 var (
-	bystanderShipped  = bystander("berth", "Berth, shipped profile, plain pods", shipped)
-	bystanderAddsOnly = bystander("berth-adds-only", "Berth, plugins added to the stock settings, plain pods", addsOnly)
+	bystanderStock    = bystander(stockProfile, "stock", "default-scheduler, plain pods (does not share out)")
+	bystanderShipped  = bystander(shippedProfile, "berth", "Berth, shipped profile, plain pods")
+	bystanderAddsOnly = bystander(addsOnlyProfile, "berth-adds-only", "Berth, plugins added to the stock settings, plain pods")
 )

@@ -41,11 +41,11 @@ func (l *layout) addUnits() {
 }
 
 // extendedResource splits the units of a site over its nodes beforehand.
-var extendedResource = stock("extended-resource", "default-scheduler, extended resource split over the nodes beforehand",
+var extendedResource = inCommon(stockProfile, "extended-resource", "default-scheduler, extended resource split over the nodes beforehand",
 	func(_ *layout, number int) *corev1.Pod {
 		return workloadPod(number).Req(map[corev1.ResourceName]string{unit: "1"}).Obj()
 	},
-	func(l *layout) map[string]int { return l.shares(replicas) })
+	byWeight)
 
 // enableConsumableCapacity sets the feature gate that this alpha feature needs.
 func enableConsumableCapacity(enabled bool) error {
@@ -64,17 +64,17 @@ const (
 // consumableCapacity makes the units of a site the capacity of a device that all its nodes can reach.
 var consumableCapacity = peer{
 	name: "dra", title: "default-scheduler, DRA consumable capacity, one claim per pod",
-	start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
-		objects := make([]runtime.Object, 0, 1+len(l.chosen)+replicas)
+	start: func(ctx context.Context, a *arena) (*contestant, error) {
+		objects := make([]runtime.Object, 0, 1+len(a.chosen)+replicas)
 		objects = append(objects, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: deviceClass}})
-		for site, units := range l.shares(replicas) {
+		for site, units := range byWeight(a.layout) {
 			objects = append(objects, slice(site, int64(units)))
 		}
 		for number := range replicas {
 			objects = append(objects, claim(number))
 		}
-		r, err := newRig(ctx, l, &setup{configuration: stockConfiguration, kube: objects})
-		return &contestant{rig: r, shares: l.shares(replicas), pod: func(number int) *corev1.Pod {
+		r, err := ownRig(ctx, a.layout, stockConfiguration, &setup{kube: objects})
+		return &contestant{rig: r, shares: byWeight(a.layout), pod: func(number int) *corev1.Pod {
 			pod := workloadPod(number).PodResourceClaims(corev1.PodResourceClaim{Name: "unit", ResourceClaimName: ptr.To(claimName(number))}).Obj()
 			pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "unit"}}
 			return pod
@@ -123,22 +123,23 @@ func claim(number int) *resourcev1.ResourceClaim {
 }
 
 // clusterResource makes the units of a site a pool of a ClusterResource.
-var clusterResource = peer{
-	name: "berth", title: "Berth, shipped profile, ClusterResource with a pool for each site",
-	start: func(ctx context.Context, l *layout, c *Configurations) (*contestant, error) {
-		pools := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "unit", UID: "unit", Generation: 1}}
-		for _, site := range l.chosen {
-			pools.Spec.Capacity = append(pools.Spec.Capacity, berthv1alpha1.ClusterResourceQuantity{
-				Name: site, Quantity: *resource.NewQuantity(int64(l.shares(replicas)[site]), resource.DecimalSI),
-				NodeSelector: map[string]string{siteLabel: site},
-			})
-		}
-		pools.Status.Capacity, pools.Status.Allocatable = pools.Spec.Capacity, pools.Spec.Capacity
-		r, err := newRig(ctx, l, &setup{configuration: c.Shipped, berth: []runtime.Object{pools}})
-		return &contestant{rig: r, shares: l.shares(replicas), pod: func(number int) *corev1.Pod {
-			return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
-		}}, err
-	},
+var clusterResource = inCommon(shippedProfile, "berth", "Berth, shipped profile, ClusterResource with a pool for each site",
+	func(_ *layout, number int) *corev1.Pod {
+		return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
+	}, byWeight)
+
+// pools are the units of all chosen sites.
+func pools(l *layout) *berthv1alpha1.ClusterResource {
+	units := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "unit", UID: "unit", Generation: 1}}
+	shares := byWeight(l)
+	for _, site := range l.chosen {
+		units.Spec.Capacity = append(units.Spec.Capacity, berthv1alpha1.ClusterResourceQuantity{
+			Name: site, Quantity: *resource.NewQuantity(int64(shares[site]), resource.DecimalSI),
+			NodeSelector: map[string]string{siteLabel: site},
+		})
+	}
+	units.Status.Capacity, units.Status.Allocatable = units.Spec.Capacity, units.Spec.Capacity
+	return units
 }
 
 // capacityConfiguration is the stock configuration with CapacityScheduling.
@@ -155,12 +156,12 @@ const quotas = 100
 // cluster.
 var capacityScheduling = peer{
 	name: "capacity-scheduling", title: "CapacityScheduling of scheduler-plugins, a quota for each of 100 namespaces (knows no sites)",
-	start: func(ctx context.Context, l *layout, _ *Configurations) (*contestant, error) {
+	start: func(ctx context.Context, a *arena) (*contestant, error) {
 		config, err := serveQuotas(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r, err := newRig(ctx, l, &setup{configuration: capacityConfiguration, kubeConfig: config})
+		r, err := ownRig(ctx, a.layout, capacityConfiguration, &setup{kubeConfig: config})
 		if err != nil {
 			return nil, err
 		}

@@ -33,25 +33,21 @@ const startTimeout = time.Minute
 
 // setup is what a scheduler is made of.
 type setup struct {
-	configuration string // a KubeSchedulerConfiguration of which the first profile counts
-	kube, berth   []runtime.Object
-	kubeConfig    *rest.Config
-	extenders     []schedulerconfig.Extender
+	profiles    []schedulerconfig.KubeSchedulerProfile
+	kube, berth []runtime.Object
+	kubeConfig  *rest.Config
+	extenders   []schedulerconfig.Extender
 }
 
-// rig is a scheduler that decides when it is told to. Nothing runs beside it but idle informers.
+// rig is a profile of a scheduler that decides when it is told to. Nothing runs beside it but idle informers.
 type rig struct {
 	*scheduler.Scheduler
 
 	profile framework.Framework
 }
 
-// newRig starts a scheduler with the nodes and pods of the layout in its cache. It stops when the context ends.
-func newRig(ctx context.Context, l *layout, s *setup) (*rig, error) {
-	profiles, err := profilesOf(s.configuration)
-	if err != nil {
-		return nil, err
-	}
+// newScheduler starts a scheduler with the nodes and pods of the layout in its cache. It stops when the context ends.
+func newScheduler(ctx context.Context, l *layout, s *setup) (*scheduler.Scheduler, error) {
 	leader := fence.New()
 	leader.KeepOpen()
 	state := plugins.NewState(leader, berthfake.NewSimpleClientset(s.berth...))
@@ -59,7 +55,7 @@ func newRig(ctx context.Context, l *layout, s *setup) (*rig, error) {
 	factory := scheduler.NewInformerFactory(kube, 0)
 	recorders := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: kube.EventsV1()}))
 	made, err := scheduler.New(ctx, kube, factory, nil, recorders,
-		scheduler.WithProfiles(profiles...), scheduler.WithFrameworkOutOfTreeRegistry(state.Registry()),
+		scheduler.WithProfiles(s.profiles...), scheduler.WithFrameworkOutOfTreeRegistry(state.Registry()),
 		scheduler.WithKubeConfig(s.kubeConfig), scheduler.WithExtenders(s.extenders...))
 	if err != nil {
 		return nil, fmt.Errorf("making the scheduler: %w", err)
@@ -69,21 +65,33 @@ func newRig(ctx context.Context, l *layout, s *setup) (*rig, error) {
 	if err := made.WaitForHandlersSync(ctx); err != nil {
 		return nil, fmt.Errorf("waiting for the informers: %w", err)
 	}
-	r := &rig{Scheduler: made, profile: made.Profiles[profiles[0].SchedulerName]}
 	go state.Run(ctx)
-	if err := r.awaitPlugins(ctx); err != nil {
+	for _, p := range made.Profiles {
+		if err := awaitPlugins(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return made, fill(ctx, made, l)
+}
+
+// ownRig starts a scheduler with one profile.
+func ownRig(ctx context.Context, l *layout, configuration string, s *setup) (*rig, error) {
+	p, err := profileOf(configuration)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.fill(ctx, l); err != nil {
+	s.profiles = []schedulerconfig.KubeSchedulerProfile{*p}
+	made, err := newScheduler(ctx, l, s)
+	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return &rig{Scheduler: made, profile: made.Profiles[p.SchedulerName]}, nil
 }
 
 // awaitPlugins waits until every plugin lets pods into the queue.
-func (r *rig) awaitPlugins(ctx context.Context) error {
+func awaitPlugins(ctx context.Context, p framework.Framework) error {
 	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
-		for _, plugin := range r.profile.PreEnqueuePlugins() {
+		for _, plugin := range p.PreEnqueuePlugins() {
 			if !plugin.PreEnqueue(ctx, &corev1.Pod{}).IsSuccess() {
 				return false, nil
 			}
@@ -96,21 +104,21 @@ func (r *rig) awaitPlugins(ctx context.Context) error {
 	return nil
 }
 
-func (r *rig) fill(ctx context.Context, l *layout) error {
+func fill(ctx context.Context, s *scheduler.Scheduler, l *layout) error {
 	logger := klog.FromContext(ctx)
 	for _, node := range l.nodes {
-		r.Cache.AddNode(logger, node)
+		s.Cache.AddNode(logger, node)
 	}
 	for _, pod := range l.pods {
-		if err := r.Cache.AddPod(logger, pod); err != nil {
+		if err := s.Cache.AddPod(logger, pod); err != nil {
 			return fmt.Errorf("adding pod %s: %w", klog.KObj(pod), err)
 		}
 	}
 	return nil
 }
 
-// profilesOf reads the profiles of a KubeSchedulerConfiguration as the scheduler does.
-func profilesOf(configuration string) ([]schedulerconfig.KubeSchedulerProfile, error) {
+// profileOf reads the first profile of a KubeSchedulerConfiguration as the scheduler does.
+func profileOf(configuration string) (*schedulerconfig.KubeSchedulerProfile, error) {
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(configuration), nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("decoding the scheduler configuration: %w", err)
@@ -119,7 +127,7 @@ func profilesOf(configuration string) ([]schedulerconfig.KubeSchedulerProfile, e
 	if !ok || len(decoded.Profiles) == 0 {
 		return nil, fmt.Errorf("a %T is no scheduler configuration with a profile", object)
 	}
-	return decoded.Profiles, nil
+	return &decoded.Profiles[0], nil
 }
 
 // decide makes one decision and changes nothing.

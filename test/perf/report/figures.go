@@ -163,11 +163,7 @@ func (r *Results) throughputFigures() []figure {
 }
 
 func (r *Results) largeFigures() []figure {
-	large, small := r.peer("few-50000", shipped), r.peer(tenth, shipped)
-	if large == nil || small == nil {
-		return nil
-	}
-	return []figure{atMost(1.5, SpreadOf(large.Nanoseconds).Median/SpreadOf(small.Nanoseconds).Median, " x", "")}
+	return []figure{atMost(1.5, 1/r.against("few-50000", "berth-5000", shipped), " x", "")}
 }
 
 func (r *Results) writeFigures() []figure {

@@ -47,20 +47,36 @@ func (c *Comparison) table() table {
 	for i := range c.Peers {
 		p := &c.Peers[i]
 		ratio := Ratios(p.Nanoseconds, base.Nanoseconds)
-		violations := "does not share out"
-		if p.Limited {
-			violations = fmt.Sprintf("%d of %d", p.Violations, p.Placed)
-		}
+		placing := p.placing(base)
 		t.rows = append(t.rows, []string{
 			p.Title, number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
-			number(Ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x",
-			number(Ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
+			number(Ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x", placing.ratio,
 			milliseconds(SpreadOf(p.Nanoseconds).Median), milliseconds(SpreadOf(p.CPUNanoseconds).Median),
 			fmt.Sprintf("%.0f", SpreadOf(p.Allocations).Median), fmt.Sprintf("%.0f", SpreadOf(p.Bytes).Median/1024),
-			milliseconds(SpreadOf(p.PlacingNanoseconds).Median), violations, fmt.Sprintf("%d of %d", p.Unplaced, p.Placed+p.Unplaced),
+			placing.time, placing.violations, placing.unplaced,
 		})
 	}
 	return t
+}
+
+// placing is what the table tells about pods that are placed.
+type placing struct {
+	ratio, time, violations, unplaced string
+}
+
+func (p *Peer) placing(base *Peer) placing {
+	if p.Placed+p.Unplaced == 0 {
+		return placing{ratio: "-", time: "-", violations: "takes too long", unplaced: "-"}
+	}
+	told := placing{
+		ratio:      number(Ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
+		time:       milliseconds(SpreadOf(p.PlacingNanoseconds).Median),
+		violations: "does not share out", unplaced: fmt.Sprintf("%d of %d", p.Unplaced, p.Placed+p.Unplaced),
+	}
+	if p.Limited {
+		told.violations = fmt.Sprintf("%d of %d", p.Violations, p.Placed)
+	}
+	return told
 }
 
 // throughputTable compares with the first peer of each workload.

@@ -20,7 +20,7 @@ func TestGoalsAreComparedWithWhatWasMeasured(t *testing.T) {
 			{Name: "tenth-5000", Title: "nodes", Peers: []report.Peer{
 				{Name: "berth", Nanoseconds: []float64{100}, Limited: true}, decision("stock", 190), decision("node-affinity", 800),
 			}},
-			{Name: "few-50000", Title: "nodes", Peers: []report.Peer{decision("berth", 150)}},
+			{Name: "few-50000", Title: "nodes", Peers: []report.Peer{decision("berth", 150), decision("berth-5000", 100)}},
 		},
 		Points:      []report.Point{{Name: "nodegrouppolicy PreFilterAndPreScoreSkip", Nanoseconds: 40}, {Name: "clusterresource PreFilterAndPreScoreSkip", Nanoseconds: 50}},
 		Throughputs: []report.Throughput{{Workload: "PlainPods 5000Nodes", Peer: "stock", Pods: []float64{100}}, {Workload: "PlainPods 5000Nodes", Peer: "berth", Pods: []float64{120}}},
