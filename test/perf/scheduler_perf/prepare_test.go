@@ -42,13 +42,16 @@ const (
 	crdTimeout = time.Minute
 )
 
-// prepare makes what the pods of a workload need: the kinds of Berth, a Cluster for each site, a ClusterResource, two ReplicaSets,
+// prepare makes what the pods of a workload need: the nodes, the kinds of Berth, a Cluster for each site, a ClusterResource, two ReplicaSets,
 // whose controllers do not run here, and the policy of one of them. Then the plugins may read them.
 func (w *world) prepare(tCtx ktesting.TContext) error {
 	w.mu.Lock()
 	state := w.last
 	w.last = nil
 	w.mu.Unlock()
+	if err := createNodes(tCtx); err != nil {
+		return fmt.Errorf("creating nodes: %w", err)
+	}
 	if err := installCRDs(tCtx); err != nil {
 		return fmt.Errorf("installing the CRDs: %w", err)
 	}
