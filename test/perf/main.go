@@ -158,7 +158,7 @@ func measure(
 	}
 	if ctx.Err() == nil && runs > 0 && o.only.MatchString("scheduler_perf") {
 		fmt.Fprintln(out, "scheduler_perf: pods bound a second")
-		results.Throughputs, err = throughputs(ctx, label, runs)
+		results.Throughputs, err = throughputs(ctx, out, label, runs)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,7 @@ const workloadsFolder = "test/perf/scheduler_perf"
 
 // throughputs runs scheduler_perf with the workloads of an enabled label, again and again in turns. Each run has a process and a
 // cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
-func throughputs(ctx context.Context, label string, runs int) ([]report.Throughput, error) {
+func throughputs(ctx context.Context, out io.Writer, label string, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for scheduler_perf: %w", err)
@@ -44,7 +45,7 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 		return nil, fmt.Errorf("building scheduler_perf: %w\n%s", err, lastLines(out))
 	}
 	found := &collection{}
-	for range runs {
+	for round := range runs {
 		for _, name := range names {
 			command := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.benchtime", "1ns", "-test.timeout", "10m",
 				"-test.bench", "^BenchmarkPerfScheduling$/^"+regexp.QuoteMeta(name)+"$",
@@ -56,13 +57,11 @@ func throughputs(ctx context.Context, label string, runs int) ([]report.Throughp
 			if out, err := command.CombinedOutput(); err != nil {
 				return nil, fmt.Errorf("running workload %s of scheduler_perf: %w\n%s", name, err, lastLines(out))
 			}
-			before := found.count()
-			if err := found.readAll(folder); err != nil {
+			last, err := found.readAll(folder)
+			if err != nil {
 				return nil, fmt.Errorf("workload %s: %w", name, err)
 			}
-			if found.count() == before {
-				return nil, fmt.Errorf("workload %s tells no throughput", name)
-			}
+			fmt.Fprintf(out, "scheduler_perf, round %d of %d: %s: %.0f pods/s\n", round+1, runs, name, last)
 		}
 	}
 	return found.throughputs, nil
@@ -107,30 +106,36 @@ func lastLines(out []byte) string {
 // collection is what scheduler_perf has measured, in the order of its workloads.
 type collection struct {
 	throughputs []report.Throughput
+	// last is the throughput that was added last, 0 if there was none since it was reset.
+	last float64
 }
 
-// readAll reads what scheduler_perf has written to a folder, and removes it.
-func (c *collection) readAll(folder string) error {
+// readAll reads what scheduler_perf has written to a folder, and removes it. It returns the last throughput.
+func (c *collection) readAll(folder string) (float64, error) {
+	c.last = 0
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(paths) == 0 {
-		return errors.New("scheduler_perf has written no results")
+		return 0, errors.New("scheduler_perf has written no results")
 	}
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
-			return fmt.Errorf("reading results of scheduler_perf: %w", err)
+			return 0, fmt.Errorf("reading results of scheduler_perf: %w", err)
 		}
 		if err := c.read(content); err != nil {
-			return fmt.Errorf("decoding results of scheduler_perf: %w", err)
+			return 0, fmt.Errorf("decoding results of scheduler_perf: %w", err)
 		}
 		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("removing results of scheduler_perf: %w", err)
+			return 0, fmt.Errorf("removing results of scheduler_perf: %w", err)
 		}
 	}
-	return nil
+	if c.last == 0 {
+		return 0, errors.New("scheduler_perf tells no throughput")
+	}
+	return c.last, nil
 }
 
 // read adds the throughputs of one file. Names are BENCHMARK/WORKLOAD.PEER/SIZE/NAMESPACE.
@@ -155,16 +160,8 @@ func (c *collection) read(content []byte) error {
 	return nil
 }
 
-// count returns how many throughputs have been read.
-func (c *collection) count() int {
-	n := 0
-	for i := range c.throughputs {
-		n += len(c.throughputs[i].Pods)
-	}
-	return n
-}
-
 func (c *collection) add(workload, peer string, pods float64) {
+	c.last = pods
 	for i := range c.throughputs {
 		if t := &c.throughputs[i]; t.Workload == workload && t.Peer == peer {
 			t.Pods = append(t.Pods, pods)

@@ -37,6 +37,9 @@ func (w *world) drains(ctx context.Context, results *report.Processes) error {
 	for round := range w.Rounds {
 		for turn := range peers {
 			i := (turn + round) % len(peers)
+			if round > 0 && peers[i].once {
+				continue
+			}
 			d := &results.Drains[i]
 			if err := w.drain(ctx, &peers[i], round, d); err != nil {
 				return fmt.Errorf("%s: %w", peers[i].name, err)

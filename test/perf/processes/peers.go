@@ -27,6 +27,8 @@ type peer struct {
 	create func(ctx context.Context, w *world, namespace string, p *peer) error
 	// limited says whether sites get so many pods as are their share.
 	limited bool
+	// once says that one round does: the peer is slow, or as fast as its limits let it be.
+	once bool
 }
 
 // backlogPeers are the ways to drain a backlog; the others are compared with the first one.
@@ -36,7 +38,7 @@ func (w *world) backlogPeers() []peer {
 		{name: "stock", title: "kube-scheduler, plain pods", program: stock, create: plainPods},
 		{
 			name: "stock-limits", title: "kube-scheduler, plain pods, 50 requests a second, as Kubernetes has it",
-			program: program{stockLimits: true}, pods: 250, skip: 150, create: plainPods,
+			program: program{stockLimits: true}, pods: 250, skip: 150, create: plainPods, once: true,
 		},
 		{
 			name: "adds-only", title: "Berth, plugins added to the stock settings, plain pods",
@@ -64,7 +66,7 @@ func (w *world) backlogPeers() []peer {
 		{
 			name: "dra", title: "kube-scheduler, DRA consumable capacity, one claim per pod",
 			program: program{args: []string{"--feature-gates=DRAConsumableCapacity=true"}}, pods: 100,
-			create: claimingPods, limited: true,
+			create: claimingPods, limited: true, once: true,
 		},
 	}
 }
