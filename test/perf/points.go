@@ -20,13 +20,14 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// points runs the Go benchmarks of the plugins and of the decisions they make.
-func points(ctx context.Context, benchtime string) ([]report.Point, error) {
+// points runs the Go benchmarks of the plugins and of the decisions they make, but for those whose names match skip, if it is not
+// empty.
+func points(ctx context.Context, benchtime, skip string) ([]report.Point, error) {
 	packages, err := withBenchmarks("pkg/plugins", "pkg/placement")
 	if err != nil {
 		return nil, fmt.Errorf("looking for benchmarks of single extension points: %w", err)
 	}
-	arguments := slices.Concat([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime, "-p", "1"}, packages)
+	arguments := slices.Concat([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime, "-skip", skip, "-p", "1"}, packages)
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Stderr = os.Stderr
 	out, err := command.Output()

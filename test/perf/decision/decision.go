@@ -46,6 +46,8 @@ type Options struct {
 	MaxNodes int
 	// Peers leaves out peers whose names do not match, unless it is nil.
 	Peers *regexp.Regexp
+	// Without leaves out scenarios and peers whose names match, unless it is nil.
+	Without *regexp.Regexp
 }
 
 // Scenarios returns all scenarios, the small ones first.
@@ -106,7 +108,7 @@ func Run(ctx context.Context, out io.Writer, scenarios []Scenario, c *Configurat
 	var comparisons []report.Comparison
 	for i := range scenarios {
 		s := &scenarios[i]
-		if o.MaxNodes > 0 && s.Nodes > o.MaxNodes {
+		if o.MaxNodes > 0 && s.Nodes > o.MaxNodes || o.Without != nil && o.Without.MatchString(s.Name) {
 			continue
 		}
 		fmt.Fprintf(out, "decision %s: %s\n", s.Name, s.Title)
@@ -127,7 +129,9 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	if err := enableConsumableCapacity(s.units); err != nil {
 		return nil, err
 	}
-	peers := slices.DeleteFunc(slices.Clone(s.peers), func(p peer) bool { return o.Peers != nil && !o.Peers.MatchString(p.name) })
+	peers := slices.DeleteFunc(slices.Clone(s.peers), func(p peer) bool {
+		return o.Peers != nil && !o.Peers.MatchString(p.name) || o.Without != nil && o.Without.MatchString(p.name)
+	})
 	comparison := &report.Comparison{Name: s.Name, Title: s.Title}
 	for _, p := range peers {
 		comparison.Peers = append(comparison.Peers, report.Peer{Name: p.name, Title: p.title})
