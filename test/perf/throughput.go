@@ -23,9 +23,12 @@ import (
 // workloadsFolder is where scheduler_perf and its workloads are.
 const workloadsFolder = "test/perf/scheduler_perf"
 
-// throughputs runs scheduler_perf with the workloads of an enabled label, again and again in turns. Each run has a process and a
+// label is that of all workloads: scheduler_perf runs none without one that is asked for.
+const label = "performance"
+
+// throughputs runs the workloads of scheduler_perf, again and again in turns. Each run has a process and a
 // cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
-func throughputs(ctx context.Context, out io.Writer, label string, runs int) ([]report.Throughput, error) {
+func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for scheduler_perf: %w", err)

@@ -29,7 +29,7 @@ type arena struct {
 
 // rig returns a profile of the common scheduler. Peers that differ in nothing but their profile and their pods look at the same
 // copies of the nodes: of two schedulers that do the same, the one whose data lies farther apart is slower by up to a tenth.
-func (a *arena) rig(ctx context.Context, name string) (*rig, error) {
+func (a *arena) rig(ctx context.Context, profile string) (*rig, error) {
 	if a.common == nil {
 		made, err := a.newCommon(ctx)
 		if err != nil {
@@ -37,7 +37,7 @@ func (a *arena) rig(ctx context.Context, name string) (*rig, error) {
 		}
 		a.common = made
 	}
-	return &rig{Scheduler: a.common, profile: a.common.Profiles[name]}, nil
+	return &rig{Scheduler: a.common, profile: a.common.Profiles[profile]}, nil
 }
 
 func (a *arena) newCommon(ctx context.Context) (*scheduler.Scheduler, error) {

@@ -137,12 +137,12 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 		comparison.Peers = append(comparison.Peers, report.Peer{Name: p.name, Title: p.title})
 	}
 	if s.alike {
-		o.Turn, o.Placements = o.Turn/alikeTurns, alikePlacements*o.Placements
+		o.Turn, o.Placements = 0, alikePlacements*o.Placements
 	}
 	return comparison, s.compare(ctx, &arena{layout: l, Configurations: c}, peers, o, comparison.Peers)
 }
 
-// Peers that are alike have many short turns in a round instead of one, and place their pods more often.
+// Peers that are alike have many of the shortest turns in a round instead of one, and place their pods more often.
 const alikeTurns, alikePlacements = 64, 3
 
 // compare makes the peers, and measures them in turns, after a round of warming up.
@@ -171,8 +171,8 @@ func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Option
 			}
 		}
 	}
-	for range o.Placements {
-		if err := placeInTurns(ctx, contestants, results); err != nil {
+	for row := range o.Placements {
+		if err := placeInTurns(ctx, contestants, row, results); err != nil {
 			return err
 		}
 	}
@@ -214,12 +214,13 @@ func order(contestants, round int) []int {
 }
 
 // placeInTurns lets each contestant place the workload once, unless that takes too long to be repeated.
-func placeInTurns(ctx context.Context, contestants []*contestant, peers []report.Peer) error {
-	for i, contestant := range contestants {
+func placeInTurns(ctx context.Context, contestants []*contestant, row int, peers []report.Peer) error {
+	for _, i := range order(len(contestants), row) {
 		if slow(&peers[i]) {
 			continue
 		}
-		if err := contestant.placeAll(ctx, &peers[i]); err != nil {
+		runtime.GC()
+		if err := contestants[i].placeAll(ctx, &peers[i]); err != nil {
 			return fmt.Errorf("placing with %s: %w", peers[i].Name, err)
 		}
 	}

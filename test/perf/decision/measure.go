@@ -19,22 +19,26 @@ type cost struct {
 	nanoseconds, cpuNanoseconds, allocations, bytes float64
 }
 
+// leastDecisions is how many decisions a turn has at least.
+const leastDecisions = 3
+
 // measure lets the contestant decide on the first pod again and again for about the given milliseconds.
 func (c *contestant) measure(ctx context.Context, milliseconds int) (cost, error) {
 	pod := c.pod(0)
 	limit := time.Duration(milliseconds) * time.Millisecond
-	// The turns of the others have driven the data of this one out of the caches of the processor.
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	// The turns of the others have driven the data of this one out of the caches of the processor, and ReadMemStats those of the
+	// allocator out of its own.
 	if _, _, err := c.decide(ctx, pod); err != nil {
 		return cost{}, fmt.Errorf("deciding: %w", err)
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
 	cpuBefore, err := cpuTime()
 	if err != nil {
 		return cost{}, err
 	}
 	started, decisions := time.Now(), 0
-	for time.Since(started) < limit || decisions < 3 {
+	for time.Since(started) < limit || decisions < leastDecisions {
 		if _, _, err := c.decide(ctx, pod); err != nil {
 			return cost{}, fmt.Errorf("deciding: %w", err)
 		}
@@ -46,26 +50,33 @@ func (c *contestant) measure(ctx context.Context, milliseconds int) (cost, error
 		return cost{}, err
 	}
 	runtime.ReadMemStats(&after)
-	n := float64(decisions)
+	timed, all := float64(decisions), float64(decisions+1)
 	return cost{
-		nanoseconds: float64(took.Nanoseconds()) / n, cpuNanoseconds: float64((cpuAfter - cpuBefore).Nanoseconds()) / n,
-		allocations: float64(after.Mallocs-before.Mallocs) / n, bytes: float64(after.TotalAlloc-before.TotalAlloc) / n,
+		nanoseconds:    float64(took.Nanoseconds()) / timed,
+		cpuNanoseconds: float64((cpuAfter - cpuBefore).Nanoseconds()) / timed,
+		allocations:    float64(after.Mallocs-before.Mallocs) / all,
+		bytes:          float64(after.TotalAlloc-before.TotalAlloc) / all,
 	}, nil
 }
 
-// note adds the costs of a round to the results of a peer: the median if there were several turns.
+// note adds the costs of a round to the results of a peer. Of several turns the median counts, as few of them meet with a collection of
+// garbage or with other programs; but of the work of all processors, to which the collection belongs, the mean.
 func note(p *report.Peer, turns []cost) {
-	add := func(samples *[]float64, of func(*cost) float64) {
+	median := func(of func(*cost) float64) float64 {
 		values := make([]float64, len(turns))
 		for i := range turns {
 			values[i] = of(&turns[i])
 		}
-		*samples = append(*samples, report.SpreadOf(values).Median)
+		return report.SpreadOf(values).Median
 	}
-	add(&p.Nanoseconds, func(c *cost) float64 { return c.nanoseconds })
-	add(&p.CPUNanoseconds, func(c *cost) float64 { return c.cpuNanoseconds })
-	add(&p.Allocations, func(c *cost) float64 { return c.allocations })
-	add(&p.Bytes, func(c *cost) float64 { return c.bytes })
+	work := 0.0
+	for i := range turns {
+		work += turns[i].cpuNanoseconds
+	}
+	p.Nanoseconds = append(p.Nanoseconds, median(func(c *cost) float64 { return c.nanoseconds }))
+	p.CPUNanoseconds = append(p.CPUNanoseconds, work/float64(len(turns)))
+	p.Allocations = append(p.Allocations, median(func(c *cost) float64 { return c.allocations }))
+	p.Bytes = append(p.Bytes, median(func(c *cost) float64 { return c.bytes }))
 }
 
 // placeAll places the whole workload pod by pod, counts what is wrong with the result, and takes it back.

@@ -55,8 +55,8 @@ type Configurations struct {
 	AddsOnly string
 }
 
-// inCommon is a peer that needs no scheduler of its own. Shares is nil for one that does not share out.
-func inCommon(
+// ofProfile is a peer that needs no scheduler of its own. Shares is nil for one that does not share out.
+func ofProfile(
 	profile, name, title string, pod func(l *layout, number int) *corev1.Pod, shares func(l *layout) map[string]int,
 ) peer {
 	return peer{name: name, title: title, start: func(ctx context.Context, a *arena) (*contestant, error) {
@@ -69,12 +69,12 @@ func inCommon(
 	}}
 }
 
-var plainPods = inCommon(stockProfile, "stock", "default-scheduler, plain pods (does not share out)",
+var plainPods = ofProfile(stockProfile, "stock", "default-scheduler, plain pods (does not share out)",
 	func(_ *layout, number int) *corev1.Pod { return workloadPod(number).Obj() }, nil)
 
 // nodeAffinity is today's practice: one Deployment for each site, with as many replicas as the site is to run. Each pod that is
 // placed belongs to the Deployment of the next site.
-var nodeAffinity = inCommon(stockProfile, "node-affinity", "default-scheduler, one Deployment per site with node affinity",
+var nodeAffinity = ofProfile(stockProfile, "node-affinity", "default-scheduler, one Deployment per site with node affinity",
 	func(l *layout, number int) *corev1.Pod {
 		slot := number % 25
 		for s, site := range l.chosen {
@@ -87,7 +87,7 @@ var nodeAffinity = inCommon(stockProfile, "node-affinity", "default-scheduler, o
 	byWeight)
 
 // topologySpread knows no weights: it shares out equally.
-var topologySpread = inCommon(stockProfile, "topology-spread", "default-scheduler, PodTopologySpread over the sites (equal shares only)",
+var topologySpread = ofProfile(stockProfile, "topology-spread", "default-scheduler, PodTopologySpread over the sites (equal shares only)",
 	func(l *layout, number int) *corev1.Pod {
 		return workloadPod(number).NodeAffinityIn(siteLabel, l.chosen, st.NodeSelectorTypeMatchExpressions).
 			SpreadConstraint(1, siteLabel, corev1.DoNotSchedule, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
@@ -122,7 +122,7 @@ var (
 // berth shares out by a PropagationPolicy.
 func berth(profile, name, title string) peer {
 	_, set := webDeployment()
-	return inCommon(profile, name, title, func(_ *layout, number int) *corev1.Pod { return ownedPod(set, number) }, byWeight)
+	return ofProfile(profile, name, title, func(_ *layout, number int) *corev1.Pod { return ownedPod(set, number) }, byWeight)
 }
 
 var (
@@ -132,7 +132,7 @@ var (
 
 // berthAmongFewer does the same in a cluster of its own of which the policy has a tenth instead of a hundredth.
 var berthAmongFewer = peer{
-	name: "berth-5000", title: "Berth, shipped profile, 500 of 5000 nodes",
+	name: "berth-5000", title: "Berth, shipped profile, ten of a hundred sites, which hold 500 of 5000 nodes",
 	start: func(ctx context.Context, a *arena) (*contestant, error) {
 		fewer := &arena{layout: newLayout(5000, 10*chosenSites, 5, 0), Configurations: a.Configurations}
 		c, err := berthShipped.start(ctx, fewer)
@@ -146,7 +146,7 @@ var berthAmongFewer = peer{
 
 // bystander places plain pods of another namespace than that which has a policy.
 func bystander(profile, name, title string) peer {
-	return inCommon(profile, name, title,
+	return ofProfile(profile, name, title,
 		func(_ *layout, number int) *corev1.Pod { return workloadPod(number).Namespace(elsewhere).Obj() }, nil)
 }
 

@@ -41,7 +41,7 @@ func (l *layout) addUnits() {
 }
 
 // extendedResource splits the units of a site over its nodes beforehand.
-var extendedResource = inCommon(stockProfile, "extended-resource", "default-scheduler, extended resource split over the nodes beforehand",
+var extendedResource = ofProfile(stockProfile, "extended-resource", "default-scheduler, extended resource split over the nodes beforehand",
 	func(_ *layout, number int) *corev1.Pod {
 		return workloadPod(number).Req(map[corev1.ResourceName]string{unit: "1"}).Obj()
 	},
@@ -123,7 +123,7 @@ func claim(number int) *resourcev1.ResourceClaim {
 }
 
 // clusterResource makes the units of a site a pool of a ClusterResource.
-var clusterResource = inCommon(shippedProfile, "berth", "Berth, shipped profile, ClusterResource with a pool for each site",
+var clusterResource = ofProfile(shippedProfile, "berth", "Berth, shipped profile, ClusterResource with a pool for each site",
 	func(_ *layout, number int) *corev1.Pod {
 		return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
 	}, byWeight)

@@ -5,6 +5,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ import (
 const (
 	stock, shipped, addsOnly = "stock", "berth", "berth-adds-only"
 	tenth, allSites          = "tenth-5000", "all-sites-5000"
+	few, amongFewer          = "few-50000", "berth-5000"
 )
 
 // peer returns a peer of a decision, nil if it was not measured.
@@ -60,7 +62,7 @@ func (r *Results) violationFigures() []figure {
 	total, measured := 0, false
 	for i := range r.Decisions {
 		for _, p := range r.Decisions[i].Peers {
-			if p.Limited && (p.Name == shipped || p.Name == addsOnly) {
+			if p.Limited && slices.Contains([]string{shipped, addsOnly, amongFewer}, p.Name) {
 				total, measured = total+p.Violations, true
 			}
 		}
@@ -77,12 +79,12 @@ func (r *Results) violationFigures() []figure {
 }
 
 func (r *Results) bystanderFigures() []figure {
-	const few, many = "bystanders-1000", "bystanders-5000"
+	const small, large = "bystanders-1000", "bystanders-5000"
 	return []figure{
-		atMost(1.01, r.against(few, addsOnly, stock), " x", "1000 nodes, plugins only added"),
-		atMost(1.01, r.against(few, shipped, stock), " x", "1000 nodes, shipped profile"),
-		atMost(1.01, r.against(many, addsOnly, stock), " x", "5000 nodes, plugins only added"),
-		atMost(1.01, r.against(many, shipped, stock), " x", "5000 nodes, shipped profile"),
+		atMost(1.01, r.against(small, addsOnly, stock), " x", "1000 nodes, plugins only added"),
+		atMost(1.01, r.against(small, shipped, stock), " x", "1000 nodes, shipped profile"),
+		atMost(1.01, r.against(large, addsOnly, stock), " x", "5000 nodes, plugins only added"),
+		atMost(1.01, r.against(large, shipped, stock), " x", "5000 nodes, shipped profile"),
 	}
 }
 
@@ -132,7 +134,6 @@ func (r *Results) extenderFigures() []figure {
 		atLeast(5, r.against(tenth, "extender", shipped), "the best one, a tenth of the nodes"),
 		atLeast(5, r.against(allSites, "extender", shipped), "all nodes"),
 		atLeast(50, r.against(tenth, "extender-literal", shipped), "the literal one, a tenth of the nodes"),
-		atLeast(50, r.against(allSites, "extender-literal", shipped), "all nodes"),
 	}
 }
 
@@ -163,7 +164,7 @@ func (r *Results) throughputFigures() []figure {
 }
 
 func (r *Results) largeFigures() []figure {
-	return []figure{atMost(1.5, 1/r.against("few-50000", "berth-5000", shipped), " x", "")}
+	return []figure{atMost(1.5, 1/r.against(few, amongFewer, shipped), " x", "")}
 }
 
 func (r *Results) writeFigures() []figure {

@@ -66,7 +66,7 @@ type placing struct {
 
 func (p *Peer) placing(base *Peer) placing {
 	if p.Placed+p.Unplaced == 0 {
-		return placing{ratio: "-", time: "-", violations: "takes too long", unplaced: "-"}
+		return placing{ratio: "takes too long", time: "-", violations: "-", unplaced: "-"}
 	}
 	told := placing{
 		ratio:      number(Ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
