@@ -35,5 +35,5 @@ func createNodes(tCtx ktesting.TContext) error {
 			}).Condition(corev1.NodeReady, corev1.ConditionTrue, "", "").Obj()
 		_, errs[i] = tCtx.Client().CoreV1().Nodes().Create(tCtx, node, metav1.CreateOptions{})
 	})
-	return errors.Join(append(errs, tCtx.Err())...)
+	return errors.Join(errors.Join(errs...), tCtx.Err())
 }
