@@ -159,14 +159,14 @@ func (p *placement) seat() {
 // pod is what rebalance sees of a pod.
 func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod {
 	node, _ := a.snapshot.Place(pod.Spec.NodeName)
+	given, stamped := stamp.Of(pod)
 	seen := rebalance.Pod{
 		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workloads.Ready(pod),
 		Cost: costOf(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
 	}
-	if index, named := in.order.Index(a.clusterOf(in, pod)); named {
+	if index, named := in.order.Index(a.clusterOf(in, pod, given)); named {
 		seen.Cluster = index
 	}
-	given, stamped := stamp.Of(pod)
 	if stamped {
 		seen.Seat = given.Seat
 	}

@@ -18,11 +18,10 @@ import (
 // clusterOf returns the name of the Cluster that a pod counts in. The scheduler may have known more than this process does: the caches of
 // pods, nodes and Clusters fill one by one, the more so after the API server could not be reached. So the stamp counts if its Cluster,
 // one of the policy, exists and has not been heard of yet, as it does if the node has not been: without its seat the pod would be the
-// first that goes when its workload shrinks.
-func (a *assessor) clusterOf(in *inForce, pod *corev1.Pod) string {
+// first that goes when its workload shrinks. Given is the stamp of the pod, empty if it has none.
+func (a *assessor) clusterOf(in *inForce, pod *corev1.Pod, given stamp.Stamp) string {
 	name := a.snapshot.ClusterOf(pod)
-	given, stamped := stamp.Of(pod)
-	if !stamped || given.Cluster == name {
+	if given.Cluster == "" || given.Cluster == name {
 		return name
 	}
 	if _, named := in.order.Index(given.Cluster); named && a.snapshot.Cluster(given.Cluster) == nil && a.unheard(given.Cluster) {
