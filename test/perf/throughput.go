@@ -23,11 +23,8 @@ import (
 // workloadsFolder is where scheduler_perf and its workloads are.
 const workloadsFolder = "test/perf/scheduler_perf"
 
-// label is that of all workloads: scheduler_perf runs none without one that is asked for.
-const label = "performance"
-
-// throughputs runs the workloads of scheduler_perf, again and again in turns. Each run has a process and a
-// cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
+// throughputs runs the workloads of scheduler_perf that have its default label, again and again in turns. Each run has a process
+// and a cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
 func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
@@ -52,7 +49,7 @@ func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Through
 		for _, name := range names {
 			command := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.benchtime", "1ns", "-test.timeout", "10m",
 				"-test.bench", "^BenchmarkPerfScheduling$/^"+regexp.QuoteMeta(name)+"$",
-				"-perf-scheduling-label-filter="+label, "-data-items-dir="+folder)
+				"-data-items-dir="+folder)
 			command.Dir = workloadsFolder
 			// The disk has no part in what is measured, neither for Berth nor for its peers.
 			command.Env = append(os.Environ(), "PATH="+binaries+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+folder,

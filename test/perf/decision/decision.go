@@ -52,9 +52,6 @@ type Options struct {
 
 // Scenarios returns all scenarios, the small ones first.
 func Scenarios() []Scenario {
-	sharing := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName}
-	// The literal extender takes so long that it is looked at twice only.
-	withLiteral := append(slices.Clone(sharing), extenderByNode)
 	bystanders := []peer{bystanderStock, bystanderAddsOnly, bystanderShipped}
 	var scenarios []Scenario
 	for _, nodes := range []int{1000, 5000} {
@@ -64,22 +61,14 @@ func Scenarios() []Scenario {
 		})
 	}
 	for _, nodes := range []int{100, 1000, 5000} {
-		peers := sharing
-		if nodes == 100 {
-			peers = withLiteral
-		}
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("all-sites-%d", nodes), Nodes: nodes, Sites: chosenSites, Strangers: 5, peers: peers,
+			Name: fmt.Sprintf("all-sites-%d", nodes), Nodes: nodes, Sites: chosenSites, Strangers: 5, peers: sharing(nodes == 100),
 			Title: fmt.Sprintf("a workload over ten sites that hold all %d nodes", nodes),
 		})
 	}
 	for _, nodes := range []int{1000, 5000} {
-		peers := sharing
-		if nodes == 5000 {
-			peers = withLiteral
-		}
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: peers,
+			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: sharing(nodes == 5000),
 			Title: fmt.Sprintf("a workload over ten of a hundred sites, which hold a tenth of %d nodes", nodes),
 		})
 	}
@@ -101,6 +90,15 @@ func Scenarios() []Scenario {
 			Title: "a workload over ten of a thousand sites, which hold 500 of 50000 nodes",
 			peers: []peer{berthShipped, berthAmongFewer, plainPods},
 		})
+}
+
+// sharing returns the ways to share a workload out. The literal extender takes so long that few scenarios have it.
+func sharing(withLiteral bool) []peer {
+	peers := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName}
+	if withLiteral {
+		peers = append(peers, extenderByNode)
+	}
+	return peers
 }
 
 // Run measures the scenarios and reports progress to out.
@@ -158,6 +156,7 @@ func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Option
 		if contestant.layout == nil {
 			contestant.layout = a.layout
 		}
+		contestant.name = p.name
 		contestants[i] = contestant
 	}
 	for round := range o.Rounds + 1 {
@@ -193,7 +192,7 @@ func (s *Scenario) round(ctx context.Context, contestants []*contestant, number,
 			}
 			one, err := contestants[i].measure(ctx, milliseconds)
 			if err != nil {
-				return nil, fmt.Errorf("measuring peer %d: %w", i, err)
+				return nil, fmt.Errorf("measuring %s: %w", contestants[i].name, err)
 			}
 			samples[i] = append(samples[i], one)
 		}

@@ -28,6 +28,8 @@ type peer struct {
 type contestant struct {
 	*rig
 
+	// name is that of the peer.
+	name string
 	// layout is the cluster of the peer, nil if it is that of all others.
 	layout *layout
 	// pod returns the pod with the given number of the workload.
