@@ -21,8 +21,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli"
 	"berth.dev/berth/pkg/cli/internal/clitest"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/registration"
-	"berth.dev/berth/pkg/stamp"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/feeds/manifest"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // job reads Jobs, and CronJobs by the Job that they make. A Job wants as many pods as may run at once, not more than are

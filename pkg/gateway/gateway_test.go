@@ -18,8 +18,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/registration"
-	"berth.dev/berth/pkg/stamp"
 )
 
 func TestRegisterThePublishedExample(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/feedinventory"
@@ -30,7 +31,6 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // State is what the plugins of one process share. The framework makes every plugin once for each profile, and before the

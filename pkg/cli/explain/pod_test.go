@@ -13,7 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // explainPod runs berthctl explain pod; arguments are separated by spaces.

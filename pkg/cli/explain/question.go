@@ -14,9 +14,9 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // clusterInfo is what a cluster of the policy says to the pod.

@@ -13,9 +13,9 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // resourceInfo is what a pod asks for of a ClusterResource, and what the pools say to it.

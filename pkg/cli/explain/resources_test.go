@@ -18,8 +18,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // storage is a world of three nodes, two of them in rack a and one in rack b, with 10Gi in each rack.

@@ -11,8 +11,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/subscribed"
-	"berth.dev/berth/pkg/workload"
 )
 
 // subscriptionInfo is the Subscription that lists the workload of a pod.

@@ -21,7 +21,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli"
 	"berth.dev/berth/pkg/cli/internal/clitest"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // getPlacement runs berthctl get placement; arguments are separated by spaces.

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // census counts the pods that a policy placed, by cluster. Those that are being deleted or have ended do not count.

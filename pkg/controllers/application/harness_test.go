@@ -30,8 +30,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/rank"
-	"berth.dev/berth/pkg/stamp"
 )
 
 const namespace = "shop"

@@ -23,8 +23,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // harness runs the reconciler on a fake API server.

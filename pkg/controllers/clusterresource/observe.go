@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // observed is a ClusterResource and what a pass found out about it.

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/demand"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // concernedIndex is the index of the pods that ask for a ClusterResource or were charged for one; concerned is its only value.

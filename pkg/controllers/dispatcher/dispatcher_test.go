@@ -26,7 +26,7 @@ import (
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/internal/whole"
 	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 const namespace = "default"

@@ -17,8 +17,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/workload"
 )
 
 // pass is one look at all pods that wait.

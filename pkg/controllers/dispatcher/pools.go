@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/placement/pool"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/workload"
 )
 
 // decideWorkload gives the waiting pods of a workload with a policy to the homes of the clusters that have free seats for them.

@@ -29,8 +29,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/whole"
 	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/grants"
-	"berth.dev/berth/pkg/workload"
 )
 
 // Name is the name of the controller in logs and metrics.

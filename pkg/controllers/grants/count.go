@@ -14,10 +14,10 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // holdings are what pods hold of all pools, by the scheduler out of whose grant.

@@ -16,8 +16,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/grants"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // judge finds out who may be granted something, who is to give everything back, and who charges nothing any more.

@@ -14,10 +14,10 @@ import (
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/trim"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/rebalance"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // inForce is a policy with the workloads that it places.

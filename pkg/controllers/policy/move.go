@@ -16,9 +16,9 @@ import (
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
-	"berth.dev/berth/pkg/stamp"
 )
 
 const (

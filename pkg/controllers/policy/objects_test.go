@@ -18,7 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/trim"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 func deploymentList() *appsv1.DeploymentList   { return &appsv1.DeploymentList{} }

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/rebalance"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // restampAgain is when a pass that ran into the rate limit goes on.

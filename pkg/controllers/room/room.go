@@ -18,7 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // PodsOn returns the pods on a node.

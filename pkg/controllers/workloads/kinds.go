@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth.dev/berth/pkg/controllers/trim"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // KindJob is the kind of Jobs, whose pods are never evicted.

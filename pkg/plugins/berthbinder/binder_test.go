@@ -23,8 +23,8 @@ import (
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/berthbinder"
-	"berth.dev/berth/pkg/stamp"
 )
 
 const node = "node-1"

@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
-	"berth.dev/berth/pkg/workload"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.

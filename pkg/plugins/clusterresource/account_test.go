@@ -20,10 +20,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // stamped is a pod that Berth bound to the node and charged one unit of a pool.

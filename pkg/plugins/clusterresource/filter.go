@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )

@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // sharing is two schedulers, a cluster of the first of them, and a ClusterResource of which the first was granted something.

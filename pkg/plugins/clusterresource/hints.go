@@ -12,10 +12,10 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/guard"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // EventsToRegister names what can help a pod that this plugin rejected. Changes of ClusterResources are not among them: those

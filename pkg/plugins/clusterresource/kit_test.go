@@ -13,8 +13,8 @@ import (
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // mustParse makes a quantity.

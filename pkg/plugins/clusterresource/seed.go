@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // Seed finds out what pods hold that another process bound. The informers of a new leader may be behind the last bindings of

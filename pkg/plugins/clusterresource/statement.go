@@ -13,10 +13,10 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // maxSaid bounds the pools of which a Scheduler says something.

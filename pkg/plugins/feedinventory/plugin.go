@@ -14,10 +14,10 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/subscribed"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
-	"berth.dev/berth/pkg/workload"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.

@@ -15,9 +15,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
-	"berth.dev/berth/pkg/stamp"
 )
 
 func TestShrinkingBySeatLandsOnTheShares(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
-	"berth.dev/berth/pkg/workload"
 )
 
 // EventsToRegister names what can free a place for a pod that this plugin rejected. Changes of Clusters, policies and

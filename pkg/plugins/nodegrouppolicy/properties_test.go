@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/plugintest"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // sharesByName returns the share of each cluster that has one.

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/guard"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // PreScore ranks the clusters of the feasible nodes by how many replicas they lack. It is skipped if that makes no

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/view"
-	"berth.dev/berth/pkg/workload"
 )
 
 const stateKey fwk.StateKey = "PreFilter" + Name

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // rejectedPod says whether Filter, or the choice of nodes in PreFilter, had a part in that a pod found no node. Only then the queue

@@ -16,7 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controlplane"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // clusterLabel says on a node to which cluster of these tests it belongs.

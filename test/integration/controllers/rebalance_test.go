@@ -18,7 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // moved is a namespace whose Deployment "web" runs as 2:3 wants it. The policy that the spec makes of it wants 4:1.

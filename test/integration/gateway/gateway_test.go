@@ -23,8 +23,8 @@ import (
 
 	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/registration"
-	"berth.dev/berth/pkg/stamp"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 

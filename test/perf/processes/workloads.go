@@ -17,8 +17,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/stamp"
 )
 
 // namespaces is how many the workloads of the controllers lie in.

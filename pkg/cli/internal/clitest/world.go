@@ -22,7 +22,7 @@ import (
 	"berth.dev/berth/pkg/cli"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 const (

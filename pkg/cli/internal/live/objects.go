@@ -15,7 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/workloads"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // Objects are the objects of one namespace, or of all, with the nodes and Clusters. They are only read. As a

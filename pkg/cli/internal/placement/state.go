@@ -16,8 +16,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/workload"
 )
 
 const (

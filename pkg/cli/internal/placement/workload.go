@@ -13,11 +13,11 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // Workload tells how the replicas of one workload are shared out.

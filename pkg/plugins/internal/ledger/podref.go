@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // PodRef names a pod.

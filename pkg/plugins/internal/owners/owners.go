@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (

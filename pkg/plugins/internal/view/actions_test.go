@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 var (

@@ -17,9 +17,9 @@ import (
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
 	"pgregory.net/rapid"
 
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins/internal/view"
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
 )
 
 // TestCountsEqualARecount lets nodes, pods, memberships and reservations come, go and change at random, in the real cache of

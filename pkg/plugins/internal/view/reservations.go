@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth.dev/berth/pkg/stamp"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // Reservations remembers what Reserve gave to pods whose stamp has not arrived yet. It is safe for concurrent use. An entry

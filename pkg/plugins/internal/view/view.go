@@ -15,8 +15,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"berth.dev/berth/pkg/stamp"
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // Membership tells in which cluster a node lies. A Membership must never change its answers; when they change, the caller

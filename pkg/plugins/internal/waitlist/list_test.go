@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
-	"berth.dev/berth/pkg/workload"
 )
 
 var web = workload.Revision{Owner: "web"}

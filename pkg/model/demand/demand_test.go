@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/demand"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/stamp"
 )
 
 const (

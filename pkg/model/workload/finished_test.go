@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth.dev/berth/pkg/workload"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 func TestFinished(t *testing.T) {

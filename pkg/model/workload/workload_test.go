@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/workload"
 )
 
 // source is a workload.Source over a few objects, by "Kind namespace/name".
