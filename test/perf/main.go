@@ -22,7 +22,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/perf/decision"
 	"berth.dev/berth/test/perf/processes"
 	"berth.dev/berth/test/perf/report"
@@ -173,7 +173,7 @@ func separately(ctx context.Context, out io.Writer, o *options, configurations *
 		lengths = processes.Smoke()
 	}
 	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
-	env, err := controlplane.SchedulerEnv("manifests")
+	env, err := localplane.SchedulerEnv("manifests")
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // newApplyCommand returns the command that stands in for kubectl apply on machines without kubectl.
@@ -25,7 +25,7 @@ func newApplyCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("reading KUBECONFIG: %w", err)
 			}
-			if err := controlplane.ApplyManifests(cmd.Context(), config, args...); err != nil {
+			if err := localplane.ApplyManifests(cmd.Context(), config, args...); err != nil {
 				return err
 			}
 			for _, path := range args {

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/cmd/playground/world"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // NodesPerCluster is the number of nodes in each of the Clusters.
@@ -55,7 +55,7 @@ type demo struct {
 	exited <-chan error
 	world  *world.World
 	// third is the scheduler that is started by hand.
-	third *controlplane.Process
+	third *localplane.Process
 }
 
 // Run shows all steps in the world, which must have the Clusters with NodesPerCluster nodes each. It writes tables and

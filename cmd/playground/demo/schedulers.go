@@ -22,7 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/playground/podwatch"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/placement/home"
 )
 
@@ -53,7 +53,7 @@ func (d *demo) shareClusters(ctx context.Context) (string, error) {
 		}
 	}
 	var err error
-	d.third, err = d.world.StartScheduler(ctx, controlplane.Component{
+	d.third, err = d.world.StartScheduler(ctx, localplane.Component{
 		Name: "berth-scheduler-" + third, Args: append([]string{"--scheduler-name=" + third}, quickElection...),
 	})
 	if err != nil {
@@ -270,7 +270,7 @@ func (d *demo) awaitStopped(ctx context.Context, name string) error {
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("reading Scheduler %s: %w", name, err)
 		}
-		pods, err := d.client.CoreV1().Pods(controlplane.BerthNamespace).List(ctx,
+		pods, err := d.client.CoreV1().Pods(localplane.BerthNamespace).List(ctx,
 			metav1.ListOptions{LabelSelector: "berth.dev/scheduler=" + name})
 		if err != nil {
 			return fmt.Errorf("listing pods: %w", err)

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/berth/cmd/playground/podwatch"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // shares maps clusters to numbers of replicas.
@@ -42,7 +42,7 @@ type placement struct {
 
 // await polls until the check succeeds. It gives up after stepTimeout, or when a program of the playground ends.
 func (d *demo) await(ctx context.Context, check func(context.Context) error) error {
-	return controlplane.Await(ctx, stepTimeout, d.exited, check)
+	return localplane.Await(ctx, stepTimeout, d.exited, check)
 }
 
 // awaitShares waits until the policy wants and the pods have these shares, with nothing under way, and prints them.

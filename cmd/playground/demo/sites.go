@@ -14,7 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/playground/podwatch"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
@@ -34,7 +34,7 @@ func (d *demo) createSites(ctx context.Context) error {
 	for i := range sites {
 		name := siteName(i)
 		region := map[string]string{corev1.LabelTopologyRegion: name}
-		if err := controlplane.CreateNodes(ctx, d.client, name, 1, region, nil); err != nil {
+		if err := localplane.CreateNodes(ctx, d.client, name, 1, region, nil); err != nil {
 			return err
 		}
 		d.clusterOf[name+"-0"] = name

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // NodeName is the name of the node that stands for this machine. It exists once a pod runs on it, and is tainted, so that no
@@ -20,7 +20,7 @@ const NodeName = "berth-playground"
 
 // node is not driven by kwok, which would say that pods run although nobody has started anything.
 func node() *corev1.Node {
-	n := controlplane.FakeNode(NodeName, nil, nil)
+	n := localplane.FakeNode(NodeName, nil, nil)
 	n.Annotations = nil
 	n.Spec.Taints = []corev1.Taint{{Key: "berth.dev/playground", Effect: corev1.TaintEffectNoSchedule}}
 	n.Status.Conditions[0].Reason = "LocalNode"

@@ -24,7 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/pkg/controllers/scheduler"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 
 // Plane starts the processes.
 type Plane interface {
-	StartScheduler(ctx context.Context, configuration []byte, c controlplane.Component) (*controlplane.Process, string, error)
+	StartScheduler(ctx context.Context, configuration []byte, c localplane.Component) (*localplane.Process, string, error)
 }
 
 // Runner runs pods as processes.
@@ -63,7 +63,7 @@ type key struct {
 
 // child is the process of a pod.
 type child struct {
-	process  *controlplane.Process
+	process  *localplane.Process
 	restarts int32
 	// notBefore is when a process that has ended may be started again.
 	notBefore time.Time
@@ -72,7 +72,7 @@ type child struct {
 // New returns a runner for the pods of managed Schedulers.
 func New(client kubernetes.Interface, plane Plane) *Runner {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
-		informers.WithNamespace(controlplane.BerthNamespace),
+		informers.WithNamespace(localplane.BerthNamespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = scheduler.PodLabel }))
 	pods := factory.Core().V1().Pods()
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[key](firstPause, longestPause)
@@ -199,13 +199,13 @@ func (c child) alive() bool {
 }
 
 // start starts the process of a pod, and lets the pod be looked at again when it has ended.
-func (r *Runner) start(ctx context.Context, k key, pod *corev1.Pod) (*controlplane.Process, error) {
+func (r *Runner) start(ctx context.Context, k key, pod *corev1.Pod) (*localplane.Process, error) {
 	configuration, args, err := r.commandOf(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
-	process, _, err := r.plane.StartScheduler(ctx, configuration, controlplane.Component{
-		Name: pod.Name, Args: args, Env: controlplane.EnvOf(&pod.Spec.Containers[0]), MayEnd: true,
+	process, _, err := r.plane.StartScheduler(ctx, configuration, localplane.Component{
+		Name: pod.Name, Args: args, Env: localplane.EnvOf(&pod.Spec.Containers[0]), MayEnd: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting pod %s: %w", k.name, err)

@@ -18,7 +18,7 @@ import (
 
 	"berth.dev/berth/cmd/playground/localnode"
 	"berth.dev/berth/pkg/controllers/scheduler"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 const (
@@ -29,14 +29,14 @@ const (
 // plane starts a process that does nothing, and tells what it was asked for.
 type plane struct {
 	dir     string
-	started chan controlplane.Component
+	started chan localplane.Component
 	config  chan string
 }
 
 func (p *plane) StartScheduler(
-	ctx context.Context, configuration []byte, c controlplane.Component,
-) (*controlplane.Process, string, error) {
-	process, err := controlplane.StartProcess(ctx, controlplane.ProcessOptions{
+	ctx context.Context, configuration []byte, c localplane.Component,
+) (*localplane.Process, string, error) {
+	process, err := localplane.StartProcess(ctx, localplane.ProcessOptions{
 		Name: c.Name, Path: "/bin/sleep", Args: []string{"60"}, LogPath: filepath.Join(p.dir, c.Name), MayEnd: c.MayEnd,
 	})
 	p.config <- string(configuration)
@@ -47,7 +47,7 @@ func (p *plane) StartScheduler(
 // run runs the pods of the client until the test ends.
 func run(t *testing.T, client kubernetes.Interface) *plane {
 	t.Helper()
-	p := &plane{dir: t.TempDir(), started: make(chan controlplane.Component, 8), config: make(chan string, 8)}
+	p := &plane{dir: t.TempDir(), started: make(chan localplane.Component, 8), config: make(chan string, 8)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- localnode.New(client, p).Run(ctx) }()
@@ -64,7 +64,7 @@ func run(t *testing.T, client kubernetes.Interface) *plane {
 func pod() *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: controlplane.BerthNamespace, Name: "berth-scheduler-a-1", UID: "1",
+			Namespace: localplane.BerthNamespace, Name: "berth-scheduler-a-1", UID: "1",
 			Labels: map[string]string{scheduler.PodLabel: "a"},
 		},
 		Spec: corev1.PodSpec{
@@ -83,7 +83,7 @@ func pod() *corev1.Pod {
 
 func settings(file string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: controlplane.BerthNamespace, Name: "settings"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: localplane.BerthNamespace, Name: "settings"},
 		Data:       map[string]string{file: "kind: Settings"},
 	}
 }
@@ -93,7 +93,7 @@ func await(t *testing.T, client kubernetes.Interface, want func(*corev1.Pod) boo
 	t.Helper()
 	var now *corev1.Pod
 	err := wait.PollUntilContextTimeout(t.Context(), poll, timeout, true, func(ctx context.Context) (done bool, err error) {
-		now, err = client.CoreV1().Pods(controlplane.BerthNamespace).Get(ctx, pod().Name, metav1.GetOptions{})
+		now, err = client.CoreV1().Pods(localplane.BerthNamespace).Get(ctx, pod().Name, metav1.GetOptions{})
 		return err == nil && want(now), err
 	})
 	if err != nil {

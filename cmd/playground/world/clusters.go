@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // startTimeout bounds the wait for Berth's programs, which is a matter of seconds.
@@ -35,7 +35,7 @@ func nodeCapacity() corev1.ResourceList {
 func (w *World) createClusters(ctx context.Context) error {
 	for _, name := range ClusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
-		if err := controlplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nodeCapacity()); err != nil {
+		if err := localplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nodeCapacity()); err != nil {
 			return err
 		}
 		cluster := &berthv1alpha1.Cluster{
@@ -52,7 +52,7 @@ func (w *World) createClusters(ctx context.Context) error {
 // waitReady returns when both programs work: every Cluster is Ready, which the controller manager says, and the scheduler
 // holds its lease.
 func (w *World) waitReady(ctx context.Context) error {
-	err := controlplane.Await(ctx, startTimeout, w.Exited(), func(ctx context.Context) error {
+	err := localplane.Await(ctx, startTimeout, w.Exited(), func(ctx context.Context) error {
 		return errors.Join(w.schedulerLeads(ctx), w.clustersReady(ctx))
 	})
 	if err != nil {
@@ -69,15 +69,15 @@ func (w *World) clustersReady(ctx context.Context) error {
 	for i := range list.Items {
 		cluster := &list.Items[i]
 		if !meta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterReady) {
-			return fmt.Errorf("cluster %s is not Ready, see %s.log", cluster.Name, controlplane.BerthControllerManager)
+			return fmt.Errorf("cluster %s is not Ready, see %s.log", cluster.Name, localplane.BerthControllerManager)
 		}
 	}
 	return nil
 }
 
 func (w *World) schedulerLeads(ctx context.Context) error {
-	const scheduler = controlplane.BerthScheduler
-	lease, err := w.Client.CoordinationV1().Leases(controlplane.BerthNamespace).Get(ctx, scheduler, metav1.GetOptions{})
+	const scheduler = localplane.BerthScheduler
+	lease, err := w.Client.CoordinationV1().Leases(localplane.BerthNamespace).Get(ctx, scheduler, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("%s has no lease yet, see %s.log: %w", scheduler, scheduler, err)
 	}

@@ -11,22 +11,22 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/cmd/playground/localnode"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // schedulerTemplate returns the Deployment berth-scheduler of an installation, of which berth-controller-manager makes those of
 // managed Schedulers. It is changed to have no replicas here: the scheduler that it would run is a child process from the start.
 func schedulerTemplate(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, object := range objects {
-		if object.GetKind() != "Deployment" || object.GetName() != controlplane.BerthScheduler {
+		if object.GetKind() != "Deployment" || object.GetName() != localplane.BerthScheduler {
 			continue
 		}
 		if err := unstructured.SetNestedField(object.Object, int64(0), "spec", "replicas"); err != nil {
-			return nil, fmt.Errorf("preparing Deployment %s: %w", controlplane.BerthScheduler, err)
+			return nil, fmt.Errorf("preparing Deployment %s: %w", localplane.BerthScheduler, err)
 		}
 		return object, nil
 	}
-	return nil, fmt.Errorf("the manifests have no Deployment %s", controlplane.BerthScheduler)
+	return nil, fmt.Errorf("the manifests have no Deployment %s", localplane.BerthScheduler)
 }
 
 // runSchedulers runs managed Schedulers as processes until stopRunner.

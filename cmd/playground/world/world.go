@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // World is a running playground.
@@ -23,7 +23,7 @@ type World struct {
 	Berth  versioned.Interface
 
 	options Options
-	plane   *controlplane.ControlPlane
+	plane   *localplane.ControlPlane
 	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no further process.
 	stopRunner func()
 }
@@ -37,7 +37,7 @@ func Start(ctx context.Context, options Options, out io.Writer) (*World, error) 
 	say := func(format string, args ...any) {
 		fmt.Fprintf(out, "[%5.1fs] %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{
+	plane, err := localplane.Start(ctx, localplane.Options{
 		BinDir:    options.BinDir,
 		StateDir:  options.StateDir,
 		KeepState: options.Keep,
@@ -69,7 +69,7 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if err := w.install(ctx); err != nil {
 		return err
 	}
-	say("starting %s and %s", controlplane.BerthScheduler, controlplane.BerthControllerManager)
+	say("starting %s and %s", localplane.BerthScheduler, localplane.BerthControllerManager)
 	if err := w.startComponents(ctx); err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 // berth-scheduler stays as what managed Schedulers are made of.
 func (w *World) install(ctx context.Context) error {
 	config := w.plane.Config()
-	if err := controlplane.ApplyCRDs(ctx, config, filepath.Join(w.options.Manifests, "crds")); err != nil {
+	if err := localplane.ApplyCRDs(ctx, config, filepath.Join(w.options.Manifests, "crds")); err != nil {
 		return err
 	}
-	objects, err := controlplane.BuildKustomization(filepath.Join(w.options.Manifests, "base"))
+	objects, err := localplane.BuildKustomization(filepath.Join(w.options.Manifests, "base"))
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (w *World) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return controlplane.ApplyObjects(ctx, config, append(controlplane.WithoutWorkloads(objects), template))
+	return localplane.ApplyObjects(ctx, config, append(localplane.WithoutWorkloads(objects), template))
 }
 
 // Exited delivers the first program that ended by itself.

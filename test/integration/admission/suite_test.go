@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	plane *controlplane.ControlPlane
+	plane *localplane.ControlPlane
 	// tenant may do everything that roles can allow, so what it is refused, admission refuses. scheduler and controllers are
 	// Berth's programs, with the permissions that are shipped.
 	tenant, scheduler, controllers kubernetes.Interface
@@ -47,7 +47,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var admin kubernetes.Interface
 	plane, admin, _ = installation.Start(ctx)
 	installation.Apply(ctx, plane)
-	Expect(controlplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
+	Expect(localplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
 
 	_, err := admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "tenant"},
@@ -56,9 +56,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	tenant = as("tenant")
-	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthScheduler)
+	user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 	scheduler = as(user, groups...)
-	user, groups = controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+	user, groups = localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthControllerManager)
 	controllers = as(user, groups...)
 
 	By("waiting until the API server has taken up all policies")

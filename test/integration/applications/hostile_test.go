@@ -22,7 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 const (
@@ -185,7 +185,7 @@ func median(values []time.Duration) time.Duration {
 }
 
 // peak returns the most memory that a process ever had, in bytes.
-func peak(process *controlplane.Process) int {
+func peak(process *localplane.Process) int {
 	GinkgoHelper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.PID()))
 	Expect(err).NotTo(HaveOccurred())

@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // site is what a spec has to itself: a namespace, Clusters of two nodes each, and a provider with a metric for each of them.
@@ -66,7 +66,7 @@ func (s *site) full(name string) string { return name + "-" + s.namespace }
 
 func (s *site) addCluster(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(controlplane.CreateNodes(ctx, client, name, 2, map[string]string{siteLabel: name}, nil)).To(Succeed())
+	Expect(localplane.CreateNodes(ctx, client, name, 2, map[string]string{siteLabel: name}, nil)).To(Succeed())
 	_, err := berth.BerthV1alpha1().GlobalMetrics().Create(ctx, &berthv1alpha1.GlobalMetric{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       berthv1alpha1.MetricSpec{Min: 0, Max: 1, Provider: berthv1alpha1.MetricSource{Name: s.namespace}},

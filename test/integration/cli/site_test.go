@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/model/stamp"
 )
 
@@ -48,7 +48,7 @@ func newSite(ctx context.Context, replicas int32) site {
 
 func newCluster(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(controlplane.CreateNodes(ctx, client, name, 2, map[string]string{clusterLabel: name}, nil)).To(Succeed())
+	Expect(localplane.CreateNodes(ctx, client, name, 2, map[string]string{clusterLabel: name}, nil)).To(Succeed())
 	_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       berthv1alpha1.ClusterSpec{MatchLabels: map[string]string{clusterLabel: name}},

@@ -20,8 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -33,7 +33,7 @@ const (
 
 var (
 	binDir string
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 )
@@ -45,7 +45,7 @@ func TestCLI(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
-	binDir, err = controlplane.FindBinDir()
+	binDir, err = localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
 	plane, client, berth = installation.Start(ctx)
 

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // clusterLabel says on a node to which cluster of these tests it belongs.
@@ -37,7 +37,7 @@ func twoClusters(ctx context.Context, namespace string, n int) (beijing, hangzho
 // newCluster makes a cluster by label, with n nodes CLUSTER-N.
 func newCluster(ctx context.Context, name string, n int) {
 	GinkgoHelper()
-	Expect(controlplane.CreateNodes(ctx, client, name, n, map[string]string{clusterLabel: name}, nil)).To(Succeed())
+	Expect(localplane.CreateNodes(ctx, client, name, n, map[string]string{clusterLabel: name}, nil)).To(Succeed())
 	_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       berthv1alpha1.ClusterSpec{MatchLabels: map[string]string{clusterLabel: name}},

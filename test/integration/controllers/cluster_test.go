@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // clusterState is what a spec waits for.
@@ -142,7 +142,7 @@ var _ = Describe("The status of a Cluster", func() {
 		defer watcher.Stop()
 
 		began := time.Now()
-		Expect(controlplane.CreateNodes(ctx, client, name, nodes, map[string]string{clusterLabel: name}, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, name, nodes, map[string]string{clusterLabel: name}, nil)).To(Succeed())
 		counts, seen := 0, [2]int32{}
 		Eventually(func() int32 {
 			event := <-watcher.ResultChan()

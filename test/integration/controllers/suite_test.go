@@ -21,8 +21,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -36,11 +36,11 @@ const (
 )
 
 var (
-	plane   *controlplane.ControlPlane
+	plane   *localplane.ControlPlane
 	client  kubernetes.Interface
 	berth   versioned.Interface
 	binder  *standIn
-	manager *controlplane.Process
+	manager *localplane.Process
 	// health and metricsAddress are where the manager listens.
 	health, metricsAddress string
 )
@@ -52,7 +52,7 @@ func TestControllers(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, client, berth = installation.Start(ctx)
-	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
+	Expect(localplane.ApplyManifests(ctx, plane.Config(),
 		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
 		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
 
@@ -78,7 +78,7 @@ func startManager(ctx context.Context, args ...string) {
 	health, metricsAddress = freeAddress(), freeAddress()
 	instances++
 	var err error
-	manager, err = plane.StartControllerManager(ctx, controlplane.Component{Name: fmt.Sprintf("manager-%d", instances), Args: append([]string{
+	manager, err = plane.StartControllerManager(ctx, localplane.Component{Name: fmt.Sprintf("manager-%d", instances), Args: append([]string{
 		"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metricsAddress, "--v=4",
 	}, slices.Concat(schedulerproc.QuickElection, args)...)})
 	Expect(err).NotTo(HaveOccurred())
@@ -89,7 +89,7 @@ var instances int
 
 func freeAddress() string {
 	GinkgoHelper()
-	port, err := controlplane.FreePort()
+	port, err := localplane.FreePort()
 	Expect(err).NotTo(HaveOccurred())
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -101,7 +101,7 @@ var _ = Describe("Trouble", Serial, func() {
 		m.expectLeft(ctx)
 		Expect(manager.Done()).NotTo(BeClosed())
 
-		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
+		Expect(localplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
 		for _, name := range []string{m.bj, m.hz} {
 			Eventually(func() error {
 				_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
@@ -151,7 +151,7 @@ var _ = Describe("Metrics", func() {
 var _ = Describe("The permissions of the manager", func() {
 	// The other specs run with these permissions, so they are enough.
 	DescribeTable("do not let it", func(ctx SpecContext, attributes authorizationv1.ResourceAttributes) {
-		user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+		user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthControllerManager)
 		review, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: groups, ResourceAttributes: &attributes},
 		}, metav1.CreateOptions{})
@@ -191,7 +191,7 @@ func stayed(ctx context.Context, namespace string, before map[string]bool) (int,
 func uninstall(ctx context.Context) {
 	GinkgoHelper()
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(controlplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
+		Expect(localplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
 	})
 	dynamicClient, err := dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())

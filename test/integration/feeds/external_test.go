@@ -18,14 +18,14 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"berth.dev/berth/examples/feedinventory-controller/cachering"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
 var _ = Describe("An external controller", Serial, func() {
 	It("takes the place of the one that is built in, which its feature gate switches off", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		Expect(controlplane.ApplyManifests(ctx, plane.Config(), installation.Path("examples", "feeds", "definition.yaml"),
+		Expect(localplane.ApplyManifests(ctx, plane.Config(), installation.Path("examples", "feeds", "definition.yaml"),
 			installation.Path("examples", "feedinventory-controller", "rbac.yaml"))).To(Succeed())
 		bundle, err := os.ReadFile(installation.Path("examples", "feeds", "shop.yaml"))
 		Expect(err).NotTo(HaveOccurred())

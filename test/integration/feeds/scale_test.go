@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // scaleEnv switches the spec on that makes ten thousand nodes, which takes minutes on a small machine.
@@ -38,7 +38,7 @@ var _ = Describe("Fifty feeds over twenty clusters of five hundred nodes", Order
 		for i := range sites * nodesEach {
 			group.Go(func() error {
 				labels := map[string]string{"site": fmt.Sprintf("scale-%02d", i/nodesEach)}
-				_, err := client.CoreV1().Nodes().Create(ctx2, controlplane.FakeNode(fmt.Sprintf("scale-%05d", i), labels, corev1.ResourceList{
+				_, err := client.CoreV1().Nodes().Create(ctx2, localplane.FakeNode(fmt.Sprintf("scale-%05d", i), labels, corev1.ResourceList{
 					corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("110"),
 				}), metav1.CreateOptions{})
 				return err

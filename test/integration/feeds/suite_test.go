@@ -20,8 +20,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/cmd/controller-manager/app"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	plane   *controlplane.ControlPlane
+	plane   *localplane.ControlPlane
 	client  kubernetes.Interface
 	berth   versioned.Interface
 	objects dynamic.Interface
@@ -51,7 +51,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
 	installation.ApplyCRDs(ctx, plane)
-	Expect(controlplane.ApplyManifests(ctx, plane.Config(),
+	Expect(localplane.ApplyManifests(ctx, plane.Config(),
 		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
 		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
 	ctrl.SetLogger(GinkgoLogr)
@@ -71,7 +71,7 @@ func startManager(gates string) {
 	options.LeaderElect = false
 	options.MetricsBindAddress, options.HealthProbeBindAddress = "0", "0"
 	Expect(options.FeatureGates.Set(gates)).To(Succeed())
-	stopManager = start(controlplane.BerthControllerManager, func(ctx context.Context, config *rest.Config) error {
+	stopManager = start(localplane.BerthControllerManager, func(ctx context.Context, config *rest.Config) error {
 		return app.Run(ctx, options, config)
 	})
 }

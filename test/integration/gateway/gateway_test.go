@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/registration"
 	"berth.dev/berth/test/integration/internal/installation"
@@ -130,14 +130,14 @@ var _ = Describe("The registration API", func() {
 	It("unregisters no cluster in which replicas run, unless forced", func(ctx SpecContext) {
 		const name = "in-use"
 		unregisterAfterwards(name)
-		Expect(controlplane.CreateNodes(ctx, client, name, 1, nil, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, name, 1, nil, nil)).To(Succeed())
 		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		node := nodes.Items[0].Name
 		pod, err := client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{GenerateName: "in-use-"},
 			Spec: corev1.PodSpec{
-				SchedulerName: controlplane.BerthScheduler,
+				SchedulerName: localplane.BerthScheduler,
 				Containers:    []corev1.Container{{Name: "c", Image: "image"}},
 			},
 		}, metav1.CreateOptions{})
@@ -150,7 +150,7 @@ var _ = Describe("The registration API", func() {
 		profileOf(send(ctx, registrar, http.MethodPost, clusters, body), http.StatusCreated)
 
 		By("placing the pod as Berth does")
-		user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthScheduler)
+		user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 		config, err := plane.UserConfig(user, groups...)
 		Expect(err).NotTo(HaveOccurred())
 		scheduler, err := kubernetes.NewForConfig(config)
@@ -246,7 +246,7 @@ var _ = Describe("Access to the registration API", func() {
 	})
 
 	It("is given over plain HTTP on loopback when asked for", func(ctx SpecContext) {
-		port, err := controlplane.FreePort()
+		port, err := localplane.FreePort()
 		Expect(err).NotTo(HaveOccurred())
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		startGateway(ctx, "berth-gateway-plain", "--insecure-http-address="+address)

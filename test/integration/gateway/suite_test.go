@@ -24,9 +24,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/gateway"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/registration"
 	"berth.dev/berth/test/integration/internal/installation"
 )
@@ -41,7 +41,7 @@ const (
 
 var (
 	binDir string
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 	// gateways are two instances, as the base runs them.
@@ -57,7 +57,7 @@ func TestGateway(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
-	binDir, err = controlplane.FindBinDir()
+	binDir, err = localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
 	plane, client, berth = installation.Start(ctx)
 	installation.ApplyBase(ctx, plane)
@@ -82,7 +82,7 @@ func startGateway(ctx context.Context, name string, args ...string) string {
 	GinkgoHelper()
 	// One user sends thousands of requests here.
 	args = append([]string{"--client-qps=5000", "--client-burst=10000"}, args...)
-	process, address, err := plane.StartGateway(ctx, controlplane.Component{Name: name, Args: args})
+	process, address, err := plane.StartGateway(ctx, localplane.Component{Name: name, Args: args})
 	Expect(err).NotTo(HaveOccurred())
 	url := "https://" + address
 	Eventually(ctx, func(g Gomega, ctx context.Context) {

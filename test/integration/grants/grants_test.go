@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -44,7 +44,7 @@ func createWorld(ctx context.Context) {
 	for i := range clusterCount {
 		name := fmt.Sprint("c", i)
 		labels := map[string]string{placeLabel: name, zoneLabel: zones[i%len(zones)]}
-		Expect(controlplane.CreateNodes(ctx, client, name, 3, labels, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, name, 3, labels, nil)).To(Succeed())
 		cluster := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		cluster.Spec.MatchLabels = map[string]string{placeLabel: name}
 		_, err := berth.BerthV1alpha1().Clusters().Create(ctx, cluster, metav1.CreateOptions{})

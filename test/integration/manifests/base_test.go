@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -38,7 +38,7 @@ func kustomize(components ...string) []*unstructured.Unstructured {
 	}
 	text += "components: [" + strings.Join(components, ", ") + "]\n"
 	Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
-	built, err := controlplane.BuildKustomization(dir)
+	built, err := localplane.BuildKustomization(dir)
 	Expect(err).NotTo(HaveOccurred())
 	return built
 }
@@ -71,7 +71,7 @@ var _ = Describe("The base", func() {
 	It("is refused with a field that does not exist", func(ctx SpecContext) {
 		deployment := only("Deployment", base)[0]
 		Expect(unstructured.SetNestedField(deployment.Object, int64(1), "spec", "replica")).To(Succeed())
-		err := controlplane.ApplyObjects(ctx, plane.Config(), []*unstructured.Unstructured{deployment})
+		err := localplane.ApplyObjects(ctx, plane.Config(), []*unstructured.Unstructured{deployment})
 		Expect(err).To(MatchError(ContainSubstring(".spec.replica: field not declared in schema")))
 	})
 
@@ -172,6 +172,6 @@ var _ = Describe("The base", func() {
 	})
 
 	It("is accepted with the component too", func(ctx SpecContext) {
-		Expect(controlplane.ApplyObjects(ctx, plane.Config(), kustomize("adds-only"))).To(Succeed())
+		Expect(localplane.ApplyObjects(ctx, plane.Config(), kustomize("adds-only"))).To(Succeed())
 	})
 })

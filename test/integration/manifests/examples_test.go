@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -29,7 +29,7 @@ const nodesPerCluster = 2
 // startScheduler runs bin/berth-scheduler as the base does, with the permissions of its ServiceAccount.
 func startScheduler(ctx context.Context) {
 	GinkgoHelper()
-	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
+	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
 	kubeconfig, err := plane.Kubeconfig(user, groups...)
 	Expect(err).NotTo(HaveOccurred())
 	shipped := read(installation.Path("manifests", "base", "scheduler-config.yaml"))[0]
@@ -38,7 +38,7 @@ func startScheduler(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	config := filepath.Join(plane.StateDir(), "scheduler-config.yaml")
 	Expect(os.WriteFile(config, content, 0o600)).To(Succeed())
-	binDir, err := controlplane.FindBinDir()
+	binDir, err := localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
 	args := append([]string{
 		"--config=" + config, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--secure-port=0",
@@ -86,7 +86,7 @@ func applyPolicies(ctx context.Context, paths []string) {
 			}
 		}
 	}
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), first)).To(Succeed())
+	Expect(localplane.ApplyObjects(ctx, plane.Config(), first)).To(Succeed())
 	policies := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource("propagationpolicies"))
 	Eventually(func(g Gomega) {
 		list, err := policies.List(ctx, metav1.ListOptions{})
@@ -112,7 +112,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		Expect(paths).NotTo(BeEmpty())
 		for _, region := range []string{"beijing", "hangzhou"} {
 			labels := map[string]string{corev1.LabelTopologyRegion: region}
-			Expect(controlplane.CreateNodes(ctx, client, region, nodesPerCluster, labels, nil)).To(Succeed())
+			Expect(localplane.CreateNodes(ctx, client, region, nodesPerCluster, labels, nil)).To(Succeed())
 		}
 		startScheduler(ctx)
 		// It publishes the pools of ClusterResources.
@@ -124,7 +124,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 			if isOfSchedulers(path) {
 				continue // with several Schedulers, one without a name stands back
 			}
-			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
+			Expect(localplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
 		}
 	})
 
@@ -132,7 +132,7 @@ var _ = Describe("The examples", Ordered, ContinueOnFailure, func() {
 		schedulers := slices.DeleteFunc(filesIn(installation.Path("examples")), func(path string) bool { return !isOfSchedulers(path) })
 		Expect(schedulers).NotTo(BeEmpty())
 		for _, path := range schedulers {
-			Expect(controlplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
+			Expect(localplane.ApplyManifests(ctx, plane.Config(), path)).To(Succeed(), path)
 		}
 	})
 

@@ -8,11 +8,11 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 var _ = Describe("The gateway's permissions", func() {
-	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, "berth-gateway")
+	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-gateway")
 
 	It("are these and no others", func(ctx SpecContext) {
 		want := sets.New(each("clusters.berth.dev", "create", "delete", "get", "list", "update")...)

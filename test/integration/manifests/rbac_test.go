@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // may asks the API server whether a user may do something, written as "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAMESPACE[/NAME]]".
@@ -103,7 +103,7 @@ var _ = Describe("The scheduler's permissions", func() {
 		Expect(sets.List(role(ctx, "berth-scheduler"))).To(Equal(sets.List(stock)))
 	})
 
-	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
+	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
 
 	DescribeTable("allow", func(ctx SpecContext, request string) {
 		Expect(may(ctx, user, groups, request)).To(BeTrue())
@@ -151,7 +151,7 @@ var _ = Describe("The scheduler's permissions", func() {
 })
 
 var _ = Describe("The controller manager's permissions", func() {
-	user, groups := controlplane.ServiceAccountIdentity(systemNamespace, "berth-controller-manager")
+	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-controller-manager")
 
 	DescribeTable("allow", func(ctx SpecContext, request string) {
 		Expect(may(ctx, user, groups, request)).To(BeTrue())

@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -35,7 +35,7 @@ const (
 )
 
 var (
-	plane   *controlplane.ControlPlane
+	plane   *localplane.ControlPlane
 	client  kubernetes.Interface
 	objects dynamic.Interface
 )
@@ -47,9 +47,9 @@ func TestManifests(t *testing.T) {
 
 // Everything is applied as the documentation says: first the CRDs, then the base.
 var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := controlplane.FindBinDir()
+	binDir, err := localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = controlplane.Start(ctx, controlplane.Options{
+	plane, err = localplane.Start(ctx, localplane.Options{
 		BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS"),
 		// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin are made of.
 		ControllerManagerArgs: []string{"--controllers=clusterrole-aggregation-controller"},
@@ -60,9 +60,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
 	installation.ApplyCRDs(ctx, plane)
-	base, err := controlplane.BuildKustomization(installation.Path("manifests", "base"))
+	base, err := localplane.BuildKustomization(installation.Path("manifests", "base"))
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyObjects(ctx, plane.Config(), base)).To(Succeed())
+	Expect(localplane.ApplyObjects(ctx, plane.Config(), base)).To(Succeed())
 })
 
 var _ = AfterSuite(func() { installation.Stop(plane) })

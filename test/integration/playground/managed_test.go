@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // schedulerProcesses returns the processes of the Scheduler with the name.
@@ -102,7 +102,7 @@ var _ = Describe("a managed Scheduler in the playground", func() {
 			after := p.schedulerProcesses("b")
 			g.Expect(after).To(HaveLen(1))
 			g.Expect(after).NotTo(Equal(before))
-			pods, err := client.CoreV1().Pods(controlplane.BerthNamespace).List(ctx, metav1.ListOptions{LabelSelector: "berth.dev/scheduler=b"})
+			pods, err := client.CoreV1().Pods(localplane.BerthNamespace).List(ctx, metav1.ListOptions{LabelSelector: "berth.dev/scheduler=b"})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(pods.Items).To(HaveLen(1))
 			g.Expect(pods.Items[0].Status.ContainerStatuses).To(ConsistOf(

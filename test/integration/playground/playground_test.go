@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 )
 
 var _ = Describe("berth-playground demo", func() {
@@ -65,7 +65,7 @@ var _ = Describe("berth-playground", func() {
 		}, startTimeout, poll).Should(Succeed())
 
 		By("placing the example that the guide names")
-		binDir, err := controlplane.FindBinDir()
+		binDir, err := localplane.FindBinDir()
 		Expect(err).NotTo(HaveOccurred())
 		apply := exec.CommandContext(ctx, filepath.Join(binDir, "berth-playground"), "apply",
 			filepath.Join(filepath.Dir(binDir), "examples", "node-groups", "nginx.yaml"))
@@ -119,7 +119,7 @@ var _ = Describe("berth-playground", func() {
 	})
 
 	It("cleans up when nobody reads its output any more", func(ctx SpecContext) {
-		binDir, err := controlplane.FindBinDir()
+		binDir, err := localplane.FindBinDir()
 		Expect(err).NotTo(HaveOccurred())
 		stateDir := filepath.Join(GinkgoT().TempDir(), "state")
 		// The shell reports the exit code of the first program of the pipe.

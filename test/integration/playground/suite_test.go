@@ -21,7 +21,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 const (
@@ -69,7 +69,7 @@ type playground struct {
 // yet.
 func start(ctx context.Context, args ...string) *playground {
 	GinkgoHelper()
-	binDir, err := controlplane.FindBinDir()
+	binDir, err := localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
 	p := &playground{output: &output{}, stateDir: filepath.Join(GinkgoT().TempDir(), "state"), exited: make(chan int, 1)}
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "berth-playground"), append(args, "--state-dir="+p.stateDir)...)

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -80,7 +80,7 @@ func installPodGroups(ctx context.Context) {
 	where := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/scheduler-plugins")
 	dir, err := where.Output()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases"))).
+	Expect(localplane.ApplyCRDs(ctx, plane.Config(), filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases"))).
 		To(Succeed())
 	meta := metav1.ObjectMeta{Name: "berth-scheduler-gangs"}
 	_, err = client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
@@ -90,7 +90,7 @@ func installPodGroups(ctx context.Context) {
 	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
 		Subjects: []rbacv1.Subject{{
-			Kind: rbacv1.ServiceAccountKind, Namespace: controlplane.BerthNamespace, Name: controlplane.BerthScheduler,
+			Kind: rbacv1.ServiceAccountKind, Namespace: localplane.BerthNamespace, Name: localplane.BerthScheduler,
 		}},
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())

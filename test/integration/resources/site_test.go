@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -74,12 +74,12 @@ func (s *site) createNode(ctx context.Context, name, zone, cpu string) {
 func (s *site) createSilentNode(ctx context.Context, name, zone string) {
 	GinkgoHelper()
 	node := s.node(name, zone, "32")
-	delete(node.Annotations, controlplane.NodeAnnotation)
+	delete(node.Annotations, localplane.NodeAnnotation)
 	s.create(ctx, node)
 }
 
 func (s *site) node(name, zone, cpu string) *corev1.Node {
-	return controlplane.FakeNode(s.full(name), s.zone(zone), corev1.ResourceList{
+	return localplane.FakeNode(s.full(name), s.zone(zone), corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("256Gi"),
 		corev1.ResourcePods: resource.MustParse("2000"),
 	})

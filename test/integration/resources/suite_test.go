@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -41,7 +41,7 @@ const (
 )
 
 var (
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 )

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 var _ = Describe("what no policy concerns", func() {
@@ -81,7 +81,7 @@ var _ = Describe("a pod of high priority", func() {
 	BeforeEach(func(ctx SpecContext) {
 		s = newSite(ctx)
 		for _, cluster := range []string{"beijing", "hangzhou"} {
-			Expect(controlplane.CreateNodes(ctx, client, s.full(cluster), 1, s.label(cluster), corev1.ResourceList{
+			Expect(localplane.CreateNodes(ctx, client, s.full(cluster), 1, s.label(cluster), corev1.ResourceList{
 				corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"),
 				corev1.ResourcePods: resource.MustParse("10"),
 			})).To(Succeed())

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -56,7 +56,7 @@ func uninstall(ctx context.Context, names ...string) {
 
 func install(ctx context.Context) {
 	GinkgoHelper()
-	Expect(controlplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
+	Expect(localplane.ApplyCRDs(ctx, plane.Config(), installation.Path("manifests", "crds"))).To(Succeed())
 	// The API server may still think of a definition of before, which was about to go.
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	policy := (&site{namespace: metav1.NamespaceDefault, suffix: "x"}).policy("probe", "Deployment", twoToThree()...)

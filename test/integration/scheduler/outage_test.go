@@ -16,7 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -54,7 +54,7 @@ func forbid(ctx context.Context) (allow func(context.Context)) {
 func crashAPIServer() time.Time {
 	GinkgoHelper()
 	for _, p := range plane.Processes() {
-		if p.Name() == controlplane.APIServer {
+		if p.Name() == localplane.APIServer {
 			Expect(p.Kill(syscall.SIGKILL)).To(Succeed())
 			Expect(p.Wait()).To(Succeed())
 		}

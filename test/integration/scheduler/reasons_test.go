@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -112,7 +112,7 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 	})
 
 	It("a node is relabelled into a cluster", func(ctx SpecContext) {
-		Expect(controlplane.CreateNodes(ctx, client, s.full("hangzhou"), 1, nil, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, s.full("hangzhou"), 1, nil, nil)).To(Succeed())
 		s.createCluster(ctx, "hangzhou")
 		onlyBeijing(ctx)
 		s.patchNode(ctx, "hangzhou", 0, fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, placeLabel, s.full("hangzhou")))
@@ -259,7 +259,7 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		s.createNodes(ctx, "beijing", 1)
 		s.createCluster(ctx, "beijing")
 		s.createPolicy(ctx, s.policy("set", "ReplicaSet", weight{cluster: "beijing", weight: 1}))
-		suspend(controlplane.ControllerManager) // it would delete what has no owner
+		suspend(localplane.ControllerManager) // it would delete what has no owner
 		absent := metav1.OwnerReference{
 			APIVersion: "apps/v1", Kind: "Deployment", Name: "absent", UID: "5a0b9c8e-0000-4000-8000-000000000000", Controller: ptr.To(true),
 		}
@@ -289,7 +289,7 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		s.createNodes(ctx, "beijing", 2)
 		s.createCluster(ctx, "beijing")
 		for i := range 3 {
-			node := controlplane.FakeNode(s.node("hangzhou", i), s.label("hangzhou"), nil)
+			node := localplane.FakeNode(s.node("hangzhou", i), s.label("hangzhou"), nil)
 			node.Spec.Unschedulable = true
 			_, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 			Expect(err).NotTo(HaveOccurred())

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -76,7 +76,7 @@ func (s *site) createClusterOf(ctx context.Context, name string, spec berthv1alp
 // createNodes makes nodes that carry the label of a cluster, whether or not that exists.
 func (s *site) createNodes(ctx context.Context, cluster string, count int) {
 	GinkgoHelper()
-	Expect(controlplane.CreateNodes(ctx, client, s.full(cluster), count, s.label(cluster), nil)).To(Succeed())
+	Expect(localplane.CreateNodes(ctx, client, s.full(cluster), count, s.label(cluster), nil)).To(Succeed())
 }
 
 // weight is an entry of a staticWeightList.

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/test/integration/internal/installation"
 )
@@ -161,7 +161,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 	})
 
 	It("gives nodes in no cluster a home, and takes a deleted cluster back", func(ctx SpecContext) {
-		Expect(controlplane.CreateNodes(ctx, client, "loose", 1, map[string]string{placeLabel: "loose"}, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, "loose", 1, map[string]string{placeLabel: "loose"}, nil)).To(Succeed())
 		pinned := installation.CreateNamespace(ctx, client, "sharding-")
 		deployTo(ctx, pinned, "loose", 3)
 		Eventually(func() int { _, bound := shares(ctx, pinned); return bound }, timeout, poll).Should(Equal(3))

@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/placement/home"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -34,7 +34,7 @@ func createClusters(ctx context.Context, from, to int) {
 	for i := from; i < to; i++ {
 		name := fmt.Sprint("c", i)
 		labels := map[string]string{placeLabel: name}
-		Expect(controlplane.CreateNodes(ctx, client, name, 10, labels, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, name, 10, labels, nil)).To(Succeed())
 		cluster := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		cluster.Spec.MatchLabels = labels
 		cluster.Spec.Region = &berthv1alpha1.Region{Region: fmt.Sprint("region-", i%4)}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -35,7 +35,7 @@ const (
 )
 
 var (
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 	main   *schedulerproc.Scheduler
@@ -74,7 +74,7 @@ func newSite(ctx context.Context) *site {
 func (s *site) cluster(ctx context.Context, name, cpus string) {
 	GinkgoHelper()
 	full := name + "-" + s.suffix
-	_, err := client.CoreV1().Nodes().Create(ctx, controlplane.FakeNode(full, nil, corev1.ResourceList{
+	_, err := client.CoreV1().Nodes().Create(ctx, localplane.FakeNode(full, nil, corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse(cpus), corev1.ResourceMemory: resource.MustParse("256Gi"),
 		corev1.ResourcePods: resource.MustParse("110"),
 	}), metav1.CreateOptions{})

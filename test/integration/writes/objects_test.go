@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // siteLabel on a node names its site.
@@ -30,7 +30,7 @@ func createSites(ctx context.Context) {
 	licences := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "licence"}}
 	for _, site := range sites {
 		label := map[string]string{siteLabel: site}
-		Expect(controlplane.CreateNodes(ctx, client, site, 3, label, nil)).To(Succeed())
+		Expect(localplane.CreateNodes(ctx, client, site, 3, label, nil)).To(Succeed())
 		_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
 			ObjectMeta: metav1.ObjectMeta{Name: site}, Spec: berthv1alpha1.ClusterSpec{MatchLabels: label},
 		}, metav1.CreateOptions{})

@@ -13,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 	"berth.dev/berth/test/internal/auditlog"
@@ -28,7 +28,7 @@ const (
 )
 
 var (
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 	log    *auditlog.Log
@@ -51,7 +51,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	log, err = auditlog.New(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
-	plane, client, berth = installation.Start(ctx, func(o *controlplane.Options) { o.APIServerArgs = log.Flags() })
+	plane, client, berth = installation.Start(ctx, func(o *localplane.Options) { o.APIServerArgs = log.Flags() })
 	installation.Apply(ctx, plane)
 	scheduler = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "stock", Configuration: []byte(stockConfiguration)})

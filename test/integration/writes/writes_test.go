@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -29,8 +29,8 @@ func readLog() {
 	Expect(err).NotTo(HaveOccurred())
 	for i := range logged {
 		r := &logged[i]
-		for _, program := range []string{controlplane.BerthScheduler, controlplane.BerthControllerManager} {
-			if user, _ := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, program); r.User == user && r.Resource != "leases" {
+		for _, program := range []string{localplane.BerthScheduler, localplane.BerthControllerManager} {
+			if user, _ := localplane.ServiceAccountIdentity(localplane.BerthNamespace, program); r.User == user && r.Resource != "leases" {
 				requests[request{r.Namespace, program, r.Verb + " " + r.Resource}]++
 			}
 		}
@@ -43,7 +43,7 @@ func ofScheduler(namespace string) map[string]int {
 	readLog()
 	kinds := map[string]int{}
 	for r, count := range requests {
-		if r.namespace == namespace && r.program == controlplane.BerthScheduler {
+		if r.namespace == namespace && r.program == localplane.BerthScheduler {
 			kinds[r.kind] += count
 		}
 	}
@@ -55,7 +55,7 @@ func ofControllers() map[request]int {
 	GinkgoHelper()
 	readLog()
 	found := maps.Clone(requests)
-	maps.DeleteFunc(found, func(r request, _ int) bool { return r.program != controlplane.BerthControllerManager })
+	maps.DeleteFunc(found, func(r request, _ int) bool { return r.program != localplane.BerthControllerManager })
 	return found
 }
 

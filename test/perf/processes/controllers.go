@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/perf/report"
 )
 
@@ -47,7 +47,7 @@ func (w *world) controllers(ctx context.Context, results *report.Processes) erro
 
 // startControllers starts the process, and stops it when everything about it has been noted. The last one stays idle for a while.
 func (w *world) startControllers(ctx context.Context, n int, c *report.Controllers) (err error) {
-	user, _ := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthControllerManager)
+	user, _ := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthControllerManager)
 	if _, err := w.writesOf(user); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (w *world) startControllers(ctx context.Context, n int, c *report.Controlle
 	}
 	defer policies.Stop()
 	began := time.Now()
-	process, err := w.plane.StartControllerManager(ctx, controlplane.Component{Name: fmt.Sprintf("controllers-%d", n)})
+	process, err := w.plane.StartControllerManager(ctx, localplane.Component{Name: fmt.Sprintf("controllers-%d", n)})
 	if err != nil {
 		return err
 	}

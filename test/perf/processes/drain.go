@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/internal/auditlog"
 	"berth.dev/berth/test/perf/report"
 )
@@ -90,7 +90,7 @@ func (w *world) drain(ctx context.Context, p *peer, round int, d *report.Drain) 
 }
 
 // observe notes how fast pods are bound, and what that costs the scheduler.
-func (w *world) observe(ctx context.Context, p *peer, b *bindings, process *controlplane.Process, d *report.Drain) error {
+func (w *world) observe(ctx context.Context, p *peer, b *bindings, process *localplane.Process, d *report.Drain) error {
 	// The first pods come from a queue that was filled while the caches were, and find them cold.
 	first := max(p.skip, p.pods/20)
 	from, err := b.get(ctx, first)

@@ -13,7 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // Users that the schedulers are for the API server.
@@ -53,7 +53,7 @@ func (p *program) user() string {
 	if p.stock() {
 		return stockUser
 	}
-	user, _ := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthScheduler)
+	user, _ := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 	return user
 }
 
@@ -66,7 +66,7 @@ kind: KubeSchedulerConfiguration
 const qps, burst = 500, 1000
 
 // run starts the program. There is one scheduler at a time and no election, which would only delay it.
-func (w *world) run(ctx context.Context, p *program) (*controlplane.Process, error) {
+func (w *world) run(ctx context.Context, p *program) (*localplane.Process, error) {
 	w.started++
 	name := fmt.Sprintf("%s-%d", p.schedulerName(), w.started)
 	args := append([]string{"--leader-elect=false", "--v=0"}, p.args...)
@@ -75,7 +75,7 @@ func (w *world) run(ctx context.Context, p *program) (*controlplane.Process, err
 		if err != nil {
 			return nil, err
 		}
-		process, _, err := w.plane.StartScheduler(ctx, configuration, controlplane.Component{Name: name, Args: args, Env: p.env})
+		process, _, err := w.plane.StartScheduler(ctx, configuration, localplane.Component{Name: name, Args: args, Env: p.env})
 		return process, err
 	}
 	kubeconfig, err := w.plane.Kubeconfig(stockUser)
@@ -90,11 +90,11 @@ func (w *world) run(ctx context.Context, p *program) (*controlplane.Process, err
 	if err := os.WriteFile(path, configuration, 0o600); err != nil {
 		return nil, fmt.Errorf("writing the configuration of %s: %w", name, err)
 	}
-	port, err := controlplane.FreePort()
+	port, err := localplane.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := controlplane.FindBinDir()
+	binaries, err := localplane.FindBinDir()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
 )
@@ -36,9 +36,9 @@ func (w *world) createBoundWorkloads(ctx context.Context) error {
 		}
 	}
 	processes := w.plane.Processes()
-	i := slices.IndexFunc(processes, func(p *controlplane.Process) bool { return p.Name() == controlplane.ControllerManager })
+	i := slices.IndexFunc(processes, func(p *localplane.Process) bool { return p.Name() == localplane.ControllerManager })
 	if i < 0 {
-		return errors.New("no " + controlplane.ControllerManager + " is running")
+		return errors.New("no " + localplane.ControllerManager + " is running")
 	}
 	if err := processes[i].Stop(stopGrace); err != nil {
 		return err
@@ -68,7 +68,7 @@ func namespaceOf(i int) string { return "controllers-" + strconv.Itoa(i%namespac
 
 // schedulerClient returns a client that is berth-scheduler for the API server: nobody else may stamp pods.
 func (w *world) schedulerClient() (kubernetes.Interface, error) {
-	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, controlplane.BerthScheduler)
+	user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 	config, err := w.plane.UserConfig(user, groups...)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/internal/auditlog"
 )
 
@@ -39,7 +39,7 @@ const (
 type world struct {
 	Options
 	out    io.Writer
-	plane  *controlplane.ControlPlane
+	plane  *localplane.ControlPlane
 	client kubernetes.Interface
 	berth  versioned.Interface
 	log    *auditlog.Log
@@ -49,14 +49,14 @@ type world struct {
 
 func start(ctx context.Context, folder string, out io.Writer, o Options) (*world, error) {
 	w := &world{Options: o, out: out}
-	binaries, err := controlplane.FindBinDir()
+	binaries, err := localplane.FindBinDir()
 	if err != nil {
 		return nil, err
 	}
 	if w.log, err = auditlog.New(folder); err != nil {
 		return nil, err
 	}
-	w.plane, err = controlplane.Start(ctx, controlplane.Options{
+	w.plane, err = localplane.Start(ctx, localplane.Options{
 		BinDir: binaries, StateDir: filepath.Join(folder, "state"),
 		APIServerArgs:         append(w.log.Flags(), "--delete-collection-workers=16", "--feature-gates=DRAConsumableCapacity=true"),
 		ControllerManagerArgs: []string{"--controllers=resourceclaim-controller"},
@@ -81,14 +81,14 @@ func (w *world) install(ctx context.Context) (err error) {
 	if w.client, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	if err := controlplane.ApplyCRDs(ctx, w.plane.Config(), "manifests/crds"); err != nil {
+	if err := localplane.ApplyCRDs(ctx, w.plane.Config(), "manifests/crds"); err != nil {
 		return err
 	}
-	objects, err := controlplane.BuildKustomization("manifests/base")
+	objects, err := localplane.BuildKustomization("manifests/base")
 	if err != nil {
 		return err
 	}
-	return controlplane.ApplyObjects(ctx, w.plane.Config(), controlplane.WithoutWorkloads(objects))
+	return localplane.ApplyObjects(ctx, w.plane.Config(), localplane.WithoutWorkloads(objects))
 }
 
 // sayf tells how far the benchmark is.
@@ -98,7 +98,7 @@ func (w *world) sayf(format string, args ...any) {
 
 // await polls until the check returns nil, or a program has ended by itself.
 func (w *world) await(ctx context.Context, check func(context.Context) error) error {
-	return controlplane.Await(ctx, patience, w.plane.Exited(), check)
+	return localplane.Await(ctx, patience, w.plane.Exited(), check)
 }
 
 // parallel calls do with 0 to n-1, several at a time, and returns the first error.
@@ -145,7 +145,7 @@ func (w *world) createNodes(ctx context.Context, nodes, sites, pods int) error {
 	}
 	err := parallel(ctx, nodes, func(i int) error {
 		s := i % sites
-		node := controlplane.FakeNode("node-"+strconv.Itoa(i), map[string]string{siteLabel: siteName(s)}, nil)
+		node := localplane.FakeNode("node-"+strconv.Itoa(i), map[string]string{siteLabel: siteName(s)}, nil)
 		node.Annotations = nil // no kwok
 		inSite, index := (nodes-s+sites-1)/sites, i/sites
 		if here := units[s]*(index+1)/inSite - units[s]*index/inSite; here > 0 {
@@ -210,7 +210,7 @@ func (w *world) clear(ctx context.Context, namespace string) (err error) {
 		if err != nil {
 			return fmt.Errorf("clearing namespace %s: %w", namespace, err)
 		}
-		err = controlplane.Await(ctx, again, w.plane.Exited(), func(ctx context.Context) error { return w.isClear(ctx, namespace) })
+		err = localplane.Await(ctx, again, w.plane.Exited(), func(ctx context.Context) error { return w.isClear(ctx, namespace) })
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

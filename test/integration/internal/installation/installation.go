@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"berth.dev/berth/pkg/controlplane"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // Path returns a path below the root of the repository.
@@ -28,15 +28,15 @@ func Path(elements ...string) string {
 
 // Start starts a control plane without Berth. The clients are those of its administrator. Logs are kept in the folder that the
 // environment variable BERTH_TEST_LOGS names, if it does.
-func Start(ctx context.Context, changes ...func(*controlplane.Options)) (*controlplane.ControlPlane, kubernetes.Interface, versioned.Interface) {
+func Start(ctx context.Context, changes ...func(*localplane.Options)) (*localplane.ControlPlane, kubernetes.Interface, versioned.Interface) {
 	ginkgo.GinkgoHelper()
-	binDir, err := controlplane.FindBinDir()
+	binDir, err := localplane.FindBinDir()
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	options := controlplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")}
+	options := localplane.Options{BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS")}
 	for _, change := range changes {
 		change(&options)
 	}
-	plane, err := controlplane.Start(ctx, options)
+	plane, err := localplane.Start(ctx, options)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	client, err := kubernetes.NewForConfig(plane.Config())
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
@@ -46,7 +46,7 @@ func Start(ctx context.Context, changes ...func(*controlplane.Options)) (*contro
 }
 
 // Stop stops a control plane, nil included, after it has looked for panics in the logs of all programs.
-func Stop(plane *controlplane.ControlPlane) {
+func Stop(plane *localplane.ControlPlane) {
 	ginkgo.GinkgoHelper()
 	if plane == nil {
 		return // the start failed, and said why
@@ -66,9 +66,9 @@ func Stop(plane *controlplane.ControlPlane) {
 var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)
 
 // ConfigOf returns how a client speaks to the API server as one of Berth's ServiceAccounts.
-func ConfigOf(plane *controlplane.ControlPlane, serviceAccount string) *rest.Config {
+func ConfigOf(plane *localplane.ControlPlane, serviceAccount string) *rest.Config {
 	ginkgo.GinkgoHelper()
-	user, groups := controlplane.ServiceAccountIdentity(controlplane.BerthNamespace, serviceAccount)
+	user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, serviceAccount)
 	path, err := plane.Kubeconfig(user, groups...)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -77,21 +77,21 @@ func ConfigOf(plane *controlplane.ControlPlane, serviceAccount string) *rest.Con
 }
 
 // ApplyCRDs applies the definitions of Berth's kinds.
-func ApplyCRDs(ctx context.Context, plane *controlplane.ControlPlane) {
+func ApplyCRDs(ctx context.Context, plane *localplane.ControlPlane) {
 	ginkgo.GinkgoHelper()
-	gomega.Expect(controlplane.ApplyCRDs(ctx, plane.Config(), Path("manifests", "crds"))).To(gomega.Succeed())
+	gomega.Expect(localplane.ApplyCRDs(ctx, plane.Config(), Path("manifests", "crds"))).To(gomega.Succeed())
 }
 
 // ApplyBase applies all else in manifests/base but the Deployments, since no kubelet would run them.
-func ApplyBase(ctx context.Context, plane *controlplane.ControlPlane) {
+func ApplyBase(ctx context.Context, plane *localplane.ControlPlane) {
 	ginkgo.GinkgoHelper()
-	objects, err := controlplane.BuildKustomization(Path("manifests", "base"))
+	objects, err := localplane.BuildKustomization(Path("manifests", "base"))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	gomega.Expect(controlplane.ApplyObjects(ctx, plane.Config(), controlplane.WithoutWorkloads(objects))).To(gomega.Succeed())
+	gomega.Expect(localplane.ApplyObjects(ctx, plane.Config(), localplane.WithoutWorkloads(objects))).To(gomega.Succeed())
 }
 
 // Apply applies everything: the definitions, then the base.
-func Apply(ctx context.Context, plane *controlplane.ControlPlane) {
+func Apply(ctx context.Context, plane *localplane.ControlPlane) {
 	ginkgo.GinkgoHelper()
 	ApplyCRDs(ctx, plane)
 	ApplyBase(ctx, plane)

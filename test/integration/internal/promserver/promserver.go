@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 const (
@@ -83,7 +83,7 @@ func Start(ctx context.Context, t Test) *Server {
 
 // find returns the program that hack/install-prometheus.sh got, or else that of the machine.
 func find() (string, error) {
-	dir, err := controlplane.FindBinDir()
+	dir, err := localplane.FindBinDir()
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +104,7 @@ func (s *Server) run(ctx context.Context, t Test, program string) error {
 	}
 	exporter := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(exporter.Close)
-	port, err := controlplane.FreePort()
+	port, err := localplane.FreePort()
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Server) run(ctx context.Context, t Test, program string) error {
 		return err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	process, err := controlplane.StartProcess(ctx, controlplane.ProcessOptions{
+	process, err := localplane.StartProcess(ctx, localplane.ProcessOptions{
 		Name: "prometheus", Path: program, LogPath: filepath.Join(dir, "log"), Args: []string{
 			"--config.file=" + config, "--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.listen-address=" + address,
 			"--log.level=warn",
@@ -134,7 +134,7 @@ func (s *Server) run(ctx context.Context, t Test, program string) error {
 }
 
 // await waits until the server says that it is ready.
-func (s *Server) await(ctx context.Context, process *controlplane.Process) error {
+func (s *Server) await(ctx context.Context, process *localplane.Process) error {
 	exited := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -145,7 +145,7 @@ func (s *Server) await(ctx context.Context, process *controlplane.Process) error
 		case <-ctx.Done():
 		}
 	}()
-	return controlplane.Await(ctx, startTimeout, exited, func(ctx context.Context) error {
+	return localplane.Await(ctx, startTimeout, exited, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/-/ready", http.NoBody)
 		if err != nil {
 			return err

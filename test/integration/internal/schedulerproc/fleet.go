@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // Fleet are the schedulers of a suite that have a name and share the clusters, by their names. One that a spec ends otherwise than
@@ -16,7 +16,7 @@ import (
 type Fleet map[string]*Scheduler
 
 // Start starts a scheduler with a name and further flags.
-func (f Fleet) Start(ctx context.Context, plane *controlplane.ControlPlane, name string, args ...string) {
+func (f Fleet) Start(ctx context.Context, plane *localplane.ControlPlane, name string, args ...string) {
 	ginkgo.GinkgoHelper()
 	f[name] = Start(ctx, plane, Options{Name: Name + "-" + name, Args: append([]string{"--scheduler-name=" + name}, args...)})
 }

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"berth.dev/berth/pkg/controlplane"
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
@@ -42,8 +42,8 @@ var QuickElection = []string{
 
 // Scheduler is a running berth-scheduler.
 type Scheduler struct {
-	*controlplane.Process
-	plane   *controlplane.ControlPlane
+	*localplane.Process
+	plane   *localplane.ControlPlane
 	address string // where it serves its metrics
 }
 
@@ -58,12 +58,12 @@ type Options struct {
 }
 
 // Start starts a scheduler.
-func Start(ctx context.Context, plane *controlplane.ControlPlane, options Options) *Scheduler {
+func Start(ctx context.Context, plane *localplane.ControlPlane, options Options) *Scheduler {
 	ginkgo.GinkgoHelper()
 	if options.Configuration == nil {
 		options.Configuration = ShippedConfiguration()
 	}
-	process, address, err := plane.StartScheduler(ctx, options.Configuration, controlplane.Component{
+	process, address, err := plane.StartScheduler(ctx, options.Configuration, localplane.Component{
 		Name: options.Name, Args: append([]string{"--v=2"}, options.Args...),
 	})
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
@@ -108,7 +108,7 @@ func (s *Scheduler) EndAfterwards() *Scheduler {
 
 // Leader returns who holds the lease of unnamed schedulers, empty if nobody does.
 func Leader(ctx context.Context, client kubernetes.Interface) string {
-	lease, err := client.CoordinationV1().Leases(controlplane.BerthNamespace).Get(ctx, Name, metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(localplane.BerthNamespace).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}
