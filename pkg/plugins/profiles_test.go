@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/homescheduler"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // shipped are the configurations in manifests/.

@@ -25,8 +25,8 @@ import (
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugins"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // twoProfiles is the configuration of the tests with a second profile.

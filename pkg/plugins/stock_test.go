@@ -16,7 +16,7 @@ import (
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 	"pgregory.net/rapid"
 
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // verdict is what the plugins of a profile say about the nodes: the reasons of those that are rejected, and the scores of

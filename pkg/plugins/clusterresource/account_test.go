@@ -23,7 +23,7 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/clusterresource"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // stamped is a pod that Berth bound to the node and charged one unit of a pool.

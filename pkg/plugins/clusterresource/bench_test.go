@@ -16,7 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/clusterresource"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // bench is a scheduler at rest with everything that a benchmark of one extension point needs: a hundred racks, ten of which have

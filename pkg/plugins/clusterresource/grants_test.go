@@ -18,7 +18,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/clusterresource"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // sharing is two schedulers, a cluster of the first of them, and a ClusterResource of which the first was granted something.

@@ -14,7 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // mustParse makes a quantity.

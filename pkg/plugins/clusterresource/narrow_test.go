@@ -21,7 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/clusterresource"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // newRacks returns a scheduler with ten racks, a to j, of so many nodes each, and the objects.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth.dev/berth/pkg/plugins/feedinventory"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 func BenchmarkPreEnqueue(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/subscribed"
 	"berth.dev/berth/pkg/plugins/feedinventory"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 type change func(*berthv1alpha1.Subscription)

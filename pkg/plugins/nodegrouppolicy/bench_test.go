@@ -13,8 +13,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // bench is a scheduler at rest with everything that a benchmark of one extension point needs.

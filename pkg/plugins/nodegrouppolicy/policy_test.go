@@ -18,8 +18,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 func TestWhichPolicyPlacesAPod(t *testing.T) {

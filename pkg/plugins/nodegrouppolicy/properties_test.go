@@ -16,7 +16,7 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // sharesByName returns the share of each cluster that has one.

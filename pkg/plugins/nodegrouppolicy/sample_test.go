@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // newLargeSites returns a scheduler with the sites of beijingHangzhou, which have 150 nodes each, and a third one of three.

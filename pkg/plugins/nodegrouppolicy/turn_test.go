@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // cloneSetPod is a pod of a kind that Berth does not read, so that nobody knows how many replicas there are to be.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // An upstream plugin that does not sign pods switches batching off for all of them; so would ours.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // line is a scheduler with two replicas of nginx that have a place, one in each site, and three that wait, the oldest first.

@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/plugins/internal/owners"
-	"berth.dev/berth/pkg/plugins/internal/plugintest"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // world is an Owners over informers, and which pods it woke.
