@@ -13,7 +13,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -96,7 +95,7 @@ func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
 // counts says whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat
 // whatever the revision. Pods without an owner share the seats of the policy that placed them.
 func (q *question) counts(pod *corev1.Pod) bool {
-	if pod.Namespace != q.pod.Namespace || pod.Spec.NodeName == "" || !workloads.Lives(pod) {
+	if pod.Namespace != q.pod.Namespace || pod.Spec.NodeName == "" || !workload.Lives(pod) {
 		return false
 	}
 	mine, owned := workload.RevisionOf(q.pod)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,7 +60,7 @@ func (p *pass) decideNamespace(ctx context.Context, namespace string) error {
 			policies[i] = &list.Items[i]
 		}
 		index := policymatch.NewIndex(policies)
-		for _, o := range workloads.Observe(objects) {
+		for _, o := range workload.Observe(objects) {
 			p.decideWorkload(index, o, seated)
 		}
 	}

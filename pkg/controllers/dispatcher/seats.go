@@ -10,14 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
 // decideWorkload gives the waiting pods of a workload with a policy to the homes of the clusters that have free seats for them.
-func (p *pass) decideWorkload(index *policymatch.Index, o *workloads.Observed, seated map[types.UID]bool) {
+func (p *pass) decideWorkload(index *policymatch.Index, o *workload.Observed, seated map[types.UID]bool) {
 	if o.Pending(true) == 0 || !slices.Contains(p.SchedulerNames, o.Scheduler) {
 		return
 	}
@@ -57,7 +56,7 @@ func (p *pass) decideWorkload(index *policymatch.Index, o *workloads.Observed, s
 type share struct {
 	*pass
 	seats    *apportion.Order
-	observed *workloads.Observed
+	observed *workload.Observed
 	plan     *apportion.Plan // nil if the number of replicas is not known
 	held     []int64         // by cluster
 	free     map[string]int  // seats by home

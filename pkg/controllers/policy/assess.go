@@ -13,7 +13,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/controllers/trim"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -28,19 +27,19 @@ type inForce struct {
 	clusters   []*topology.Cluster
 	placements []*placement
 	// unserved are selected workloads whose pods use another scheduler, lost those that another policy places.
-	unserved []*workloads.Observed
+	unserved []*workload.Observed
 	lost     []loss
 }
 
 // loss is a workload that a policy selects and another one places.
 type loss struct {
-	workload *workloads.Observed
+	workload *workload.Observed
 	winner   string
 }
 
 // placement is a workload with the policy in force for it.
 type placement struct {
-	*workloads.Observed
+	*workload.Observed
 	// plan is nil if the number of replicas is not known, or the policy cannot be carried out.
 	plan *apportion.Plan
 	// bound are the replicas that count, pods what rebalance sees of them, and seats what they should hold, nil if that
@@ -77,7 +76,7 @@ func (a *assessor) clustersOf(order *apportion.Order) []*topology.Cluster {
 
 // assess counts the replicas of a workload where they are, and compares them with the shares. Pods that are known to have
 // been evicted do not count, whatever the cache says.
-func (a *assessor) assess(in *inForce, o *workloads.Observed, note *record) *placement {
+func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *placement {
 	p := &placement{Observed: o, pending: int32(o.Pending(false)), note: note}
 	for _, pod := range o.Bound() {
 		if !note.evicted(pod.UID) {
@@ -126,7 +125,7 @@ func (a *assessor) assess(in *inForce, o *workloads.Observed, note *record) *pla
 // indexes returns the completion indexes of the pods of an Indexed Job. They go beyond the number of pods that the Job
 // wants at a time, and its shares are those of the indexes at hand.
 func (p *placement) indexes() []int32 {
-	if p.Kind != workloads.KindJob {
+	if p.Kind != workload.KindJob {
 		return nil
 	}
 	var indexes []int32
@@ -161,7 +160,7 @@ func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod
 	node, _ := a.snapshot.Place(pod.Spec.NodeName)
 	given, stamped := stamp.Of(pod)
 	seen := rebalance.Pod{
-		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workloads.Ready(pod),
+		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod),
 		Cost: costOf(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
 	}
 	if index, named := in.order.Index(a.clusterOf(in, pod, given)); named {

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 )
 
 // maxNames bounds the names that one message lists.
@@ -153,9 +154,9 @@ func conflicted(in *inForce) metav1.Condition {
 	return condition
 }
 
-func name(o *workloads.Observed) string { return o.Kind + " " + o.Name }
+func name(o *workload.Observed) string { return o.Kind + " " + o.Name }
 
-func nameAll(list []*workloads.Observed) string {
+func nameAll(list []*workload.Observed) string {
 	names := make([]string, len(list))
 	for i, o := range list {
 		names[i] = name(o)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -106,7 +108,7 @@ func (p *pass) round(in *inForce, placed *placement) *rebalance.Round {
 		SinceRound:     p.now.Sub(placed.note.roundAt),
 	}
 	switch {
-	case placed.Kind == workloads.KindJob:
+	case placed.Kind == workload.KindJob:
 		round.Never = rebalance.JobPods
 	case !placed.ReplicasKnown:
 		round.Never = rebalance.UnknownWorkload

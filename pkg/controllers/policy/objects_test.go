@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/trim"
 	"berth.dev/berth/pkg/model/stamp"
 )
 
@@ -111,7 +112,7 @@ func newDeployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.
 		},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: replicas, UpdatedReplicas: replicas},
 	}
-	d.Annotations = map[string]string{trim.RevisionAnnotation: "1"}
+	d.Annotations = map[string]string{workload.RevisionAnnotation: "1"}
 	for _, change := range changes {
 		change(d)
 	}
@@ -127,7 +128,7 @@ func newReplicaSet(name, revision string, replicas int32) *appsv1.ReplicaSet {
 		},
 	}
 	rs.Labels = map[string]string{"app": "web"}
-	rs.Annotations = map[string]string{trim.RevisionAnnotation: revision}
+	rs.Annotations = map[string]string{workload.RevisionAnnotation: revision}
 	rs.OwnerReferences = []metav1.OwnerReference{owner("apps/v1", "Deployment", "web")}
 	return rs
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -75,12 +77,12 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
-	p.assign(policymatch.NewIndex(policies), workloads.Observe(objects))
+	p.assign(policymatch.NewIndex(policies), workload.Observe(objects))
 	return p, nil
 }
 
 // assign gives each workload to the policy in force for it, and tells the others that select it.
-func (p *pass) assign(index *policymatch.Index, observed []*workloads.Observed) {
+func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 	known := p.memory.namespace(p.namespace)
 	for _, o := range observed {
 		winner, claimants := match(index, o)
@@ -114,7 +116,7 @@ func (p *pass) assign(index *policymatch.Index, observed []*workloads.Observed) 
 // for by its annotation is not what a pod that Berth has bound carries there, so for pods without a template that can be
 // read the annotation counts only while the policy exists.
 func match(
-	index *policymatch.Index, o *workloads.Observed,
+	index *policymatch.Index, o *workload.Observed,
 ) (winner *berthv1alpha1.PropagationPolicy, claimants []*berthv1alpha1.PropagationPolicy) {
 	w := o.Selectable()
 	winner, _, err := index.Match(w, o.Request)

@@ -6,12 +6,12 @@ package policy
 import (
 	"maps"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
-	"berth.dev/berth/pkg/controllers/workloads"
 )
 
 // podChanges lets those updates of pods pass that a pass looks at: most are of the status and of no interest.
@@ -21,8 +21,8 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID ||
 				before.Spec.NodeName != after.Spec.NodeName ||
-				workloads.Lives(before) != workloads.Lives(after) ||
-				workloads.Ready(before) != workloads.Ready(after) ||
+				workload.Lives(before) != workload.Lives(after) ||
+				workload.Ready(before) != workload.Ready(after) ||
 				!before.Status.StartTime.Equal(after.Status.StartTime) ||
 				!maps.Equal(before.Annotations, after.Annotations) ||
 				!maps.Equal(before.Labels, after.Labels) ||

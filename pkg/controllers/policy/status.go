@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 )
 
 const (
@@ -40,7 +41,7 @@ func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
 		return cmp.Or(
 			cmp.Compare(b.misplaced, a.misplaced),
 			cmp.Compare(b.short(), a.short()),
-			workloads.Compare(a.Observed, b.Observed),
+			workload.Compare(a.Observed, b.Observed),
 		)
 	})
 	var list []berthv1alpha1.WorkloadPlacement

@@ -11,6 +11,8 @@ import (
 	"maps"
 	"strings"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -228,7 +230,7 @@ func emptyCopy(c *copied) *unstructured.Unstructured {
 }
 
 // notCopied are the annotations and labels that tell of the source and of nothing else.
-var notCopied = []string{trim.RevisionAnnotation, corev1.LastAppliedConfigAnnotation, berthv1alpha1.ApplicationLabel}
+var notCopied = []string{workload.RevisionAnnotation, corev1.LastAppliedConfigAnnotation, berthv1alpha1.ApplicationLabel}
 
 // desired returns the copy of a source. Its pods have a label more, by which the copies are told apart.
 func desired(source *unstructured.Unstructured, c *copied, owner *berthv1alpha1.Subscription) *unstructured.Unstructured {

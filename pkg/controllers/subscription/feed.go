@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +16,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscribed"
 )
@@ -23,7 +24,7 @@ import (
 type feed struct {
 	ref *berthv1alpha1.Feed
 	// observed is the workload, nil if it does not exist or is of a kind that is not read and has no pods.
-	observed *workloads.Observed
+	observed *workload.Observed
 	// wanted is the number of replicas, nil for what is copied whole.
 	wanted *int64
 	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
@@ -54,11 +55,11 @@ type feed struct {
 // object names an object regardless of its version.
 type object struct{ group, kind, name string }
 
-type observations map[object]*workloads.Observed
+type observations map[object]*workload.Observed
 
-func observe(objects *workloads.Objects) observations {
+func observe(objects *workload.Objects) observations {
 	known := observations{}
-	for _, o := range workloads.Observe(objects) {
+	for _, o := range workload.Observe(objects) {
 		known[object{groupOf(o.APIVersion), o.Kind, o.Name}] = o
 	}
 	return known
@@ -131,7 +132,7 @@ func (m *member) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) 
 		return // It is copied whole.
 	case f.observed != nil && f.observed.ReplicasKnown:
 		f.wanted = new(int64(f.observed.Replicas))
-	case f.ref.Kind == workloads.KindJob && isRead(f.ref) && m.admitted():
+	case f.ref.Kind == workload.KindJob && isRead(f.ref) && m.admitted():
 		f.wanted = new(int64(0)) // It has finished.
 	case isRead(f.ref):
 		f.unknown = "it does not exist, or has finished"
@@ -212,7 +213,7 @@ func (f *feed) count(snapshot *topology.Snapshot) {
 		if node == nil || !topology.Ready(node) {
 			f.stranded[pod.Spec.NodeName]++
 		}
-		if workloads.Ready(pod) {
+		if workload.Ready(pod) {
 			f.running++
 		}
 	}

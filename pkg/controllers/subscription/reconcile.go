@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
@@ -122,7 +124,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 
 // surroundings are the workloads of a namespace.
 type surroundings struct {
-	objects *workloads.Objects
+	objects *workload.Objects
 	known   observations
 	looks   map[object]string
 }

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/placement/subscribed"
 )
 
@@ -67,9 +68,9 @@ func notCopiedText(ref *berthv1alpha1.Feed) string {
 }
 
 // ready returns the number of ready pods of a workload.
-func ready(o *workloads.Observed) (n int64) {
+func ready(o *workload.Observed) (n int64) {
 	for _, pod := range o.Pods {
-		if workloads.Ready(pod) {
+		if workload.Ready(pod) {
 			n++
 		}
 	}
@@ -113,7 +114,7 @@ func sourceLabel(name string) string {
 }
 
 // existing returns the copies of a Subscription that are known to exist, also those whose owner somebody has removed.
-func existing(objects *workloads.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {
+func existing(objects *workload.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {
 	found := map[object]client.Object{}
 	add := func(kind string, o client.Object, selector *metav1.LabelSelector) {
 		if owner := metav1.GetControllerOfNoCopy(o); o.GetNamespace() == s.Namespace && servedBy(selector) != "" &&
@@ -150,7 +151,7 @@ func clusterOf(o client.Object) string {
 }
 
 // looks returns what can be seen of the workloads of which there can be copies.
-func looks(objects *workloads.Objects) map[object]string {
+func looks(objects *workload.Objects) map[object]string {
 	found := map[object]string{}
 	for i := range objects.Deployments {
 		found[object{appsv1.GroupName, "Deployment", objects.Deployments[i].Name}] = lookOf(&objects.Deployments[i])

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +33,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/workloads"
 )
 
 // Name of the controller in logs and metrics.
@@ -186,7 +187,7 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName ||
-				workloads.Lives(before) != workloads.Lives(after) || workloads.Ready(before) != workloads.Ready(after)
+				workload.Lives(before) != workload.Lives(after) || workload.Ready(before) != workload.Ready(after)
 		},
 	}
 }

@@ -21,15 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (
 	// SafeToEvictAnnotation with the value "false" protects a pod; it is cluster-autoscaler's.
 	SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-
-	// RevisionAnnotation is the number by which the deployment controller tells the revisions of a Deployment apart, on
-	// the Deployment and on its ReplicaSets.
-	RevisionAnnotation = "deployment.kubernetes.io/revision"
 
 	// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or StatefulSet, of which the
 	// cache does not have the text, but for those that other controllers and kubectl keep there.
@@ -156,13 +153,13 @@ func Node(node *corev1.Node) {
 
 func deployment(d *appsv1.Deployment) {
 	digest(&d.ObjectMeta)
-	meta(&d.ObjectMeta, RevisionAnnotation, AnnotationsDigest)
+	meta(&d.ObjectMeta, workload.RevisionAnnotation, AnnotationsDigest)
 	template(&d.Spec.Template)
 	d.Status.Conditions = nil
 }
 
 func replicaSet(rs *appsv1.ReplicaSet) {
-	meta(&rs.ObjectMeta, RevisionAnnotation)
+	meta(&rs.ObjectMeta, workload.RevisionAnnotation)
 	template(&rs.Spec.Template)
 	rs.Status.Conditions = nil
 }
@@ -208,7 +205,7 @@ func digest(m *metav1.ObjectMeta) {
 	hash := fnv.New64a()
 	counted := false
 	for _, key := range slices.Sorted(maps.Keys(m.Annotations)) {
-		if key == RevisionAnnotation || key == corev1.LastAppliedConfigAnnotation || key == AnnotationsDigest {
+		if key == workload.RevisionAnnotation || key == corev1.LastAppliedConfigAnnotation || key == AnnotationsDigest {
 			continue
 		}
 		fmt.Fprintf(hash, "%q=%q,", key, m.Annotations[key])

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"testing"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -169,7 +171,7 @@ func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "p"}},
 		Spec:       corev1.PodSpec{SchedulerName: "s"},
 	}
-	revision := metav1.ObjectMeta{Annotations: map[string]string{trim.RevisionAnnotation: "3", "x": "y"}}
+	revision := metav1.ObjectMeta{Annotations: map[string]string{workload.RevisionAnnotation: "3", "x": "y"}}
 	copies := func() corev1.PodTemplateSpec { return *template.DeepCopy() }
 	rcTemplate := copies()
 	deployment := trimmed(t, &appsv1.Deployment{ObjectMeta: *revision.DeepCopy(), Spec: appsv1.DeploymentSpec{Template: copies()}})
@@ -187,7 +189,7 @@ func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 	}
 	delete(deployment.Annotations, trim.AnnotationsDigest)
 	for kind, got := range map[string]map[string]string{"Deployment": deployment.Annotations, "ReplicaSet": replicaSet.Annotations} {
-		if diff := cmp.Diff(map[string]string{trim.RevisionAnnotation: "3"}, got); diff != "" {
+		if diff := cmp.Diff(map[string]string{workload.RevisionAnnotation: "3"}, got); diff != "" {
 			t.Errorf("annotations of the %s mismatch (-want +got):\n%s", kind, diff)
 		}
 	}
@@ -211,7 +213,7 @@ func TestDigestTellsOfChangesOfAnnotations(t *testing.T) {
 		"another value":                  {annotations: map[string]string{"team": "bank"}},
 		"one more":                       {annotations: map[string]string{"team": "shop", "tier": "1"}},
 		"what stands in key and value":   {annotations: map[string]string{"team=shop": ""}},
-		"the number of another revision": {annotations: map[string]string{"team": "shop", trim.RevisionAnnotation: "2"}, wantSame: true},
+		"the number of another revision": {annotations: map[string]string{"team": "shop", workload.RevisionAnnotation: "2"}, wantSame: true},
 		"what kubectl keeps there": {
 			annotations: map[string]string{"team": "shop", corev1.LastAppliedConfigAnnotation: "{}"}, wantSame: true,
 		},

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"testing"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,13 +22,13 @@ import (
 )
 
 // everyKind is a workload of each kind that can be read, with one pod.
-func everyKind() *workloads.Objects {
+func everyKind() *workload.Objects {
 	rs := ownedBy("apps/v1", "ReplicaSet", "rs1")
 	rc := corev1.ReplicationController{
 		ObjectMeta: meta("rc", nil),
 		Spec:       corev1.ReplicationControllerSpec{Replicas: new(int32(1)), Selector: selector.MatchLabels},
 	}
-	return &workloads.Objects{
+	return &workload.Objects{
 		Deployments: []appsv1.Deployment{deployment("web", "1", 1)},
 		ReplicaSets: []appsv1.ReplicaSet{
 			replicaSet("rs1", ownedBy("apps/v1", "Deployment", "web"), "1", 1), replicaSet("own", nil, "", 1),
@@ -41,7 +43,7 @@ func everyKind() *workloads.Objects {
 	}
 }
 
-func clientOf(objects *workloads.Objects, funcs interceptor.Funcs) client.Client {
+func clientOf(objects *workload.Objects, funcs interceptor.Funcs) client.Client {
 	b := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithInterceptorFuncs(funcs)
 	b.WithLists(
 		&appsv1.DeploymentList{Items: objects.Deployments}, &appsv1.ReplicaSetList{Items: objects.ReplicaSets},
@@ -58,7 +60,7 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observed := workloads.Observe(cached)
+	observed := workload.Observe(cached)
 	if len(observed) != 5 {
 		t.Fatalf("%d workloads, want one of each kind", len(observed))
 	}
@@ -75,8 +77,8 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 }
 
 func TestLiveOfWhatIsGone(t *testing.T) {
-	for _, o := range workloads.Observe(everyKind()) {
-		live, err := workloads.Live(t.Context(), clientOf(&workloads.Objects{}, interceptor.Funcs{}), o)
+	for _, o := range workload.Observe(everyKind()) {
+		live, err := workloads.Live(t.Context(), clientOf(&workload.Objects{}, interceptor.Funcs{}), o)
 		if live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
 		}
@@ -84,7 +86,7 @@ func TestLiveOfWhatIsGone(t *testing.T) {
 }
 
 func TestLiveOfAnotherObjectOfTheSameName(t *testing.T) {
-	for _, o := range workloads.Observe(everyKind()) {
+	for _, o := range workload.Observe(everyKind()) {
 		o.UID = "before"
 		if live, err := workloads.Live(t.Context(), clientOf(everyKind(), interceptor.Funcs{}), o); live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
@@ -94,7 +96,7 @@ func TestLiveOfAnotherObjectOfTheSameName(t *testing.T) {
 
 func TestLiveSeesASecondRevisionOfAForeignOwner(t *testing.T) {
 	objects := everyKind()
-	cached := workloads.Observe(objects)
+	cached := workload.Observe(objects)
 	// The revisions of such an owner have selectors of their own.
 	second := replicaSet("second", ownedBy("argoproj.io/v1alpha1", "Rollout", "ro"), "", 1)
 	second.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"hash": "2"}}
@@ -112,8 +114,8 @@ func TestLiveSeesASecondRevisionOfAForeignOwner(t *testing.T) {
 }
 
 func TestLiveOfAKindThatIsNotRead(t *testing.T) {
-	objects := &workloads.Objects{Pods: []corev1.Pod{pod("bare", nil)}}
-	if live, err := workloads.Live(t.Context(), clientOf(objects, interceptor.Funcs{}), workloads.Observe(objects)[0]); err == nil {
+	objects := &workload.Objects{Pods: []corev1.Pod{pod("bare", nil)}}
+	if live, err := workloads.Live(t.Context(), clientOf(objects, interceptor.Funcs{}), workload.Observe(objects)[0]); err == nil {
 		t.Errorf("Live() = %v, want an error", live)
 	}
 }
@@ -131,7 +133,7 @@ func TestFailuresAreReturned(t *testing.T) {
 	if _, err := workloads.List(t.Context(), api, namespace); !errors.Is(err, broken) {
 		t.Errorf("List() = %v, want %v", err, broken)
 	}
-	for _, o := range workloads.Observe(everyKind()) {
+	for _, o := range workload.Observe(everyKind()) {
 		if live, err := workloads.Live(t.Context(), api, o); !errors.Is(err, broken) {
 			t.Errorf("Live(%s %s) = %v, %v, want %v", o.Kind, o.Name, live, err, broken)
 		}

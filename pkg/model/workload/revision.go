@@ -14,6 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// RevisionAnnotation is the number by which the deployment controller tells the revisions of a Deployment apart, on
+// the Deployment and on its ReplicaSets.
+const RevisionAnnotation = "deployment.kubernetes.io/revision"
+
 // rolloutsPodTemplateHash is the label by which Argo Rollouts tells revisions apart.
 const rolloutsPodTemplateHash = "rollouts-pod-template-hash"
 

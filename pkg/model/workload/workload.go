@@ -72,7 +72,7 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	}
 	switch groupKind(ref) {
 	case "apps/ReplicaSet":
-		return ofReplicaSet(pod.Namespace, ref, source)
+		return throughReplicaSet(pod.Namespace, ref, source)
 	case "apps/StatefulSet":
 		set, err := source.StatefulSet(pod.Namespace, ref.Name)
 		if err := check(ref, pod.Namespace, set, err); err != nil {
@@ -96,9 +96,9 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	}
 }
 
-// ofReplicaSet follows a ReplicaSet to its Deployment. A ReplicaSet that a controller of another kind owns, an Argo
+// throughReplicaSet follows a ReplicaSet to its Deployment. A ReplicaSet that a controller of another kind owns, an Argo
 // Rollout for instance, belongs to that object, and the number of replicas is the ReplicaSet's own.
-func ofReplicaSet(namespace string, ref *metav1.OwnerReference, source Source) (Workload, error) {
+func throughReplicaSet(namespace string, ref *metav1.OwnerReference, source Source) (Workload, error) {
 	set, err := source.ReplicaSet(namespace, ref.Name)
 	if err := check(ref, namespace, set, err); err != nil {
 		return Workload{}, err

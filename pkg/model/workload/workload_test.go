@@ -62,7 +62,7 @@ func (s source) ReplicationController(namespace, name string) (*corev1.Replicati
 func uid(name string) types.UID { return types.UID("uid-" + name) }
 
 // meta is the metadata of an object whose UID is "uid-NAME".
-func meta(name string, owners ...metav1.OwnerReference) metav1.ObjectMeta {
+func metaOf(name string, owners ...metav1.OwnerReference) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: "default", Name: name, UID: uid(name), Labels: map[string]string{"of": name}, OwnerReferences: owners,
 	}
@@ -74,26 +74,26 @@ func ref(apiVersion, kind, name string) metav1.OwnerReference {
 }
 
 func podOf(owners ...metav1.OwnerReference) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: meta("pod", owners...)}
+	return &corev1.Pod{ObjectMeta: metaOf("pod", owners...)}
 }
 
 func TestOf(t *testing.T) {
 	known := source{objects: map[string]metav1.Object{
-		"Deployment default/web": &appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](7)}},
-		"Deployment default/one": &appsv1.Deployment{ObjectMeta: meta("one")},
+		"Deployment default/web": &appsv1.Deployment{ObjectMeta: metaOf("web"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](7)}},
+		"Deployment default/one": &appsv1.Deployment{ObjectMeta: metaOf("one")},
 		"ReplicaSet default/web-v1": &appsv1.ReplicaSet{
-			ObjectMeta: meta("web-v1", ref("apps/v1", "Deployment", "web")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
+			ObjectMeta: metaOf("web-v1", ref("apps/v1", "Deployment", "web")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
 		},
-		"ReplicaSet default/one-v1":  &appsv1.ReplicaSet{ObjectMeta: meta("one-v1", ref("apps/v1", "Deployment", "one"))},
-		"ReplicaSet default/lost-v1": &appsv1.ReplicaSet{ObjectMeta: meta("lost-v1", ref("apps/v1", "Deployment", "lost"))},
-		"ReplicaSet default/alone":   &appsv1.ReplicaSet{ObjectMeta: meta("alone"), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)}},
+		"ReplicaSet default/one-v1":  &appsv1.ReplicaSet{ObjectMeta: metaOf("one-v1", ref("apps/v1", "Deployment", "one"))},
+		"ReplicaSet default/lost-v1": &appsv1.ReplicaSet{ObjectMeta: metaOf("lost-v1", ref("apps/v1", "Deployment", "lost"))},
+		"ReplicaSet default/alone":   &appsv1.ReplicaSet{ObjectMeta: metaOf("alone"), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)}},
 		"ReplicaSet default/canary": &appsv1.ReplicaSet{
-			ObjectMeta: meta("canary", ref("argoproj.io/v1alpha1", "Rollout", "rollout")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
+			ObjectMeta: metaOf("canary", ref("argoproj.io/v1alpha1", "Rollout", "rollout")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
 		},
-		"StatefulSet default/db": &appsv1.StatefulSet{ObjectMeta: meta("db"), Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](4)}},
-		"Job default/train":      &batchv1.Job{ObjectMeta: meta("train"), Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}},
+		"StatefulSet default/db": &appsv1.StatefulSet{ObjectMeta: metaOf("db"), Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](4)}},
+		"Job default/train":      &batchv1.Job{ObjectMeta: metaOf("train"), Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](5)}},
 		"ReplicationController default/old": &corev1.ReplicationController{
-			ObjectMeta: meta("old"), Spec: corev1.ReplicationControllerSpec{Replicas: ptr.To[int32](-2)},
+			ObjectMeta: metaOf("old"), Spec: corev1.ReplicationControllerSpec{Replicas: ptr.To[int32](-2)},
 		},
 	}}
 	other := ref("apps/v1", "StatefulSet", "db")

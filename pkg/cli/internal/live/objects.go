@@ -14,14 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/workload"
 )
 
 // Objects are the objects of one namespace, or of all, with the nodes and Clusters. They are only read. As a
 // workload.Source they know the owners that were read.
 type Objects struct {
-	workloads.Objects
+	workload.Objects
 	Policies []berthv1alpha1.PropagationPolicy
 	Clusters []berthv1alpha1.Cluster
 	Nodes    []corev1.Node

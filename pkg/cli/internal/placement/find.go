@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"strings"
 
+	"berth.dev/berth/pkg/model/workload"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 )
 
 // Placed returns the workloads that a policy places, by namespace, kind and name; and how many others a policy selects
@@ -35,7 +36,7 @@ func (s *State) Placed() (placed []Workload, unserved int) {
 }
 
 // missingPolicy is a workload whose pods ask for a policy that does not exist.
-func (s *State) missingPolicy(o *workloads.Observed) Workload {
+func (s *State) missingPolicy(o *workload.Observed) Workload {
 	w := reference(o)
 	w.Policy, w.Pending, w.Clusters = o.Request, o.Pending(false), s.count(o).rest()
 	w.Notes = []string{fmt.Sprintf("the pods ask for policy %q, which does not exist, so they wait", o.Request)}
@@ -87,7 +88,7 @@ func (n Name) String() string {
 	}
 }
 
-func (n Name) matches(o *workloads.Observed) bool {
+func (n Name) matches(o *workload.Observed) bool {
 	kind := strings.ToLower(o.Kind)
 	group, _, grouped := strings.Cut(o.APIVersion, "/")
 	if !grouped {
@@ -125,7 +126,7 @@ func (s *State) Find(namespace string, name Name) ([]Workload, error) {
 }
 
 // reasonNotPlaced says why Berth does not place a workload, empty if it does.
-func (s *State) reasonNotPlaced(o *workloads.Observed, policy *berthv1alpha1.PropagationPolicy, err error) string {
+func (s *State) reasonNotPlaced(o *workload.Observed, policy *berthv1alpha1.PropagationPolicy, err error) string {
 	switch {
 	case err == nil && policy == nil && o.Request == berthv1alpha1.PolicyNone:
 		return fmt.Sprintf("its pods carry the annotation %s: %s", berthv1alpha1.PolicyAnnotation, berthv1alpha1.PolicyNone)

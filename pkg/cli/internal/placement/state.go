@@ -15,7 +15,6 @@ import (
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
@@ -70,9 +69,9 @@ func (s *State) Match(w *workload.Workload, request string) (*berthv1alpha1.Prop
 }
 
 // observe returns all workloads, by namespace, kind and name.
-func (s *State) observe() []*workloads.Observed {
-	observed := workloads.Observe(&s.Objects.Objects)
-	slices.SortStableFunc(observed, func(a, b *workloads.Observed) int {
+func (s *State) observe() []*workload.Observed {
+	observed := workload.Observe(&s.Objects.Objects)
+	slices.SortStableFunc(observed, func(a, b *workload.Observed) int {
 		switch {
 		case a.Namespace < b.Namespace:
 			return -1
@@ -88,7 +87,7 @@ func (s *State) observe() []*workloads.Observed {
 // inForce returns the policy in force for a workload. A pod that Berth has bound carries the name of its policy in the
 // annotation by which users ask for one; so for workloads without a template to read it counts only while the policy
 // exists.
-func (s *State) inForce(o *workloads.Observed) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
+func (s *State) inForce(o *workload.Observed) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
 	policy, by, err := s.Match(&o.Workload, o.Request)
 	if err != nil && !o.ReplicasKnown {
 		return s.Match(&o.Workload, "")

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -66,7 +65,7 @@ func (w *Workload) Title() string { return Title(w.Ref.Kind, w.Ref.Name) }
 func Title(kind, name string) string { return strings.ToLower(kind) + "/" + name }
 
 // assess counts the replicas of a workload where they are, and compares them with the shares.
-func (s *State) assess(o *workloads.Observed, policy *berthv1alpha1.PropagationPolicy) Workload {
+func (s *State) assess(o *workload.Observed, policy *berthv1alpha1.PropagationPolicy) Workload {
 	w := reference(o)
 	w.Policy = policy.Name
 	w.Pending = o.Pending(false)
@@ -104,7 +103,7 @@ func (s *State) assess(o *workloads.Observed, policy *berthv1alpha1.PropagationP
 	return w
 }
 
-func reference(o *workloads.Observed) Workload {
+func reference(o *workload.Observed) Workload {
 	w := Workload{
 		Namespace: o.Namespace,
 		Ref:       berthv1alpha1.WorkloadReference{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name},
@@ -131,7 +130,7 @@ func (s *State) clusterNotes(policy string, order *apportion.Order) []string {
 }
 
 // replicas is what package rebalance sees of the bound replicas.
-func (s *State) replicas(o *workloads.Observed, order *apportion.Order) []rebalance.Pod {
+func (s *State) replicas(o *workload.Observed, order *apportion.Order) []rebalance.Pod {
 	bound := o.Bound()
 	pods := make([]rebalance.Pod, len(bound))
 	for i, pod := range bound {
@@ -153,7 +152,7 @@ type tally struct {
 	used     map[string]map[string]bool
 }
 
-func (s *State) count(o *workloads.Observed) *tally {
+func (s *State) count(o *workload.Observed) *tally {
 	t := &tally{state: s, clusters: map[string]*Cluster{}, used: map[string]map[string]bool{}}
 	current := o.Bound()
 	for _, pod := range current {

@@ -1,9 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workloads gathers the workloads of a namespace with their pods: what exists, how many replicas are wanted, which
-// revision counts, and which of its pods are bound or pending.
-package workloads
+package workload
 
 import (
 	"slices"
@@ -15,12 +13,11 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/model/workload"
 )
 
 // Observed is a workload with its pods. It holds shared objects and must not be changed.
 type Observed struct {
-	workload.Workload
+	Workload
 	// Generation of the workload object; 0 for kinds that are not read.
 	Generation int64
 	// Request is the value of the policy annotation of the pods: a policy's name, PolicyNone or empty.
@@ -30,7 +27,7 @@ type Observed struct {
 	// Selector selects the pods of the workload; nil for kinds that are not read.
 	Selector labels.Selector
 	// Revision is the revision that counts, the newest one.
-	Revision workload.Revision
+	Revision Revision
 	// Settled is true if the controller of the workload has seen the latest change and rolls nothing out. Old pods may
 	// still be there; see RolloutFinished.
 	Settled bool
@@ -45,6 +42,9 @@ type Observed struct {
 	foreign  *appsv1.ReplicaSet
 	youngest *corev1.Pod
 }
+
+// Foreign reports whether the workload is of a kind that is not read and was made out from its ReplicaSets.
+func (o *Observed) Foreign() bool { return o.foreign != nil }
 
 // Bound returns the pods of the newest revision that are bound to a node. They are the replicas that count.
 func (o *Observed) Bound() []*corev1.Pod {
@@ -74,7 +74,7 @@ func (o *Observed) RolloutFinished() bool {
 }
 
 func (o *Observed) counts(pod *corev1.Pod) bool {
-	revision, _ := workload.RevisionOf(pod)
+	revision, _ := RevisionOf(pod)
 	return revision == o.Revision
 }
 
@@ -91,7 +91,7 @@ func (o *Observed) Asks(schedulers []string) bool {
 
 // Lives says whether a pod is neither terminating nor finished.
 func Lives(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && !workload.Finished(pod)
+	return pod.DeletionTimestamp == nil && !Finished(pod)
 }
 
 // Ready says whether the condition Ready of a pod is true.

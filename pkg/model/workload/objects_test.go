@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads_test
+package workload_test
 
 import (
 	"time"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/trim"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const namespace = "ns"
@@ -51,7 +51,7 @@ func deployment(name, revision string, replicas int32, changes ...func(*appsv1.D
 		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template()},
 		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: replicas, UpdatedReplicas: replicas},
 	}
-	d.Annotations[trim.RevisionAnnotation] = revision
+	d.Annotations[workload.RevisionAnnotation] = revision
 	for _, change := range changes {
 		change(&d)
 	}
@@ -65,7 +65,7 @@ func replicaSet(name string, owner *metav1.OwnerReference, revision string, repl
 		Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: template()},
 		Status:     appsv1.ReplicaSetStatus{ObservedGeneration: 1},
 	}
-	rs.Annotations[trim.RevisionAnnotation] = revision
+	rs.Annotations[workload.RevisionAnnotation] = revision
 	return rs
 }
 

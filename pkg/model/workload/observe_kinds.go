@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads
+package workload
 
 import (
 	"strconv"
@@ -12,9 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"berth.dev/berth/pkg/controllers/trim"
-	"berth.dev/berth/pkg/model/workload"
 )
 
 // KindJob is the kind of Jobs, whose pods are never evicted.
@@ -44,7 +41,7 @@ func ofDeployment(d *appsv1.Deployment) *Observed {
 // the Deployment follows in a write of its own: until it does, the rollout is not settled.
 func addRevision(o *Observed, rs *appsv1.ReplicaSet) {
 	if revision := revisionNumber(rs.Annotations); o.Revision.Owner == "" || revision > o.newest {
-		o.Revision, o.newest = workload.Revision{Owner: rs.UID}, revision
+		o.Revision, o.newest = Revision{Owner: rs.UID}, revision
 	}
 }
 
@@ -52,7 +49,7 @@ func addRevision(o *Observed, rs *appsv1.ReplicaSet) {
 const noRevision = -1
 
 func revisionNumber(annotations map[string]string) int64 {
-	n, err := strconv.ParseInt(annotations[trim.RevisionAnnotation], 10, 64)
+	n, err := strconv.ParseInt(annotations[RevisionAnnotation], 10, 64)
 	if err != nil {
 		return noRevision
 	}
@@ -100,7 +97,7 @@ func ofStatefulSet(set *appsv1.StatefulSet) *Observed {
 	o.Replicas = replicasOf(set.Spec.Replicas)
 	o.Selector = selectorOf(set.Spec.Selector)
 	o.Settled = set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision == set.Status.CurrentRevision
-	o.Revision = workload.Revision{Owner: set.UID, Hash: set.Status.UpdateRevision}
+	o.Revision = Revision{Owner: set.UID, Hash: set.Status.UpdateRevision}
 	if set.Spec.Ordinals != nil {
 		o.OrdinalStart = set.Spec.Ordinals.Start
 	}
@@ -109,7 +106,7 @@ func ofStatefulSet(set *appsv1.StatefulSet) *Observed {
 
 func ofJob(job *batchv1.Job) *Observed {
 	o := ofTemplate(KindJob, batchv1.SchemeGroupVersion.String(), &job.ObjectMeta, &job.Spec.Template)
-	o.Replicas = workload.JobReplicas(job)
+	o.Replicas = JobReplicas(job)
 	o.Selector = selectorOf(job.Spec.Selector)
 	o.Settled = true
 	o.Revision.Owner = job.UID
@@ -131,7 +128,7 @@ func ofReplicationController(rc *corev1.ReplicationController) *Observed {
 
 func ofTemplate(kind, apiVersion string, meta *metav1.ObjectMeta, template *corev1.PodTemplateSpec) *Observed {
 	return &Observed{
-		Workload: workload.Workload{
+		Workload: Workload{
 			APIVersion: apiVersion, Kind: kind, Namespace: meta.Namespace, Name: meta.Name, UID: meta.UID,
 			Labels: meta.Labels, ReplicasKnown: true,
 		},
@@ -144,7 +141,7 @@ func ofTemplate(kind, apiVersion string, meta *metav1.ObjectMeta, template *core
 // ofBarePod is a pod without a controller: it is its own workload.
 func ofBarePod(pod *corev1.Pod) *Observed {
 	return &Observed{
-		Workload: workload.Workload{
+		Workload: Workload{
 			APIVersion: "v1", Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 		},
 		Request: requestOf(pod.Annotations), Scheduler: pod.Spec.SchedulerName, Settled: true, Pods: []*corev1.Pod{pod},
@@ -153,7 +150,7 @@ func ofBarePod(pod *corev1.Pod) *Observed {
 
 // ofUnreadOwner is a workload of a kind that Berth does not read.
 func ofUnreadOwner(ref *metav1.OwnerReference, pod *corev1.Pod) *Observed {
-	return &Observed{Workload: workload.Workload{
+	return &Observed{Workload: Workload{
 		APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: pod.Namespace, Name: ref.Name, UID: ref.UID,
 	}}
 }

@@ -1,11 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads
+package workload
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,9 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"berth.dev/berth/pkg/model/workload"
 )
 
 // Objects are the objects of one namespace. They are only read.
@@ -26,27 +21,6 @@ type Objects struct {
 	Jobs                   []batchv1.Job
 	ReplicationControllers []corev1.ReplicationController
 	Pods                   []corev1.Pod
-}
-
-// List reads the objects of a namespace from a cache, without copying them.
-func List(ctx context.Context, reader client.Reader, namespace string) (*Objects, error) {
-	var (
-		deployments  appsv1.DeploymentList
-		replicaSets  appsv1.ReplicaSetList
-		statefulSets appsv1.StatefulSetList
-		jobs         batchv1.JobList
-		controllers  corev1.ReplicationControllerList
-		pods         corev1.PodList
-	)
-	for _, list := range []client.ObjectList{&deployments, &replicaSets, &statefulSets, &jobs, &controllers, &pods} {
-		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("listing %T of namespace %s: %w", list, namespace, err)
-		}
-	}
-	return &Objects{
-		Deployments: deployments.Items, ReplicaSets: replicaSets.Items, StatefulSets: statefulSets.Items,
-		Jobs: jobs.Items, ReplicationControllers: controllers.Items, Pods: pods.Items,
-	}, nil
 }
 
 // Observe returns the workloads that the objects make up, in the order of Compare. Each pod is looked at once, however
@@ -154,6 +128,6 @@ func lookAtPod(o *Observed, pod *corev1.Pod) {
 		return
 	}
 	o.youngest = pod
-	o.Revision, _ = workload.RevisionOf(pod)
+	o.Revision, _ = RevisionOf(pod)
 	o.Request, o.Scheduler = requestOf(pod.Annotations), pod.Spec.SchedulerName
 }

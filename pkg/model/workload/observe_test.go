@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads_test
+package workload_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // seen is what a test compares of a workload.
@@ -28,9 +28,9 @@ type seen struct {
 	Finished            bool
 }
 
-func look(objects *workloads.Objects) []seen {
+func look(objects *workload.Objects) []seen {
 	var all []seen
-	for _, o := range workloads.Observe(objects) {
+	for _, o := range workload.Observe(objects) {
 		s := seen{
 			Name: o.Kind + " " + o.Name, Replicas: o.Replicas, Known: o.ReplicasKnown,
 			Pending: o.Pending(false), AllPending: o.Pending(true), Finished: o.RolloutFinished(),
@@ -44,7 +44,7 @@ func look(objects *workloads.Objects) []seen {
 }
 
 type observeCase struct {
-	objects workloads.Objects
+	objects workload.Objects
 	want    []seen
 }
 
@@ -64,7 +64,7 @@ func TestObserveDeployment(t *testing.T) {
 	rs := func(name string) *metav1.OwnerReference { return ownedBy("apps/v1", "ReplicaSet", name) }
 	runObserve(t, map[string]observeCase{
 		"one revision": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "1", 3)},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 3)},
 				Pods: []corev1.Pod{
@@ -75,7 +75,7 @@ func TestObserveDeployment(t *testing.T) {
 			want: []seen{{Name: "Deployment web", Replicas: 3, Known: true, Bound: []string{"a"}, Pending: 1, AllPending: 1, Finished: true}},
 		},
 		"the revision with the highest number counts, compared as numbers": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "10", 2)},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs9", d, "9", 1), replicaSet("rs10", d, "10", 1)},
 				Pods:        []corev1.Pod{pod("old", rs("rs9")), pod("new", rs("rs10")), pod("waits", rs("rs9"), pending)},
@@ -83,7 +83,7 @@ func TestObserveDeployment(t *testing.T) {
 			want: []seen{{Name: "Deployment web", Replicas: 2, Known: true, Bound: []string{"new"}, AllPending: 1}},
 		},
 		"a terminating pod of the old revision does not keep the rollout from being finished": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 0), replicaSet("rs2", d, "2", 1)},
 				Pods:        []corev1.Pod{pod("old", rs("rs1"), terminating), pod("new", rs("rs2"))},
@@ -91,14 +91,14 @@ func TestObserveDeployment(t *testing.T) {
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Bound: []string{"new"}, Finished: true}},
 		},
 		"a change that the controller has not seen": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Generation = 2 })},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"paused with a new template of which there are no pods": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) {
 					d.Spec.Paused, d.Status.UpdatedReplicas = true, 0
 				})},
@@ -107,19 +107,19 @@ func TestObserveDeployment(t *testing.T) {
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"the ReplicaSet of the new revision is not known yet": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"a ReplicaSet of a Deployment that is not known is nothing yet": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
 			},
 		},
 		"absent replicas are one": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil })},
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
 			},
@@ -139,54 +139,54 @@ func TestObserveOtherOwners(t *testing.T) {
 	}
 	runObserve(t, map[string]observeCase{
 		"a ReplicaSet of its own": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", nil, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
 			},
 			want: []seen{{Name: "ReplicaSet rs", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a ReplicaSet that a controller of another kind owns": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", rollout, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"two such ReplicaSets in use are a rollout, and the younger counts": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 1)), replicaSet("old", rollout, "", 2)},
 				Pods:        []corev1.Pod{pod("a", rs("old")), pod("b", rs("new"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 1, Known: true, Bound: []string{"b"}}},
 		},
 		"one of two such ReplicaSets in use is none": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 0)), replicaSet("old", rollout, "", 2)},
 				Pods:        []corev1.Pod{pod("a", rs("old"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a StatefulSet that is rolled out": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r1", "r2")},
 				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2")), pod("db-6", set, revisionHash("r1"))},
 			},
 			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}}},
 		},
 		"a StatefulSet at rest": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r2", "r2")},
 				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2"))},
 			},
 			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}, Finished: true}},
 		},
 		"Jobs that have finished are not there": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				Jobs: []batchv1.Job{job("done", true), job("works", false)},
 				Pods: []corev1.Pod{pod("a", ownedBy("batch/v1", "Job", "works"))},
 			},
 			want: []seen{{Name: "Job works", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a ReplicationController, with an owner or without": {
-			objects: workloads.Objects{
+			objects: workload.Objects{
 				ReplicationControllers: []corev1.ReplicationController{{
 					ObjectMeta: meta("rc", ownedBy("apps.openshift.io/v1", "DeploymentConfig", "dc")),
 					Spec:       corev1.ReplicationControllerSpec{Replicas: new(int32(2))}, Status: corev1.ReplicationControllerStatus{ObservedGeneration: 1},
@@ -196,21 +196,21 @@ func TestObserveOtherOwners(t *testing.T) {
 			want: []seen{{Name: "ReplicationController rc", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"an owner of a kind that is not read: the revision of the youngest pod counts": {
-			objects: workloads.Objects{Pods: []corev1.Pod{
+			objects: workload.Objects{Pods: []corev1.Pod{
 				pod("b", clone, revisionHash("2"), bornAt(2)), pod("a", clone, revisionHash("1"), bornAt(1)),
 			}},
 			want: []seen{{Name: "CloneSet cs", Bound: []string{"b"}}},
 		},
 		"a pod without an owner": {
-			objects: workloads.Objects{Pods: []corev1.Pod{pod("bare", nil)}},
+			objects: workload.Objects{Pods: []corev1.Pod{pod("bare", nil)}},
 			want:    []seen{{Name: "Pod bare", Bound: []string{"bare"}, Finished: true}},
 		},
 		"a kind of the same name in another group is not read": {
-			objects: workloads.Objects{Pods: []corev1.Pod{pod("a", ownedBy("example.com/v1", "StatefulSet", "db"))}},
+			objects: workload.Objects{Pods: []corev1.Pod{pod("a", ownedBy("example.com/v1", "StatefulSet", "db"))}},
 			want:    []seen{{Name: "StatefulSet db", Bound: []string{"a"}}},
 		},
 		"an owner that does not exist": {
-			objects: workloads.Objects{Pods: []corev1.Pod{
+			objects: workload.Objects{Pods: []corev1.Pod{
 				pod("a", rs("absent")), pod("b", set), pod("c", ownedBy("batch/v1", "Job", "absent")),
 				pod("d", ownedBy("v1", "ReplicationController", "absent")),
 			}},
@@ -219,12 +219,12 @@ func TestObserveOtherOwners(t *testing.T) {
 }
 
 func TestObserveOrder(t *testing.T) {
-	objects := workloads.Objects{
+	objects := workload.Objects{
 		StatefulSets: []appsv1.StatefulSet{statefulSet("a", "", "")},
 		Deployments:  []appsv1.Deployment{deployment("b", "", 1), deployment("a", "", 1)},
 	}
 	var names []string
-	for _, o := range workloads.Observe(&objects) {
+	for _, o := range workload.Observe(&objects) {
 		names = append(names, o.Kind+" "+o.Name)
 	}
 	if diff := cmp.Diff([]string{"Deployment a", "Deployment b", "StatefulSet a"}, names); diff != "" {
@@ -241,13 +241,13 @@ func TestRequestAndScheduler(t *testing.T) {
 		p.Annotations[berthv1alpha1.PlacedByAnnotation], p.Spec.SchedulerName = "stamped/node", "other"
 		p.Annotations[berthv1alpha1.PlacedPolicyAnnotation] = "p"
 	})
-	objects := workloads.Objects{StatefulSets: []appsv1.StatefulSet{set}, Pods: []corev1.Pod{bare, stamped}}
+	objects := workload.Objects{StatefulSets: []appsv1.StatefulSet{set}, Pods: []corev1.Pod{bare, stamped}}
 	type answer struct {
 		Request string
 		Asks    bool
 	}
 	got := map[string]answer{}
-	for _, o := range workloads.Observe(&objects) {
+	for _, o := range workload.Observe(&objects) {
 		if want := int32(5); o.Name == "db" && o.OrdinalStart != want {
 			t.Errorf("the first ordinal is %d, want %d", o.OrdinalStart, want)
 		}
