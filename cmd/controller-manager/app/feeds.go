@@ -24,7 +24,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/feedinventory"
-	"berth.dev/berth/pkg/controllers/trim"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/feeds"
 )
 
@@ -63,7 +63,7 @@ func feedParsers(kinds []string) (map[schema.GroupKind]feeds.PluginFactory, erro
 
 // cached returns what the cache holds of each kind.
 func cached() map[client.Object]cache.ByObject {
-	objects := trim.ByObject()
+	objects := state.ByObject()
 	objects[&apiextensionsv1.CustomResourceDefinition{}] = cache.ByObject{Transform: feedinventory.TrimDefinition}
 	return objects
 }

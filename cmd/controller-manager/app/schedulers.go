@@ -18,7 +18,7 @@ import (
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/scheduler"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/union"
 )
 
@@ -51,7 +51,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 			&binding.Reconciler{Client: c, Live: live, Leases: leases},
 			&union.Reconciler{Client: c},
 			&dispatcher.Reconciler{
-				Client: c, Writer: writer, Topology: topology.NewTracker(c), Clock: clock.RealClock{},
+				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
 				SchedulerNames: opts.SchedulerNames,
 			},
 		} {

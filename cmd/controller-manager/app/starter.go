@@ -30,7 +30,7 @@ import (
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/online"
 	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 const (
@@ -159,7 +159,7 @@ func (s *starter) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	tracker := topology.NewTracker(s.mgr.GetClient())
+	tracker := state.NewTracker(s.mgr.GetClient())
 	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker}
 	if err := clusters.SetupWithManager(s.mgr); err != nil {
 		return err

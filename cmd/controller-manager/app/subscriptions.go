@@ -11,8 +11,8 @@ import (
 
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
-	"berth.dev/berth/pkg/controllers/topology"
 )
 
 // subscriptionKinds are the kinds without which Subscriptions cannot be carried out.
@@ -28,7 +28,7 @@ func startSubscriptions(mgr ctrl.Manager, opts *Options) func(context.Context) e
 			return nil //nolint:nilerr // the process is told to end
 		}
 		controller := subscription.New(subscription.Options{
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: topology.NewTracker(mgr.GetClient()),
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
 			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
 		})

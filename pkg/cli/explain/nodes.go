@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 // nodeCounts counts nodes by what they say to a pod. Each node counts once, under the first of NotReady, Cordoned, Tainted

@@ -30,7 +30,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -52,7 +53,7 @@ type Reconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
 	// Topology tells the nodes of each Cluster.
-	Topology *topology.Tracker
+	Topology *state.Tracker
 }
 
 // SetupWithManager registers the controller.
@@ -60,11 +61,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[All](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			after[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), topology.ClusterChanges())).
+			after[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), state.ClusterChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			after[*berthv1alpha1.Cluster](afterStatus, nil), statusChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{},
-			after[*corev1.Node](afterNode, r.Topology.Invalidate), topology.NodeChanges())).
+			after[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the cluster controller: %w", err)

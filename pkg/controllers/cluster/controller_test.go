@@ -23,14 +23,14 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // harness runs the reconciler on a fake API server.
 type harness struct {
 	t       *testing.T
 	api     client.Client
-	tracker *topology.Tracker
+	tracker *state.Tracker
 	cluster.Reconciler
 	writes []string
 	// fail makes a write fail.
@@ -60,7 +60,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 		}).Build()
-	h.tracker = topology.NewTracker(h.api)
+	h.tracker = state.NewTracker(h.api)
 	h.Reconciler = cluster.Reconciler{Client: h.api, Topology: h.tracker}
 	return h
 }

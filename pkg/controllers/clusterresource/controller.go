@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -62,7 +62,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.ClusterResource{},
 			after[*berthv1alpha1.ClusterResource](afterObject))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Pod{}, after[*corev1.Pod](afterPod), podChanges())).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{}, after[*corev1.Node](afterNode), topology.NodeChanges())).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{}, after[*corev1.Node](afterNode), state.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the clusterresource controller: %w", err)

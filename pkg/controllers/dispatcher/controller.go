@@ -31,7 +31,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/whole"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -53,7 +53,7 @@ type Reconciler struct {
 	// Writer writes pods. It has limits of its own, so that a burst of pods does not hold the other controllers up.
 	Writer client.Client
 	// Topology tells the nodes of each Cluster.
-	Topology *topology.Tracker
+	Topology *state.Tracker
 	// Clock tells how long a pod has waited at its home.
 	Clock clock.PassiveClock
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.

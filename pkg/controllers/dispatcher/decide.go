@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/home"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
@@ -51,7 +51,7 @@ func (p *pass) decideNamespace(ctx context.Context, namespace string) error {
 	}
 	seated := map[types.UID]bool{}
 	if len(list.Items) > 0 {
-		objects, err := workloads.List(ctx, p.Client, namespace)
+		objects, err := state.ListWorkloads(ctx, p.Client, namespace)
 		if err != nil {
 			return err
 		}

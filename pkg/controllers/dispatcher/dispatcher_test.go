@@ -25,7 +25,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/internal/whole"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 )
 
@@ -52,7 +52,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	h.Reconciler = dispatcher.Reconciler{
-		Client: h.api, Writer: h.api, Topology: topology.NewTracker(h.api), Clock: h.clock, SchedulerNames: []string{"berth-scheduler"},
+		Client: h.api, Writer: h.api, Topology: state.NewTracker(h.api), Clock: h.clock, SchedulerNames: []string{"berth-scheduler"},
 	}
 	return h
 }

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/trim"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/rebalance"
@@ -207,7 +207,7 @@ func protected(pod *corev1.Pod) bool {
 		return true
 	}
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirror || pod.Annotations[trim.SafeToEvictAnnotation] == "false" || len(pod.OwnerReferences) == 0
+	return mirror || pod.Annotations[state.SafeToEvictAnnotation] == "false" || len(pod.OwnerReferences) == 0
 }
 
 // costOf reads a deletion cost as the ReplicaSet controller does: what is not a 32-bit number counts as 0.

@@ -21,7 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // memory answers lists of one namespace as a cache does that does not copy, and takes every write.
@@ -138,7 +138,7 @@ func BenchmarkPass(b *testing.B) {
 
 func benchReconciler(m *memory) *policy.Reconciler {
 	return policy.New(policy.Options{
-		Client: m, Live: m, Topology: topology.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
+		Client: m, Live: m, Topology: state.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
 		Clock: clocktesting.NewFakePassiveClock(birth.Add(time.Hour)), Schedulers: []string{"berth-scheduler"},
 		Restamps: flowcontrol.NewFakeNeverRateLimiter(), Evictions: flowcontrol.NewFakeNeverRateLimiter(),
 	})

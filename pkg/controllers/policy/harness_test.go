@@ -27,7 +27,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 )
 
@@ -46,7 +46,7 @@ type harness struct {
 	clock         *clocktesting.FakePassiveClock
 	evictor       *evictor
 	recorder      *events.FakeRecorder
-	tracker       *topology.Tracker
+	tracker       *state.Tracker
 	// writes are the writes to the server, as "verb kind name".
 	writes []string
 	// fail makes requests to the server fail.
@@ -106,7 +106,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h := &harness{t: t, clock: clocktesting.NewFakePassiveClock(birth), recorder: events.NewFakeRecorder(100)}
 	h.server = builder(t).WithObjects(objects...).WithInterceptorFuncs(h.interceptor()).Build()
 	h.evictor = &evictor{server: h.server}
-	h.tracker = topology.NewTracker(readCache{h})
+	h.tracker = state.NewTracker(readCache{h})
 	h.Reconciler = policy.New(policy.Options{
 		Client: splitClient{Client: h.server, reader: readCache{h}}, Live: h.server, Topology: h.tracker,
 		Evictor: h.evictor, Recorder: h.recorder, Clock: h.clock, Schedulers: []string{"berth-scheduler"},

@@ -16,9 +16,9 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
-	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
@@ -185,7 +185,7 @@ func (p *pass) confirm(
 	if err != nil {
 		return nil, err
 	}
-	live, err := workloads.Live(ctx, p.Live, placed.Observed)
+	live, err := state.LiveWorkload(ctx, p.Live, placed.Observed)
 	if err != nil || live == nil {
 		return nil, err
 	}

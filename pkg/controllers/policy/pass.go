@@ -20,7 +20,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
@@ -63,7 +63,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
 		return nil, err
 	}
-	objects, err := workloads.List(ctx, r.Client, namespace)
+	objects, err := state.ListWorkloads(ctx, r.Client, namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // Name is the name of the controller in logs, metrics and events.
@@ -30,7 +30,7 @@ type Options struct {
 	// Live reads from the API server.
 	Live client.Reader
 	// Topology tells the nodes of each Cluster.
-	Topology *topology.Tracker
+	Topology *state.Tracker
 	// Evictor evicts pods.
 	Evictor Evictor
 	// Recorder takes events about policies.

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 const (
@@ -81,9 +81,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(workloadSource(c, &appsv1.StatefulSet{})).
 		WatchesRawSource(workloadSource(c, &batchv1.Job{})).
 		WatchesRawSource(workloadSource(c, &corev1.ReplicationController{})).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), topology.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			everywhere[*berthv1alpha1.Cluster](r), topology.ClusterChanges())).
+			everywhere[*berthv1alpha1.Cluster](r), state.ClusterChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the policy controller: %w", err)

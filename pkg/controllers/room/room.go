@@ -17,7 +17,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 )
 

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/trim"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/divide"
 )
 
@@ -291,5 +291,5 @@ func lookOf(o metav1.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
 		controller = owner.UID
 	}
-	return fmt.Sprint(o.GetUID(), " ", o.GetGeneration(), " ", labels, " ", o.GetAnnotations()[trim.AnnotationsDigest], " ", controller)
+	return fmt.Sprint(o.GetUID(), " ", o.GetGeneration(), " ", labels, " ", o.GetAnnotations()[state.AnnotationsDigest], " ", controller)
 }

@@ -28,8 +28,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
-	"berth.dev/berth/pkg/controllers/topology"
 	"berth.dev/berth/pkg/placement/subscribed"
 )
 
@@ -39,7 +39,7 @@ const namespace = "shop"
 type world struct {
 	t       *testing.T
 	client  client.Client
-	tracker *topology.Tracker
+	tracker *state.Tracker
 	clock   *clocktesting.FakeClock
 	r       *subscription.Reconciler
 	// statusWrites and policyWrites count.
@@ -109,7 +109,7 @@ func (w *world) count(o client.Object) {
 
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
-	w.tracker = topology.NewTracker(w.client)
+	w.tracker = state.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
 		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
 		OwnInventories: w.ownInventories,

@@ -20,8 +20,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
-	"berth.dev/berth/pkg/controllers/topology"
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/subscribed"
 )
 
@@ -105,7 +105,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 		}
 		known, seen := observed[s.Namespace]
 		if !seen {
-			objects, err := workloads.List(ctx, r.Client, s.Namespace)
+			objects, err := state.ListWorkloads(ctx, r.Client, s.Namespace)
 			if err != nil {
 				return nil, err
 			}

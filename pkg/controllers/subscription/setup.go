@@ -32,7 +32,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // Name of the controller in logs and metrics.
@@ -59,7 +59,7 @@ type Options struct {
 	// Live reads objects whole, of which the cache has parts. It is used for what is copied.
 	Live client.Reader
 	// Topology tells which node belongs to which Cluster.
-	Topology *topology.Tracker
+	Topology *state.Tracker
 	// PodsOn returns the pods on a node.
 	PodsOn func(ctx context.Context) room.PodsOn
 	// OwnInventories says that Berth writes the FeedInventories. One that has no status yet tells nothing then: an entry without
@@ -105,7 +105,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, always[*berthv1alpha1.FeedInventory]())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, always[*berthv1alpha1.PropagationPolicy](),
 			policyChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), topology.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges())).
 		WatchesRawSource(workloadSource(c, r, &appsv1.Deployment{})).
@@ -178,7 +178,7 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 
 // clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who selects it.
 func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
-	return predicate.Or(topology.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
+	return predicate.Or(state.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
 }
 
 // podChanges lets those updates of pods pass that change who holds room, or what runs.

@@ -1,9 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trim cuts objects down to what the controllers read before they enter the cache. Ten thousand pods take a few
-// tens of megabytes that way instead of hundreds, and an update that changes nothing of interest looks like no change.
-package trim
+package state
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads_test
+package state_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"berth.dev/berth/pkg/controllers/workloads"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // everyKind is a workload of each kind that can be read, with one pod.
@@ -56,7 +56,7 @@ func clientOf(objects *workload.Objects, funcs interceptor.Funcs) client.Client 
 func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 	objects := everyKind()
 	api := clientOf(objects, interceptor.Funcs{})
-	cached, err := workloads.List(t.Context(), api, namespace)
+	cached, err := state.ListWorkloads(t.Context(), api, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 		t.Fatalf("%d workloads, want one of each kind", len(observed))
 	}
 	for _, o := range observed {
-		live, err := workloads.Live(t.Context(), api, o)
+		live, err := state.LiveWorkload(t.Context(), api, o)
 		if err != nil || live == nil {
 			t.Fatalf("Live(%s %s) = %v, %v", o.Kind, o.Name, live, err)
 		}
@@ -78,7 +78,7 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 
 func TestLiveOfWhatIsGone(t *testing.T) {
 	for _, o := range workload.Observe(everyKind()) {
-		live, err := workloads.Live(t.Context(), clientOf(&workload.Objects{}, interceptor.Funcs{}), o)
+		live, err := state.LiveWorkload(t.Context(), clientOf(&workload.Objects{}, interceptor.Funcs{}), o)
 		if live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
 		}
@@ -88,7 +88,7 @@ func TestLiveOfWhatIsGone(t *testing.T) {
 func TestLiveOfAnotherObjectOfTheSameName(t *testing.T) {
 	for _, o := range workload.Observe(everyKind()) {
 		o.UID = "before"
-		if live, err := workloads.Live(t.Context(), clientOf(everyKind(), interceptor.Funcs{}), o); live != nil || err != nil {
+		if live, err := state.LiveWorkload(t.Context(), clientOf(everyKind(), interceptor.Funcs{}), o); live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestLiveSeesASecondRevisionOfAForeignOwner(t *testing.T) {
 		if o.Kind != "Rollout" {
 			continue
 		}
-		live, err := workloads.Live(t.Context(), clientOf(objects, interceptor.Funcs{}), o)
+		live, err := state.LiveWorkload(t.Context(), clientOf(objects, interceptor.Funcs{}), o)
 		if err != nil || live == nil || live.RolloutFinished() {
 			t.Errorf("Live() = %+v, %v, want a rollout under way", live, err)
 		}
@@ -115,7 +115,7 @@ func TestLiveSeesASecondRevisionOfAForeignOwner(t *testing.T) {
 
 func TestLiveOfAKindThatIsNotRead(t *testing.T) {
 	objects := &workload.Objects{Pods: []corev1.Pod{pod("bare", nil)}}
-	if live, err := workloads.Live(t.Context(), clientOf(objects, interceptor.Funcs{}), workload.Observe(objects)[0]); err == nil {
+	if live, err := state.LiveWorkload(t.Context(), clientOf(objects, interceptor.Funcs{}), workload.Observe(objects)[0]); err == nil {
 		t.Errorf("Live() = %v, want an error", live)
 	}
 }
@@ -130,11 +130,11 @@ func TestFailuresAreReturned(t *testing.T) {
 			return broken
 		},
 	})
-	if _, err := workloads.List(t.Context(), api, namespace); !errors.Is(err, broken) {
+	if _, err := state.ListWorkloads(t.Context(), api, namespace); !errors.Is(err, broken) {
 		t.Errorf("List() = %v, want %v", err, broken)
 	}
 	for _, o := range workload.Observe(everyKind()) {
-		if live, err := workloads.Live(t.Context(), api, o); !errors.Is(err, broken) {
+		if live, err := state.LiveWorkload(t.Context(), api, o); !errors.Is(err, broken) {
 			t.Errorf("Live(%s %s) = %v, %v, want %v", o.Kind, o.Name, live, err, broken)
 		}
 	}

@@ -20,8 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/topology"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 // cluster makes a Cluster; a smaller age is a younger one.
@@ -191,7 +192,7 @@ func TestTrackerLooksAgainOnlyWhenToldTo(t *testing.T) {
 		},
 	}).Build()
 	ctx := t.Context()
-	tracker := topology.NewTracker(api)
+	tracker := state.NewTracker(api)
 	look := func() *topology.Snapshot {
 		t.Helper()
 		s, err := tracker.Snapshot(ctx)
@@ -238,7 +239,7 @@ func TestNodeChanges(t *testing.T) {
 			before := node("n", nil)
 			after := before.DeepCopy()
 			tc.change(after)
-			if got := topology.NodeChanges().Update(event.TypedUpdateEvent[*corev1.Node]{ObjectOld: &before, ObjectNew: after}); got != tc.want {
+			if got := state.NodeChanges().Update(event.TypedUpdateEvent[*corev1.Node]{ObjectOld: &before, ObjectNew: after}); got != tc.want {
 				t.Errorf("passes = %v, want %v", got, tc.want)
 			}
 		})
@@ -256,7 +257,7 @@ func TestClusterChanges(t *testing.T) {
 		want  bool
 	}{"status": {after: status}, "spec": {after: spec, want: true}} {
 		e := event.TypedUpdateEvent[*berthv1alpha1.Cluster]{ObjectOld: &before, ObjectNew: tc.after}
-		if got := topology.ClusterChanges().Update(e); got != tc.want {
+		if got := state.ClusterChanges().Update(e); got != tc.want {
 			t.Errorf("a change of the %s passes = %v, want %v", name, got, tc.want)
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package workloads
+package state
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Live returns the same workload as the reader has it now, nil if it is gone. The reader should ask the API server. Only
+// LiveWorkload returns the same workload as the reader has it now, nil if it is gone. The reader should ask the API server. Only
 // kinds with a selector can be read.
-func Live(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Observed, error) {
+func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Observed, error) {
 	if o.Selector == nil {
 		return nil, fmt.Errorf("%s %s/%s is of a kind that cannot be read", o.Kind, o.Namespace, o.Name)
 	}

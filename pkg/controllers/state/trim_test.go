@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package trim_test
+package state_test
 
 import (
 	"maps"
@@ -19,13 +19,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/trim"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // trimmed runs the transform that the cache would run on the object.
 func trimmed[T any](t *testing.T, object *T) *T {
 	t.Helper()
-	for kind, by := range trim.ByObject() {
+	for kind, by := range state.ByObject() {
 		if reflect.TypeOf(kind) != reflect.TypeFor[*T]() {
 			continue
 		}
@@ -187,7 +187,7 @@ func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 			t.Errorf("template of the %s mismatch (-want +got):\n%s", kind, diff)
 		}
 	}
-	delete(deployment.Annotations, trim.AnnotationsDigest)
+	delete(deployment.Annotations, state.AnnotationsDigest)
 	for kind, got := range map[string]map[string]string{"Deployment": deployment.Annotations, "ReplicaSet": replicaSet.Annotations} {
 		if diff := cmp.Diff(map[string]string{workload.RevisionAnnotation: "3"}, got); diff != "" {
 			t.Errorf("annotations of the %s mismatch (-want +got):\n%s", kind, diff)
@@ -199,10 +199,10 @@ func TestDigestTellsOfChangesOfAnnotations(t *testing.T) {
 	digest := func(annotations map[string]string) string {
 		d := trimmed(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: maps.Clone(annotations)}})
 		set := trimmed(t, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Annotations: maps.Clone(annotations)}})
-		if d.Annotations[trim.AnnotationsDigest] != set.Annotations[trim.AnnotationsDigest] {
+		if d.Annotations[state.AnnotationsDigest] != set.Annotations[state.AnnotationsDigest] {
 			t.Errorf("the digests of a Deployment and a StatefulSet with %v differ", annotations)
 		}
-		return d.Annotations[trim.AnnotationsDigest]
+		return d.Annotations[state.AnnotationsDigest]
 	}
 	team := digest(map[string]string{"team": "shop"})
 	tests := map[string]struct {
@@ -232,7 +232,7 @@ func TestDigestTellsOfChangesOfAnnotations(t *testing.T) {
 
 func TestTombstonesPass(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "k"}
-	for kind, by := range trim.ByObject() {
+	for kind, by := range state.ByObject() {
 		if got, err := by.Transform(tombstone); err != nil || got != any(tombstone) {
 			t.Errorf("the transform of %T returns %v, %v for a tombstone", kind, got, err)
 		}

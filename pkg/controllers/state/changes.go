@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package topology
+package state
 
 import (
 	"maps"
@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 // NodeChanges lets those events of nodes pass that can change the nodes of a Cluster or what they take. Heartbeats, and
@@ -21,7 +22,7 @@ func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Node]) bool {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID ||
-				Ready(before) != Ready(after) ||
+				topology.Ready(before) != topology.Ready(after) ||
 				before.Spec.Unschedulable != after.Spec.Unschedulable ||
 				!maps.Equal(before.Labels, after.Labels) ||
 				!apiequality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||

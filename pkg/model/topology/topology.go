@@ -1,19 +1,15 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package topology tells which node belongs to which Cluster, and what each Cluster can take, as of the latest change that
-// the cache knows of. All controllers of a process share one Tracker.
+// Package topology tells which node belongs to which Cluster, how many nodes of each take pods, and in which Cluster a pod
+// counts.
 package topology
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
@@ -132,41 +128,4 @@ func Ready(node *corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-// Tracker keeps the latest Snapshot. It is safe for concurrent use.
-type Tracker struct {
-	reader client.Reader
-
-	mu       sync.Mutex
-	snapshot *Snapshot
-}
-
-// NewTracker returns a tracker that reads Clusters and nodes from a cache.
-func NewTracker(reader client.Reader) *Tracker { return &Tracker{reader: reader} }
-
-// Invalidate makes the next Snapshot look again. Handlers call it before they enqueue anything.
-func (t *Tracker) Invalidate() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.snapshot = nil
-}
-
-// Snapshot returns the present state. It costs nothing unless something has changed.
-func (t *Tracker) Snapshot(ctx context.Context) (*Snapshot, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.snapshot != nil {
-		return t.snapshot, nil
-	}
-	var clusters berthv1alpha1.ClusterList
-	if err := t.reader.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing clusters: %w", err)
-	}
-	var nodes corev1.NodeList
-	if err := t.reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", err)
-	}
-	t.snapshot = New(clusters.Items, nodes.Items)
-	return t.snapshot, nil
 }

@@ -1,8 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workloads reads the objects from which the workloads of a namespace follow, from a cache or from the API server.
-package workloads
+package state
 
 import (
 	"context"
@@ -16,8 +15,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// List reads the objects of a namespace from a cache, without copying them.
-func List(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {
+// ListWorkloads reads the objects of a namespace from a cache, without copying them.
+func ListWorkloads(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {
 	var (
 		deployments  appsv1.DeploymentList
 		replicaSets  appsv1.ReplicaSetList
