@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/homescheduler"
@@ -56,7 +55,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	}
 	shared := homescheduler.NewShared(s.homes.name)
 	shared.Membership, shared.View = s.membership, base.view
-	shared.Catalog, err = catalog.NewHomeCatalog(s.client, s.homes.name, clock.RealClock{}, defaultPatience, s.wakeForHomes)
+	shared.Catalog, err = catalog.NewHomeCatalog(s.client, s.homes.name, s.Clock, defaultPatience, s.wakeForHomes)
 	if err != nil {
 		return nil, err
 	}

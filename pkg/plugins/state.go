@@ -36,6 +36,9 @@ import (
 // State is what the plugins of one process share. The framework makes every plugin once for each profile, and before the
 // process is the leader, so nothing in here writes or blocks until Run is called.
 type State struct {
+	// Clock is the time that all plugins go by: the real one, unless a test replaces it before the first plugin is made.
+	Clock clock.WithTickerAndDelayedExecution
+
 	fence        *fence.Fence
 	client       versioned.Interface
 	reservations *view.Reservations
@@ -69,8 +72,8 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	guard.RegisterMetrics()
 	catalog.RegisterMetrics()
 	return &State{
-		fence: leader, client: client, reservations: view.NewReservations(), pending: ledger.NewPending(),
-		retries: nodegrouppolicy.NewRetries(),
+		Clock: clock.RealClock{}, fence: leader, client: client,
+		reservations: view.NewReservations(), pending: ledger.NewPending(), retries: nodegrouppolicy.NewRetries(),
 	}
 }
 
@@ -88,8 +91,8 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	}
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
-		Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations, Retries: s.retries,
-		Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake), Pod: base.owners.Pod,
+		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
+		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake), Pod: base.owners.Pod,
 	}
 	return s.groups, nil
 }
@@ -115,7 +118,7 @@ func (s *State) define(handle fwk.Handle) (*base, *catalog.Catalog, error) {
 	if err != nil || s.definitions != nil {
 		return base, s.definitions, err
 	}
-	s.definitions, err = catalog.New(s.client, clock.RealClock{}, defaultPatience, s.wakeConcerned)
+	s.definitions, err = catalog.New(s.client, s.Clock, defaultPatience, s.wakeConcerned)
 	return base, s.definitions, err
 }
 
@@ -139,7 +142,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared.Grants = clusterresource.NewGrants(s.homes.name)
 	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks, shared.Grants)
-	shared.Catalog, err = catalog.NewResourceCatalog(s.client, clock.RealClock{}, patience,
+	shared.Catalog, err = catalog.NewResourceCatalog(s.client, s.Clock, patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
 		return nil, err

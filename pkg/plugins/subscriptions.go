@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -35,7 +34,7 @@ func (s *State) feedInventory(handle fwk.Handle) (*feedinventory.Shared, error) 
 		return nil, err
 	}
 	shared := &feedinventory.Shared{Policies: definitions, Owners: base.owners}
-	shared.Subscriptions, err = catalog.NewSubscriptionCatalog(s.client, clock.RealClock{}, defaultPatience, s.wakeForSubscriptions)
+	shared.Subscriptions, err = catalog.NewSubscriptionCatalog(s.client, s.Clock, defaultPatience, s.wakeForSubscriptions)
 	if err != nil {
 		return nil, err
 	}

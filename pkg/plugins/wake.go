@@ -45,7 +45,7 @@ func (s *State) asking() []*corev1.Pod {
 func (s *State) wakeForNode() {
 	// The scheduler learns of the node by a handler of its own, at the same time as this one.
 	for _, pause := range []time.Duration{nodeSettles, 10 * nodeSettles} {
-		time.AfterFunc(pause, func() {
+		s.Clock.AfterFunc(pause, func() {
 			s.wake(slices.DeleteFunc(s.asking(), func(pod *corev1.Pod) bool { return s.resources.Waiting.Has(pod.UID) }))
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
@@ -67,6 +68,8 @@ var skip = fwk.NewStatus(fwk.Skip)
 
 // Shared is what the instances of the plugin, one for each profile, have in common.
 type Shared struct {
+	// Clock is the time that recounts go by.
+	Clock clock.PassiveClock
 	// Catalog knows Clusters and policies.
 	Catalog *catalog.Catalog
 	// Owners finds the workload of a pod.

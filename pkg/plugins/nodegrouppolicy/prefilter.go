@@ -7,7 +7,6 @@ import (
 	"context"
 	"math/bits"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -62,14 +61,14 @@ func (p *NodeGroupPolicy) shareOut(
 	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a pod has to
 	// wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would be wasted.
 	part := p.sampling && w.ReplicasKnown && policy.Strict() && !p.shared.Retries.Thorough(pod.UID) && !narrow.Particular(pod)
-	started := time.Now()
+	started := p.shared.Clock.Now()
 	s, whole := p.look(snapshot, policy, pod, nodes, part)
-	recounted, took := s.view.Recounted(), time.Since(started)
+	recounted, took := s.view.Recounted(), p.shared.Clock.Since(started)
 	names, sampled = p.judge(cycle, s, pod, w, nodes)
 	if !whole && !sampled {
-		started = time.Now()
+		started = p.shared.Clock.Now()
 		s, _ = p.look(snapshot, policy, pod, nodes, false)
-		recounted, took = recounted+s.view.Recounted(), took+time.Since(started)
+		recounted, took = recounted+s.view.Recounted(), took+p.shared.Clock.Since(started)
 		names, sampled = p.judge(cycle, s, pod, w, nodes)
 	}
 	observeRecount(recounted, took)
@@ -93,7 +92,7 @@ func (p *NodeGroupPolicy) look(
 	if whole = !part; whole {
 		s.view.Refresh(nodes, snapshot.Membership)
 	} else {
-		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, time.Now())
+		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, p.shared.Clock.Now())
 	}
 	s.counts = s.view.Counts(revision)
 	return s, whole
