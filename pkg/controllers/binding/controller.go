@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/placement/home"
 )
@@ -61,12 +61,12 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			whole.After[*berthv1alpha1.Cluster](pause), whole.Changes(clusterChanged))).
+			singleton.After[*berthv1alpha1.Cluster](pause), singleton.Changes(clusterChanged))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},
-			whole.After[*berthv1alpha1.Scheduler](pause), whole.Changes(schedulerChanged))).
+			singleton.After[*berthv1alpha1.Scheduler](pause), singleton.Changes(schedulerChanged))).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the binding controller: %w", err)
@@ -111,7 +111,7 @@ type pass struct {
 }
 
 // Reconcile makes one step with each binding.
-func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	p, err := r.gather(ctx)
 	if err != nil {
 		return reconcile.Result{}, err

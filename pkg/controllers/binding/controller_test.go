@@ -22,7 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/binding"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
 )
 
@@ -57,7 +57,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 func (h *harness) passes(n int) {
 	h.Helper()
 	for range n {
-		if _, err := h.Reconcile(h.Context(), whole.Key{}); err != nil {
+		if _, err := h.Reconcile(h.Context(), singleton.Key{}); err != nil {
 			h.Fatal(err)
 		}
 	}

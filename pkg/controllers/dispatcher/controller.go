@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -74,17 +74,17 @@ type wait struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, whole.After[*berthv1alpha1.Scheduler](pause),
-			whole.Changes(schedulerChanged))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, whole.After[*berthv1alpha1.Cluster](pause),
-			whole.Changes(func(a, b *berthv1alpha1.Cluster) bool {
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
+			singleton.Changes(schedulerChanged))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, singleton.After[*berthv1alpha1.Cluster](pause),
+			singleton.Changes(func(a, b *berthv1alpha1.Cluster) bool {
 				return a.Generation != b.Generation || a.Status.HomeRevision != b.Status.HomeRevision || !maps.Equal(a.Labels, b.Labels)
 			}))).
-		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whole.After[*corev1.Pod](pause), whole.Changes(podChanged))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, whole.After[*berthv1alpha1.PropagationPolicy](pause),
-			whole.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), singleton.Changes(podChanged))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](pause),
+			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the dispatcher: %w", err)
@@ -109,7 +109,7 @@ func takes(s *berthv1alpha1.Scheduler) bool {
 }
 
 // Reconcile gives every waiting pod its home.
-func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var schedulers berthv1alpha1.SchedulerList
 	if err := r.Client.List(ctx, &schedulers, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing schedulers: %w", err)

@@ -24,7 +24,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/dispatcher"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 )
@@ -59,7 +59,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 
 func (h *harness) pass() {
 	h.Helper()
-	if _, err := h.Reconcile(h.Context(), whole.Key{}); err != nil {
+	if _, err := h.Reconcile(h.Context(), singleton.Key{}); err != nil {
 		h.Fatal(err)
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/grants"
@@ -58,13 +58,13 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, whole.After[*berthv1alpha1.ClusterResource](pause),
-			whole.Changes(resourceChanged))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, whole.After[*berthv1alpha1.Scheduler](pause),
-			whole.Changes(schedulerChanged))).
-		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whole.After[*corev1.Pod](pause), releases())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, singleton.After[*berthv1alpha1.ClusterResource](pause),
+			singleton.Changes(resourceChanged))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
+			singleton.Changes(schedulerChanged))).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), releases())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the grants controller: %w", err)
@@ -99,7 +99,7 @@ func releases() predicate.TypedPredicate[*corev1.Pod] {
 }
 
 // Reconcile makes one step with the grants of each ClusterResource.
-func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var resources berthv1alpha1.ClusterResourceList
 	if err := r.Client.List(ctx, &resources); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing cluster resources: %w", err)

@@ -25,7 +25,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/grants"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
 )
 
@@ -63,7 +63,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 
 func (h *harness) pass() {
 	h.Helper()
-	if _, err := h.Reconcile(h.Context(), whole.Key{}); err != nil {
+	if _, err := h.Reconcile(h.Context(), singleton.Key{}); err != nil {
 		h.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/placement/home"
 )
 
@@ -43,12 +43,12 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[whole.Key](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			whole.After[*berthv1alpha1.Cluster](pause), whole.Changes(clusterChanged))).
+			singleton.After[*berthv1alpha1.Cluster](pause), singleton.Changes(clusterChanged))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},
-			whole.After[*berthv1alpha1.Scheduler](pause), whole.Changes(func(a, b *berthv1alpha1.Scheduler) bool {
+			singleton.After[*berthv1alpha1.Scheduler](pause), singleton.Changes(func(a, b *berthv1alpha1.Scheduler) bool {
 				return !apiequality.Semantic.DeepEqual(unionOf(a), unionOf(b))
 			}))).
 		Complete(r)
@@ -70,7 +70,7 @@ func unionOf(s *berthv1alpha1.Scheduler) berthv1alpha1.SchedulerStatus {
 }
 
 // Reconcile recomputes all unions and writes those that have changed.
-func (r *Reconciler) Reconcile(ctx context.Context, _ whole.Key) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var schedulers berthv1alpha1.SchedulerList
 	if err := r.Client.List(ctx, &schedulers); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing schedulers: %w", err)

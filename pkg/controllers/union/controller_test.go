@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/internal/whole"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/union"
 )
 
@@ -55,7 +55,7 @@ func TestUnionsFollowTheClusters(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Reconcile(t.Context(), whole.Key{}); err != nil {
+		if _, err := r.Reconcile(t.Context(), singleton.Key{}); err != nil {
 			t.Fatal(err)
 		}
 		got := &berthv1alpha1.Scheduler{}

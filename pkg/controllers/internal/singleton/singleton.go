@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package whole is for controllers each of whose passes looks at everything there is, because a change of one object may concern
+// Package singleton is for controllers each of whose passes looks at everything there is, because a change of one object may concern
 // all the others. There is one key, and a burst of events makes one pass.
-package whole
+package singleton
 
 import (
 	"context"
