@@ -23,7 +23,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/playground/podwatch"
 	"berth.dev/berth/pkg/localplane"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 // The first two schedulers are run by berth-controller-manager, the third is started by hand.
@@ -172,9 +172,9 @@ func (d *demo) awaitHomes(ctx context.Context, names ...string) (map[string]stri
 
 // waitHomes waits until every cluster is bound to the scheduler that bounded rendezvous hashing gives it to, of those named.
 func (d *demo) waitHomes(ctx context.Context, names ...string) (map[string]string, error) {
-	schedulers := home.Schedulers{}
+	schedulers := binding.Schedulers{}
 	for _, name := range names {
-		schedulers[name] = &home.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
+		schedulers[name] = &binding.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
 	}
 	var now map[string]string
 	err := d.await(ctx, func(ctx context.Context) error {
@@ -183,16 +183,16 @@ func (d *demo) waitHomes(ctx context.Context, names ...string) (map[string]strin
 			return fmt.Errorf("listing Clusters: %w", err)
 		}
 		now = map[string]string{}
-		inputs := make([]home.Cluster, len(list.Items))
+		inputs := make([]binding.Cluster, len(list.Items))
 		for i := range list.Items {
 			c := &list.Items[i]
-			inputs[i] = home.Cluster{Name: c.Name}
+			inputs[i] = binding.Cluster{Name: c.Name}
 			if c.Status.HomeTransfer != nil || !apimeta.IsStatusConditionTrue(c.Status.Conditions, berthv1alpha1.ClusterBound) {
 				return fmt.Errorf("cluster %s is not bound yet", c.Name)
 			}
 			now[c.Name] = c.Status.HomeScheduler
 		}
-		desired, err := home.Desired(inputs, schedulers)
+		desired, err := binding.Desired(inputs, schedulers)
 		if err != nil {
 			return err
 		}

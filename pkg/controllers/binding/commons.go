@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 // commons makes one step towards one ready scheduler that looks after what belongs to no cluster, and says whether more are to
@@ -20,7 +20,7 @@ import (
 // given to the new one, so that at no time two have it.
 func (p *pass) commons(ctx context.Context) (more bool, err error) {
 	record, desired := p.commonsRecord()
-	if _, step := home.Next(berthv1alpha1.CommonsName, record, desired, p.schedulers); step == home.Stay {
+	if _, step := binding.Next(berthv1alpha1.CommonsName, record, desired, p.schedulers); step == binding.Stay {
 		return record.Home != desired, nil
 	}
 	// The cache may be behind what this very controller wrote.
@@ -28,7 +28,7 @@ func (p *pass) commons(ctx context.Context) (more bool, err error) {
 	if err := p.Live.List(ctx, &live); err != nil {
 		return false, fmt.Errorf("listing schedulers: %w", err)
 	}
-	fresh := &pass{Reconciler: p.Reconciler, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: home.Schedulers{}}
+	fresh := &pass{Reconciler: p.Reconciler, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: binding.Schedulers{}}
 	for i := range live.Items {
 		fresh.add(&live.Items[i])
 		if known := p.schedulers[live.Items[i].Name]; known != nil {
@@ -36,18 +36,18 @@ func (p *pass) commons(ctx context.Context) (more bool, err error) {
 		}
 	}
 	record, desired = fresh.commonsRecord()
-	next, step := home.Next(berthv1alpha1.CommonsName, record, desired, fresh.schedulers)
-	if step == home.Stay || !p.stillFenced() {
+	next, step := binding.Next(berthv1alpha1.CommonsName, record, desired, fresh.schedulers)
+	if step == binding.Stay || !p.stillFenced() {
 		return true, nil
 	}
 	return true, fresh.writeCommons(ctx, record, next, step)
 }
 
 // commonsRecord returns who has the commons, and who should: whoever has them as long as it is ready, otherwise the first.
-func (p *pass) commonsRecord() (record home.Record, desired string) {
+func (p *pass) commonsRecord() (record binding.Record, desired string) {
 	for _, name := range p.sortedNames() {
 		if c := p.objects[name].Status.Commons; c != nil && record.Home == "" {
-			record = home.Record{Home: name, Moving: c.Draining, Revision: c.Revision}
+			record = binding.Record{Home: name, Moving: c.Draining, Revision: c.Revision}
 		}
 		if desired == "" && p.schedulers[name].Takes() {
 			desired = name
@@ -63,7 +63,7 @@ func (p *pass) commonsRecord() (record home.Record, desired string) {
 	return record, desired
 }
 
-func (p *pass) writeCommons(ctx context.Context, before, next home.Record, step home.Step) error {
+func (p *pass) writeCommons(ctx context.Context, before, next binding.Record, step binding.Step) error {
 	write := func(name string, commons *berthv1alpha1.Commons) error {
 		object := p.objects[name]
 		after := object.DeepCopy()
@@ -75,9 +75,9 @@ func (p *pass) writeCommons(ctx context.Context, before, next home.Record, step 
 		return nil
 	}
 	switch step {
-	case home.Bind:
+	case binding.Bind:
 		return write(next.Home, &berthv1alpha1.Commons{Revision: p.commonsRevision()})
-	case home.Drain, home.Cancel:
+	case binding.Drain, binding.Cancel:
 		return write(before.Home, &berthv1alpha1.Commons{Revision: next.Revision, Draining: next.Moving})
 	default:
 		// The next pass gives them to whoever is to have them.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package binding binds Clusters to Schedulers. What is recorded in the status of a Cluster is the truth; it changes in two
-// phases, as pkg/placement/home decides: the old scheduler is asked to drain, says that nothing of its own is under way any more,
+// phases, as pkg/placement/binding decides: the old scheduler is asked to drain, says that nothing of its own is under way any more,
 // and then the Cluster moves. A scheduler that has died loses its clusters after its Lease has been taken. The controller owns the
 // condition Bound of Clusters that exist, and the finalizers of Clusters and Schedulers that keep them until they are drained.
 package binding
@@ -30,7 +30,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -103,9 +103,9 @@ func alive(s *berthv1alpha1.Scheduler) bool {
 type pass struct {
 	*Reconciler
 	objects    map[string]*berthv1alpha1.Scheduler
-	schedulers home.Schedulers
+	schedulers binding.Schedulers
 	clusters   []*berthv1alpha1.Cluster
-	inputs     []home.Cluster
+	inputs     []binding.Cluster
 	// fencedUntil is until when the schedulers that were fenced are for certain.
 	fencedUntil time.Time
 }
@@ -116,12 +116,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	desired, err := home.Desired(p.inputs, p.schedulers)
+	desired, err := binding.Desired(p.inputs, p.schedulers)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	errFence := p.fence(ctx, desired)
-	records, steps := home.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
+	records, steps := binding.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
 	unsettled, err := p.writeClusters(ctx, desired, records, steps)
 	bound.set(p.sortedNames(), records)
 	commons, errCommons := p.commons(ctx)
@@ -134,7 +134,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 }
 
 func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
-	p := &pass{Reconciler: r, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: home.Schedulers{}}
+	p := &pass{Reconciler: r, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: binding.Schedulers{}}
 	var schedulers berthv1alpha1.SchedulerList
 	if err := r.Client.List(ctx, &schedulers); err != nil {
 		return nil, fmt.Errorf("listing schedulers: %w", err)
@@ -152,18 +152,18 @@ func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
 			continue // it does not exist yet
 		}
 		p.clusters = append(p.clusters, c)
-		p.inputs = append(p.inputs, home.Cluster{
+		p.inputs = append(p.inputs, binding.Cluster{
 			Name: c.Name, Pin: c.Spec.HomeScheduler, Leaving: c.DeletionTimestamp != nil, Record: recordOf(c),
 		})
 		if h := c.Status.HomeScheduler; h != "" && p.schedulers[h] == nil {
-			p.schedulers[h] = &home.Scheduler{Name: h}
+			p.schedulers[h] = &binding.Scheduler{Name: h}
 		}
 	}
 	return p, nil
 }
 
 func (p *pass) add(s *berthv1alpha1.Scheduler) {
-	known := &home.Scheduler{
+	known := &binding.Scheduler{
 		Name: s.Name, Weight: int(s.Spec.Weight), Registered: true, Leaving: s.DeletionTimestamp != nil, Alive: alive(s),
 		Drained: map[string]int64{},
 	}
@@ -173,8 +173,8 @@ func (p *pass) add(s *berthv1alpha1.Scheduler) {
 	p.objects[s.Name], p.schedulers[s.Name] = s, known
 }
 
-func recordOf(c *berthv1alpha1.Cluster) home.Record {
-	r := home.Record{Home: c.Status.HomeScheduler, Revision: c.Status.HomeRevision}
+func recordOf(c *berthv1alpha1.Cluster) binding.Record {
+	r := binding.Record{Home: c.Status.HomeScheduler, Revision: c.Status.HomeRevision}
 	if t := c.Status.HomeTransfer; t != nil {
 		r.Moving, r.To = true, t.To
 	}
@@ -183,7 +183,7 @@ func recordOf(c *berthv1alpha1.Cluster) home.Record {
 
 // writeClusters writes what has changed, and says whether more is to come.
 func (p *pass) writeClusters(
-	ctx context.Context, desired []string, records []home.Record, steps []home.Step,
+	ctx context.Context, desired []string, records []binding.Record, steps []binding.Step,
 ) (unsettled bool, err error) {
 	errs := make([]error, len(p.clusters))
 	var more atomic.Bool
@@ -208,7 +208,7 @@ func (p *pass) writeClusters(
 	return more.Load(), errors.Join(errs...)
 }
 
-func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired string, record home.Record) error {
+func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired string, record binding.Record) error {
 	if err := p.keep(ctx, before, record); err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired
 
 // keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter any more. With one
 // scheduler nothing needs to be drained.
-func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record home.Record) error {
+func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record binding.Record) error {
 	has := slices.Contains(before.Finalizers, berthv1alpha1.ClusterFinalizer)
 	leaving := before.DeletionTimestamp != nil
 	wants := before.Status.HomeScheduler != "" && (leaving && has || !leaving && len(p.objects) > 1)
@@ -255,7 +255,7 @@ func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record h
 }
 
 // condition is the condition Bound of a cluster.
-func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record home.Record) metav1.Condition {
+func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record binding.Record) metav1.Condition {
 	condition := metav1.Condition{
 		Type: berthv1alpha1.ClusterBound, Status: metav1.ConditionTrue, ObservedGeneration: c.Generation,
 		Reason: berthv1alpha1.ReasonBound, Message: "scheduler " + record.Home + " places pods on the cluster",

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 // finalize keeps each Scheduler until it has given everything up, and says whether one is leaving.
-func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving bool, err error) {
+func (p *pass) finalize(ctx context.Context, records []binding.Record) (leaving bool, err error) {
 	var errs []error
 	for _, before := range p.objects {
 		has := slices.Contains(before.Finalizers, berthv1alpha1.SchedulerFinalizer)
@@ -46,7 +46,7 @@ func (p *pass) finalize(ctx context.Context, records []home.Record) (leaving boo
 
 // needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons, a grant
 // or a waiting pod is its own, or it may still give out something. Pods can go elsewhere only if there is another scheduler.
-func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []home.Record) (bool, error) {
+func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []binding.Record) (bool, error) {
 	if s.DeletionTimestamp == nil {
 		return true, nil
 	}
@@ -92,8 +92,8 @@ func (p *pass) granted(ctx context.Context, name string) (bool, error) {
 }
 
 // owns says whether something is bound to a Scheduler, or on its way to it.
-func (p *pass) owns(s *berthv1alpha1.Scheduler, records []home.Record) bool {
+func (p *pass) owns(s *berthv1alpha1.Scheduler, records []binding.Record) bool {
 	return s.Status.Commons != nil ||
-		slices.ContainsFunc(p.inputs, func(c home.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
-		slices.ContainsFunc(records, func(r home.Record) bool { return r.Home == s.Name || r.To == s.Name })
+		slices.ContainsFunc(p.inputs, func(c binding.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
+		slices.ContainsFunc(records, func(r binding.Record) bool { return r.Home == s.Name || r.To == s.Name })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 )
 
 // stepNames are the values of the label step; a step that changes nothing has none.
-var stepNames = map[home.Step]string{
-	home.Bind: "bind", home.Drain: "drain", home.Cancel: "cancel", home.Move: "move", home.Seize: "seize",
+var stepNames = map[binding.Step]string{
+	binding.Bind: "bind", binding.Drain: "drain", binding.Cancel: "cancel", binding.Move: "move", binding.Seize: "seize",
 }
 
 var (
@@ -65,7 +65,7 @@ type boundCollector struct {
 }
 
 // set notes the bindings as they are after a pass. Schedulers without a cluster count 0.
-func (c *boundCollector) set(schedulers []string, records []home.Record) {
+func (c *boundCollector) set(schedulers []string, records []binding.Record) {
 	counts, moving := map[string]int{}, 0
 	for _, name := range schedulers {
 		counts[name] = 0
@@ -112,8 +112,8 @@ type drains struct {
 }
 
 // note counts a step of a cluster that has been written.
-func (d *drains) note(cluster string, step home.Step, now time.Time) {
-	if step == home.Stay {
+func (d *drains) note(cluster string, step binding.Step, now time.Time) {
+	if step == binding.Stay {
 		return
 	}
 	stepsTaken.WithLabelValues(stepNames[step]).Inc()
@@ -121,9 +121,9 @@ func (d *drains) note(cluster string, step home.Step, now time.Time) {
 	defer d.mu.Unlock()
 	since, known := d.since[cluster]
 	switch {
-	case step != home.Drain:
+	case step != binding.Drain:
 		delete(d.since, cluster)
-		if known && step == home.Move {
+		if known && step == binding.Move {
 			drainDuration.Observe(now.Sub(since).Seconds())
 		}
 	case !known:

@@ -22,7 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 func (r *Reconciler) write(ctx context.Context, before *berthv1alpha1.Scheduler, clusters []*berthv1alpha1.Cluster) error {
 	after := before.DeepCopy()
 	slices.SortFunc(clusters, func(a, b *berthv1alpha1.Cluster) int { return strings.Compare(a.Name, b.Name) })
-	after.Status.ClusterUnion = home.Union(clusters)
+	after.Status.ClusterUnion = binding.Union(clusters)
 	after.Status.ClusterCount, after.Status.Clusters = int32(len(clusters)), nil
 	for _, c := range clusters[:min(len(clusters), maxClusters)] {
 		after.Status.Clusters = append(after.Status.Clusters, c.Name)

@@ -22,7 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -79,15 +79,15 @@ func settle(ctx context.Context, schedulers ...string) (byHome map[string][]stri
 // wantHomes returns the scheduler of each cluster when nothing is under way.
 func wantHomes(clusters, schedulers []string) map[string]string {
 	GinkgoHelper()
-	ready := home.Schedulers{}
+	ready := binding.Schedulers{}
 	for _, name := range schedulers {
-		ready[name] = &home.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
+		ready[name] = &binding.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
 	}
-	inputs := make([]home.Cluster, len(clusters))
+	inputs := make([]binding.Cluster, len(clusters))
 	for i, name := range clusters {
 		inputs[i].Name = name
 	}
-	desired, err := home.Desired(inputs, ready)
+	desired, err := binding.Desired(inputs, ready)
 	Expect(err).NotTo(HaveOccurred())
 	want := map[string]string{}
 	for i, name := range clusters {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package home_test
+package binding_test
 
 import (
 	"fmt"
@@ -13,80 +13,80 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
-func ready(names ...string) home.Schedulers {
-	schedulers := home.Schedulers{}
+func ready(names ...string) binding.Schedulers {
+	schedulers := binding.Schedulers{}
 	for _, name := range names {
-		schedulers[name] = &home.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true, Drained: map[string]int64{}}
+		schedulers[name] = &binding.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true, Drained: map[string]int64{}}
 	}
 	return schedulers
 }
 
 func TestNext(t *testing.T) {
-	bound := home.Record{Home: "a", Revision: 7}
-	draining := home.Record{Home: "a", Moving: true, To: "b", Revision: 8}
-	acknowledging := func(revision int64) home.Schedulers {
+	bound := binding.Record{Home: "a", Revision: 7}
+	draining := binding.Record{Home: "a", Moving: true, To: "b", Revision: 8}
+	acknowledging := func(revision int64) binding.Schedulers {
 		s := ready("a", "b")
 		s["a"].Drained["c"] = revision
 		return s
 	}
-	dead := func(fenced bool) home.Schedulers {
+	dead := func(fenced bool) binding.Schedulers {
 		s := ready("a", "b")
 		s["a"].Alive, s["a"].Fenced = false, fenced
 		return s
 	}
 	tests := map[string]struct {
-		record     home.Record
+		record     binding.Record
 		desired    string
-		schedulers home.Schedulers
-		wantStep   home.Step
-		want       home.Record
+		schedulers binding.Schedulers
+		wantStep   binding.Step
+		want       binding.Record
 	}{
 		"a cluster without a home is bound at once": {
-			desired: "a", schedulers: ready("a"), wantStep: home.Bind, want: home.Record{Home: "a", Revision: 1},
+			desired: "a", schedulers: ready("a"), wantStep: binding.Bind, want: binding.Record{Home: "a", Revision: 1},
 		},
-		"without a scheduler it stays without a home": {wantStep: home.Stay},
+		"without a scheduler it stays without a home": {wantStep: binding.Stay},
 		"a cluster at home stays": {
-			record: bound, desired: "a", schedulers: ready("a", "b"), wantStep: home.Stay, want: bound,
+			record: bound, desired: "a", schedulers: ready("a", "b"), wantStep: binding.Stay, want: bound,
 		},
 		"a living home is asked to drain": {
-			record: bound, desired: "b", schedulers: ready("a", "b"), wantStep: home.Drain, want: draining,
+			record: bound, desired: "b", schedulers: ready("a", "b"), wantStep: binding.Drain, want: draining,
 		},
 		"nothing moves before the acknowledgement": {
-			record: draining, desired: "b", schedulers: ready("a", "b"), wantStep: home.Stay, want: draining,
+			record: draining, desired: "b", schedulers: ready("a", "b"), wantStep: binding.Stay, want: draining,
 		},
 		"an acknowledgement of an earlier drain does not count": {
-			record: draining, desired: "b", schedulers: acknowledging(6), wantStep: home.Stay, want: draining,
+			record: draining, desired: "b", schedulers: acknowledging(6), wantStep: binding.Stay, want: draining,
 		},
 		"the acknowledgement moves the cluster": {
-			record: draining, desired: "b", schedulers: acknowledging(8), wantStep: home.Move,
-			want: home.Record{Home: "b", Revision: 9},
+			record: draining, desired: "b", schedulers: acknowledging(8), wantStep: binding.Move,
+			want: binding.Record{Home: "b", Revision: 9},
 		},
 		"another target asks for another acknowledgement": {
-			record: draining, desired: "d", schedulers: acknowledging(8), wantStep: home.Drain,
-			want: home.Record{Home: "a", Moving: true, To: "d", Revision: 9},
+			record: draining, desired: "d", schedulers: acknowledging(8), wantStep: binding.Drain,
+			want: binding.Record{Home: "a", Moving: true, To: "d", Revision: 9},
 		},
 		"a drain is taken back": {
-			record: draining, desired: "a", schedulers: acknowledging(8), wantStep: home.Cancel,
-			want: home.Record{Home: "a", Revision: 9},
+			record: draining, desired: "a", schedulers: acknowledging(8), wantStep: binding.Cancel,
+			want: binding.Record{Home: "a", Revision: 9},
 		},
 		"a dead home that may come back keeps the cluster": {
-			record: draining, desired: "b", schedulers: dead(false), wantStep: home.Stay, want: draining,
+			record: draining, desired: "b", schedulers: dead(false), wantStep: binding.Stay, want: draining,
 		},
 		"a dead home that is fenced loses it": {
-			record: bound, desired: "b", schedulers: dead(true), wantStep: home.Seize,
-			want: home.Record{Home: "b", Revision: 8},
+			record: bound, desired: "b", schedulers: dead(true), wantStep: binding.Seize,
+			want: binding.Record{Home: "b", Revision: 8},
 		},
 		"a cluster that is being deleted is drained towards nobody": {
-			record: bound, schedulers: ready("a"), wantStep: home.Drain,
-			want: home.Record{Home: "a", Moving: true, Revision: 8},
+			record: bound, schedulers: ready("a"), wantStep: binding.Drain,
+			want: binding.Record{Home: "a", Moving: true, Revision: 8},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, step := home.Next("c", tc.record, tc.desired, tc.schedulers)
+			got, step := binding.Next("c", tc.record, tc.desired, tc.schedulers)
 			if step != tc.wantStep {
 				t.Errorf("step = %v, want %v", step, tc.wantStep)
 			}
@@ -102,22 +102,22 @@ func TestDesired(t *testing.T) {
 	leaving["a"].Leaving = true
 	dead := ready("a")
 	dead["a"].Alive = false
-	gone := home.Schedulers{"a": {Name: "a", Fenced: true}}
+	gone := binding.Schedulers{"a": {Name: "a", Fenced: true}}
 	tests := map[string]struct {
-		cluster    home.Cluster
-		schedulers home.Schedulers
+		cluster    binding.Cluster
+		schedulers binding.Schedulers
 		want       string
 	}{
-		"the pin wins":                              {home.Cluster{Name: "c", Pin: "b"}, ready("a", "b", "d"), "b"},
-		"a pin to nobody is passed over":            {home.Cluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
-		"a scheduler that leaves gets nothing":      {home.Cluster{Name: "c", Pin: "a"}, leaving, "b"},
-		"a cluster that is deleted has no home":     {home.Cluster{Name: "c", Leaving: true}, ready("a"), ""},
-		"while all are dead it stays where it is":   {home.Cluster{Name: "c", Record: home.Record{Home: "a"}}, dead, "a"},
-		"after the last one was deleted it is free": {home.Cluster{Name: "c", Record: home.Record{Home: "a"}}, gone, ""},
+		"the pin wins":                              {binding.Cluster{Name: "c", Pin: "b"}, ready("a", "b", "d"), "b"},
+		"a pin to nobody is passed over":            {binding.Cluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
+		"a scheduler that leaves gets nothing":      {binding.Cluster{Name: "c", Pin: "a"}, leaving, "b"},
+		"a cluster that is deleted has no home":     {binding.Cluster{Name: "c", Leaving: true}, ready("a"), ""},
+		"while all are dead it stays where it is":   {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, dead, "a"},
+		"after the last one was deleted it is free": {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, gone, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := home.Desired([]home.Cluster{tc.cluster}, tc.schedulers)
+			got, err := binding.Desired([]binding.Cluster{tc.cluster}, tc.schedulers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,17 +129,17 @@ func TestDesired(t *testing.T) {
 }
 
 func TestDrainsAreLimited(t *testing.T) {
-	clusters := make([]home.Cluster, 10)
+	clusters := make([]binding.Cluster, 10)
 	desired := make([]string, 10)
 	for i := range clusters {
-		clusters[i] = home.Cluster{Name: strconv.Itoa(i), Record: home.Record{Home: "a"}}
+		clusters[i] = binding.Cluster{Name: strconv.Itoa(i), Record: binding.Record{Home: "a"}}
 		desired[i] = "b"
 	}
-	clusters[9].Record = home.Record{Home: "a", Moving: true, To: "b"}
-	_, steps := home.Steps(clusters, desired, ready("a", "b"), 4)
+	clusters[9].Record = binding.Record{Home: "a", Moving: true, To: "b"}
+	_, steps := binding.Steps(clusters, desired, ready("a", "b"), 4)
 	drains := 0
 	for _, step := range steps {
-		if step == home.Drain {
+		if step == binding.Drain {
 			drains++
 		}
 	}
@@ -150,10 +150,10 @@ func TestDrainsAreLimited(t *testing.T) {
 
 // world is what schedulers do with what they see, which may be an old state of the records.
 type world struct {
-	clusters   []home.Cluster
-	schedulers home.Schedulers
-	seen       map[string][]home.Record // what a scheduler knows, by its name
-	busy       map[string]map[int]bool  // clusters on which it has pods under way
+	clusters   []binding.Cluster
+	schedulers binding.Schedulers
+	seen       map[string][]binding.Record // what a scheduler knows, by its name
+	busy       map[string]map[int]bool     // clusters on which it has pods under way
 }
 
 func (w *world) mayPlace(name string, cluster int) bool {
@@ -165,12 +165,12 @@ func (w *world) mayPlace(name string, cluster int) bool {
 func TestNoTwoSchedulersPlaceOnOneCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c"}
-		w := &world{schedulers: ready(names...), seen: map[string][]home.Record{}, busy: map[string]map[int]bool{}}
+		w := &world{schedulers: ready(names...), seen: map[string][]binding.Record{}, busy: map[string]map[int]bool{}}
 		for i := range rapid.IntRange(1, 6).Draw(t, "clusters") {
-			w.clusters = append(w.clusters, home.Cluster{Name: fmt.Sprint("c", i)})
+			w.clusters = append(w.clusters, binding.Cluster{Name: fmt.Sprint("c", i)})
 		}
 		for _, name := range names {
-			w.seen[name], w.busy[name] = make([]home.Record, len(w.clusters)), map[int]bool{}
+			w.seen[name], w.busy[name] = make([]binding.Record, len(w.clusters)), map[int]bool{}
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "events") {
 			name := rapid.SampledFrom(names).Draw(t, "scheduler")
@@ -233,12 +233,12 @@ func (w *world) check(t *rapid.T) {
 	}
 }
 
-func (w *world) reconcile(t *rapid.T, budget int) []home.Step {
-	desired, err := home.Desired(w.clusters, w.schedulers)
+func (w *world) reconcile(t *rapid.T, budget int) []binding.Step {
+	desired, err := binding.Desired(w.clusters, w.schedulers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, steps := home.Steps(w.clusters, desired, w.schedulers, budget)
+	records, steps := binding.Steps(w.clusters, desired, w.schedulers, budget)
 	for i := range w.clusters {
 		w.clusters[i].Record = records[i]
 	}
@@ -256,7 +256,7 @@ func (w *world) converge(t *rapid.T) {
 			}
 		}
 	}
-	desired, err := home.Desired(w.clusters, w.schedulers)
+	desired, err := binding.Desired(w.clusters, w.schedulers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func (w *world) converge(t *rapid.T) {
 			t.Fatalf("cluster %s ends with %+v, want home %q", c.Name, c.Record, desired[i])
 		}
 	}
-	if steps := w.reconcile(t, 1); slices.ContainsFunc(steps, func(s home.Step) bool { return s != home.Stay }) {
+	if steps := w.reconcile(t, 1); slices.ContainsFunc(steps, func(s binding.Step) bool { return s != binding.Stay }) {
 		t.Fatal("the records do not come to rest")
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package home
+package binding
 
 // Record is the binding of a cluster as it is written down.
 type Record struct {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package home_test
+package binding_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/home"
+	"berth.dev/berth/pkg/placement/binding"
 )
 
 func TestMatchesGeo(t *testing.T) {
@@ -36,7 +36,7 @@ func TestMatchesGeo(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for i, row := range cases.Rows {
-		if got := home.MatchesGeo(row.Have, row.Want); got != row.Match {
+		if got := binding.MatchesGeo(row.Have, row.Want); got != row.Match {
 			t.Errorf("row %d: %+v for %+v = %v, want %v", i, row.Have, row.Want, got, row.Match)
 		}
 	}
@@ -48,15 +48,15 @@ func TestGrants(t *testing.T) {
 		CPUCapacity:  berthv1alpha1.CapacityUnion{Total: 100, Max: 64},
 	}
 	tests := map[string]struct {
-		wish home.Wish
+		wish binding.Wish
 		want bool
 	}{
-		"no wish":                                {home.Wish{}, true},
-		"a country that is there":                {home.Wish{Geo: berthv1alpha1.GeoLocation{Country: "DE"}}, true},
-		"parts of two places":                    {home.Wish{Geo: berthv1alpha1.GeoLocation{City: "Berlin", Country: "US"}}, false},
-		"as many cores as the largest":           {home.Wish{CPU: 64}, true},
-		"more cores than any, but not all":       {home.Wish{CPU: 65}, false},
-		"memory of which nobody registered some": {home.Wish{Mem: 1 << 40}, true},
+		"no wish":                                {binding.Wish{}, true},
+		"a country that is there":                {binding.Wish{Geo: berthv1alpha1.GeoLocation{Country: "DE"}}, true},
+		"parts of two places":                    {binding.Wish{Geo: berthv1alpha1.GeoLocation{City: "Berlin", Country: "US"}}, false},
+		"as many cores as the largest":           {binding.Wish{CPU: 64}, true},
+		"more cores than any, but not all":       {binding.Wish{CPU: 65}, false},
+		"memory of which nobody registered some": {binding.Wish{Mem: 1 << 40}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,32 +69,32 @@ func TestGrants(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	tests := map[string]struct {
-		candidates []home.Candidate
+		candidates []binding.Candidate
 		want       int
 	}{
 		"nobody": {want: -1},
 		"who meets the wish comes first, however busy": {
-			[]home.Candidate{{Name: "a", Room: 9, Size: 10}, {Name: "b", Grants: true, Load: 1000, Size: 1}}, 1,
+			[]binding.Candidate{{Name: "a", Room: 9, Size: 10}, {Name: "b", Grants: true, Load: 1000, Size: 1}}, 1,
 		},
 		"then who has more room in the policy": {
-			[]home.Candidate{{Name: "a", Room: 1, Size: 10}, {Name: "b", Room: 2, Load: 50, Size: 10}}, 1,
+			[]binding.Candidate{{Name: "a", Room: 1, Size: 10}, {Name: "b", Room: 2, Load: 50, Size: 10}}, 1,
 		},
 		"then who has less to do for its size": {
-			[]home.Candidate{{Name: "a", Load: 2, Size: 10}, {Name: "b", Load: 3, Size: 20}}, 1,
+			[]binding.Candidate{{Name: "a", Load: 2, Size: 10}, {Name: "b", Load: 3, Size: 20}}, 1,
 		},
 		"who has no nodes comes last": {
-			[]home.Candidate{{Name: "a"}, {Name: "b", Load: 1000, Size: 1}}, 1,
+			[]binding.Candidate{{Name: "a"}, {Name: "b", Load: 1000, Size: 1}}, 1,
 		},
 		"then the name decides": {
-			[]home.Candidate{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
+			[]binding.Candidate{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
 		},
 		"numbers whose products do not fit": {
-			[]home.Candidate{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
+			[]binding.Candidate{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := home.Choose(tc.candidates); got != tc.want {
+			if got := binding.Choose(tc.candidates); got != tc.want {
 				t.Errorf("Choose = %d, want %d", got, tc.want)
 			}
 		})
@@ -114,7 +114,7 @@ func cluster(name, city, flavor string, capacity, price int64) *berthv1alpha1.Cl
 }
 
 func TestUnion(t *testing.T) {
-	got := home.Union([]*berthv1alpha1.Cluster{
+	got := binding.Union([]*berthv1alpha1.Cluster{
 		cluster("c2", "Seattle", "small", 5, 10), cluster("c1", "Bellevue", "small", 20, 0),
 		cluster("c3", "Bellevue", "large", math.MaxInt64, 7), {},
 	})
@@ -142,7 +142,7 @@ func TestColumnsShowTheFirstFew(t *testing.T) {
 	for _, city := range []string{"G", "F", "E", "D", "C", "B", "A", "A"} {
 		all = append(all, cluster(city, city, "small", 1, 1))
 	}
-	if got, want := home.Union(all).Columns.Cities, "A,B,C,D,E,and 2 more"; got != want {
+	if got, want := binding.Union(all).Columns.Cities, "A,B,C,D,E,and 2 more"; got != want {
 		t.Errorf("the column is %q, want %q", got, want)
 	}
 }
@@ -160,12 +160,12 @@ func TestUnionIsThatOfTheClustersThatAreThere(t *testing.T) {
 		left := append(append([]*berthv1alpha1.Cluster{}, all[:gone]...), all[gone+1:]...)
 		shuffled := append([]*berthv1alpha1.Cluster{}, left...)
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		u := home.Union(left)
-		if diff := cmp.Diff(u, home.Union(shuffled)); diff != "" {
+		u := binding.Union(left)
+		if diff := cmp.Diff(u, binding.Union(shuffled)); diff != "" {
 			t.Fatalf("the order of the clusters matters:\n%s", diff)
 		}
 		for _, c := range left {
-			if c.Spec.GeoLocation.City != "" && !(home.Wish{Geo: *c.Spec.GeoLocation}).Grants(&u) {
+			if c.Spec.GeoLocation.City != "" && !(binding.Wish{Geo: *c.Spec.GeoLocation}).Grants(&u) {
 				t.Fatalf("the place of cluster %s got lost", c.Name)
 			}
 		}
