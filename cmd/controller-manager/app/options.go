@@ -16,7 +16,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
-	"berth.dev/berth/pkg/controllers/online"
+	"berth.dev/berth/pkg/controllers/cluster"
 )
 
 // leaseName is the lease that the running instance holds.
@@ -47,7 +47,7 @@ type Options struct {
 	// Applications are the settings of Applications.
 	Applications ApplicationOptions
 	// OnlineShares are the shares of ready nodes at which Clusters come online and go offline.
-	OnlineShares online.Shares
+	OnlineShares cluster.Shares
 	// FeatureGates switch features on and off.
 	FeatureGates featuregate.MutableFeatureGate
 	// FeedParsers are the kinds whose parsers are used of those that are built in, "*" for all.
@@ -71,7 +71,7 @@ func NewOptions() *Options {
 		SchedulerNames:          []string{"berth-scheduler"},
 		Metrics:                 defaultMetricsOptions(),
 		Applications:            defaultApplicationOptions(),
-		OnlineShares:            online.DefaultShares,
+		OnlineShares:            cluster.DefaultShares,
 		FeatureGates:            newFeatureGates(),
 		FeedParsers:             []string{allParsers},
 		Logging:                 logsapi.NewLoggingConfiguration(),
@@ -116,7 +116,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth.StringSliceVar(&o.Metrics.NamespacedHosts, "metrics-namespaced-hosts", o.Metrics.NamespacedHosts,
 		"Hosts that MetricsProviders of namespaces may name; *.example.com for all below example.com. None by default.")
 	berth.Float64Var(&o.OnlineShares.Online, "cluster-online-share", o.OnlineShares.Online,
-		"Share of ready nodes at which a Cluster comes online.")
+		"Share of ready nodes at which a Cluster comes cluster.")
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
 		"Share of ready nodes below which a Cluster goes offline.")
 	o.FeatureGates.AddFlag(berth)

@@ -19,7 +19,6 @@ import (
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/state"
-	"berth.dev/berth/pkg/controllers/union"
 )
 
 // dispatchQPS and dispatchBurst limit how many pods get a home.
@@ -49,7 +48,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
 			},
 			&binding.Reconciler{Client: c, Live: live, Leases: leases},
-			&union.Reconciler{Client: c},
+			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
 				SchedulerNames: opts.SchedulerNames,

@@ -28,7 +28,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
 	"berth.dev/berth/pkg/controllers/clusterresource"
-	"berth.dev/berth/pkg/controllers/online"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -164,7 +163,7 @@ func (s *starter) start(ctx context.Context) error {
 	if err := clusters.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
-	onlines := &online.Reconciler{Client: s.mgr.GetClient(), Shares: s.opts.OnlineShares}
+	onlines := &cluster.OnlineReconciler{Client: s.mgr.GetClient(), Shares: s.opts.OnlineShares}
 	if err := onlines.SetupWithManager(s.mgr); err != nil {
 		return err
 	}

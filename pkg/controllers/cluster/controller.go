@@ -1,11 +1,12 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster keeps the status of Clusters: which nodes belong to each, how many of them take pods, and which nodes
-// other Clusters hold. It owns the conditions Ready and Conflicted and leaves all others alone.
+// Package cluster keeps the status of Clusters, with two controllers:
 //
-// A change of one Cluster can give or take nodes of every other, so there is one key for all: each pass looks at the
-// whole, and writes only what has changed. A burst of node events makes one pass.
+//	Reconciler        nodes of each Cluster, those that other Clusters hold; the conditions Ready and Conflicted
+//	OnlineReconciler  the condition Online
+//
+// Each leaves the conditions of the other, and of everybody else, alone.
 package cluster
 
 import (
@@ -49,6 +50,9 @@ const (
 type All struct{}
 
 // Reconciler writes the status of Clusters.
+//
+// A change of one Cluster can give or take nodes of every other, so there is one key for all: each pass is over all of them, and
+// writes only what has changed. A burst of node events makes one pass.
 type Reconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client

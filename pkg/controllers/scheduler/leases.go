@@ -1,8 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheduler looks after the Schedulers: it tells by their Leases which of them run, runs those that are managed, and lets
-// those that are deleted go once nothing depends on them. It owns the condition Ready of Schedulers.
+// Package scheduler keeps the status of Schedulers, with two controllers:
+//
+//	Reconciler       the condition Ready, by the Scheduler's Lease; the Deployments of managed Schedulers
+//	UnionReconciler  what the clusters of each Scheduler have together
 package scheduler
 
 import (

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package union_test
+package scheduler_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/controllers/union"
+	"berth.dev/berth/pkg/controllers/scheduler"
 )
 
 func cluster(name, home, region string) *berthv1alpha1.Cluster {
@@ -35,7 +35,7 @@ func TestUnionsFollowTheClusters(t *testing.T) {
 	c1, c2 := cluster("c1", "a", "west"), cluster("c2", "a", "west")
 	api := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.Scheduler{}).WithObjects(
 		&berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, c1, c2, cluster("c3", "gone", "east")).Build()
-	r := &union.Reconciler{Client: api}
+	r := &scheduler.UnionReconciler{Client: api}
 	steps := []struct {
 		what     string
 		do       func() error

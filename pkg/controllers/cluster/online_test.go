@@ -1,71 +1,36 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package online_test
+package cluster_test
 
 import (
-	"context"
 	"testing"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/online"
+	"berth.dev/berth/pkg/controllers/cluster"
 )
-
-// harness runs the reconciler for one Cluster on a fake API server.
-type harness struct {
-	t      *testing.T
-	api    client.Client
-	writes int
-}
-
-func newHarness(t *testing.T, cluster *berthv1alpha1.Cluster) *harness {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	h := &harness{t: t}
-	h.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(cluster).WithObjects(cluster).
-		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(
-			ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption,
-		) error {
-			h.writes++
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		}}).Build()
-	return h
-}
 
 // observe sets the numbers of nodes, and returns the condition after a pass.
 func (h *harness) observe(ready, all int32) *metav1.Condition {
 	h.t.Helper()
-	cluster := &berthv1alpha1.Cluster{}
-	key := client.ObjectKey{Name: "a"}
-	if err := h.api.Get(h.t.Context(), key, cluster); err != nil {
-		h.t.Fatal(err)
-	}
-	cluster.Status.ReadyNodeCount, cluster.Status.NodeCount = ready, all
+	object := h.get("a")
+	object.Status.ReadyNodeCount, object.Status.NodeCount = ready, all
 	if all >= 0 {
-		cluster.Status.ObservedGeneration = 1
+		object.Status.ObservedGeneration = 1
 	}
-	if err := h.api.Status().Update(h.t.Context(), cluster); err != nil {
+	if err := h.api.Status().Update(h.t.Context(), object); err != nil {
 		h.t.Fatal(err)
 	}
-	r := &online.Reconciler{Client: h.api, Shares: online.DefaultShares}
-	if _, err := r.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+	r := &cluster.OnlineReconciler{Client: h.api, Shares: cluster.DefaultShares}
+	if _, err := r.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)}); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.api.Get(h.t.Context(), key, cluster); err != nil {
-		h.t.Fatal(err)
-	}
-	return apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
+	return apimeta.FindStatusCondition(h.get("a").Status.Conditions, berthv1alpha1.ClusterOnline)
 }
 
 func TestOnline(t *testing.T) {
@@ -108,14 +73,14 @@ func TestNothingIsWrittenWithoutNeed(t *testing.T) {
 	for ready := int32(100); ready > 25; ready-- {
 		h.observe(ready, 100)
 	}
-	if h.writes != 1 {
-		t.Errorf("%d writes while the cluster is online, want 1", h.writes)
+	if len(h.writes) != 1 {
+		t.Errorf("%d writes while the cluster is online, want 1", len(h.writes))
 	}
 }
 
 func TestShares(t *testing.T) {
-	for shares, valid := range map[online.Shares]bool{
-		online.DefaultShares: true, {Online: 1, Offline: 1}: true, {Online: 0.1}: true,
+	for shares, valid := range map[cluster.Shares]bool{
+		cluster.DefaultShares: true, {Online: 1, Offline: 1}: true, {Online: 0.1}: true,
 		{}: false, {Online: 1.1}: false, {Online: 0.5, Offline: 0.6}: false, {Online: 0.5, Offline: -0.1}: false,
 	} {
 		if err := shares.Validate(); (err == nil) != valid {

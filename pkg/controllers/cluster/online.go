@@ -1,11 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package online tells which Clusters applications can be sent to. It owns the condition Online.
-//
-// A Cluster is online while a large enough share of its nodes takes pods. The share at which it comes online is higher than the
-// one at which it goes offline, so a Cluster at the limit does not flap, and one bad node of many drives nothing away.
-package online
+package cluster
 
 import (
 	"context"
@@ -25,8 +21,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "online"
+// OnlineName is the name of the OnlineReconciler in logs and metrics.
+const OnlineName = "online"
 
 // Shares are the shares of ready nodes at which a Cluster changes.
 type Shares struct {
@@ -48,8 +44,11 @@ func (s Shares) Validate() error {
 	return nil
 }
 
-// Reconciler writes the condition Online of Clusters.
-type Reconciler struct {
+// OnlineReconciler writes the condition Online of Clusters: applications can be sent to a Cluster that is online.
+//
+// A Cluster is online while a large enough share of its nodes takes pods. The share at which it comes online is higher than the
+// one at which it goes offline, so a Cluster at the limit does not flap, and one bad node of many drives nothing away.
+type OnlineReconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
 	// Shares are when a Cluster changes.
@@ -57,10 +56,10 @@ type Reconciler struct {
 }
 
 // SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *OnlineReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.ControllerManagedBy(mgr).
-		Named(Name).
-		For(&berthv1alpha1.Cluster{}, builder.WithPredicates(changes())).
+		Named(OnlineName).
+		For(&berthv1alpha1.Cluster{}, builder.WithPredicates(onlineChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the online controller: %w", err)
@@ -68,8 +67,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// changes lets pass what the condition hangs on, and the condition itself, so that what somebody else wrote is set right.
-func changes() predicate.Predicate {
+// onlineChanges lets pass what the condition hangs on, and the condition itself, so that what somebody else wrote is set right.
+func onlineChanges() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, ok := e.ObjectOld.(*berthv1alpha1.Cluster)
@@ -78,18 +77,18 @@ func changes() predicate.Predicate {
 				before.Status.NodeCount != after.Status.NodeCount ||
 				before.Status.ReadyNodeCount != after.Status.ReadyNodeCount ||
 				before.Status.ObservedGeneration != after.Status.ObservedGeneration ||
-				!apiequality.Semantic.DeepEqual(condition(before), condition(after))
+				!apiequality.Semantic.DeepEqual(onlineOf(before), onlineOf(after))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
 }
 
-func condition(cluster *berthv1alpha1.Cluster) *metav1.Condition {
+func onlineOf(cluster *berthv1alpha1.Cluster) *metav1.Condition {
 	return apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 }
 
 // Reconcile brings the condition of a Cluster up to date.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *OnlineReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	before := &berthv1alpha1.Cluster{}
 	if err := r.Client.Get(ctx, request.NamespacedName, before); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -99,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	after := before.DeepCopy()
-	apimeta.SetStatusCondition(&after.Status.Conditions, r.judge(before))
+	apimeta.SetStatusCondition(&after.Status.Conditions, r.condition(before))
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return reconcile.Result{}, nil
 	}
@@ -110,8 +109,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, nil
 }
 
-// judge returns the condition. Its message has no numbers of nodes, so that not every node makes a write.
-func (r *Reconciler) judge(cluster *berthv1alpha1.Cluster) metav1.Condition {
+// condition returns the condition Online. Its message has no numbers of nodes, so that not every node makes a write.
+func (r *OnlineReconciler) condition(cluster *berthv1alpha1.Cluster) metav1.Condition {
 	online := apimeta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	needed := r.Shares.Online
 	if online {

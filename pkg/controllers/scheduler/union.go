@@ -1,9 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package union keeps in the status of each Scheduler what its clusters have together. It is recomputed from all clusters at each
-// change and never patched, so it equals a recount at all times.
-package union
+package scheduler
 
 import (
 	"context"
@@ -25,30 +23,31 @@ import (
 	"berth.dev/berth/pkg/placement/binding"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "union"
+// UnionName is the name of the UnionReconciler in logs and metrics.
+const UnionName = "union"
 
 const (
-	// pause is how long a change waits for others.
-	pause = 300 * time.Millisecond
+	// unionPause is how long a change waits for others.
+	unionPause = 300 * time.Millisecond
 	// maxClusters bounds the list of clusters; the CRD allows no more.
 	maxClusters = 5000
 )
 
-// Reconciler writes the unions.
-type Reconciler struct {
+// UnionReconciler keeps in the status of each Scheduler what its clusters have together. It recomputes that from all clusters at
+// each change and never patches it, so it equals a recount at all times.
+type UnionReconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
 }
 
 // SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *UnionReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(UnionName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			singleton.After[*berthv1alpha1.Cluster](pause), singleton.Changes(clusterChanged))).
+			singleton.After[*berthv1alpha1.Cluster](unionPause), singleton.Changes(clusterChanged))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},
-			singleton.After[*berthv1alpha1.Scheduler](pause), singleton.Changes(func(a, b *berthv1alpha1.Scheduler) bool {
+			singleton.After[*berthv1alpha1.Scheduler](unionPause), singleton.Changes(func(a, b *berthv1alpha1.Scheduler) bool {
 				return !apiequality.Semantic.DeepEqual(unionOf(a), unionOf(b))
 			}))).
 		Complete(r)
@@ -70,7 +69,7 @@ func unionOf(s *berthv1alpha1.Scheduler) berthv1alpha1.SchedulerStatus {
 }
 
 // Reconcile recomputes all unions and writes those that have changed.
-func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
+func (r *UnionReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var schedulers berthv1alpha1.SchedulerList
 	if err := r.Client.List(ctx, &schedulers); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing schedulers: %w", err)
@@ -96,7 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	return reconcile.Result{}, errors.Join(errs...)
 }
 
-func (r *Reconciler) write(ctx context.Context, before *berthv1alpha1.Scheduler, clusters []*berthv1alpha1.Cluster) error {
+func (r *UnionReconciler) write(ctx context.Context, before *berthv1alpha1.Scheduler, clusters []*berthv1alpha1.Cluster) error {
 	after := before.DeepCopy()
 	slices.SortFunc(clusters, func(a, b *berthv1alpha1.Cluster) int { return strings.Compare(a.Name, b.Name) })
 	after.Status.ClusterUnion = binding.Union(clusters)
