@@ -10,10 +10,8 @@ import (
 // Account sums up what pods hold of each pool. Its sums are exact, so what is taken away after it was added leaves nothing
 // behind. It is not safe for concurrent use.
 type Account struct {
-	sums map[accountKey]*sum
+	sums map[Key]*sum
 }
-
-type accountKey struct{ resource, pool string }
 
 type sum struct {
 	quantity resource.Quantity
@@ -22,13 +20,13 @@ type sum struct {
 
 // NewAccount returns an account on which nothing is charged.
 func NewAccount() *Account {
-	return &Account{sums: map[accountKey]*sum{}}
+	return &Account{sums: map[Key]*sum{}}
 }
 
 // Add books the charges of a pod.
 func (a *Account) Add(charges []Charge) {
 	for _, c := range charges {
-		key := accountKey{c.Resource, c.Pool}
+		key := Key{c.Resource, c.Pool}
 		s := a.sums[key]
 		if s == nil {
 			s = &sum{}
@@ -42,7 +40,7 @@ func (a *Account) Add(charges []Charge) {
 // Remove takes back what Add has booked.
 func (a *Account) Remove(charges []Charge) {
 	for _, c := range charges {
-		key := accountKey{c.Resource, c.Pool}
+		key := Key{c.Resource, c.Pool}
 		s := a.sums[key]
 		if s == nil {
 			continue
@@ -56,7 +54,7 @@ func (a *Account) Remove(charges []Charge) {
 
 // Held returns what pods hold of a pool and how many pods that are.
 func (a *Account) Held(resourceName, pool string) (quantity resource.Quantity, holders int) {
-	if s := a.sums[accountKey{resourceName, pool}]; s != nil {
+	if s := a.sums[Key{resourceName, pool}]; s != nil {
 		return s.quantity, s.holders
 	}
 	return resource.Quantity{}, 0
@@ -66,8 +64,8 @@ func (a *Account) Held(resourceName, pool string) (quantity resource.Quantity, h
 func (a *Account) Pools(resourceName string) []string {
 	var names []string
 	for key := range a.sums {
-		if key.resource == resourceName {
-			names = append(names, key.pool)
+		if key.Resource == resourceName {
+			names = append(names, key.Pool)
 		}
 	}
 	return names

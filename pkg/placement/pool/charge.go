@@ -15,6 +15,14 @@ type Request struct {
 	Quantity resource.Quantity
 }
 
+// Key names a pool among those of all ClusterResources.
+type Key struct {
+	// Resource is the name of the ClusterResource.
+	Resource string
+	// Pool is the name of the pool.
+	Pool string
+}
+
 // Charge is what a pod holds of one pool.
 type Charge struct {
 	// Resource is the name of the ClusterResource.

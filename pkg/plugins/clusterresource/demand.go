@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // wish is what pods that wait want of a pool, in units.
@@ -18,10 +20,10 @@ type wish struct {
 
 // wishes returns what the pods that wait want of each pool, as far as what is left of the pools, in whosever grant it is, could
 // serve them. Those that it could not serve would only keep others from it.
-func (w *Waiting) wishes() map[poolKey]*wish {
+func (w *Waiting) wishes() map[pool.Key]*wish {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found, taken := map[poolKey]*wish{}, map[poolKey]int64{}
+	found, taken := map[pool.Key]*wish{}, map[pool.Key]int64{}
 	for _, candidate := range w.order {
 		if candidate.served {
 			continue
@@ -42,16 +44,16 @@ func (w *Waiting) wishes() map[poolKey]*wish {
 
 // wishesOf returns what a pod wants of each pool, nothing if not all its needs can be met beside what is taken. Of several pools it
 // wants the one with most left; where all are charged, each that has enough.
-func (w *Waiting) wishesOf(candidate *waiter, taken map[poolKey]int64) map[poolKey]int64 {
-	wants := make(map[poolKey]int64, len(candidate.needs))
+func (w *Waiting) wishesOf(candidate *waiter, taken map[pool.Key]int64) map[pool.Key]int64 {
+	wants := make(map[pool.Key]int64, len(candidate.needs))
 	for _, n := range candidate.needs {
 		known := w.free[n.resource]
 		if known == nil {
 			return nil
 		}
-		best, most := poolKey{}, int64(-1)
+		best, most := pool.Key{}, int64(-1)
 		for _, name := range n.pools {
-			key := poolKey{n.resource, name}
+			key := pool.Key{Resource: n.resource, Pool: name}
 			left := known.all[name] - taken[key]
 			if left < n.units {
 				continue
@@ -72,12 +74,12 @@ func (w *Waiting) wishesOf(candidate *waiter, taken map[poolKey]int64) map[poolK
 }
 
 // raised says that more of some pools may be given out than before, and returns the pods that this can serve.
-func (w *Waiting) raised(by map[poolKey]int64, now time.Time) []*corev1.Pod {
+func (w *Waiting) raised(by map[pool.Key]int64, now time.Time) []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, units := range by {
-		if known := w.free[key.resource]; known != nil {
-			known.byPool[key.pool] += units
+		if known := w.free[key.Resource]; known != nil {
+			known.byPool[key.Pool] += units
 		}
 	}
 	return podsOf(w.choose(now, func(*waiter) bool { return true }))

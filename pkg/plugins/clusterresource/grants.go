@@ -15,9 +15,6 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// poolKey names a pool of a ClusterResource.
-type poolKey struct{ resource, pool string }
-
 // Grants keep the process of a Scheduler to what it was granted. While there is no other Scheduler it may give out everything, and
 // that must have been read from the API server before. It is safe for concurrent use.
 type Grants struct {
@@ -26,21 +23,21 @@ type Grants struct {
 	mu sync.RWMutex
 	// limited is true while only what was granted may be given out: of each pool as many units as caps says, of others nothing.
 	limited bool
-	caps    map[poolKey]int64
+	caps    map[pool.Key]int64
 	// tightened changes whenever less may be given out than before.
 	tightened int64
 }
 
 // NewGrants returns those of the Scheduler of a name, empty for a process that is none and may give out everything.
 func NewGrants(self string) *Grants {
-	return &Grants{self: self, limited: self != "", caps: map[poolKey]int64{}}
+	return &Grants{self: self, limited: self != "", caps: map[pool.Key]int64{}}
 }
 
 // allowance is what a scheduling cycle may give out.
 type allowance struct {
 	limited   bool
 	tightened int64
-	caps      map[poolKey]int64
+	caps      map[pool.Key]int64
 }
 
 // now returns what may be given out at present. The caps are never changed once they are returned.
@@ -58,7 +55,7 @@ func (a allowance) limit(r *pool.Resource, l *ledger.Ledger, free []int64) (own,
 	}
 	own = l.Own(r)
 	for i := range own {
-		left := a.caps[poolKey{r.Name(), r.Pools()[i].Name}] - own[i]
+		left := a.caps[pool.Key{Resource: r.Name(), Pool: r.Pools()[i].Name}] - own[i]
 		own[i] = min(left, free[i])
 	}
 	return own, free
@@ -95,7 +92,7 @@ func (g *Grants) free() {
 
 // set limits what may be given out, and returns by how much more that is of each pool than before. When it returns, nothing can be
 // charged by an older allowance that is larger.
-func (g *Grants) set(caps map[poolKey]int64) (raised map[poolKey]int64) {
+func (g *Grants) set(caps map[pool.Key]int64) (raised map[pool.Key]int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.caps
@@ -109,7 +106,7 @@ func (g *Grants) set(caps map[poolKey]int64) (raised map[poolKey]int64) {
 	if less {
 		g.tightened++
 	}
-	raised = map[poolKey]int64{}
+	raised = map[pool.Key]int64{}
 	for key, units := range caps {
 		if more := units - before[key]; more > 0 {
 			raised[key] = more

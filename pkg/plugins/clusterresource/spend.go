@@ -20,6 +20,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
 
@@ -158,7 +159,7 @@ func (p *spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
 		return
 	}
 	p.resources, p.leaving = resources, homes.Leaving
-	caps := map[poolKey]int64{}
+	caps := map[pool.Key]int64{}
 	if homes.Registered {
 		resources.Each(func(name string, r *catalog.Resource) { p.capsOf(name, r, caps) })
 	}
@@ -167,7 +168,7 @@ func (p *spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
 	}
 }
 
-func (p *spender) capsOf(name string, r *catalog.Resource, caps map[poolKey]int64) {
+func (p *spender) capsOf(name string, r *catalog.Resource, caps map[pool.Key]int64) {
 	if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
 		return
 	}
@@ -180,7 +181,7 @@ func (p *spender) capsOf(name string, r *catalog.Resource, caps map[poolKey]int6
 		if g.ShrinkTo != nil {
 			units = min(units, wholeUnits(*g.ShrinkTo, r.Pools.Unit()))
 		}
-		caps[poolKey{name, g.Pool}] = units
+		caps[pool.Key{Resource: name, Pool: g.Pool}] = units
 	}
 }
 

@@ -26,10 +26,10 @@ const maxSaid = 5000
 // in it.
 func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) *berthv1alpha1.Spending {
 	account, underWay := p.ownAccount()
-	said := map[poolKey]*berthv1alpha1.PoolSpending{}
-	of := func(key poolKey) *berthv1alpha1.PoolSpending {
+	said := map[pool.Key]*berthv1alpha1.PoolSpending{}
+	of := func(key pool.Key) *berthv1alpha1.PoolSpending {
 		if said[key] == nil {
-			said[key] = &berthv1alpha1.PoolSpending{Resource: key.resource, Pool: key.pool}
+			said[key] = &berthv1alpha1.PoolSpending{Resource: key.Resource, Pool: key.Pool}
 		}
 		return said[key]
 	}
@@ -40,7 +40,7 @@ func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		}
 		p.answers(name, r, account, of)
 		for i := range r.Pools.Pools() {
-			key := poolKey{name, r.Pools.Pools()[i].Name}
+			key := pool.Key{Resource: name, Pool: r.Pools.Pools()[i].Name}
 			if w := wishes[key]; w != nil && !homes.Leaving {
 				w.tell(of(key), r.Pools.Unit())
 			}
@@ -60,7 +60,7 @@ func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 // answers acknowledges the grants of a ClusterResource that are to shrink, and tells of more being held than was granted: by pods
 // from the time when this scheduler was the only one.
 func (p *spender) answers(
-	name string, r *catalog.Resource, account *pool.Account, of func(poolKey) *berthv1alpha1.PoolSpending,
+	name string, r *catalog.Resource, account *pool.Account, of func(pool.Key) *berthv1alpha1.PoolSpending,
 ) {
 	unit := r.Pools.Unit()
 	granted := map[string]bool{}
@@ -78,12 +78,12 @@ func (p *spender) answers(
 		if g.ShrinkTo != nil {
 			limit = max(limit, wholeUnits(*g.ShrinkTo, unit))
 		}
-		s := of(poolKey{name, g.Pool})
+		s := of(pool.Key{Resource: name, Pool: g.Pool})
 		s.Revision, s.Limit = g.Revision, amount(limit, unit)
 	}
 	for _, poolName := range account.Pools(name) {
 		if held, _ := account.Held(name, poolName); !granted[poolName] {
-			of(poolKey{name, poolName}).Limit = amount(pool.UnitsUp(held, unit), unit)
+			of(pool.Key{Resource: name, Pool: poolName}).Limit = amount(pool.UnitsUp(held, unit), unit)
 		}
 	}
 }

@@ -214,7 +214,7 @@ func (w *Waiting) due(now time.Time) []*corev1.Pod {
 
 // choose returns the pods that what is free can serve, in their order, and offers it to them.
 func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
-	taken, kept := map[needKey]int64{}, w.earmarks.kept(now)
+	taken, kept := map[pool.Key]int64{}, w.earmarks.kept(now)
 	for _, charges := range kept {
 		w.count(taken, charges, 1)
 	}
@@ -238,21 +238,19 @@ func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
 	return chosen
 }
 
-type needKey struct{ resource, pool string }
-
 // count adds charges to what is taken of each pool, or takes them away.
-func (w *Waiting) count(taken map[needKey]int64, charges []pool.Charge, sign int64) {
+func (w *Waiting) count(taken map[pool.Key]int64, charges []pool.Charge, sign int64) {
 	for _, c := range charges {
 		if known := w.free[c.Resource]; known != nil {
-			taken[needKey{c.Resource, c.Pool}] += sign * pool.UnitsUp(c.Quantity, known.resource.Unit())
+			taken[pool.Key{Resource: c.Resource, Pool: c.Pool}] += sign * pool.UnitsUp(c.Quantity, known.resource.Unit())
 		}
 	}
 }
 
 // serve takes what a pod needs, from some pool of each resource, and reports whether enough is left beside what is taken. Which
 // pool the pod would be charged to depends on its node; the guess is the fullest.
-func (w *Waiting) serve(candidate *waiter, taken map[needKey]int64) bool {
-	from := make([]needKey, 0, len(candidate.needs))
+func (w *Waiting) serve(candidate *waiter, taken map[pool.Key]int64) bool {
+	from := make([]pool.Key, 0, len(candidate.needs))
 	for _, n := range candidate.needs {
 		known := w.free[n.resource]
 		if known == nil {
@@ -260,7 +258,7 @@ func (w *Waiting) serve(candidate *waiter, taken map[needKey]int64) bool {
 		}
 		best, most := "", int64(-1)
 		for _, name := range n.pools {
-			free := known.byPool[name] - taken[needKey{n.resource, name}]
+			free := known.byPool[name] - taken[pool.Key{Resource: n.resource, Pool: name}]
 			if free >= n.units && free > most {
 				best, most = name, free
 			}
@@ -268,7 +266,7 @@ func (w *Waiting) serve(candidate *waiter, taken map[needKey]int64) bool {
 		if most < 0 {
 			return false
 		}
-		from = append(from, needKey{n.resource, best})
+		from = append(from, pool.Key{Resource: n.resource, Pool: best})
 	}
 	for i, n := range candidate.needs {
 		taken[from[i]] += n.units
