@@ -12,7 +12,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // subscriptionInfo is the Subscription that lists the workload of a pod.
@@ -34,30 +34,30 @@ func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w
 	for i := range s.Objects.Subscriptions {
 		all[i] = &s.Objects.Subscriptions[i]
 	}
-	subscription, i := subscribed.NewIndex(all).Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
-	if subscription == nil {
+	owner, i := subscription.NewIndex(all).Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
+	if owner == nil {
 		return false
 	}
-	feed := &subscription.Spec.Feeds[i]
-	hold := subscribed.HoldOf(subscription, feed, e.Workload.Replicas)
-	if hold == subscribed.NotHeld && !subscribed.Whole(subscription, feed) &&
-		s.Objects.Policy(pod.Namespace, subscribed.PolicyName(subscription.Name, feed)) == nil {
-		hold = subscribed.NotDivided
+	feed := &owner.Spec.Feeds[i]
+	hold := subscription.HoldOf(owner, feed, e.Workload.Replicas)
+	if hold == subscription.NotHeld && !subscription.Whole(owner, feed) &&
+		s.Objects.Policy(pod.Namespace, subscription.PolicyName(owner.Name, feed)) == nil {
+		hold = subscription.NotDivided
 	}
-	e.Subscription = &subscriptionInfo{Name: subscription.Name, Held: string(hold), Message: saidOf(subscription, feed)}
+	e.Subscription = &subscriptionInfo{Name: owner.Name, Held: string(hold), Message: saidOf(owner, feed)}
 	e.explainHold(hold)
-	return hold != subscribed.NotHeld
+	return hold != subscription.NotHeld
 }
 
-func (e *explanation) explainHold(hold subscribed.Hold) {
+func (e *explanation) explainHold(hold subscription.Hold) {
 	name, said := e.Subscription.Name, e.Subscription.Message
-	if hold == subscribed.NotHeld {
+	if hold == subscription.NotHeld {
 		if said != "" {
 			e.becausef("Subscription %q, which places it, says: %s", name, said)
 		}
 		return
 	}
-	if hold == subscribed.BundleWaits {
+	if hold == subscription.BundleWaits {
 		e.becausef("Subscription %q holds it back: no pod of the bundle starts before all its feeds fit at once", name)
 	} else {
 		e.becausef("Subscription %q holds it back until it has been divided for %s", name, replicasText(e.Workload.Replicas))
@@ -77,7 +77,7 @@ func replicasText(replicas *int32) string {
 
 // saidOf returns what a Subscription says about a feed, else about itself if something is not placed.
 func saidOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) string {
-	if told := subscribed.PlacementOf(s, feed); told != nil && told.Message != "" {
+	if told := subscription.PlacementOf(s, feed); told != nil && told.Message != "" {
 		return told.Message
 	}
 	if apimeta.IsStatusConditionFalse(s.Status.Conditions, berthv1alpha1.SubscriptionScheduled) {

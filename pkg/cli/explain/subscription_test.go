@@ -11,7 +11,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // shop is a Deployment web of three replicas with a pod that waits, and a Subscription to it that divides by room.
@@ -99,7 +99,7 @@ func TestPodTellsWhatItsSubscriptionWaitsFor(t *testing.T) {
 			w := shop(t, tc.change)
 			if tc.policy {
 				ref := berthv1alpha1.Feed{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
-				w.Policy(subscribed.PolicyName("shop", &ref), "apps/v1", "Deployment", "web", map[string]int64{"beijing": 3})
+				w.Policy(subscription.PolicyName("shop", &ref), "apps/v1", "Deployment", "web", map[string]int64{"beijing": 3})
 			}
 			got := explainPod(t, w, "web-a")
 			for _, want := range tc.want {

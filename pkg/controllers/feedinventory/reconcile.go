@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // Reconciler writes FeedInventories. Use New to make one.
@@ -43,7 +43,7 @@ type Reconciler struct {
 // divides says whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
 // no other.
 func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
-	return subscribed.ByRoom(spec) || subscribed.Bundled(spec)
+	return subscription.ByRoom(spec) || subscription.Bundled(spec)
 }
 
 // Reconcile brings the inventory of one Subscription up to date.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // degraded tells what has lost its place: the Cluster, the node, or the room for a replica.
@@ -54,7 +54,7 @@ func (m *member) degraded() metav1.Condition {
 func (m *member) roomLost(f *feed) int64 {
 	known := apimeta.FindStatusCondition(m.object.Status.Conditions, berthv1alpha1.SubscriptionDegraded)
 	was := known != nil && known.Reason == berthv1alpha1.ReasonRoomLost
-	before := subscribed.PlacementOf(m.object, f.ref)
+	before := subscription.PlacementOf(m.object, f.ref)
 	switch {
 	case f.lacking > 0:
 		return f.lacking

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/subscribed"
+	rules "berth.dev/berth/pkg/placement/subscription"
 )
 
 func TestStaticDividesByWeight(t *testing.T) {
@@ -350,7 +350,7 @@ func TestAPolicyWhoseOwnerWasTakenAwayIsPutRight(t *testing.T) {
 	w.subscribe("shop", []string{"web"}, static(map[string]int32{"a": 1}))
 	w.pass()
 	ref := deployment("web")
-	key := client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName("shop", &ref)}
+	key := client.ObjectKey{Namespace: namespace, Name: rules.PolicyName("shop", &ref)}
 	p := &berthv1alpha1.PropagationPolicy{}
 	if err := w.client.Get(t.Context(), key, p); err != nil {
 		t.Fatal(err)
@@ -483,7 +483,7 @@ func TestAStatefulSetStaysWhileItIsDividedByRoom(t *testing.T) {
 		t.Helper()
 		w.pass()
 		p := &berthv1alpha1.PropagationPolicy{}
-		if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName("shop", &set)}, p); err != nil {
+		if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: rules.PolicyName("shop", &set)}, p); err != nil {
 			t.Fatal(err)
 		}
 		return string(p.Spec.Rebalance.Mode)

@@ -17,7 +17,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/divide"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // feed is a feed of a Subscription in a pass.
@@ -87,9 +87,9 @@ func isRead(ref *berthv1alpha1.Feed) bool {
 }
 
 // read finds out what a feed wants.
-func (m *member) read(index *subscribed.Index, f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
-	f.before = sharesOf(subscribed.PlacementOf(m.object, f.ref))
-	if subscribed.Foreign(m.object, f.ref) {
+func (m *member) read(index *subscription.Index, f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
+	f.before = sharesOf(subscription.PlacementOf(m.object, f.ref))
+	if subscription.Foreign(m.object, f.ref) {
 		f.lost = "a Subscription can list objects of its own namespace only"
 		return
 	}

@@ -30,7 +30,7 @@ import (
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
-	"berth.dev/berth/pkg/placement/subscribed"
+	rules "berth.dev/berth/pkg/placement/subscription"
 )
 
 const namespace = "shop"
@@ -346,7 +346,7 @@ func (w *world) policy(name, feed string) string {
 	w.t.Helper()
 	ref := deployment(feed)
 	p := &berthv1alpha1.PropagationPolicy{}
-	key := client.ObjectKey{Namespace: namespace, Name: subscribed.PolicyName(name, &ref)}
+	key := client.ObjectKey{Namespace: namespace, Name: rules.PolicyName(name, &ref)}
 	if err := w.client.Get(w.t.Context(), key, p); err != nil {
 		return "none"
 	}

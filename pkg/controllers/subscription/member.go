@@ -18,7 +18,7 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // member is a Subscription in a pass.
@@ -60,7 +60,7 @@ type candidate struct {
 }
 
 // dynamic says whether room decides.
-func (m *member) dynamic() bool { return subscribed.ByRoom(&m.object.Spec) }
+func (m *member) dynamic() bool { return subscription.ByRoom(&m.object.Spec) }
 
 // rebalancing says whether a rebalance is asked for that has not been carried out.
 func (m *member) rebalancing() bool {

@@ -12,7 +12,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // plan divides all feeds. What has been promised is set aside for everybody before anybody gets more.
@@ -98,7 +98,7 @@ func (p *pass) reserve(c *candidate, f *feed, replicas int64) (int64, error) {
 func (m *member) inForce(f *feed) (map[string]int64, error) {
 	before := f.before
 	if len(before) == 0 {
-		before = weightsOf(m.named[subscribed.PolicyName(m.object.Name, f.ref)])
+		before = weightsOf(m.named[subscription.PolicyName(m.object.Name, f.ref)])
 	}
 	if len(before) == 0 {
 		before = map[string]int64{}

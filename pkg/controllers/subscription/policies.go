@@ -18,7 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // anyNumber is what DividedAnnotation holds for policies that serve any number of replicas.
@@ -48,7 +48,7 @@ func (r *Reconciler) writePolicies(ctx context.Context, m *member) error {
 	wanted := map[string]bool{}
 	var failures []error
 	for _, f := range m.feeds {
-		name := subscribed.PolicyName(m.object.Name, f.ref)
+		name := subscription.PolicyName(m.object.Name, f.ref)
 		policy, keep := m.policyOf(f)
 		if keep {
 			wanted[name] = true
@@ -140,7 +140,7 @@ func (m *member) newPolicy(
 ) *berthv1alpha1.PropagationPolicy {
 	return &berthv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: m.object.Namespace, Name: subscribed.PolicyName(m.object.Name, ref),
+			Namespace: m.object.Namespace, Name: subscription.PolicyName(m.object.Name, ref),
 			Annotations:     map[string]string{berthv1alpha1.DividedAnnotation: divided},
 			OwnerReferences: []metav1.OwnerReference{ownerOf(m.object)},
 		},

@@ -22,7 +22,7 @@ import (
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/topology"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 const subscriptionKind = "Subscription"
@@ -32,7 +32,7 @@ type pass struct {
 	*Reconciler
 	now      metav1.Time
 	snapshot *topology.Snapshot
-	index    *subscribed.Index
+	index    *subscription.Index
 	// members are the Subscriptions in the order in which they are served.
 	members []*member
 	ledger  *ledger
@@ -90,7 +90,7 @@ func (p *pass) again(after time.Duration) {
 
 // gather reads what the Subscriptions are about.
 func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.Subscription) (*pass, error) {
-	p := &pass{Reconciler: r, now: metav1.NewTime(r.Clock.Now().Truncate(time.Second)), index: subscribed.NewIndex(subscriptions)}
+	p := &pass{Reconciler: r, now: metav1.NewTime(r.Clock.Now().Truncate(time.Second)), index: subscription.NewIndex(subscriptions)}
 	var err error
 	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *Reconciler) gather(ctx context.Context, subscriptions []*berthv1alpha1.
 		}
 		p.members = append(p.members, m)
 	}
-	slices.SortFunc(p.members, func(a, b *member) int { return subscribed.Compare(a.object, b.object) })
+	slices.SortFunc(p.members, func(a, b *member) int { return subscription.Compare(a.object, b.object) })
 	return p, nil
 }
 
@@ -134,7 +134,7 @@ func (r *Reconciler) member(
 	ctx context.Context, p *pass, s *berthv1alpha1.Subscription, around *surroundings,
 ) (*member, error) {
 	m := &member{
-		object: s, strategy: subscribed.StrategyOf(&s.Spec), bundled: subscribed.Bundled(&s.Spec), pledge: s.Status.Pledge,
+		object: s, strategy: subscription.StrategyOf(&s.Spec), bundled: subscription.Bundled(&s.Spec), pledge: s.Status.Pledge,
 		known: around.known, looks: around.looks, existing: existing(around.objects, s),
 	}
 	m.selectClusters(p.snapshot)

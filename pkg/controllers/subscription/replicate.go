@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // copied is a copy of a feed that serves a Cluster.
@@ -79,7 +79,7 @@ func ready(o *workload.Observed) (n int64) {
 
 // home returns the Cluster of the listed object: the one that it has, else the first.
 func (m *member) home(f *feed) string {
-	if policy := m.named[subscribed.PolicyName(m.object.Name, f.ref)]; policy != nil {
+	if policy := m.named[subscription.PolicyName(m.object.Name, f.ref)]; policy != nil {
 		for _, w := range policy.Spec.Placement.StaticWeightList {
 			if len(policy.Spec.Placement.StaticWeightList) == 1 && len(w.ClusterNames) == 1 && m.candidate(w.ClusterNames[0]) != nil {
 				return w.ClusterNames[0]

@@ -15,7 +15,7 @@ import (
 func BenchmarkPreEnqueue(b *testing.B) {
 	deployment := plugintest.Deployment("web", 3)
 	set, ofFeed := podOf(deployment)
-	s := plugintest.New(b, append(plugintest.Sites(1, "a"), deployment, set, subscription(divided(3)), policy()))
+	s := plugintest.New(b, append(plugintest.Sites(1, "a"), deployment, set, makeSubscription(divided(3)), policy()))
 	for name, pod := range map[string]*corev1.Pod{
 		"of a feed": ofFeed, "a stranger": plugintest.MakePod("bare").Namespace("elsewhere").Obj(),
 	} {

@@ -15,7 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
@@ -101,11 +101,11 @@ func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status
 	if err != nil {
 		return ownerNotFound // The owner wakes it when it comes.
 	}
-	subscription, feed := snapshot.Index.Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
-	if subscription == nil {
+	s, feed := snapshot.Index.Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
+	if s == nil {
 		return nil
 	}
-	return p.judge(subscription, &subscription.Spec.Feeds[feed], &w)
+	return p.judge(s, &s.Spec.Feeds[feed], &w)
 }
 
 // judge says what keeps the pods of a feed.
@@ -114,18 +114,18 @@ func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1
 	if w.ReplicasKnown {
 		replicas = &w.Replicas
 	}
-	switch subscribed.HoldOf(s, feed, replicas) {
-	case subscribed.BundleWaits:
+	switch subscription.HoldOf(s, feed, replicas) {
+	case subscription.BundleWaits:
 		return bundleWaits
-	case subscribed.NotDivided:
+	case subscription.NotDivided:
 		return notDivided
-	case subscribed.NotHeld:
+	case subscription.NotHeld:
 	}
-	if subscribed.Whole(s, feed) {
+	if subscription.Whole(s, feed) {
 		return nil
 	}
 	policies := p.shared.Policies.Snapshot()
-	if policies == nil || policies.Policy(s.Namespace, subscribed.PolicyName(s.Name, feed)) == nil {
+	if policies == nil || policies.Policy(s.Namespace, subscription.PolicyName(s.Name, feed)) == nil {
 		return notDivided
 	}
 	return nil
@@ -158,8 +158,8 @@ func (s *Shared) Concerned(changed []*berthv1alpha1.Subscription, pods []*corev1
 		if err != nil {
 			continue // The owner wakes it when it comes.
 		}
-		for _, subscription := range changed {
-			if subscribed.Lists(subscription, w.APIVersion, w.Kind, w.Name) {
+		for _, c := range changed {
+			if subscription.Lists(c, w.APIVersion, w.Kind, w.Name) {
 				concerned = append(concerned, pod)
 				break
 			}

@@ -14,7 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 	"berth.dev/berth/pkg/plugins/feedinventory"
 	"berth.dev/berth/pkg/plugintest"
 )
@@ -24,7 +24,7 @@ type change func(*berthv1alpha1.Subscription)
 var web = berthv1alpha1.Feed{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
 
 // subscription returns one that divides the Deployment web by room, and has not been divided.
-func subscription(changes ...change) *berthv1alpha1.Subscription {
+func makeSubscription(changes ...change) *berthv1alpha1.Subscription {
 	s := &berthv1alpha1.Subscription{
 		ObjectMeta: metav1.ObjectMeta{Namespace: plugintest.Deployment("web", 1).Namespace, Name: "shop", UID: "shop"},
 		Spec: berthv1alpha1.SubscriptionSpec{
@@ -56,7 +56,7 @@ func static(s *berthv1alpha1.Subscription) {
 }
 
 func policy() *berthv1alpha1.PropagationPolicy {
-	return plugintest.MakePolicy(subscribed.PolicyName("shop", &web)).Deployment("web").Weight(1, "a").Obj()
+	return plugintest.MakePolicy(subscription.PolicyName("shop", &web)).Deployment("web").Weight(1, "a").Obj()
 }
 
 func podOf(d *appsv1.Deployment) (*appsv1.ReplicaSet, *corev1.Pod) {
@@ -71,23 +71,23 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 		pod          func(*corev1.Pod)
 		want         string // the reason, empty for a pod that may go
 	}{
-		"divided":               {subscription: subscription(divided(3))},
-		"not divided":           {subscription: subscription(), want: feedinventory.ErrReasonNotDivided},
-		"without its policy":    {subscription: subscription(divided(3)), noPolicy: true, want: feedinventory.ErrReasonNotDivided},
-		"for other replicas":    {subscription: subscription(divided(2)), want: feedinventory.ErrReasonNotDivided},
-		"weights serve any":     {subscription: subscription(static, divided(2))},
-		"bundle not admitted":   {subscription: subscription(bundle, divided(3)), want: feedinventory.ErrReasonBundleWaits},
-		"bundle that has room":  {subscription: subscription(bundle, divided(3), pledged)},
-		"copied whole":          {subscription: subscription(divided(3), func(s *berthv1alpha1.Subscription) { s.Status.Feeds[0].Replicas = nil }), noPolicy: true},
-		"another feed":          {subscription: subscription(func(s *berthv1alpha1.Subscription) { s.Spec.Feeds[0].Name = "db" })},
-		"another namespace":     {subscription: subscription(func(s *berthv1alpha1.Subscription) { s.Namespace = "elsewhere" })},
+		"divided":               {subscription: makeSubscription(divided(3))},
+		"not divided":           {subscription: makeSubscription(), want: feedinventory.ErrReasonNotDivided},
+		"without its policy":    {subscription: makeSubscription(divided(3)), noPolicy: true, want: feedinventory.ErrReasonNotDivided},
+		"for other replicas":    {subscription: makeSubscription(divided(2)), want: feedinventory.ErrReasonNotDivided},
+		"weights serve any":     {subscription: makeSubscription(static, divided(2))},
+		"bundle not admitted":   {subscription: makeSubscription(bundle, divided(3)), want: feedinventory.ErrReasonBundleWaits},
+		"bundle that has room":  {subscription: makeSubscription(bundle, divided(3), pledged)},
+		"copied whole":          {subscription: makeSubscription(divided(3), func(s *berthv1alpha1.Subscription) { s.Status.Feeds[0].Replicas = nil }), noPolicy: true},
+		"another feed":          {subscription: makeSubscription(func(s *berthv1alpha1.Subscription) { s.Spec.Feeds[0].Name = "db" })},
+		"another namespace":     {subscription: makeSubscription(func(s *berthv1alpha1.Subscription) { s.Namespace = "elsewhere" })},
 		"no Subscription":       {},
-		"a policy of the pod's": {subscription: subscription(), pod: func(p *corev1.Pod) { p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "none"} }},
-		"not known what it wants": {subscription: subscription(divided(3), func(s *berthv1alpha1.Subscription) {
+		"a policy of the pod's": {subscription: makeSubscription(), pod: func(p *corev1.Pod) { p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "none"} }},
+		"not known what it wants": {subscription: makeSubscription(divided(3), func(s *berthv1alpha1.Subscription) {
 			s.Status.Feeds[0].Replicas, s.Status.Feeds[0].Message = nil, "the FeedInventory does not tell of it yet"
 		}), want: feedinventory.ErrReasonNotDivided},
 		"owner not known": {
-			subscription: subscription(), want: feedinventory.ErrReasonOwnerNotFound,
+			subscription: makeSubscription(), want: feedinventory.ErrReasonOwnerNotFound,
 			pod: func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" },
 		},
 	}
@@ -116,14 +116,14 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 func TestPodsAreWokenWhenTheirSubscriptionIsDivided(t *testing.T) {
 	deployment := plugintest.Deployment("web", 3)
 	set, pod := podOf(deployment)
-	waiting := subscription()
+	waiting := makeSubscription()
 	s := plugintest.New(t, append(plugintest.Sites(1, "a"), deployment, set, waiting, policy()))
 	s.Add(pod)
 	s.SchedulingQueue.Add(klog.FromContext(s.Context()), pod)
 	if !s.Sleeps(pod) {
 		t.Fatal("the pod is not held back")
 	}
-	after := subscription(divided(3))
+	after := makeSubscription(divided(3))
 	after.ResourceVersion = "2"
 	if err := s.Berth.Tracker().Update(berthv1alpha1.SchemeGroupVersion.WithResource("subscriptions"), after, after.Namespace); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestHint(t *testing.T) {
 
 func TestPodsOfOthersCostNothing(t *testing.T) {
 	var objects []runtime.Object
-	s := plugintest.New(t, append(objects, subscription(func(s *berthv1alpha1.Subscription) { s.Namespace = "elsewhere" })))
+	s := plugintest.New(t, append(objects, makeSubscription(func(s *berthv1alpha1.Subscription) { s.Namespace = "elsewhere" })))
 	var plugin fwk.PreEnqueuePlugin
 	for _, p := range s.Framework.PreEnqueuePlugins() {
 		if p.Name() == feedinventory.Name {

@@ -14,13 +14,13 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 // Subscriptions is an immutable picture of all Subscriptions.
 type Subscriptions struct {
 	// Index tells which Subscription places which workload.
-	Index *subscribed.Index
+	Index *subscription.Index
 
 	byName map[types.NamespacedName]*berthv1alpha1.Subscription
 }
@@ -63,7 +63,7 @@ func NewSubscriptionCatalog(
 	c.build = func(*Subscriptions) *Subscriptions {
 		list := typed[*berthv1alpha1.Subscription](s)
 		built := &Subscriptions{
-			Index: subscribed.NewIndex(list), byName: make(map[types.NamespacedName]*berthv1alpha1.Subscription, len(list)),
+			Index: subscription.NewIndex(list), byName: make(map[types.NamespacedName]*berthv1alpha1.Subscription, len(list)),
 		}
 		for _, object := range list {
 			built.byName[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}] = object

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package subscribed
+package subscription
 
 import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subscribed tells which Subscription places a workload and how it divides replicas, for the controller that writes
+// Package subscription tells which Subscription places a workload and how it divides replicas, for the controller that writes
 // the policies of Subscriptions and for the scheduler that waits for them.
-package subscribed
+package subscription
 
 import (
 	"cmp"

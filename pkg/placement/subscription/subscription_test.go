@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package subscribed_test
+package subscription_test
 
 import (
 	"slices"
@@ -15,14 +15,14 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
-	"berth.dev/berth/pkg/placement/subscribed"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 func deployment(name string) berthv1alpha1.Feed {
 	return berthv1alpha1.Feed{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
 }
 
-func subscription(name string, age int, feeds ...berthv1alpha1.Feed) *berthv1alpha1.Subscription {
+func makeSubscription(name string, age int, feeds ...berthv1alpha1.Feed) *berthv1alpha1.Subscription {
 	return &berthv1alpha1.Subscription{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: "u",
@@ -54,7 +54,7 @@ func TestStrategyOf(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			spec := &berthv1alpha1.SubscriptionSpec{SchedulingStrategy: tc.strategy, DividingScheduling: tc.dividing}
-			if got := subscribed.StrategyOf(spec); got != tc.want {
+			if got := subscription.StrategyOf(spec); got != tc.want {
 				t.Errorf("StrategyOf = %s, want %s", got, tc.want)
 			}
 		})
@@ -69,7 +69,7 @@ func TestPolicyNamesAreValidAndApart(t *testing.T) {
 			deployment("c"), deployment("b-c"), deployment(long), {APIVersion: "apps/v1", Kind: "StatefulSet", Name: "c"},
 			{APIVersion: "example.com/v1", Kind: "Deployment", Name: "c"},
 		} {
-			name := subscribed.PolicyName(s, &f)
+			name := subscription.PolicyName(s, &f)
 			if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
 				t.Errorf("%q: %v", name, wrong)
 			}
@@ -82,7 +82,7 @@ func TestPolicyNamesAreValidAndApart(t *testing.T) {
 	other := deployment("c")
 	other.APIVersion = "apps/v1beta1"
 	same := deployment("c")
-	if subscribed.PolicyName("a", &other) != subscribed.PolicyName("a", &same) {
+	if subscription.PolicyName("a", &other) != subscription.PolicyName("a", &same) {
 		t.Error("the same object has two policies")
 	}
 }
@@ -90,10 +90,10 @@ func TestPolicyNamesAreValidAndApart(t *testing.T) {
 func TestIndex(t *testing.T) {
 	foreign := deployment("abroad")
 	foreign.Namespace = "bank"
-	gone := subscription("gone", 99, deployment("web"))
+	gone := makeSubscription("gone", 99, deployment("web"))
 	gone.DeletionTimestamp = &metav1.Time{}
-	x := subscribed.NewIndex([]*berthv1alpha1.Subscription{
-		gone, subscription("young", 1, deployment("web"), deployment("db")), subscription("old", 9, foreign, deployment("web")),
+	x := subscription.NewIndex([]*berthv1alpha1.Subscription{
+		gone, makeSubscription("young", 1, deployment("web"), deployment("db")), makeSubscription("old", 9, foreign, deployment("web")),
 	})
 	for name, want := range map[string]string{"web": "old 1", "db": "young 1", "abroad": "none", "other": "none"} {
 		got := "none"
@@ -113,10 +113,10 @@ func TestIndex(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	vip := subscription("vip", 1)
+	vip := makeSubscription("vip", 1)
 	vip.Spec.Priority = new(int32(5))
-	list := []*berthv1alpha1.Subscription{subscription("young", 1), vip, subscription("old", 9)}
-	slices.SortFunc(list, subscribed.Compare)
+	list := []*berthv1alpha1.Subscription{makeSubscription("young", 1), vip, makeSubscription("old", 9)}
+	slices.SortFunc(list, subscription.Compare)
 	var got []string
 	for _, s := range list {
 		got = append(got, s.Name)
