@@ -136,7 +136,7 @@ type poolQuestion struct {
 // ask returns what the pools say. What pods hold is taken from the status.
 func (q *poolQuestion) ask() []poolInfo {
 	infos := make([]poolInfo, len(q.resource.Pools()))
-	q.free = make([]int64, len(infos))
+	q.free = q.resource.Left(&q.object.Status)
 	for i, p := range q.resource.Pools() {
 		info := poolInfo{
 			Name: p.Name, Allocatable: q.object.Status.Allocatable[i].Quantity, Nodes: q.places.Selected(int32(i)),
@@ -147,7 +147,6 @@ func (q *poolQuestion) ask() []poolInfo {
 				info.Allocated, info.Free = a.Quantity, a.Free
 			}
 		}
-		q.free[i], _ = pool.Units(info.Free, q.resource.Unit())
 		info.Says = q.says(&p, q.free[i], info.Nodes)
 		infos[i] = info
 	}

@@ -30,25 +30,10 @@ func (p *pass) listPools(ctx context.Context) error {
 	p.pools, p.left = make(map[string]*pool.Resource, len(list.Items)), make(map[string][]int64, len(list.Items))
 	for i := range list.Items {
 		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			p.pools[usable.Name()], p.left[usable.Name()] = usable, leftOf(&list.Items[i], usable)
+			p.pools[usable.Name()], p.left[usable.Name()] = usable, usable.Left(&list.Items[i].Status)
 		}
 	}
 	return nil
-}
-
-// leftOf returns what is left of each pool, as far as it was counted.
-func leftOf(object *berthv1alpha1.ClusterResource, usable *pool.Resource) []int64 {
-	left := make([]int64, len(usable.Pools()))
-	for i := range left {
-		left[i] = usable.Pools()[i].Allocatable
-	}
-	for i := range object.Status.Allocated {
-		counted := &object.Status.Allocated[i]
-		if at, known := usable.Index(counted.Name); known {
-			left[at] = min(left[at], pool.UnitsUp(counted.Free, usable.Unit()))
-		}
-	}
-	return left
 }
 
 // withRoom returns those of the homes that have nodes whose pools have enough left for the pod; all of them if there is none.

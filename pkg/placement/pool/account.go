@@ -71,17 +71,6 @@ func (a *Account) Pools(resourceName string) []string {
 	return names
 }
 
-// Free returns how many units are left in each pool of a resource.
-func (a *Account) Free(r *Resource) []int64 {
-	free := make([]int64, len(r.pools))
-	for i := range r.pools {
-		held, _ := a.Held(r.name, r.pools[i].Name)
-		units := UnitsUp(held, r.unit)
-		free[i] = r.pools[i].Allocatable - units
-	}
-	return free
-}
-
 // Stray is a pod that runs without Berth having charged it anything, because somebody else placed it.
 type Stray struct {
 	// Requests are what it asks for.

@@ -35,16 +35,12 @@ type Charge struct {
 	Grantee string
 }
 
-// Free returns, for a pool by its index, how many units are left in it. Pods may hold more than is allocatable; then it is
-// negative.
-type Free func(pool int32) int64
-
 // Admits says whether the pools of a node, the most specific first, have so many units left for one pod more: all of them
 // with mode AllOf, one of them otherwise. A node without pools has nothing.
 func (r *Resource) Admits(pools []int32, free Free, units int64) bool {
 	for _, i := range pools {
-		if enough := free(i) >= units; enough != r.AllOf() {
-			return enough
+		if has := enough(free(i), units); has != r.AllOf() {
+			return has
 		}
 	}
 	return r.AllOf() && len(pools) > 0
@@ -57,7 +53,7 @@ func (r *Resource) Choose(pools []int32, free Free, units int64) (chosen []int32
 		return pools, r.Admits(pools, free, units)
 	}
 	for n, i := range pools {
-		if free(i) >= units {
+		if enough(free(i), units) {
 			return pools[n : n+1], true
 		}
 	}

@@ -109,7 +109,7 @@ func (s *search) claimCovered(claim int, set []int) bool {
 		for _, i := range set {
 			for _, freed := range s.candidates[i].Frees {
 				if freed.Claim == claim && freed.Pool == pool {
-					short -= freed.Units
+					short = AddUnits(short, -freed.Units)
 				}
 			}
 		}

@@ -4,6 +4,7 @@
 package pool_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -68,6 +69,13 @@ func TestWhoMakesWay(t *testing.T) {
 			lacks: []pool.Lack{{Pools: []int32{0}, Short: []int64{1}}, {Pools: []int32{0}, Short: []int64{1}}}, want: []int{1},
 			candidates: []pool.Candidate{
 				holderOf(1, 0, 0), {Priority: 5, Frees: []pool.Freed{{Claim: 0, Units: 1}, {Claim: 1, Units: 1}}}, {Frees: []pool.Freed{{Claim: 1, Units: 1}}},
+			},
+		},
+		"pods that give back more than an int64 can hold": {
+			lacks: []pool.Lack{{AllOf: true, Pools: []int32{0, 1}, Short: []int64{1, 1}}}, want: []int{0, 1},
+			candidates: []pool.Candidate{
+				{Frees: []pool.Freed{{Pool: 0, Units: math.MaxInt64}, {Pool: 0, Units: math.MaxInt64}}},
+				{Frees: []pool.Freed{{Pool: 1, Units: 1}}},
 			},
 		},
 	} {

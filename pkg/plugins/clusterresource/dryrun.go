@@ -235,7 +235,7 @@ func (d *dryRun) victims(s *state, node string, holders []*ledger.Holder) ([]*le
 		}
 		lacks[i] = pool.Lack{AllOf: c.places.Resource().AllOf(), Pools: c.places.Pools(site)}
 		for _, p := range lacks[i].Pools {
-			lacks[i].Short = append(lacks[i].Short, c.units-c.free[p])
+			lacks[i].Short = append(lacks[i].Short, pool.Short(c.free[p], c.units))
 		}
 	}
 	candidates := make([]pool.Candidate, len(holders))

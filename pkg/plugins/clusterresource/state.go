@@ -127,9 +127,11 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 			continue
 		}
 		if i, found := r.Index(charge.Pool); found {
-			units := pool.UnitsUp(charge.Quantity, r.Unit())
-			if c.all[i] += sign * units; !c.shared() && (sign < 0 || c.grants.mine(charge)) {
-				c.free[i] += sign * units
+			units := sign * pool.UnitsUp(charge.Quantity, r.Unit())
+			shared := c.shared()
+			c.all[i] = pool.AddUnits(c.all[i], units)
+			if !shared && (sign < 0 || c.grants.mine(charge)) {
+				c.free[i] = pool.AddUnits(c.free[i], units)
 			}
 			changed = true
 		}
