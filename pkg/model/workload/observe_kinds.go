@@ -145,6 +145,7 @@ func ofBarePod(pod *corev1.Pod) *Observed {
 			APIVersion: "v1", Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 		},
 		Request: requestOf(pod.Annotations), Scheduler: pod.Spec.SchedulerName, Settled: true, Pods: []*corev1.Pod{pod},
+		youngest: pod,
 	}
 }
 

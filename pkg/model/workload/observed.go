@@ -43,6 +43,9 @@ type Observed struct {
 	youngest *corev1.Pod
 }
 
+// RequestedBy returns the pod whose annotation Request is, nil if Request is that of a template.
+func (o *Observed) RequestedBy() *corev1.Pod { return o.youngest }
+
 // Foreign reports whether the workload is of a kind that is not read and was made out from its ReplicaSets.
 func (o *Observed) Foreign() bool { return o.foreign != nil }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -19,45 +20,45 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
-// PreFilter judges all Clusters once.
+// PreFilter ranks all Clusters once.
 func (p *ClusterMetrics) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreFilter", &status)
 	snapshot := p.shared.Catalog.Snapshot()
-	asking := rank.HasWish(pod.Annotations)
-	if !asking && (snapshot == nil || !snapshot.Constrained(pod.Namespace)) {
+	if snapshot == nil {
+		if rank.HasWish(pod.Annotations) {
+			return nil, reject(ErrReasonUnreadable)
+		}
 		return nil, skip
 	}
-	if snapshot == nil {
-		return nil, reject(ErrReasonUnreadable)
-	}
-	policy, err := p.policy(snapshot, pod)
+	inForce, err := p.shared.constrainedBy(snapshot, pod)
 	if err != nil {
 		return nil, reject(ErrReasonPolicyUnknown)
 	}
-	if !asking && (policy == nil || !policy.Constrained()) {
-		return nil, skip
-	}
-	wanted, err := wishOf(pod, policy)
+	wish, err := policy.WishOf(pod, inForce)
 	if err != nil {
 		return nil, reject(err.Error())
 	}
+	if wish == nil {
+		return nil, skip
+	}
 	p.shared.View.Refresh(nodes, snapshot.Membership)
-	cycle.Write(stateKey, p.judge(snapshot, pod, wanted))
+	cycle.Write(stateKey, p.rank(snapshot, pod, wish))
 	return nil, nil
 }
 
-// policy returns the policy whose constraints hold for a pod, nil if there is none.
-func (p *ClusterMetrics) policy(snapshot *catalog.Snapshot, pod *corev1.Pod) (*catalog.Policy, error) {
+// constrainedBy returns the policy in force for a pod if some policy of the namespace has constraints, else nil. The error
+// is that of Snapshot.PolicyOf.
+func (s *Shared) constrainedBy(snapshot *catalog.Snapshot, pod *corev1.Pod) (*policy.Policy, error) {
 	if !snapshot.Constrained(pod.Namespace) {
 		return nil, nil
 	}
-	policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners)
-	return policy, err
+	inForce, _, err := snapshot.PolicyOf(pod, s.Owners)
+	return inForce, err
 }
 
-// reject tells why no node will do. To evict pods cannot help.
+// reject is the answer that no node will do. To evict pods cannot help.
 func reject(reason string) *fwk.Status {
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
 }
@@ -88,8 +89,8 @@ func (s *state) Clone() fwk.StateData {
 	return &clone
 }
 
-// judge ranks all Clusters for the pod.
-func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, wanted *rank.Wish) *state {
+// rank ranks all Clusters for the pod.
+func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish *rank.Wish) *state {
 	places := snapshot.Places()
 	v := p.shared.View
 	candidates := make([]rank.Candidate, 0, len(places))
@@ -97,12 +98,12 @@ func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, want
 		v.ClusterID(name)
 		candidates = append(candidates, *place.Candidate(pod.Namespace))
 	}
-	request := rank.Request{UID: workloadUID(pod), Constraints: wanted.Constraints}
-	if wanted.Ranked {
+	request := rank.Request{UID: workloadUID(pod), Constraints: wish.Constraints}
+	if wish.Ranked {
 		sticky := rank.DefaultStickiness
 		request.Stickiness, request.Current = &sticky, current(v, candidates, pod)
 	}
-	s := &state{view: v, ranked: wanted.Ranked, verdicts: make([]verdict, v.Clusters())}
+	s := &state{view: v, ranked: wish.Ranked, verdicts: make([]verdict, v.Clusters())}
 	for id := range s.verdicts {
 		// Whatever else the view has met is no Cluster any more.
 		s.verdicts[id].rejection = ErrReasonNoCluster
@@ -119,7 +120,7 @@ func (p *ClusterMetrics) judge(snapshot *catalog.Snapshot, pod *corev1.Pod, want
 	return s
 }
 
-// level says whether two clusters are equally good.
+// level reports whether two clusters are equally good.
 func level(a, b *rank.Result) bool {
 	return a.Eligible == b.Eligible && a.Held == b.Held && a.Measured == b.Measured && a.Score == b.Score
 }

@@ -80,14 +80,14 @@ func (*ClusterMetrics) Name() string {
 func (p *ClusterMetrics) SignPod(ctx context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "SignPod", &status)
 	snapshot := p.shared.Catalog.Snapshot()
-	if rank.HasWish(pod.Annotations) || snapshot == nil || snapshot.Constrained(pod.Namespace) && p.constrained(snapshot, pod) {
+	if rank.HasWish(pod.Annotations) || snapshot == nil || p.constrained(snapshot, pod) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "pods with constraints on clusters are placed one by one")
 	}
 	return nil, nil
 }
 
-// constrained says whether the pod is, or may be, one of a policy with constraints.
+// constrained reports whether the pod is, or may be, one of a policy with constraints.
 func (p *ClusterMetrics) constrained(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
-	policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners)
-	return err != nil || policy != nil && policy.Constrained()
+	inForce, err := p.shared.constrainedBy(snapshot, pod)
+	return err != nil || inForce != nil && inForce.Constrained()
 }

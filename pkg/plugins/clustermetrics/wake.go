@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -61,40 +62,27 @@ func (p *ClusterMetrics) isSchedulableAfterNodeChange(logger klog.Logger, pod *c
 			return fwk.QueueSkip
 		}
 	}
-	wanted, ok := p.shared.wish(snapshot, pod)
-	if ok && !admits(wanted, snapshot.Places()[name], pod.Namespace) {
-		return fwk.QueueSkip
+	inForce, err := p.shared.constrainedBy(snapshot, pod)
+	if err == nil {
+		wish, err := policy.WishOf(pod, inForce)
+		if err == nil && wish != nil && !admits(wish, snapshot.Places()[name], pod.Namespace) {
+			return fwk.QueueSkip
+		}
 	}
 	logger.V(5).Info("A node joined a cluster that meets the constraints", "pod", klog.KObj(pod), "node", klog.KObj(after))
 	return fwk.Queue
 }
 
-// wish returns what a pod wants, false if that is not known, or if it wants nothing.
-func (s *Shared) wish(snapshot *catalog.Snapshot, pod *corev1.Pod) (*rank.Wish, bool) {
-	var policy *catalog.Policy
-	if snapshot.Constrained(pod.Namespace) {
-		var err error
-		if policy, _, err = snapshot.PolicyOf(pod, s.Owners); err != nil {
-			return nil, false
-		}
-	}
-	if !rank.HasWish(pod.Annotations) && (policy == nil || !policy.Constrained()) {
-		return nil, false
-	}
-	wanted, err := wishOf(pod, policy)
-	return wanted, err == nil
-}
-
-// admits says whether a pod with a wish can go to a Cluster, which may be nil.
-func admits(wanted *rank.Wish, place *catalog.Place, namespace string) bool {
-	return place != nil && wanted.Constraints.Admits(place.Candidate(namespace))
+// admits reports whether a pod with a wish can go to a Cluster, which may be nil.
+func admits(wish *rank.Wish, place *catalog.Place, namespace string) bool {
+	return place != nil && wish.Constraints.Admits(place.Candidate(namespace))
 }
 
 // kindOfWish is the same for pods that want the same.
 type kindOfWish struct {
 	namespace string
 	values    [len(rank.Annotations)]string
-	policy    *catalog.Policy
+	policy    *policy.Policy
 }
 
 // Helped returns those of the pods, which wait, that a change of Clusters may help: some Cluster meets their constraints now
@@ -131,20 +119,17 @@ func (s *Shared) helps(before, after *catalog.Snapshot, changed []string, pod *c
 	for i, key := range rank.Annotations {
 		kind.values[i] = pod.Annotations[key]
 	}
-	if after.Constrained(pod.Namespace) {
-		policy, _, err := after.PolicyOf(pod, s.Owners)
-		if err != nil {
-			return false // What is missing wakes the pod when it comes.
-		}
-		kind.policy = policy
+	var err error
+	if kind.policy, err = s.constrainedBy(after, pod); err != nil {
+		return false // What is missing wakes the pod when it comes.
 	}
-	answer, judged := known[kind]
-	if judged {
+	answer, found := known[kind]
+	if found {
 		return answer
 	}
-	if wanted, err := wishOf(pod, kind.policy); err == nil {
+	if wish, err := policy.WishOf(pod, kind.policy); err == nil && wish != nil {
 		for _, name := range changed {
-			if !admits(wanted, before.Places()[name], pod.Namespace) && admits(wanted, after.Places()[name], pod.Namespace) {
+			if !admits(wish, before.Places()[name], pod.Namespace) && admits(wish, after.Places()[name], pod.Namespace) {
 				answer = true
 				break
 			}

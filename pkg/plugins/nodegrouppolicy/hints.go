@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -108,7 +109,7 @@ func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(logger klog.Logger, pod *
 }
 
 // clusterIn returns the cluster of the node if the policy names it; empty if it does not, and for no node.
-func clusterIn(policy *catalog.Policy, snapshot *catalog.Snapshot, node *corev1.Node) string {
+func clusterIn(policy *policy.Policy, snapshot *catalog.Snapshot, node *corev1.Node) string {
 	if node == nil {
 		return ""
 	}

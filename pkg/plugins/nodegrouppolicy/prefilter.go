@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -56,7 +57,7 @@ func (p *NodeGroupPolicy) PreFilter(
 
 // shareOut decides which clusters may take the pod, and names the nodes that the framework is to look at, see name.
 func (p *NodeGroupPolicy) shareOut(
-	cycle fwk.CycleState, snapshot *catalog.Snapshot, policy *catalog.Policy, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
+	cycle fwk.CycleState, snapshot *catalog.Snapshot, policy *policy.Policy, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
 ) (s *state, names sets.Set[string], sampled bool) {
 	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a pod has to
 	// wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would be wasted.
@@ -78,7 +79,7 @@ func (p *NodeGroupPolicy) shareOut(
 // look brings the view up to date, if part is true as far as it concerns the clusters of the policy. Whole says whether all nodes have
 // been looked at.
 func (p *NodeGroupPolicy) look(
-	snapshot *catalog.Snapshot, policy *catalog.Policy, pod *corev1.Pod, nodes []fwk.NodeInfo, part bool,
+	snapshot *catalog.Snapshot, policy *policy.Policy, pod *corev1.Pod, nodes []fwk.NodeInfo, part bool,
 ) (s *state, whole bool) {
 	s = &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none}
 	s.rejected = &s.ownRejected

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -41,7 +41,7 @@ const (
 
 // state is what PreFilter found out for one scheduling cycle.
 type state struct {
-	policy   *catalog.Policy
+	policy   *policy.Policy
 	plan     *apportion.Plan // nil if the number of replicas is not known
 	view     *view.View
 	counts   *view.Counts

@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/membership"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
@@ -28,7 +29,7 @@ type Snapshot struct {
 	// Matcher tells which policy is in force for which workload.
 	Matcher *policymatch.Index
 
-	policies    map[types.NamespacedName]*Policy
+	policies    policy.Set
 	constrained map[string]bool // namespaces with a policy that has constraints
 	clusters    map[string]clusterVersion
 	places      map[string]*Place
@@ -41,7 +42,7 @@ type clusterVersion struct {
 }
 
 // Policy returns a policy by namespace and name, nil if there is none.
-func (s *Snapshot) Policy(namespace, name string) *Policy {
+func (s *Snapshot) Policy(namespace, name string) *policy.Policy {
 	return s.policies[types.NamespacedName{Namespace: namespace, Name: name}]
 }
 
@@ -77,8 +78,12 @@ func New(
 func build(
 	clusters []*berthv1alpha1.Cluster, policies []*berthv1alpha1.PropagationPolicy, before *Snapshot,
 ) *Snapshot {
+	var known policy.Set
+	if before != nil {
+		known = before.policies
+	}
 	s := &Snapshot{
-		policies: compile(policies, before),
+		policies: policy.NewSet(policies, known),
 		clusters: make(map[string]clusterVersion, len(clusters)),
 		places:   buildPlaces(clusters, before),
 	}

@@ -198,8 +198,8 @@ func TestAPolicyThatCannotBeCarriedOutIsThereWithItsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, map[string]error{}, policy("default", "web", 1, "beijing", "beijing"))
 		p := w.Snapshot().Policy("default", "web")
-		if p == nil || p.Err == nil || !strings.Contains(p.Err.Error(), "default/web") || p.Names("beijing") {
-			t.Errorf("the policy is %+v, want an error that names it", p)
+		if p == nil || p.Err == nil || !strings.Contains(p.Err.Error(), "staticWeightList") || p.Names("beijing") {
+			t.Errorf("the policy is %+v, want an error that names the field", p)
 		}
 	})
 }

@@ -1,0 +1,86 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policy says what a PropagationPolicy means to the pods that it places: its seats and constraints, compiled once
+// for each generation; which policy is in force for a pod or a workload; and what a pod and its policy together ask of
+// clusters. Scheduler, controllers and CLI all ask here, so that they cannot disagree.
+package policy
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// Policy is a compiled PropagationPolicy. It is safe for concurrent use.
+type Policy struct {
+	// Object is the policy in the version that was compiled. Later versions of the same generation may differ from it in
+	// metadata and status. It must not be changed.
+	Object *berthv1alpha1.PropagationPolicy
+	// Order is the seat order of the policy, nil if Err is set.
+	Order *apportion.Order
+	// Err says why the weights cannot be used. Then the policy places nothing, and its pods wait.
+	Err error
+	// Constraints are what clusters must meet. They mean nothing if ConstraintsErr says what is wrong with them.
+	Constraints    rank.Constraints
+	ConstraintsErr error
+
+	plans *apportion.Plans
+	table table
+}
+
+// Compile returns the compiled policy. What is wrong with it stands in Err and ConstraintsErr.
+func Compile(object *berthv1alpha1.PropagationPolicy) *Policy {
+	p := &Policy{Object: object}
+	p.Order, p.Err = policymatch.Order(object)
+	p.plans = apportion.NewPlans(p.Order)
+	p.Constraints, p.ConstraintsErr = rank.ParseConstraints(object.Spec.Placement.Constraints)
+	return p
+}
+
+// Plan returns the seats of n replicas, at most apportion.MaxSeats. Plans in use are kept. It must not be called if Err is
+// set.
+func (p *Policy) Plan(n int32) *apportion.Plan { return p.plans.Of(n) }
+
+// Strict reports whether a pod waits when no cluster has a free place in its share.
+func (p *Policy) Strict() bool {
+	return p.Object.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
+}
+
+// Constrained reports whether the policy has constraints on clusters.
+func (p *Policy) Constrained() bool { return p.Object.Spec.Placement.Constraints != nil }
+
+// Names reports whether the policy names the cluster.
+func (p *Policy) Names(cluster string) bool {
+	if p.Order == nil {
+		return false
+	}
+	_, named := p.Order.Index(cluster)
+	return named
+}
+
+// Set holds compiled policies by namespace and name. It must not be changed.
+type Set map[types.NamespacedName]*Policy
+
+// NewSet compiles the policies. Those that the set before, which may be nil, holds in the same generation are taken over:
+// equal pointers mean that nothing has changed.
+func NewSet(objects []*berthv1alpha1.PropagationPolicy, before Set) Set {
+	set := make(Set, len(objects))
+	for _, object := range objects {
+		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+		known := before[key]
+		if known == nil || known.Object.UID != object.UID || known.Object.Generation != object.Generation {
+			known = Compile(object)
+		}
+		set[key] = known
+	}
+	return set
+}
+
+// Of returns the compiled form of a policy of the set, nil if it is not among them.
+func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
+	return s[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}]
+}
