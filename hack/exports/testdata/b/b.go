@@ -1,0 +1,14 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package b uses package a.
+package b
+
+import "berth.dev/berth/hack/exports/testdata/a"
+
+func use() a.Colour {
+	a.Called().Method()
+	return a.Red
+}
+
+var _ = use
