@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/plugins/berthbinder"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/feedinventory"
@@ -67,6 +68,7 @@ type base struct {
 // NewState returns the state of one scheduler process. The fence guards what only the leader may write. The client reads
 // Berth's kinds; nil makes one from the scheduler's own kubeconfig.
 func NewState(leader *fence.Fence, client versioned.Interface) *State {
+	berthbinder.RegisterMetrics()
 	nodegrouppolicy.RegisterMetrics()
 	clusterresource.RegisterMetrics()
 	guard.RegisterMetrics()
@@ -230,6 +232,17 @@ func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 func (s *State) Unclear(pod *corev1.Pod) {
 	s.pending.MarkUnclear(pod.UID)
 	s.homes.shared.Unclear(pod.UID)
+}
+
+// Pod returns the newest copy of a pod that the informer has, nil if it has none.
+func (s *State) Pod(namespace, name string) *corev1.Pod {
+	s.mu.Lock()
+	base := s.base
+	s.mu.Unlock()
+	if base == nil {
+		return nil
+	}
+	return base.owners.Pod(namespace, name)
 }
 
 // Run watches what users define until the context ends. It must be called after the scheduler has been set up, since a change

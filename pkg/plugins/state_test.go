@@ -7,7 +7,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,8 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/apis/config"
@@ -69,30 +66,9 @@ func TestProfilesCountTogether(t *testing.T) {
 	}
 }
 
-// stamped says whether the binding of the pod would carry a stamp, which is so as long as its seat is remembered.
-func stamped(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) bool {
-	t.Helper()
-	s.Kube.ClearActions()
-	if status := s.Framework.RunBindPlugins(s.Context(), framework.NewCycleState(), pod, pod.Spec.NodeName); !status.IsSuccess() {
-		t.Fatal(status.AsError())
-	}
-	return len(sentBinding(t, s).Annotations) > 0
-}
-
-// sentBinding returns the last Binding that was sent. Informers may have sent something since.
-func sentBinding(t *testing.T, s *plugintest.Scheduler) *corev1.Binding {
-	t.Helper()
-	for _, action := range slices.Backward(s.Kube.Actions()) {
-		create, ok := action.(clienttesting.CreateAction)
-		if !ok {
-			continue
-		}
-		if binding, ok := create.GetObject().(*corev1.Binding); ok {
-			return binding
-		}
-	}
-	t.Fatal("no binding was sent")
-	return nil
+// stamped reports whether the binding of the pod would carry a stamp, which is so as long as its seat is remembered.
+func stamped(s *plugintest.Scheduler, pod *corev1.Pod) bool {
+	return len(s.State.Annotations(pod, pod.Spec.NodeName)) > 0
 }
 
 func TestSeatsAreRememberedUntilTheStampIsSeen(t *testing.T) {
@@ -124,10 +100,10 @@ func TestSeatsAreRememberedUntilTheStampIsSeen(t *testing.T) {
 		s.WaitFor("the pod", func() bool { return s.Knows(waiting) })
 		attempt := s.Try(waiting)
 		assumed = s.Assume(waiting, attempt)
-		if !stamped(t, s, assumed) {
+		if !stamped(s, assumed) {
 			t.Fatal("the pod has no seat")
 		}
-		return waiting, assumed, sentBinding(t, s).Annotations
+		return waiting, assumed, s.State.Annotations(assumed, assumed.Spec.NodeName)
 	}
 
 	waiting, assumed, annotations := reserve(0)
@@ -137,12 +113,12 @@ func TestSeatsAreRememberedUntilTheStampIsSeen(t *testing.T) {
 	if err := pods.Delete(t.Context(), barrier.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.WaitFor("the seat of a deleted pod to be forgotten", func() bool { return !stamped(t, s, barrierAssumed) })
-	if !stamped(t, s, assumed) {
+	s.WaitFor("the seat of a deleted pod to be forgotten", func() bool { return !stamped(s, barrierAssumed) })
+	if !stamped(s, assumed) {
 		t.Error("the seat is forgotten although the scheduler's cache may not have seen the stamp yet")
 	}
 	update(bound, "3", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
-	s.WaitFor("the seat to be forgotten", func() bool { return !stamped(t, s, assumed) })
+	s.WaitFor("the seat to be forgotten", func() bool { return !stamped(s, assumed) })
 }
 
 func TestASeatIsTakenBackWhenBindingFails(t *testing.T) {
@@ -154,7 +130,7 @@ func TestASeatIsTakenBackWhenBindingFails(t *testing.T) {
 	attempt := s.Try(pod)
 	assumed := s.Assume(pod, attempt)
 	s.Forget(assumed, attempt)
-	if stamped(t, s, assumed) {
+	if stamped(s, assumed) {
 		t.Error("the seat is still remembered")
 	}
 }

@@ -35,6 +35,10 @@ const (
 	// GranteeAnnotation names the Scheduler out of whose grant a pod with ChargedAnnotation was charged. Pods that a scheduler
 	// without a name placed have none.
 	GranteeAnnotation = "berth.dev/grantee"
+
+	// SettledAnnotation is written on a pod by the scheduler that could not tell whether its Binding was carried out. Its value is
+	// used once: the write moves the version of the pod, so that the Binding, which carries the version before, can no longer land.
+	SettledAnnotation = "berth.dev/settled"
 )
 
 const (

@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 	schedulerapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/features"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
@@ -74,6 +75,9 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
 		return fmt.Errorf("logging flags: %w", err)
 	}
+	if gates.Enabled(features.SchedulerAsyncAPICalls) {
+		return errAsyncCalls
+	}
 	cliflag.PrintFlags(cmd.Flags())
 	if err := ownLease(opts, share); err != nil {
 		return err
@@ -118,6 +122,10 @@ const stockLeaseName = "kube-scheduler"
 
 var errNoConfig = errors.New(
 	"--config is required: without it this would be a second default scheduler; start from manifests/base/scheduler-config.yaml")
+
+// errAsyncCalls refuses a feature gate. With it a write to the status of a pod may be sent after the pod has been bound or
+// decided on anew, and would void the Binding of a pod that holds a seat or a unit.
+var errAsyncCalls = errors.New("the feature gate SchedulerAsyncAPICalls cannot be used with Berth: turn it off in --feature-gates")
 
 // ownLease keeps the scheduler away from the lease of the default scheduler, which is what a configuration that names none
 // would contend for. Only an explicit flag gives it that one.

@@ -6,9 +6,7 @@ package berthbinder_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +37,7 @@ func (g given) Annotations(pod *corev1.Pod, node string) map[string]string {
 	return nil
 }
 
-func (given) Unclear(*corev1.Pod) {}
+func (given) Pod(string, string) *corev1.Pod { return nil }
 
 func (given) Fenced() bool { return false }
 
@@ -150,78 +148,6 @@ func TestBindingsCarryTheStamp(t *testing.T) {
 	}
 }
 
-func TestAnUnclearAnswerIsSettledByALook(t *testing.T) {
-	lost := errors.New("connection reset by peer")
-	conflict := apierrors.NewConflict(corev1.Resource("pods/binding"), "nginx-0", errors.New("already assigned"))
-	tests := map[string]struct {
-		answer error
-		after  *corev1.Pod // at the API server, nil if it is gone
-		want   string      // in the error, empty if the pod is bound
-	}{
-		"answer lost, carried out":         {lost, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
-		"answer lost, not carried out":     {lost, newPod(), "connection reset"},
-		"answer lost, pod gone":            {lost, nil, "connection reset"},
-		"answer lost, another pod by then": {lost, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-1").Node(node).Obj(), "connection reset"},
-		"conflict with our own success":    {conflict, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
-		"conflict with somebody else":      {conflict, st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node("node-2").Obj(), "already assigned"},
-		"timeout at the API server":        {apierrors.NewServerTimeout(corev1.Resource("pods"), "create", 1), st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
-		"trouble in the API server":        {apierrors.NewInternalError(lost), st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj(), ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			for kind, placed := range map[string]given{"with a policy": {"uid-0": {Policy: "web"}}, "without a policy": {}} {
-				var objects []runtime.Object
-				if tc.after != nil {
-					objects = append(objects, tc.after)
-				}
-				s := newServer(func(*corev1.Binding) error { return tc.answer }, objects...)
-				status := s.bind(t, placed, open(), newPod())
-				switch {
-				case tc.want == "" && !status.IsSuccess():
-					t.Errorf("pod %s: it is bound, but Bind says %v", kind, status.AsError())
-				case tc.want != "" && (status.Code() != fwk.Error || !strings.Contains(status.Message(), tc.want)):
-					t.Errorf("pod %s: Bind says %v %q, want an error with %q", kind, status.Code(), status.Message(), tc.want)
-				}
-			}
-		})
-	}
-}
-
-func TestTheLookIsRepeatedWhileTheAPIServerDoesNotAnswer(t *testing.T) {
-	s := newServer(func(*corev1.Binding) error { return errors.New("connection refused") },
-		st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj())
-	looks := 0
-	s.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-		looks++
-		return looks < 3, nil, errors.New("connection refused")
-	})
-	binder := s.binder(t, given{}, open())
-	synctest.Test(t, func(t *testing.T) {
-		if status := binder.Bind(t.Context(), nil, newPod(), node); !status.IsSuccess() {
-			t.Errorf("the pod is bound, but Bind says %v", status.AsError())
-		}
-	})
-	if looks != 3 {
-		t.Errorf("%d looks, want 3", looks)
-	}
-}
-
-func TestAnOutcomeThatNobodyTellsIsAnError(t *testing.T) {
-	s := newServer(func(*corev1.Binding) error { return errors.New("connection refused") })
-	s.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("no route to host")
-	})
-	binder := s.binder(t, given{}, open())
-	synctest.Test(t, func(t *testing.T) {
-		status := binder.Bind(t.Context(), nil, newPod(), node)
-		for _, want := range []string{"default/nginx-0", "unknown", "connection refused"} {
-			if !strings.Contains(status.Message(), want) {
-				t.Errorf("Bind says %q, want %q in it", status.Message(), want)
-			}
-		}
-	})
-}
-
 func TestAClearRefusalIsNotLookedInto(t *testing.T) {
 	pods := corev1.Resource("pods")
 	for name, answer := range map[string]error{
@@ -318,33 +244,29 @@ func (c *cacher) BindPod(binding *corev1.Binding) (<-chan error, error) {
 
 func (*cacher) WaitOnFinish(_ context.Context, finished <-chan error) error { return <-finished }
 
-func TestBindingsGoThroughTheDispatcherIfThereIsOne(t *testing.T) {
-	bound := st.MakePod().Namespace("default").Name("nginx-0").UID("uid-0").Node(node).Obj()
+func TestPodsThatWereGivenNothingGoThroughTheDispatcherIfThereIsOne(t *testing.T) {
 	tests := map[string]struct {
 		refuse, async error
-		after         *corev1.Pod
 		wantBound     bool
 	}{
-		"carried out":                     {after: bound, wantBound: true},
-		"not even queued":                 {refuse: errors.New("the queue is full"), after: newPod()},
-		"answer lost, but carried out":    {async: errors.New("connection reset"), after: bound, wantBound: true},
-		"answer lost and not carried out": {async: errors.New("connection reset"), after: newPod()},
+		"carried out":     {wantBound: true},
+		"not even queued": {refuse: errors.New("the queue is full")},
+		"failed":          {async: errors.New("connection reset")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(func(*corev1.Binding) error { return errors.New("sent without the dispatcher") }, tc.after)
+			s := newServer(func(*corev1.Binding) error { return errors.New("sent without the dispatcher") })
 			handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
 			if err != nil {
 				t.Fatal(err)
 			}
 			handle.SetAPICacher(&cacher{server: s, refuse: tc.refuse, async: tc.async})
-			placed := given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}
-			status := berthbinder.New(handle, placed, open()).Bind(t.Context(), nil, newPod(), node)
+			status := berthbinder.New(handle, given{}, open()).Bind(t.Context(), nil, newPod(), node)
 			if gotBound := status.IsSuccess(); gotBound != tc.wantBound {
 				t.Errorf("Bind says %v, want that the pod is bound: %t", status, tc.wantBound)
 			}
-			if tc.refuse == nil && (len(s.sent) != 1 || s.sent[0].Annotations["berth.dev/seat"] != "3") {
-				t.Errorf("the dispatcher got %v, want one binding with the seat", s.sent)
+			if tc.refuse == nil && len(s.sent) != 1 {
+				t.Errorf("the dispatcher got %v, want one binding", s.sent)
 			}
 		})
 	}

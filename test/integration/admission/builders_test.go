@@ -24,6 +24,7 @@ const (
 // stamps are the annotations that only Berth writes.
 var stamps = []string{
 	"berth.dev/placed-by", "berth.dev/policy", "berth.dev/cluster", "berth.dev/seat", "berth.dev/charged",
+	"berth.dev/grantee", "berth.dev/settled",
 }
 
 // change makes a pod another one.

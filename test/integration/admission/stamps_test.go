@@ -45,8 +45,16 @@ var _ = Describe("What Berth notes on a pod", func() {
 	It("cannot be written on its status by Berth's own scheduler", func(ctx SpecContext) {
 		bound := placed(ctx)
 		for _, key := range stamps {
-			Expect(annotate(ctx, scheduler, bound, "status", key, "after")).To(refused(why + key))
+			if key != "berth.dev/settled" {
+				Expect(annotate(ctx, scheduler, bound, "status", key, "after")).To(refused(why + key))
+			}
 		}
+	})
+
+	It("tells that a Binding was settled, in a write of Berth's scheduler to the status", func(ctx SpecContext) {
+		waiting := mustCreate(ctx, pod())
+		Expect(annotate(ctx, scheduler, waiting, "status", "berth.dev/settled", "once")).To(Succeed())
+		Expect(annotate(ctx, controllers, waiting, "", "berth.dev/settled", "twice")).To(refused(why + "berth.dev/settled"))
 	})
 
 	type binder func(context.Context, kubernetes.Interface, *corev1.Binding) error

@@ -1,0 +1,417 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package berthbinder_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/plugins/berthbinder"
+)
+
+// store is an API server with one pod. It honours the versions and UIDs that requests carry, as the real one does.
+type store struct {
+	*kubefake.Clientset
+
+	mu      sync.Mutex
+	pod     *corev1.Pod // nil once it is gone
+	version int
+	// bindings are those that have arrived at the server or may yet.
+	bindings []*corev1.Binding
+	// onBind, onGet and onPatch come before the server's own answer. They may answer in its place.
+	onBind  func(n int, binding *corev1.Binding) (answered bool, err error)
+	onGet   func(n int) error
+	onPatch func(n int) error
+	gets    int
+	patches int
+}
+
+func newStore() *store {
+	s := &store{Clientset: kubefake.NewClientset(), pod: newPod(), version: 7}
+	s.pod.ResourceVersion = "7"
+	s.PrependReactor("*", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		switch a := action.(type) {
+		case clienttesting.CreateAction:
+			binding, ok := a.GetObject().(*corev1.Binding)
+			if !ok {
+				return false, nil, nil
+			}
+			return true, binding, s.receive(binding)
+		case clienttesting.PatchAction:
+			pod, err := s.patch()
+			return true, pod, err
+		case clienttesting.GetAction:
+			pod, err := s.get()
+			return true, pod, err
+		default:
+			return false, nil, nil
+		}
+	})
+	return s
+}
+
+func (s *store) receive(binding *corev1.Binding) error {
+	binding = binding.DeepCopy()
+	s.mu.Lock()
+	s.bindings = append(s.bindings, binding)
+	n := len(s.bindings)
+	s.mu.Unlock()
+	if s.onBind != nil {
+		if answered, err := s.onBind(n, binding); answered {
+			return err
+		}
+	}
+	return s.carryOut(binding)
+}
+
+// carryOut binds the pod, if what the binding carries is still true.
+func (s *store) carryOut(binding *corev1.Binding) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pods := corev1.Resource("pods/binding")
+	switch {
+	case s.pod == nil:
+		return apierrors.NewNotFound(pods, binding.Name)
+	case binding.UID != s.pod.UID, binding.ResourceVersion != s.pod.ResourceVersion:
+		return apierrors.NewConflict(pods, binding.Name, errors.New("precondition failed"))
+	case s.pod.Spec.NodeName != "":
+		return apierrors.NewConflict(pods, binding.Name, errors.New("already assigned"))
+	}
+	s.change(func(pod *corev1.Pod) {
+		pod.Spec.NodeName = binding.Target.Name
+		pod.Annotations = binding.Annotations
+	})
+	return nil
+}
+
+// change writes the pod. The caller holds the lock.
+func (s *store) change(what func(*corev1.Pod)) {
+	pod := s.pod.DeepCopy()
+	what(pod)
+	s.version++
+	pod.ResourceVersion = strconv.Itoa(s.version)
+	s.pod = pod
+}
+
+func (s *store) update(what func(*corev1.Pod)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change(what)
+}
+
+func (s *store) get() (*corev1.Pod, error) {
+	s.gets++
+	if s.onGet != nil {
+		if err := s.onGet(s.gets); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pod == nil {
+		return nil, apierrors.NewNotFound(corev1.Resource("pods"), "nginx-0")
+	}
+	return s.pod, nil
+}
+
+func (s *store) patch() (*corev1.Pod, error) {
+	s.patches++
+	if s.onPatch != nil {
+		if err := s.onPatch(s.patches); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.pod == nil:
+		return nil, apierrors.NewNotFound(corev1.Resource("pods"), "nginx-0")
+	case s.pod.UID != "uid-0":
+		return nil, apierrors.NewConflict(corev1.Resource("pods"), "nginx-0", errors.New("precondition failed: UID"))
+	}
+	s.change(func(*corev1.Pod) {})
+	return s.pod, nil
+}
+
+// informed is what the Reserve plugins gave, and what an informer knows.
+type informed struct {
+	given
+
+	pod func() *corev1.Pod
+}
+
+func (i informed) Pod(string, string) *corev1.Pod { return i.pod() }
+
+// binder returns the plugin, for a pod that has been given a seat.
+func (s *store) binder(t *testing.T, informer func() *corev1.Pod) *berthbinder.BerthBinder {
+	t.Helper()
+	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	placed := informed{given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}, informer}
+	return berthbinder.New(handle, placed, open())
+}
+
+// bindAsDecided binds the pod as it was at version 7.
+func bindAsDecided(t *testing.T, binder *berthbinder.BerthBinder) *fwk.Status {
+	t.Helper()
+	decided := newPod()
+	decided.ResourceVersion, decided.Spec.NodeName = "7", node
+	return binder.Bind(t.Context(), nil, decided, node)
+}
+
+func (s *store) bindSeat(t *testing.T, informer func() *corev1.Pod) *fwk.Status {
+	t.Helper()
+	return bindAsDecided(t, s.binder(t, informer))
+}
+
+func nobody() *corev1.Pod { return nil }
+
+var errLost = errors.New("connection reset by peer")
+
+// check compares what Bind reports with what the API server holds, also after everything under way has arrived.
+func (s *store) check(t testing.TB, status *fwk.Status, wantBound bool) {
+	t.Helper()
+	for _, late := range s.bindings {
+		_ = s.carryOut(late)
+	}
+	bound := s.pod != nil && s.pod.UID == "uid-0" && s.pod.Spec.NodeName == node && s.pod.Annotations["berth.dev/seat"] == "3"
+	if bound != wantBound || status.IsSuccess() != wantBound {
+		t.Errorf("the pod is bound: %t, want %t; Bind says %v", bound, wantBound, status)
+	}
+}
+
+func TestBindingsCarryTheVersionThatWasDecidedOn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change    func(*corev1.Pod)
+		informed  bool // the informer has heard of the change
+		wantBound bool
+	}{
+		"nothing has changed":           {func(*corev1.Pod) {}, false, true},
+		"its status, the informer late": {func(p *corev1.Pod) { p.Status.NominatedNodeName = node }, false, true},
+		"its status":                    {func(p *corev1.Pod) { p.Status.NominatedNodeName = node }, true, true},
+		"an annotation of others":       {func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }, true, true},
+		"a label":                       {func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }, true, false},
+		"a label, the informer late":    {func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }, false, false},
+		"what it asks for": {func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"pod.alpha.kubernetes.io/cluster-resource-x": "2"}
+		}, true, false},
+		"the policy it asks for": {func(p *corev1.Pod) { p.Annotations = map[string]string{"groupingpolicy.kubeedge.io": "x"} }, false, false},
+		"its spec":               {func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }, true, false},
+		"it is being deleted":    {func(p *corev1.Pod) { p.DeletionTimestamp = &p.CreationTimestamp }, false, false},
+		"it is another pod":      {func(p *corev1.Pod) { p.UID = "uid-1" }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			old := s.pod
+			s.update(tc.change)
+			informer := func() *corev1.Pod { return old }
+			if tc.informed {
+				informer = func() *corev1.Pod { return s.pod }
+			}
+			s.check(t, s.bindSeat(t, informer), tc.wantBound)
+			for _, b := range s.bindings {
+				if b.ResourceVersion == "" {
+					t.Error("a Binding carries no version")
+				}
+			}
+		})
+	}
+}
+
+func TestAVersionThatKeepsMovingIsTriedFiveTimes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		moves     int
+		wantSent  int
+		wantBound bool
+	}{
+		"four times":       {4, 5, true},
+		"again and again":  {1000, 5, false},
+		"not after a look": {1, 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			s.onBind = func(n int, _ *corev1.Binding) (bool, error) {
+				if n <= tc.moves {
+					s.update(func(p *corev1.Pod) { p.Status.Message = strconv.Itoa(n) })
+				}
+				return false, nil
+			}
+			status := s.bindSeat(t, nobody)
+			if len(s.bindings) != tc.wantSent || s.patches != 0 {
+				t.Errorf("%d bindings and %d settling writes, want %d and none", len(s.bindings), s.patches, tc.wantSent)
+			}
+			s.check(t, status, tc.wantBound)
+		})
+	}
+}
+
+func TestAnUnclearAnswerIsSettledByAWrite(t *testing.T) {
+	serverTimeout := apierrors.NewServerTimeout(corev1.Resource("pods"), "create", 1)
+	for name, tc := range map[string]struct {
+		answer    error
+		carryOut  bool // before the answer
+		meanwhile func(*store)
+		wantBound bool
+	}{
+		"carried out, answer lost":       {answer: errLost, carryOut: true, wantBound: true},
+		"carried out, then 504":          {answer: serverTimeout, carryOut: true, wantBound: true},
+		"carried out, then 500":          {answer: apierrors.NewInternalError(errLost), carryOut: true, wantBound: true},
+		"not carried out, answer lost":   {answer: errLost},
+		"not carried out, 504":           {answer: serverTimeout},
+		"the pod is gone":                {answer: errLost, meanwhile: func(s *store) { s.pod = nil }},
+		"another pod of that name":       {answer: errLost, meanwhile: func(s *store) { s.update(func(p *corev1.Pod) { p.UID = "uid-1" }) }},
+		"somebody else bound it there":   {answer: errLost, meanwhile: func(s *store) { s.update(func(p *corev1.Pod) { p.Spec.NodeName = node }) }},
+		"carried out, then 409":          {answer: apierrors.NewConflict(corev1.Resource("pods"), "nginx-0", errLost), carryOut: true, wantBound: true},
+		"somebody else elsewhere, 409":   {answer: apierrors.NewConflict(corev1.Resource("pods"), "nginx-0", errLost), meanwhile: func(s *store) { s.update(func(p *corev1.Pod) { p.Spec.NodeName = "node-2" }) }},
+		"deleted while it was asked for": {answer: apierrors.NewConflict(corev1.Resource("pods"), "nginx-0", errLost), meanwhile: func(s *store) { s.pod = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			s.onBind = func(_ int, binding *corev1.Binding) (bool, error) {
+				if tc.carryOut {
+					if err := s.carryOut(binding); err != nil {
+						t.Error(err)
+					}
+				}
+				if tc.meanwhile != nil {
+					tc.meanwhile(s)
+				}
+				return true, tc.answer
+			}
+			s.check(t, s.bindSeat(t, nobody), tc.wantBound)
+		})
+	}
+}
+
+// A binding that lands long after its answer was lost must not land at all once Bind has reported that the pod is not bound.
+func TestBindEndsWithAnAnswerOnly(t *testing.T) {
+	for name, wantBound := range map[string]bool{"not carried out": false, "carried out meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			binder := s.binder(t, nobody)
+			synctest.Test(t, func(t *testing.T) {
+				s.onBind = func(int, *corev1.Binding) (bool, error) { return true, errLost }
+				s.onPatch = func(n int) error {
+					if n < 20 {
+						return errLost
+					}
+					if n == 20 && wantBound {
+						return s.carryOut(s.bindings[0])
+					}
+					return nil
+				}
+				s.onGet = func(int) error { return errLost }
+				began := time.Now()
+				s.check(t, bindAsDecided(t, binder), wantBound)
+				if waited := time.Since(began); waited < 20*time.Second {
+					t.Errorf("it waited %v, want longer than any timer of old", waited)
+				}
+			})
+		})
+	}
+}
+
+func TestANewerCopyInTheInformerSettlesABinding(t *testing.T) {
+	for name, tc := range map[string]struct {
+		version   string
+		uid       types.UID
+		node      string
+		wantWrite bool
+	}{
+		"without a node":                   {version: "8"},
+		"with the node":                    {version: "8", node: node},
+		"the same version":                 {version: "7", wantWrite: true},
+		"an older one":                     {version: "6", wantWrite: true},
+		"a version that cannot be read":    {version: "x", wantWrite: true},
+		"a pod of that name that is newer": {version: "9", uid: "uid-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			known := newPod()
+			known.ResourceVersion, known.Spec.NodeName = tc.version, tc.node
+			if tc.uid != "" {
+				known.UID = tc.uid
+			}
+			first := true
+			informer := func() *corev1.Pod {
+				if first {
+					first = false
+					return nil
+				}
+				return known
+			}
+			s.onBind = func(int, *corev1.Binding) (bool, error) { return true, errLost }
+			if status := s.bindSeat(t, informer); status.IsSuccess() {
+				t.Error("Bind says that the pod is bound")
+			}
+			if wrote := s.patches > 0; wrote != tc.wantWrite {
+				t.Errorf("settled by a write: %t, want %t", wrote, tc.wantWrite)
+			}
+		})
+	}
+}
+
+// TestWhatBindReportsStaysTrue plays answers, deliveries and changes in any order: what Bind reports holds also after every
+// Binding that was ever sent has arrived.
+func TestWhatBindReportsStaysTrue(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newStore()
+		binder := s.binder(t, nobody)
+		synctest.Test(t, func(t *testing.T) {
+			s.onBind = func(n int, binding *corev1.Binding) (bool, error) {
+				switch rapid.IntRange(0, 5).Draw(rt, fmt.Sprintf("binding %d", n)) {
+				case 0:
+					return true, errLost
+				case 1:
+					_ = s.carryOut(binding)
+					return true, errLost
+				case 2:
+					s.update(func(p *corev1.Pod) { p.Status.Message += "x" })
+					return false, nil
+				case 3:
+					_ = s.carryOut(binding)
+					return true, apierrors.NewConflict(corev1.Resource("pods"), "nginx-0", errLost)
+				case 4:
+					s.bindings = s.bindings[:n-1] // what was refused is not under way
+					return true, apierrors.NewTooManyRequests("slow down", 1)
+				}
+				return false, nil
+			}
+			s.onPatch = func(n int) error {
+				if n < 10 && rapid.Bool().Draw(rt, fmt.Sprintf("patch %d is lost", n)) {
+					if rapid.Bool().Draw(rt, "a binding lands meanwhile") && len(s.bindings) > 0 {
+						_ = s.carryOut(s.bindings[0])
+					}
+					return errLost
+				}
+				return nil
+			}
+			s.onGet = func(n int) error {
+				if n < 5 && rapid.Bool().Draw(rt, fmt.Sprintf("get %d is lost", n)) {
+					return errLost
+				}
+				return nil
+			}
+			status := bindAsDecided(t, binder)
+			s.check(t, status, status.IsSuccess())
+		})
+	})
+}
