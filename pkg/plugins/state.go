@@ -94,7 +94,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
-		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.wake), Pod: base.owners.Pod,
+		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock, s.wake), Pod: base.owners.Pod,
 	}
 	return s.groups, nil
 }

@@ -14,7 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -41,7 +41,8 @@ type See func(freed *corev1.Pod) Sight
 // List knows which pods wait in which line for one of them to give up its place. The pods of a line are those of one revision; each
 // can take the place of any other. It is safe for concurrent use.
 type List struct {
-	wake func([]*corev1.Pod)
+	clock clock.WithTicker
+	wake  func([]*corev1.Pod)
 
 	mu     sync.Mutex
 	pods   map[types.UID]*waiter
@@ -71,9 +72,9 @@ type place struct {
 }
 
 // New returns an empty list. Wake lets pods be tried; it is never called with the List locked.
-func New(wake func([]*corev1.Pod)) *List {
+func New(clock clock.WithTicker, wake func([]*corev1.Pod)) *List {
 	return &List{
-		wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*waiter{},
+		clock: clock, wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*waiter{},
 	}
 }
 
@@ -184,16 +185,25 @@ func (l *List) leave(w *waiter) (next []*corev1.Pod) {
 
 // Run passes on what is not taken in time, until the context ends.
 func (l *List) Run(ctx context.Context) {
-	wait.UntilWithContext(ctx, func(context.Context) { l.PassOn(time.Now()) }, lookInterval)
+	tick := l.clock.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+			l.PassOn()
+		}
+	}
 }
 
 // PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken once more themselves: one that
 // was in a scheduling cycle may have been told nothing.
-func (l *List) PassOn(now time.Time) {
+func (l *List) PassOn() {
 	l.mu.Lock()
 	var late []*waiter
 	for _, w := range l.pods {
-		if w.place != nil && now.Sub(w.since) >= OfferTimeout {
+		if w.place != nil && l.clock.Since(w.since) >= OfferTimeout {
 			late = append(late, w)
 		}
 	}
@@ -234,7 +244,7 @@ func (l *List) give(p *place, line workload.Revision) []*corev1.Pod {
 }
 
 func (l *List) assign(p *place, w *waiter) {
-	w.place, w.since, p.open = p, time.Now(), false
+	w.place, w.since, p.open = p, l.clock.Now(), false
 }
 
 func (p *place) refuse(pod types.UID) {

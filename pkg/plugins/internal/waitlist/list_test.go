@@ -4,6 +4,7 @@
 package waitlist_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/model/workload"
@@ -31,16 +33,22 @@ func withPriority(pod *corev1.Pod, priority int32) *corev1.Pod {
 	return pod
 }
 
+// newClock returns a clock that stands still until a test moves it.
+func newClock() *clocktesting.FakeClock {
+	return clocktesting.NewFakeClock(time.Unix(0, 0))
+}
+
 // bench is a list with pods that wait in the line web.
 type bench struct {
 	*waitlist.List
+	clock   *clocktesting.FakeClock
 	waiting []*corev1.Pod
 	woken   []string
 }
 
 func newBench(pods ...*corev1.Pod) *bench {
-	b := &bench{waiting: pods}
-	b.List = waitlist.New(func(pods []*corev1.Pod) {
+	b := &bench{clock: newClock(), waiting: pods}
+	b.List = waitlist.New(b.clock, func(pods []*corev1.Pod) {
 		for _, pod := range pods {
 			b.woken = append(b.woken, pod.Name)
 		}
@@ -137,15 +145,14 @@ func TestWhoIsWoken(t *testing.T) {
 			b.Unplaced("first")
 		}, nil},
 		"the next, if the first is not tried in time": {func(b *bench) {
-			began := time.Now()
 			b.free(holder)
-			b.PassOn(began.Add(waitlist.OfferTimeout / 2))
-			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
+			b.passOnAfter(waitlist.OfferTimeout / 2)
+			b.passOnAfter(waitlist.OfferTimeout / 2)
 			b.free(another)
 		}, []string{"first", "first", "second", "third"}},
 		"who was not tried in time after all others": {func(b *bench) {
 			b.free(holder)
-			b.PassOn(time.Now().Add(waitlist.OfferTimeout))
+			b.passOnAfter(waitlist.OfferTimeout)
 			b.free(another)
 			b.free(newPod("a third one", 0))
 		}, []string{"first", "first", "second", "third", "first"}},
@@ -172,6 +179,12 @@ func TestWhoIsWoken(t *testing.T) {
 	}
 }
 
+// passOnAfter lets time pass before places that nobody took are passed on.
+func (b *bench) passOnAfter(pause time.Duration) {
+	b.clock.Step(pause)
+	b.PassOn()
+}
+
 func (b *bench) add(pod *corev1.Pod) {
 	b.Rejected(pod, web, nil)
 	b.waiting = append(b.waiting, pod)
@@ -179,7 +192,8 @@ func (b *bench) add(pod *corev1.Pod) {
 
 func TestRunPassesOn(t *testing.T) {
 	woken := make(chan []string, 1)
-	l := waitlist.New(func(pods []*corev1.Pod) { woken <- []string{pods[0].Name, pods[len(pods)-1].Name} })
+	fake := newClock()
+	l := waitlist.New(fake, func(pods []*corev1.Pod) { woken <- []string{pods[0].Name, pods[len(pods)-1].Name} })
 	first, second := newPod("first", 1), newPod("second", 2)
 	l.Rejected(first, web, nil)
 	l.Rejected(second, web, nil)
@@ -187,6 +201,10 @@ func TestRunPassesOn(t *testing.T) {
 		t.Fatal("the first pod sleeps on")
 	}
 	go l.Run(t.Context())
+	for !fake.HasWaiters() {
+		runtime.Gosched()
+	}
+	fake.Step(waitlist.OfferTimeout)
 	select {
 	case got := <-woken:
 		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {

@@ -45,7 +45,7 @@ type cycle struct {
 
 func newModel(t *rapid.T) *model {
 	m := &model{T: t, holders: map[*corev1.Pod]int{}, refuses: map[types.UID][]int{}}
-	m.list = waitlist.New(m.wake)
+	m.list = waitlist.New(newClock(), m.wake)
 	m.room = rapid.SliceOfN(rapid.IntRange(0, 3), 1, 3).Draw(t, "room")
 	return m
 }
