@@ -139,11 +139,11 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 		return nil, err
 	}
 	shared := &clusterresource.Shared{
-		Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
-		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(), Retries: s.retries, Restricted: restricted,
+		Clock: s.Clock, Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
+		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(s.Clock), Retries: s.retries, Restricted: restricted,
 	}
 	shared.Grants = clusterresource.NewGrants(s.homes.name)
-	shared.Waiting = clusterresource.NewWaiting(shared.Earmarks, shared.Grants)
+	shared.Waiting = clusterresource.NewWaiting(s.Clock, shared.Earmarks, shared.Grants)
 	shared.Catalog, err = catalog.NewResourceCatalog(s.client, s.Clock, patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {

@@ -47,26 +47,26 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	} else {
 		s.Grants.free()
 	}
-	go s.Seed.Run(ctx, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
+	go s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
 		known := b.Pod(pod.Namespace, pod.Name)
 		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
 	}, func() {
 		s.restoreEarmarks(b.Waiting())
 		b.Wake(b.Waiting())
 	})
-	tick := time.NewTicker(lookInterval)
+	tick := s.Clock.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 			s.settle(ctx, b)
-			if due := s.Waiting.due(time.Now()); len(due) > 0 {
+			if due := s.Waiting.due(); len(due) > 0 {
 				b.Wake(due)
 			}
 			if s.Grants.now().limited {
-				b.Wake(s.Waiting.probes(time.Now()))
+				b.Wake(s.Waiting.probes())
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 func (s *Shared) restoreEarmarks(waiting []*corev1.Pod) {
 	for _, pod := range waiting {
 		if pod.Status.NominatedNodeName != "" && !s.Earmarks.Has(pod.UID) {
-			s.Earmarks.Restore(pod, time.Now())
+			s.Earmarks.Restore(pod)
 		}
 	}
 }

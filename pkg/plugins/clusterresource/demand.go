@@ -74,7 +74,7 @@ func (w *Waiting) wishesOf(candidate *waiter, taken map[pool.Key]int64) map[pool
 }
 
 // raised says that more of some pools may be given out than before, and returns the pods that this can serve.
-func (w *Waiting) raised(by map[pool.Key]int64, now time.Time) []*corev1.Pod {
+func (w *Waiting) raised(by map[pool.Key]int64) []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, units := range by {
@@ -82,7 +82,7 @@ func (w *Waiting) raised(by map[pool.Key]int64, now time.Time) []*corev1.Pod {
 			known.byPool[key.Pool] += units
 		}
 	}
-	return podsOf(w.choose(now, func(*waiter) bool { return true }))
+	return podsOf(w.choose(func(*waiter) bool { return true }))
 }
 
 // probeAfter is after what time without a scheduling cycle it is looked anew what is free.
@@ -90,7 +90,7 @@ const probeAfter = 3 * time.Second
 
 // probes returns one pod for each ClusterResource of which it has not been looked for long what is free, and for which pods wait.
 // What other schedulers give out and get back is seen in a scheduling cycle only.
-func (w *Waiting) probes(now time.Time) []*corev1.Pod {
+func (w *Waiting) probes() []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var pods []*corev1.Pod
@@ -98,7 +98,7 @@ func (w *Waiting) probes(now time.Time) []*corev1.Pod {
 	for _, candidate := range w.order {
 		for _, n := range candidate.needs {
 			known := w.free[n.resource]
-			if !candidate.served && !probed[n.resource] && (known == nil || now.Sub(known.seen) > probeAfter) {
+			if !candidate.served && !probed[n.resource] && (known == nil || w.clock.Since(known.seen) > probeAfter) {
 				probed[n.resource] = true
 				pods = append(pods, candidate.pod)
 				break

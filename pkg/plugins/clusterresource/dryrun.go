@@ -179,7 +179,7 @@ func (d *dryRun) local(ctx context.Context, info fwk.NodeInfo) *plan {
 		return nil
 	}
 	slices.SortFunc(others, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), started(a).Compare(started(b)))
+		return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), d.started(a).Compare(d.started(b)))
 	})
 	var gone []*corev1.Pod
 	for _, pod := range others {
@@ -268,7 +268,7 @@ func (s *state) frees(charges []pool.Charge) []pool.Freed {
 }
 
 func (d *dryRun) candidate(pod *corev1.Pod) *pool.Candidate {
-	c := &pool.Candidate{Priority: corev1helpers.PodPriority(pod), Started: started(pod)}
+	c := &pool.Candidate{Priority: corev1helpers.PodPriority(pod), Started: d.started(pod)}
 	for i, budget := range d.budgets {
 		if protects(budget, pod) {
 			c.Budgets = append(c.Budgets, i)
@@ -289,9 +289,9 @@ func protects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 }
 
 // started returns when the pod started, now if it has not.
-func started(pod *corev1.Pod) time.Time {
+func (d *dryRun) started(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time
 	}
-	return time.Now()
+	return d.plugin.shared.Clock.Now()
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -17,6 +18,8 @@ import (
 // Earmarks keep what pods give back for the pod that they made way for: until it is bound, deleted or takes too long, no pod
 // of the same or a lower priority gets it, on whatever node. It is safe for concurrent use.
 type Earmarks struct {
+	clock clock.PassiveClock
+
 	mu    sync.Mutex
 	byPod map[types.UID]*earmark
 	// lapsed are the pods whose latest attempt failed after it had reserved what they ask for. The scheduler nominates pods
@@ -39,8 +42,8 @@ type earmark struct {
 }
 
 // NewEarmarks returns an empty set.
-func NewEarmarks() *Earmarks {
-	return &Earmarks{byPod: map[types.UID]*earmark{}, lapsed: map[types.UID]bool{}}
+func NewEarmarks(clock clock.PassiveClock) *Earmarks {
+	return &Earmarks{clock: clock, byPod: map[types.UID]*earmark{}, lapsed: map[types.UID]bool{}}
 }
 
 // put keeps for a pod what it will be charged, while others are being deleted for it.
@@ -70,10 +73,10 @@ func (e *Earmarks) dooms(pod types.UID) bool {
 
 // Restore keeps again what another process may have kept for a pod: one that waits, was nominated to a node and asks for
 // ClusterResources.
-func (e *Earmarks) Restore(pod *corev1.Pod, now time.Time) {
+func (e *Earmarks) Restore(pod *corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byPod[pod.UID] = &earmark{priority: corev1helpers.PodPriority(pod), until: now.Add(earmarkTime), restored: pod}
+	e.byPod[pod.UID] = &earmark{priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), restored: pod}
 }
 
 // evicted says that the pods that make way have been deleted, or could not be.
@@ -138,7 +141,7 @@ func (e *Earmarks) Evicting(pod types.UID) bool {
 // against returns what is kept for others and may not be given to the pod. What has been kept for too long is let go. Owed
 // tells what a pod would be charged on a node.
 func (e *Earmarks) against(
-	pod *corev1.Pod, now time.Time, owed func(pod *corev1.Pod, node string) []pool.Charge,
+	pod *corev1.Pod, owed func(pod *corev1.Pod, node string) []pool.Charge,
 ) [][]pool.Charge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,7 +149,7 @@ func (e *Earmarks) against(
 		return nil
 	}
 	var kept [][]pool.Charge
-	priority := corev1helpers.PodPriority(pod)
+	now, priority := e.clock.Now(), corev1helpers.PodPriority(pod)
 	for uid, mark := range e.byPod {
 		if mark.restored != nil {
 			mark.charges, mark.restored = owed(mark.restored, mark.restored.Status.NominatedNodeName), nil
@@ -162,13 +165,13 @@ func (e *Earmarks) against(
 }
 
 // kept returns what is kept for each pod that is not charged itself.
-func (e *Earmarks) kept(now time.Time) map[types.UID][]pool.Charge {
+func (e *Earmarks) kept() map[types.UID][]pool.Charge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.byPod) == 0 {
 		return nil
 	}
-	kept := make(map[types.UID][]pool.Charge, len(e.byPod))
+	now, kept := e.clock.Now(), make(map[types.UID][]pool.Charge, len(e.byPod))
 	for uid, mark := range e.byPod {
 		if !mark.suspended && now.Before(mark.until) {
 			kept[uid] = mark.charges

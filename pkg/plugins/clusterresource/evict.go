@@ -42,7 +42,7 @@ func (p *ClusterResource) preempt(ctx context.Context, pod, victim *corev1.Pod, 
 		return nil
 	}
 	pods := p.handle.ClientSet().CoreV1().Pods(victim.Namespace)
-	patch, err := disruption(pod, victim)
+	patch, err := disruption(pod, victim, metav1.NewTime(p.shared.Clock.Now()))
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func (p *ClusterResource) preempt(ctx context.Context, pod, victim *corev1.Pod, 
 
 // disruption returns the patch of the status that tells controllers and users why the victim goes. Its UID keeps it from a
 // pod of the same name.
-func disruption(pod, victim *corev1.Pod) ([]byte, error) {
+func disruption(pod, victim *corev1.Pod, now metav1.Time) ([]byte, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": victim.UID},
 		"status": map[string]any{"conditions": []corev1.PodCondition{{
 			Type:               corev1.DisruptionTarget,
 			Status:             corev1.ConditionTrue,
 			ObservedGeneration: victim.Generation,
-			LastTransitionTime: metav1.Now(),
+			LastTransitionTime: now,
 			Reason:             corev1.PodReasonPreemptionByScheduler,
 			Message:            pod.Spec.SchedulerName + ": preempting to accommodate a higher priority pod",
 		}}},

@@ -120,7 +120,7 @@ func (g *Grants) set(caps map[pool.Key]int64) (raised map[pool.Key]int64) {
 const retryPause = 200 * time.Millisecond
 
 func (p *ClusterResource) tryAgain(pod *corev1.Pod) {
-	time.AfterFunc(retryPause, func() {
+	p.shared.Clock.AfterFunc(retryPause, func() {
 		p.handle.Activate(klog.Background(), map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
 	})
 }

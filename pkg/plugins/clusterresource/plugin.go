@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/apis/config"
 	"berth.dev/berth/pkg/model/demand"
@@ -83,6 +84,8 @@ var skip = fwk.NewStatus(fwk.Skip)
 
 // Shared is what the instances of the plugin, one for each profile, have in common.
 type Shared struct {
+	// Clock is the time that the plugin goes by.
+	Clock clock.WithTickerAndDelayedExecution
 	// Catalog knows ClusterResources.
 	Catalog *catalog.ResourceCatalog
 	// Membership returns which node lies in which cluster, for the view; nil while that is not known.

@@ -126,7 +126,7 @@ func (p *ClusterResource) carryOut(ctx context.Context, pod *corev1.Pod, plan *p
 			grace = max(grace, *seconds)
 		}
 	}
-	until := time.Now().Add(time.Duration(grace)*time.Second + earmarkTime)
+	until := p.shared.Clock.Now().Add(time.Duration(grace)*time.Second + earmarkTime)
 	p.shared.Earmarks.put(pod, plan, until)
 	preemptedPods.Add(float64(len(plan.victims)))
 	go p.evict(context.WithoutCancel(ctx), pod, plan)

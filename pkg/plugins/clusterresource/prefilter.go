@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -49,7 +48,7 @@ func (p *ClusterResource) PreFilter(
 		}
 	}
 	p.shared.Waiting.publish(s, p.shared.Ledger.Strays())
-	for _, charges := range p.shared.Earmarks.against(pod, time.Now(), p.shared.Ledger.Owed) {
+	for _, charges := range p.shared.Earmarks.against(pod, p.shared.Ledger.Owed) {
 		s.book(charges, -1)
 	}
 	cycle.Write(stateKey, s)

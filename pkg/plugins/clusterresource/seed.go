@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -49,7 +50,7 @@ func (s *Seed) Failure() error {
 // as bound; the others are looked at again. Changed is called when the answer of Done or, for the first time, of Failure
 // changes.
 func (s *Seed) Run(
-	ctx context.Context, leader <-chan struct{}, client kubernetes.Interface, pending *ledger.Pending,
+	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface, pending *ledger.Pending,
 	known func(*corev1.Pod) bool, changed func(),
 ) {
 	select {
@@ -70,7 +71,7 @@ func (s *Seed) Run(
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(seedInterval):
+		case <-clock.After(seedInterval):
 		}
 	}
 }

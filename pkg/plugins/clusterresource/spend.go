@@ -70,14 +70,14 @@ func (s *Shared) keepToGrants(ctx context.Context, b *Background) {
 	case <-b.Sharing.Fence.Opened():
 	}
 	p := &spender{Shared: s, Sharing: b.Sharing, background: b}
-	tick := time.NewTicker(spendInterval)
+	tick := s.Clock.NewTicker(spendInterval)
 	defer tick.Stop()
 	told := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 			err := p.look(ctx)
 			if err != nil && !told {
 				klog.FromContext(ctx).Error(err, "Cannot keep the account of grants, trying again", "scheduler", s.Grants.self)
@@ -128,10 +128,10 @@ func (p *spender) readFloors(ctx context.Context) error {
 // beAlone lets everything be given out once it is certain that there is no other scheduler, and that none can be granted anything
 // before this one has seen it: nobody is while this one does not say that it keeps to its grants.
 func (p *spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
-	if !p.Grants.now().limited || time.Since(p.alone) < alonePause {
+	if !p.Grants.now().limited || p.Clock.Since(p.alone) < alonePause {
 		return nil
 	}
-	p.alone = time.Now()
+	p.alone = p.Clock.Now()
 	if homes.Spending != nil {
 		if err := p.write(ctx, nil); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (p *spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
 		resources.Each(func(name string, r *catalog.Resource) { p.capsOf(name, r, caps) })
 	}
 	if raised := p.Grants.set(caps); len(raised) > 0 {
-		p.background.Wake(p.Waiting.raised(raised, time.Now()))
+		p.background.Wake(p.Waiting.raised(raised))
 	}
 }
 
@@ -191,7 +191,7 @@ func (p *spender) report(ctx context.Context, homes *catalog.Homes, resources *c
 	if equality.Semantic.DeepEqual(next, homes.Spending) {
 		return nil
 	}
-	if sameAnswers(next, homes.Spending) && time.Since(p.wrote) < demandPause {
+	if sameAnswers(next, homes.Spending) && p.Clock.Since(p.wrote) < demandPause {
 		return nil
 	}
 	return p.write(ctx, next)
@@ -231,7 +231,7 @@ func (p *spender) write(ctx context.Context, spending *berthv1alpha1.Spending) e
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.self, err)
 	}
-	p.wrote = time.Now()
+	p.wrote = p.Clock.Now()
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
@@ -20,6 +21,7 @@ import (
 // that it can serve, not all of them. What it believes to be free is a guess that the next scheduling cycle corrects; a pod
 // that is woken in vain, or that the guess left out, is looked at again within seconds. It is safe for concurrent use.
 type Waiting struct {
+	clock    clock.PassiveClock
 	earmarks *Earmarks
 	grants   *Grants
 
@@ -68,9 +70,9 @@ const (
 )
 
 // NewWaiting returns an empty set. What is kept for one pod wakes no other.
-func NewWaiting(earmarks *Earmarks, grants *Grants) *Waiting {
+func NewWaiting(clock clock.PassiveClock, earmarks *Earmarks, grants *Grants) *Waiting {
 	return &Waiting{
-		earmarks: earmarks, grants: grants, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{},
+		clock: clock, earmarks: earmarks, grants: grants, pods: map[types.UID]*waiter{}, free: map[string]*freeUnits{},
 	}
 }
 
@@ -90,7 +92,7 @@ func (w *Waiting) publish(s *state, strays map[types.UID][]pool.Charge) {
 		for n, p := range r.Pools() {
 			known.byPool[p.Name], known.all[p.Name] = c.free[n], c.all[n]
 		}
-		known.seen = time.Now()
+		known.seen = w.clock.Now()
 	}
 }
 
@@ -103,11 +105,11 @@ func (w *Waiting) add(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) {
 		if !known.offered.IsZero() {
 			known.tries++ // it was woken in vain
 		}
-		known.pod, known.needs, known.offered, known.tried, known.served = pod, needs, time.Time{}, time.Now(), false
+		known.pod, known.needs, known.offered, known.tried, known.served = pod, needs, time.Time{}, w.clock.Now(), false
 		known.everywhere = everywhere
 		return
 	}
-	added := &waiter{pod: pod, needs: needs, tried: time.Now(), everywhere: everywhere}
+	added := &waiter{pod: pod, needs: needs, tried: w.clock.Now(), everywhere: everywhere}
 	w.pods[pod.UID] = added
 	at, _ := slices.BinarySearchFunc(w.order, added, compareWaiters)
 	w.order = slices.Insert(w.order, at, added)
@@ -185,16 +187,16 @@ func (w *Waiting) wokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool
 			charges = w.strays[released.UID]
 		}
 		w.book(charges, 1)
-		woken = w.chooseUIDs(time.Now())
+		woken = w.chooseUIDs()
 		w.wakes.Put(released, woken)
 	}
 	waits := w.pods[pod.UID]
 	return woken[pod.UID] || waits == nil || waits.served
 }
 
-func (w *Waiting) chooseUIDs(now time.Time) map[types.UID]bool {
+func (w *Waiting) chooseUIDs() map[types.UID]bool {
 	chosen := map[types.UID]bool{}
-	for _, waiter := range w.choose(now, func(*waiter) bool { return true }) {
+	for _, waiter := range w.choose(func(*waiter) bool { return true }) {
 		waiter.tries = 0
 		chosen[waiter.pod.UID] = true
 	}
@@ -202,19 +204,19 @@ func (w *Waiting) chooseUIDs(now time.Time) map[types.UID]bool {
 }
 
 // due returns the pods that seem to fit, as far as they have not been tried in vain a moment ago.
-func (w *Waiting) due(now time.Time) []*corev1.Pod {
+func (w *Waiting) due() []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	due := w.choose(now, func(candidate *waiter) bool {
+	due := w.choose(func(candidate *waiter) bool {
 		pause := min(maxRetry, minRetry<<min(candidate.tries, 5))
-		return now.Sub(candidate.tried) >= pause
+		return w.clock.Since(candidate.tried) >= pause
 	})
 	return podsOf(due)
 }
 
 // choose returns the pods that what is free can serve, in their order, and offers it to them.
-func (w *Waiting) choose(now time.Time, eligible func(*waiter) bool) []*waiter {
-	taken, kept := map[pool.Key]int64{}, w.earmarks.kept(now)
+func (w *Waiting) choose(eligible func(*waiter) bool) []*waiter {
+	now, taken, kept := w.clock.Now(), map[pool.Key]int64{}, w.earmarks.kept()
 	for _, charges := range kept {
 		w.count(taken, charges, 1)
 	}
