@@ -65,7 +65,8 @@ func (j job) replicas(object manifest.Object) (int32, error) {
 	if err := readProgress(object, &wanted.Status); err != nil {
 		return 0, fmt.Errorf("/status: %w", err)
 	}
-	return workload.JobReplicas(&wanted), nil
+	replicas, _ := workload.ReplicasOf(&wanted)
+	return replicas, nil
 }
 
 func (j job) suspended(object manifest.Object) (*bool, error) {

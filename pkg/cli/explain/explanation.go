@@ -135,7 +135,7 @@ func (e *explanation) findPolicy(
 			"changed on a pod", pod.Spec.SchedulerName, strings.Join(s.Schedulers, `" or "`))
 	}
 	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
-	w, err := workload.Of(pod, s.Objects)
+	w, err := workload.Of(pod, s.Objects.Source())
 	if err != nil && (request != "" || s.Policies.Any(pod.Namespace)) {
 		e.becausef("nobody can tell which policy is in force: %v", err)
 	}

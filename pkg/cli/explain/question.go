@@ -85,11 +85,7 @@ func newQuestion(
 }
 
 func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
-	start := int32(0)
-	if set, err := q.state.Objects.StatefulSet(pod.Namespace, q.workload.Name); err == nil && set.Spec.Ordinals != nil {
-		start = set.Spec.Ordinals.Start
-	}
-	return workload.Ordinal(pod, start)
+	return workload.Ordinal(pod, q.workload.FirstOrdinal)
 }
 
 // counts says whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat

@@ -122,7 +122,7 @@ func (s *share) rank(pod *corev1.Pod) int {
 
 // homeFor returns the home of a seat for the pod, which it takes up, empty if no seat is known to be free.
 func (s *share) homeFor(pod *corev1.Pod) string {
-	if ordinal, fixed := workload.Ordinal(pod, s.observed.OrdinalStart); fixed {
+	if ordinal, fixed := workload.Ordinal(pod, s.observed.FirstOrdinal); fixed {
 		return s.homeOfSeat(ordinal)
 	}
 	present := s.homeNow(pod)

@@ -169,7 +169,7 @@ func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod
 	if stamped {
 		seen.Seat = given.Seat
 	}
-	if ordinal, fixed := workload.Ordinal(pod, p.OrdinalStart); fixed {
+	if ordinal, fixed := workload.Ordinal(pod, p.FirstOrdinal); fixed {
 		seen.Seat, seen.Fixed = ordinal, true
 	}
 	switch {

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,21 +15,28 @@ import (
 
 // ListWorkloads reads the objects of a namespace from a cache, without copying them.
 func ListWorkloads(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {
-	var (
-		deployments  appsv1.DeploymentList
-		replicaSets  appsv1.ReplicaSetList
-		statefulSets appsv1.StatefulSetList
-		jobs         batchv1.JobList
-		controllers  corev1.ReplicationControllerList
-		pods         corev1.PodList
-	)
-	for _, list := range []client.ObjectList{&deployments, &replicaSets, &statefulSets, &jobs, &controllers, &pods} {
-		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("listing %T of namespace %s: %w", list, namespace, err)
+	objects := &workload.Objects{}
+	options := []client.ListOption{client.InNamespace(namespace), client.UnsafeDisableDeepCopy}
+	for _, kind := range workload.Kinds() {
+		if err := listOwners(ctx, reader, kind, objects, options...); err != nil {
+			return nil, fmt.Errorf("listing %s of namespace %s: %w", kind.Resource, namespace, err)
 		}
 	}
-	return &workload.Objects{
-		Deployments: deployments.Items, ReplicaSets: replicaSets.Items, StatefulSets: statefulSets.Items,
-		Jobs: jobs.Items, ReplicationControllers: controllers.Items, Pods: pods.Items,
-	}, nil
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, options...); err != nil {
+		return nil, fmt.Errorf("listing pods of namespace %s: %w", namespace, err)
+	}
+	objects.Pods = pods.Items
+	return objects, nil
+}
+
+// listOwners adds the objects of a kind.
+func listOwners(
+	ctx context.Context, reader client.Reader, kind *workload.Kind, into *workload.Objects, options ...client.ListOption,
+) error {
+	list := kind.NewList()
+	if err := reader.List(ctx, list, options...); err != nil {
+		return err
+	}
+	return into.Add(list)
 }

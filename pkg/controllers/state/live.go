@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +20,7 @@ func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observe
 	if o.Selector == nil {
 		return nil, fmt.Errorf("%s %s/%s is of a kind that cannot be read", o.Kind, o.Namespace, o.Name)
 	}
-	objects, err := liveObjects(ctx, reader, o)
+	objects, err := liveOwners(ctx, reader, o)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -41,41 +40,23 @@ func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observe
 	return nil, nil
 }
 
-// liveObjects reads the object of the workload, and the ReplicaSets that are its revisions.
-func liveObjects(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Objects, error) {
-	key := client.ObjectKey{Namespace: o.Namespace, Name: o.Name}
+// liveOwners reads the object of the workload, and those that are its revisions.
+func liveOwners(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Objects, error) {
 	objects := &workload.Objects{}
-	switch {
-	case o.Foreign():
-		// The selector is that of one ReplicaSet, and a second one in use would be a rollout.
-		return objects, liveReplicaSets(ctx, reader, objects, client.InNamespace(o.Namespace))
-	case o.Kind == "Deployment":
-		objects.Deployments = make([]appsv1.Deployment, 1)
-		if err := reader.Get(ctx, key, &objects.Deployments[0]); err != nil {
+	revisions := []client.ListOption{client.InNamespace(o.Namespace)}
+	// The selector of a foreign owner is that of one ReplicaSet, and a second one in use would be a rollout.
+	if !o.Foreign() {
+		object := workload.KindFor(o.APIVersion, o.Kind).NewObject()
+		if err := reader.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name}, object); err != nil {
 			return nil, err
 		}
-		return objects, liveReplicaSets(ctx, reader, objects, client.InNamespace(o.Namespace), selecting(o))
-	case o.Kind == "ReplicaSet":
-		objects.ReplicaSets = make([]appsv1.ReplicaSet, 1)
-		return objects, reader.Get(ctx, key, &objects.ReplicaSets[0])
-	case o.Kind == "StatefulSet":
-		objects.StatefulSets = make([]appsv1.StatefulSet, 1)
-		return objects, reader.Get(ctx, key, &objects.StatefulSets[0])
-	case o.Kind == "ReplicationController":
-		objects.ReplicationControllers = make([]corev1.ReplicationController, 1)
-		return objects, reader.Get(ctx, key, &objects.ReplicationControllers[0])
-	default:
-		return objects, nil
+		objects.Owners = append(objects.Owners, object)
+		revisions = append(revisions, selecting(o))
 	}
-}
-
-func liveReplicaSets(ctx context.Context, reader client.Reader, objects *workload.Objects, options ...client.ListOption) error {
-	var list appsv1.ReplicaSetList
-	if err := reader.List(ctx, &list, options...); err != nil {
-		return err
+	if kind := o.RevisionKind(); kind != nil {
+		return objects, listOwners(ctx, reader, kind, objects, revisions...)
 	}
-	objects.ReplicaSets = list.Items
-	return nil
+	return objects, nil
 }
 
 func selecting(o *workload.Observed) client.ListOption {

@@ -13,56 +13,22 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"berth.dev/berth/pkg/controllers/state"
 )
 
-// everyKind is a workload of each kind that can be read, with one pod.
-func everyKind() *workload.Objects {
-	rs := ownedBy("apps/v1", "ReplicaSet", "rs1")
-	rc := corev1.ReplicationController{
-		ObjectMeta: meta("rc", nil),
-		Spec:       corev1.ReplicationControllerSpec{Replicas: new(int32(1)), Selector: selector.MatchLabels},
-	}
-	return &workload.Objects{
-		Deployments: []appsv1.Deployment{deployment("web", "1", 1)},
-		ReplicaSets: []appsv1.ReplicaSet{
-			replicaSet("rs1", ownedBy("apps/v1", "Deployment", "web"), "1", 1), replicaSet("own", nil, "", 1),
-			replicaSet("foreign", ownedBy("argoproj.io/v1alpha1", "Rollout", "ro"), "", 1),
-		},
-		StatefulSets:           []appsv1.StatefulSet{statefulSet("db", "", "")},
-		ReplicationControllers: []corev1.ReplicationController{rc},
-		Pods: []corev1.Pod{
-			pod("a", rs), pod("b", ownedBy("apps/v1", "ReplicaSet", "own")), pod("c", ownedBy("apps/v1", "ReplicaSet", "foreign")),
-			pod("d", ownedBy("apps/v1", "StatefulSet", "db")), pod("e", ownedBy("v1", "ReplicationController", "rc")),
-		},
-	}
-}
-
-func clientOf(objects *workload.Objects, funcs interceptor.Funcs) client.Client {
-	b := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithInterceptorFuncs(funcs)
-	b.WithLists(
-		&appsv1.DeploymentList{Items: objects.Deployments}, &appsv1.ReplicaSetList{Items: objects.ReplicaSets},
-		&appsv1.StatefulSetList{Items: objects.StatefulSets}, &corev1.PodList{Items: objects.Pods},
-		&corev1.ReplicationControllerList{Items: objects.ReplicationControllers},
-	)
-	return b.Build()
-}
-
 func TestLiveSeesWhatTheCacheSees(t *testing.T) {
-	objects := everyKind()
+	objects := everyKind(t)
 	api := clientOf(objects, interceptor.Funcs{})
 	cached, err := state.ListWorkloads(t.Context(), api, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	observed := workload.Observe(cached)
-	if len(observed) != 5 {
-		t.Fatalf("%d workloads, want one of each kind", len(observed))
+	if want := len(workload.Kinds()) + 1; len(observed) != want {
+		t.Fatalf("%d workloads, want %d: one of each kind and a Rollout", len(observed), want)
 	}
 	for _, o := range observed {
 		live, err := state.LiveWorkload(t.Context(), api, o)
@@ -77,7 +43,7 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 }
 
 func TestLiveOfWhatIsGone(t *testing.T) {
-	for _, o := range workload.Observe(everyKind()) {
+	for _, o := range workload.Observe(everyKind(t)) {
 		live, err := state.LiveWorkload(t.Context(), clientOf(&workload.Objects{}, interceptor.Funcs{}), o)
 		if live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
@@ -86,22 +52,26 @@ func TestLiveOfWhatIsGone(t *testing.T) {
 }
 
 func TestLiveOfAnotherObjectOfTheSameName(t *testing.T) {
-	for _, o := range workload.Observe(everyKind()) {
+	for _, o := range workload.Observe(everyKind(t)) {
 		o.UID = "before"
-		if live, err := state.LiveWorkload(t.Context(), clientOf(everyKind(), interceptor.Funcs{}), o); live != nil || err != nil {
+		if live, err := state.LiveWorkload(t.Context(), clientOf(everyKind(t), interceptor.Funcs{}), o); live != nil || err != nil {
 			t.Errorf("Live(%s %s) = %v, %v, want nothing", o.Kind, o.Name, live, err)
 		}
 	}
 }
 
 func TestLiveSeesASecondRevisionOfAForeignOwner(t *testing.T) {
-	objects := everyKind()
+	objects := everyKind(t)
 	cached := workload.Observe(objects)
 	// The revisions of such an owner have selectors of their own.
-	second := replicaSet("second", ownedBy("argoproj.io/v1alpha1", "Rollout", "ro"), "", 1)
-	second.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"hash": "2"}}
+	second := &appsv1.ReplicaSet{
+		ObjectMeta: meta("second", ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")),
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"hash": "2"}},
+		},
+	}
 	second.Labels = second.Spec.Selector.MatchLabels
-	objects.ReplicaSets = append(objects.ReplicaSets, second)
+	objects.Owners = append(objects.Owners, second)
 	for _, o := range cached {
 		if o.Kind != "Rollout" {
 			continue
@@ -122,7 +92,7 @@ func TestLiveOfAKindThatIsNotRead(t *testing.T) {
 
 func TestFailuresAreReturned(t *testing.T) {
 	broken := errors.New("the API server is down")
-	api := clientOf(everyKind(), interceptor.Funcs{
+	api := clientOf(everyKind(t), interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return broken
 		},
@@ -133,7 +103,7 @@ func TestFailuresAreReturned(t *testing.T) {
 	if _, err := state.ListWorkloads(t.Context(), api, namespace); !errors.Is(err, broken) {
 		t.Errorf("List() = %v, want %v", err, broken)
 	}
-	for _, o := range workload.Observe(everyKind()) {
+	for _, o := range workload.Observe(everyKind(t)) {
 		if live, err := state.LiveWorkload(t.Context(), api, o); !errors.Is(err, broken) {
 			t.Errorf("Live(%s %s) = %v, %v, want %v", o.Kind, o.Name, live, err, broken)
 		}

@@ -116,19 +116,19 @@ func sourceLabel(name string) string {
 // existing returns the copies of a Subscription that are known to exist, also those whose owner somebody has removed.
 func existing(objects *workload.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {
 	found := map[object]client.Object{}
-	add := func(kind string, o client.Object, selector *metav1.LabelSelector) {
-		if owner := metav1.GetControllerOfNoCopy(o); o.GetNamespace() == s.Namespace && servedBy(selector) != "" &&
+	for _, o := range objects.Owners {
+		if owner := metav1.GetControllerOfNoCopy(o); o.GetNamespace() == s.Namespace && clusterOf(o) != "" &&
 			(owner == nil || owner.UID == s.UID) {
-			found[object{appsv1.GroupName, kind, o.GetName()}] = o
+			found[keyOf(o)] = o
 		}
 	}
-	for i := range objects.Deployments {
-		add("Deployment", &objects.Deployments[i], objects.Deployments[i].Spec.Selector)
-	}
-	for i := range objects.StatefulSets {
-		add("StatefulSet", &objects.StatefulSets[i], objects.StatefulSets[i].Spec.Selector)
-	}
 	return found
+}
+
+// keyOf names an object of a kind that Berth reads.
+func keyOf(o workload.Object) object {
+	kind := workload.KindOf(o)
+	return object{kind.Group, kind.Kind, o.GetName()}
 }
 
 // servedBy returns the Cluster that a copy serves, empty for what is no copy. The selector tells because nobody can change it.
@@ -153,11 +153,11 @@ func clusterOf(o client.Object) string {
 // looks returns what can be seen of the workloads of which there can be copies.
 func looks(objects *workload.Objects) map[object]string {
 	found := map[object]string{}
-	for i := range objects.Deployments {
-		found[object{appsv1.GroupName, "Deployment", objects.Deployments[i].Name}] = lookOf(&objects.Deployments[i])
-	}
-	for i := range objects.StatefulSets {
-		found[object{appsv1.GroupName, "StatefulSet", objects.StatefulSets[i].Name}] = lookOf(&objects.StatefulSets[i])
+	for _, o := range objects.Owners {
+		switch o.(type) {
+		case *appsv1.Deployment, *appsv1.StatefulSet:
+			found[keyOf(o)] = lookOf(o)
+		}
 	}
 	return found
 }

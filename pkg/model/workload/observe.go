@@ -5,43 +5,20 @@ package workload
 
 import (
 	"slices"
+	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Objects are the objects of one namespace. They are only read.
-type Objects struct {
-	Deployments            []appsv1.Deployment
-	ReplicaSets            []appsv1.ReplicaSet
-	StatefulSets           []appsv1.StatefulSet
-	Jobs                   []batchv1.Job
-	ReplicationControllers []corev1.ReplicationController
-	Pods                   []corev1.Pod
-}
-
 // Observe returns the workloads that the objects make up, in the order of Compare. Each pod is looked at once, however
 // many workloads there are. Pods whose owner is of a kind that is read, but is not among the objects, belong to nothing
 // yet. Finished Jobs and workloads of kinds that are not read are there only while they have pods.
 func Observe(objects *Objects) []*Observed {
-	g := &gathering{byUID: map[types.UID]*Observed{}, byOwner: map[types.UID]*Observed{}}
-	for i := range objects.Deployments {
-		g.add(ofDeployment(&objects.Deployments[i]))
-	}
-	for i := range objects.ReplicaSets {
-		g.addReplicaSet(&objects.ReplicaSets[i])
-	}
-	for i := range objects.StatefulSets {
-		g.add(ofStatefulSet(&objects.StatefulSets[i]))
-	}
-	for i := range objects.Jobs {
-		g.add(ofJob(&objects.Jobs[i]))
-	}
-	for i := range objects.ReplicationControllers {
-		g.add(ofReplicationController(&objects.ReplicationControllers[i]))
+	g := &gathering{source: objects.Source(), byUID: map[types.UID]*Observed{}}
+	for _, owner := range objects.Owners {
+		g.addOwner(owner)
 	}
 	for i := range objects.Pods {
 		if pod := &objects.Pods[i]; Lives(pod) {
@@ -53,68 +30,58 @@ func Observe(objects *Objects) []*Observed {
 
 // gathering collects workloads and hands each pod to its own.
 type gathering struct {
-	// byUID are the workloads, byOwner the same by the UID of the direct owner of their pods.
-	byUID, byOwner map[types.UID]*Observed
-	order          []*Observed
+	source Source
+	byUID  map[types.UID]*Observed
+	order  []*Observed
 }
 
-func (g *gathering) add(o *Observed) {
-	g.byUID[o.UID], g.byOwner[o.UID] = o, o
-	g.order = append(g.order, o)
+// observed returns the workload as it has been observed so far.
+func (g *gathering) observed(w *Workload) *Observed {
+	o := g.byUID[w.UID]
+	if o == nil {
+		o = &Observed{Workload: *w, newest: noRevision}
+		g.byUID[w.UID] = o
+		g.order = append(g.order, o)
+	}
+	return o
 }
 
-// addReplicaSet adds a ReplicaSet to the Deployment that owns it, or as a workload, or, if a controller of another kind
-// owns it, as a revision of that.
-func (g *gathering) addReplicaSet(rs *appsv1.ReplicaSet) {
-	parent := metav1.GetControllerOfNoCopy(rs)
+// addOwner adds an object as a workload, or as a revision of the one that it belongs to.
+func (g *gathering) addOwner(object Object) {
+	kind := KindOf(object)
+	w, err := ofOwner(kind, object, kind.GroupVersion().String(), g.source)
+	if err != nil {
+		return // Its owner is not known yet.
+	}
+	o := g.observed(&w)
 	switch {
-	case parent == nil:
-		g.add(ofReplicaSet(rs))
-	case isDeployment(parent):
-		if o := g.byUID[parent.UID]; o != nil {
-			g.byOwner[rs.UID] = o
-			addRevision(o, rs)
-		}
+	case w.UID == object.GetUID():
+		o.describe(kind, object)
+	case w.LabelsUnknown:
+		o.addForeignRevision(kind, object)
 	default:
-		o := g.byUID[parent.UID]
-		if o == nil {
-			o = ofForeignOwner(parent, rs)
-			g.byUID[parent.UID] = o
-			g.order = append(g.order, o)
-		} else {
-			addForeignRevision(o, rs)
-		}
-		g.byOwner[rs.UID] = o
+		o.addRevision(object)
 	}
 }
 
 func (g *gathering) addPod(pod *corev1.Pod) {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		g.add(ofBarePod(pod))
-		return
+	w, err := Of(pod, g.source)
+	if err != nil {
+		return // Its owner is not known yet.
 	}
-	o := g.byOwner[ref.UID]
-	if o == nil {
-		if isRead(ref) {
-			return
-		}
-		o = ofUnreadOwner(ref, pod)
-		g.add(o)
-	}
+	o := g.observed(&w)
 	o.Pods = append(o.Pods, pod)
 	if !o.ReplicasKnown {
-		lookAtPod(o, pod)
+		o.followYoungest(pod)
 	}
 }
 
 func (g *gathering) finish() []*Observed {
 	observed := slices.DeleteFunc(g.order, func(o *Observed) bool {
-		gone := o.Kind == KindJob && o.ReplicasKnown && o.Replicas == 0
-		return gone && len(o.Pods) == 0
+		return o.kind != nil && o.kind.ends && o.Replicas == 0 && len(o.Pods) == 0
 	})
 	for _, o := range observed {
-		if o.Kind == kindDeployment && o.ReplicasKnown {
+		if o.kind != nil && o.kind.numbered {
 			o.Settled = o.Settled && o.newest == o.revision
 		}
 	}
@@ -122,12 +89,68 @@ func (g *gathering) finish() []*Observed {
 	return observed
 }
 
-// lookAtPod makes the revision of the youngest pod the one that counts.
-func lookAtPod(o *Observed, pod *corev1.Pod) {
+// describe takes up what the object of the workload says.
+func (o *Observed) describe(kind *Kind, object Object) {
+	f := kind.facts(object)
+	o.kind, o.Generation, o.Selector, o.Settled = kind, object.GetGeneration(), kind.selector(object), f.settled
+	o.ask(f.template)
+	if kind.numbered {
+		o.revision = revisionNumber(object)
+	} else {
+		o.Revision = Revision{Owner: object.GetUID(), Hash: f.hash}
+	}
+}
+
+// ask takes up what the template of the pods asks for.
+func (o *Observed) ask(template *corev1.PodTemplateSpec) {
+	if template != nil {
+		o.Request, o.Scheduler = requestOf(template.Annotations), template.Spec.SchedulerName
+	}
+}
+
+// addRevision makes the ReplicaSet with the highest revision number the one that counts. The deployment controller gives
+// the ReplicaSet of the present template a number above all others, also when it takes up an old one again. The number of
+// the Deployment follows in a write of its own: until it does, the rollout is not settled.
+func (o *Observed) addRevision(object metav1.Object) {
+	if revision := revisionNumber(object); o.Revision.Owner == "" || revision > o.newest {
+		o.Revision, o.newest = Revision{Owner: object.GetUID()}, revision
+	}
+}
+
+// noRevision is the number of what the deployment controller has not numbered.
+const noRevision = -1
+
+func revisionNumber(object metav1.Object) int64 {
+	n, err := strconv.ParseInt(object.GetAnnotations()[RevisionAnnotation], 10, 64)
+	if err != nil {
+		return noRevision
+	}
+	return n
+}
+
+// addForeignRevision takes up a ReplicaSet of an owner of a kind that is not read: the youngest one that has replicas counts.
+// With two of them in use a rollout is under way.
+func (o *Observed) addForeignRevision(kind *Kind, object Object) {
+	f := kind.facts(object)
+	first, inUse, used := o.foreign == nil, f.replicas > 0, o.foreign != nil && o.Replicas > 0
+	settled := o.Settled
+	if first || inUse && (!used || object.GetCreationTimestamp().After(o.foreign.GetCreationTimestamp().Time)) {
+		o.foreign, o.Revision.Owner = object, object.GetUID()
+		o.Replicas, o.Selector = f.replicas, kind.selector(object)
+		o.ask(f.template)
+		settled = f.settled
+	}
+	o.Settled = settled && (!inUse || !used)
+}
+
+// followYoungest makes the revision of the youngest pod the one that counts. A pod without a controller has but itself.
+func (o *Observed) followYoungest(pod *corev1.Pod) {
 	if o.youngest != nil && !pod.CreationTimestamp.After(o.youngest.CreationTimestamp.Time) {
 		return
 	}
+	var owned bool
 	o.youngest = pod
-	o.Revision, _ = RevisionOf(pod)
+	o.Revision, owned = RevisionOf(pod)
+	o.Settled = !owned
 	o.Request, o.Scheduler = requestOf(pod.Annotations), pod.Spec.SchedulerName
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -65,8 +64,7 @@ func TestObserveDeployment(t *testing.T) {
 	runObserve(t, map[string]observeCase{
 		"one revision": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "1", 3)},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 3)},
+				Owners: []workload.Object{deployment("web", "1", 3), replicaSet("rs1", d, "1", 3)},
 				Pods: []corev1.Pod{
 					pod("a", rs("rs1")), pod("b", rs("rs1"), pending), pod("c", rs("rs1"), terminating),
 					pod("d", rs("rs1"), phase(corev1.PodFailed)), pod("e", rs("rs1"), phase(corev1.PodSucceeded)),
@@ -76,52 +74,46 @@ func TestObserveDeployment(t *testing.T) {
 		},
 		"the revision with the highest number counts, compared as numbers": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "10", 2)},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs9", d, "9", 1), replicaSet("rs10", d, "10", 1)},
-				Pods:        []corev1.Pod{pod("old", rs("rs9")), pod("new", rs("rs10")), pod("waits", rs("rs9"), pending)},
+				Owners: []workload.Object{deployment("web", "10", 2), replicaSet("rs9", d, "9", 1), replicaSet("rs10", d, "10", 1)},
+				Pods:   []corev1.Pod{pod("old", rs("rs9")), pod("new", rs("rs10")), pod("waits", rs("rs9"), pending)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 2, Known: true, Bound: []string{"new"}, AllPending: 1}},
 		},
 		"a terminating pod of the old revision does not keep the rollout from being finished": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 0), replicaSet("rs2", d, "2", 1)},
-				Pods:        []corev1.Pod{pod("old", rs("rs1"), terminating), pod("new", rs("rs2"))},
+				Owners: []workload.Object{deployment("web", "2", 1), replicaSet("rs1", d, "1", 0), replicaSet("rs2", d, "2", 1)},
+				Pods:   []corev1.Pod{pod("old", rs("rs1"), terminating), pod("new", rs("rs2"))},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Bound: []string{"new"}, Finished: true}},
 		},
 		"a change that the controller has not seen": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Generation = 2 })},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+				Owners: []workload.Object{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Generation = 2 }), replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"paused with a new template of which there are no pods": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) {
+				Owners: []workload.Object{deployment("web", "1", 1, func(d *appsv1.Deployment) {
 					d.Spec.Paused, d.Status.UpdatedReplicas = true, 0
-				})},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+				}), replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"the ReplicaSet of the new revision is not known yet": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "2", 1)},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+				Owners: []workload.Object{deployment("web", "2", 1), replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true}},
 		},
 		"a ReplicaSet of a Deployment that is not known is nothing yet": {
 			objects: workload.Objects{
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
+				Owners: []workload.Object{replicaSet("rs1", d, "1", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
 			},
 		},
 		"absent replicas are one": {
 			objects: workload.Objects{
-				Deployments: []appsv1.Deployment{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil })},
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs1", d, "1", 1)},
+				Owners: []workload.Object{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil }), replicaSet("rs1", d, "1", 1)},
 			},
 			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Finished: true}},
 		},
@@ -133,61 +125,61 @@ func TestObserveOtherOwners(t *testing.T) {
 	rs := func(name string) *metav1.OwnerReference { return ownedBy("apps/v1", "ReplicaSet", name) }
 	set := ownedBy("apps/v1", "StatefulSet", "db")
 	clone := ownedBy("apps.kruise.io/v1alpha1", "CloneSet", "cs")
-	younger := func(r appsv1.ReplicaSet) appsv1.ReplicaSet {
+	younger := func(r *appsv1.ReplicaSet) *appsv1.ReplicaSet {
 		r.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		return r
 	}
 	runObserve(t, map[string]observeCase{
 		"a ReplicaSet of its own": {
 			objects: workload.Objects{
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", nil, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
+				Owners: []workload.Object{replicaSet("rs", nil, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
 			},
 			want: []seen{{Name: "ReplicaSet rs", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a ReplicaSet that a controller of another kind owns": {
 			objects: workload.Objects{
-				ReplicaSets: []appsv1.ReplicaSet{replicaSet("rs", rollout, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
+				Owners: []workload.Object{replicaSet("rs", rollout, "", 2)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"two such ReplicaSets in use are a rollout, and the younger counts": {
 			objects: workload.Objects{
-				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 1)), replicaSet("old", rollout, "", 2)},
-				Pods:        []corev1.Pod{pod("a", rs("old")), pod("b", rs("new"))},
+				Owners: []workload.Object{younger(replicaSet("new", rollout, "", 1)), replicaSet("old", rollout, "", 2)},
+				Pods:   []corev1.Pod{pod("a", rs("old")), pod("b", rs("new"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 1, Known: true, Bound: []string{"b"}}},
 		},
 		"one of two such ReplicaSets in use is none": {
 			objects: workload.Objects{
-				ReplicaSets: []appsv1.ReplicaSet{younger(replicaSet("new", rollout, "", 0)), replicaSet("old", rollout, "", 2)},
-				Pods:        []corev1.Pod{pod("a", rs("old"))},
+				Owners: []workload.Object{younger(replicaSet("new", rollout, "", 0)), replicaSet("old", rollout, "", 2)},
+				Pods:   []corev1.Pod{pod("a", rs("old"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a StatefulSet that is rolled out": {
 			objects: workload.Objects{
-				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r1", "r2")},
-				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2")), pod("db-6", set, revisionHash("r1"))},
+				Owners: []workload.Object{statefulSet("db", "r1", "r2")},
+				Pods:   []corev1.Pod{pod("db-5", set, revisionHash("r2")), pod("db-6", set, revisionHash("r1"))},
 			},
 			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}}},
 		},
 		"a StatefulSet at rest": {
 			objects: workload.Objects{
-				StatefulSets: []appsv1.StatefulSet{statefulSet("db", "r2", "r2")},
-				Pods:         []corev1.Pod{pod("db-5", set, revisionHash("r2"))},
+				Owners: []workload.Object{statefulSet("db", "r2", "r2")},
+				Pods:   []corev1.Pod{pod("db-5", set, revisionHash("r2"))},
 			},
 			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}, Finished: true}},
 		},
 		"Jobs that have finished are not there": {
 			objects: workload.Objects{
-				Jobs: []batchv1.Job{job("done", true), job("works", false)},
-				Pods: []corev1.Pod{pod("a", ownedBy("batch/v1", "Job", "works"))},
+				Owners: []workload.Object{job("done", true), job("works", false)},
+				Pods:   []corev1.Pod{pod("a", ownedBy("batch/v1", "Job", "works"))},
 			},
 			want: []seen{{Name: "Job works", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
 		},
 		"a ReplicationController, with an owner or without": {
 			objects: workload.Objects{
-				ReplicationControllers: []corev1.ReplicationController{{
+				Owners: []workload.Object{&corev1.ReplicationController{
 					ObjectMeta: meta("rc", ownedBy("apps.openshift.io/v1", "DeploymentConfig", "dc")),
 					Spec:       corev1.ReplicationControllerSpec{Replicas: new(int32(2))}, Status: corev1.ReplicationControllerStatus{ObservedGeneration: 1},
 				}},
@@ -219,9 +211,10 @@ func TestObserveOtherOwners(t *testing.T) {
 }
 
 func TestObserveOrder(t *testing.T) {
+	set := statefulSet("a", "", "")
+	set.UID = "set"
 	objects := workload.Objects{
-		StatefulSets: []appsv1.StatefulSet{statefulSet("a", "", "")},
-		Deployments:  []appsv1.Deployment{deployment("b", "", 1), deployment("a", "", 1)},
+		Owners: []workload.Object{set, deployment("b", "", 1), deployment("a", "", 1)},
 	}
 	var names []string
 	for _, o := range workload.Observe(&objects) {
@@ -241,15 +234,15 @@ func TestRequestAndScheduler(t *testing.T) {
 		p.Annotations[berthv1alpha1.PlacedByAnnotation], p.Spec.SchedulerName = "stamped/node", "other"
 		p.Annotations[berthv1alpha1.PlacedPolicyAnnotation] = "p"
 	})
-	objects := workload.Objects{StatefulSets: []appsv1.StatefulSet{set}, Pods: []corev1.Pod{bare, stamped}}
+	objects := workload.Objects{Owners: []workload.Object{set}, Pods: []corev1.Pod{bare, stamped}}
 	type answer struct {
 		Request string
 		Asks    bool
 	}
 	got := map[string]answer{}
 	for _, o := range workload.Observe(&objects) {
-		if want := int32(5); o.Name == "db" && o.OrdinalStart != want {
-			t.Errorf("the first ordinal is %d, want %d", o.OrdinalStart, want)
+		if want := int32(5); o.Name == "db" && o.FirstOrdinal != want {
+			t.Errorf("the first ordinal is %d, want %d", o.FirstOrdinal, want)
 		}
 		got[o.Name] = answer{o.Request, o.Asks([]string{"berth-scheduler"})}
 	}

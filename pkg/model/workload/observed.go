@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -31,15 +30,15 @@ type Observed struct {
 	// Settled is true if the controller of the workload has seen the latest change and rolls nothing out. Old pods may
 	// still be there; see RolloutFinished.
 	Settled bool
-	// OrdinalStart is the first ordinal of a StatefulSet.
-	OrdinalStart int32
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
 
+	// kind of the workload, nil for those that are not read.
+	kind *Kind
 	// revision is the number of the latest revision of a Deployment, newest the highest of its ReplicaSets.
 	revision, newest int64
 	// foreign is the ReplicaSet that counts of an owner that is not read, youngest the youngest pod of one without any.
-	foreign  *appsv1.ReplicaSet
+	foreign  Object
 	youngest *corev1.Pod
 }
 
@@ -48,6 +47,18 @@ func (o *Observed) RequestedBy() *corev1.Pod { return o.youngest }
 
 // Foreign reports whether the workload is of a kind that is not read and was made out from its ReplicaSets.
 func (o *Observed) Foreign() bool { return o.foreign != nil }
+
+// RevisionKind returns the kind of the objects that are the revisions of the workload, nil if it keeps none.
+func (o *Observed) RevisionKind() *Kind {
+	if o.foreign != nil {
+		return KindOf(o.foreign)
+	}
+	i := slices.IndexFunc(kinds, func(other *Kind) bool { return o.kind != nil && o.kind.numbered && other.revision })
+	if i < 0 {
+		return nil
+	}
+	return kinds[i]
+}
 
 // Bound returns the pods of the newest revision that are bound to a node. They are the replicas that count.
 func (o *Observed) Bound() []*corev1.Pod {
@@ -71,7 +82,7 @@ func (o *Observed) Pending(allRevisions bool) int {
 	return pending
 }
 
-// RolloutFinished says whether all pods are of the newest revision and the workload's controller knows of no newer one.
+// RolloutFinished reports whether all pods are of the newest revision and the workload's controller knows of no newer one.
 func (o *Observed) RolloutFinished() bool {
 	return o.Settled && !slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return !o.counts(pod) })
 }
@@ -81,7 +92,7 @@ func (o *Observed) counts(pod *corev1.Pod) bool {
 	return revision == o.Revision
 }
 
-// Asks says whether the workload is Berth's to place: it asks for one of the schedulers, or pods of it carry a stamp.
+// Asks reports whether the workload is Berth's to place: it asks for one of the schedulers, or pods of it carry a stamp.
 func (o *Observed) Asks(schedulers []string) bool {
 	if slices.Contains(schedulers, o.Scheduler) {
 		return true
@@ -90,21 +101,6 @@ func (o *Observed) Asks(schedulers []string) bool {
 		_, stamped := stamp.Of(pod)
 		return stamped
 	})
-}
-
-// Lives says whether a pod is neither terminating nor finished.
-func Lives(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && !Finished(pod)
-}
-
-// Ready says whether the condition Ready of a pod is true.
-func Ready(pod *corev1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == corev1.PodReady {
-			return pod.Status.Conditions[i].Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // Compare orders workloads by kind, then by name, then by group.

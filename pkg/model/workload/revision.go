@@ -5,10 +5,8 @@ package workload
 
 import (
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,8 +36,7 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 		return Revision{}, false
 	}
 	revision.Owner = ref.UID
-	switch ref.Kind {
-	case "ReplicaSet", "ReplicationController", "Job":
+	if kind := KindFor(ref.APIVersion, ref.Kind); kind != nil && kind.single {
 		return revision, true
 	}
 	for _, label := range [...]string{
@@ -55,24 +52,17 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 
 // Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0. Such a number is the seat
 // of the pod: those controllers remove the highest number first, so a smaller workload keeps the lowest seats. A
-// StatefulSet that starts to count elsewhere (spec.ordinals.start) is read from start.
-func Ordinal(pod *corev1.Pod, start int32) (ordinal int32, ok bool) {
+// StatefulSet that starts to count elsewhere (spec.ordinals.start) is read from first, its first ordinal.
+func Ordinal(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
 		return 0, false
 	}
-	var text string
-	switch groupKind(ref) {
-	case "apps/StatefulSet":
-		if text = pod.Labels[appsv1.PodIndexLabel]; text == "" {
-			text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
-		}
-	case "batch/Job":
-		start = 0
-		if text = pod.Labels[batchv1.JobCompletionIndexAnnotation]; text == "" {
-			text = pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-		}
+	kind := KindFor(ref.APIVersion, ref.Kind)
+	if kind == nil || kind.ordinal == nil {
+		return 0, false
 	}
+	text, start := kind.ordinal(pod, first)
 	if text == "" || len(text) > len("2147483647") {
 		return 0, false
 	}
@@ -81,26 +71,4 @@ func Ordinal(pod *corev1.Pod, start int32) (ordinal int32, ok bool) {
 		return 0, false
 	}
 	return int32(n) - start, true
-}
-
-// groupKind is "group/Kind" of an owner, whatever the version.
-func groupKind(ref *metav1.OwnerReference) string {
-	switch {
-	case ref.APIVersion == "apps/v1":
-		switch ref.Kind {
-		case "ReplicaSet":
-			return "apps/ReplicaSet"
-		case "StatefulSet":
-			return "apps/StatefulSet"
-		case "Deployment":
-			return "apps/Deployment"
-		}
-	case ref.APIVersion == "batch/v1" && ref.Kind == "Job":
-		return "batch/Job"
-	}
-	group, _, found := strings.Cut(ref.APIVersion, "/")
-	if !found {
-		group = ""
-	}
-	return group + "/" + ref.Kind
 }

@@ -28,35 +28,14 @@ type source struct {
 	err     error
 }
 
-func find[T metav1.Object](s source, kind, namespace, name string) (T, error) {
-	var none T
+func (s source) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
 	if s.err != nil {
-		return none, s.err
+		return nil, s.err
 	}
-	if object, ok := s.objects[kind+" "+namespace+"/"+name].(T); ok {
+	if object, ok := s.objects[kind.Kind+" "+namespace+"/"+name]; ok {
 		return object, nil
 	}
-	return none, apierrors.NewNotFound(schema.GroupResource{Resource: kind}, name)
-}
-
-func (s source) Deployment(namespace, name string) (*appsv1.Deployment, error) {
-	return find[*appsv1.Deployment](s, "Deployment", namespace, name)
-}
-
-func (s source) ReplicaSet(namespace, name string) (*appsv1.ReplicaSet, error) {
-	return find[*appsv1.ReplicaSet](s, "ReplicaSet", namespace, name)
-}
-
-func (s source) StatefulSet(namespace, name string) (*appsv1.StatefulSet, error) {
-	return find[*appsv1.StatefulSet](s, "StatefulSet", namespace, name)
-}
-
-func (s source) Job(namespace, name string) (*batchv1.Job, error) {
-	return find[*batchv1.Job](s, "Job", namespace, name)
-}
-
-func (s source) ReplicationController(namespace, name string) (*corev1.ReplicationController, error) {
-	return find[*corev1.ReplicationController](s, "ReplicationController", namespace, name)
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: kind.Resource}, name)
 }
 
 func uid(name string) types.UID { return types.UID("uid-" + name) }
@@ -191,7 +170,7 @@ func TestAFailedLookupIsNotAMissingOwner(t *testing.T) {
 	}
 }
 
-func TestJobReplicas(t *testing.T) {
+func TestReplicasOfJobs(t *testing.T) {
 	condition := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) []batchv1.JobCondition {
 		return []batchv1.JobCondition{{Type: kind, Status: status}}
 	}
@@ -215,8 +194,8 @@ func TestJobReplicas(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := workload.JobReplicas(&batchv1.Job{Spec: tc.spec, Status: tc.status}); got != tc.want {
-				t.Errorf("got %d, want %d", got, tc.want)
+			if got, known := workload.ReplicasOf(&batchv1.Job{Spec: tc.spec, Status: tc.status}); got != tc.want || !known {
+				t.Errorf("got %d, %t, want %d", got, known, tc.want)
 			}
 		})
 	}

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/view"
@@ -27,16 +27,10 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// brokenOwners has a bug in each of its methods.
+// brokenOwners has a bug.
 type brokenOwners struct{}
 
-func (brokenOwners) Deployment(string, string) (*appsv1.Deployment, error)   { panic("a bug") }
-func (brokenOwners) ReplicaSet(string, string) (*appsv1.ReplicaSet, error)   { panic("a bug") }
-func (brokenOwners) StatefulSet(string, string) (*appsv1.StatefulSet, error) { panic("a bug") }
-func (brokenOwners) Job(string, string) (*batchv1.Job, error)                { panic("a bug") }
-func (brokenOwners) ReplicationController(string, string) (*corev1.ReplicationController, error) {
-	panic("a bug")
-}
+func (brokenOwners) Owner(*workload.Kind, string, string) (metav1.Object, error) { panic("a bug") }
 
 // newBroken returns a plugin whose owners have bugs.
 func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroupPolicy {

@@ -127,7 +127,7 @@ func (s *state) keepTo(own []bool, shared bool) {
 // decide fills in which clusters may take the pod.
 func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
 	beyond := p.shared.Retries.Has(pod.UID)
-	if seat, fixed := fixedSeat(pod, w, p.shared.Owners); fixed {
+	if seat, fixed := workload.Ordinal(pod, w.FirstOrdinal); fixed {
 		s.decideFixed(seat)
 	} else if w.ReplicasKnown {
 		s.decideByShare(w.Replicas)
@@ -239,16 +239,4 @@ func (s *state) clusterAt(n int) int32 {
 		return none
 	}
 	return s.clusters[id]
-}
-
-// fixedSeat returns the seat of a pod whose controller numbers its pods and removes the highest numbers first.
-func fixedSeat(pod *corev1.Pod, w workload.Workload, owners workload.Source) (int32, bool) {
-	start := int32(0)
-	if w.Kind == "StatefulSet" {
-		set, err := owners.StatefulSet(w.Namespace, w.Name)
-		if err == nil && set.Spec.Ordinals != nil {
-			start = set.Spec.Ordinals.Start
-		}
-	}
-	return workload.Ordinal(pod, start)
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -231,22 +229,18 @@ func bind(ctx context.Context, pod *corev1.Pod, node string, given stamp.Stamp) 
 // live finds owners by asking the API server.
 type live struct{ ctx context.Context } //nolint:containedctx // one call each
 
-func (l live) Deployment(namespace, name string) (*appsv1.Deployment, error) {
-	return client.AppsV1().Deployments(namespace).Get(l.ctx, name, metav1.GetOptions{})
-}
-
-func (l live) ReplicaSet(namespace, name string) (*appsv1.ReplicaSet, error) {
-	return client.AppsV1().ReplicaSets(namespace).Get(l.ctx, name, metav1.GetOptions{})
-}
-
-func (l live) StatefulSet(namespace, name string) (*appsv1.StatefulSet, error) {
-	return client.AppsV1().StatefulSets(namespace).Get(l.ctx, name, metav1.GetOptions{})
-}
-
-func (l live) Job(namespace, name string) (*batchv1.Job, error) {
-	return client.BatchV1().Jobs(namespace).Get(l.ctx, name, metav1.GetOptions{})
-}
-
-func (l live) ReplicationController(namespace, name string) (*corev1.ReplicationController, error) {
-	return client.CoreV1().ReplicationControllers(namespace).Get(l.ctx, name, metav1.GetOptions{})
+func (l live) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
+	options := metav1.GetOptions{}
+	switch kind.Kind {
+	case "Deployment":
+		return client.AppsV1().Deployments(namespace).Get(l.ctx, name, options)
+	case "ReplicaSet":
+		return client.AppsV1().ReplicaSets(namespace).Get(l.ctx, name, options)
+	case "StatefulSet":
+		return client.AppsV1().StatefulSets(namespace).Get(l.ctx, name, options)
+	case "Job":
+		return client.BatchV1().Jobs(namespace).Get(l.ctx, name, options)
+	default:
+		return client.CoreV1().ReplicationControllers(namespace).Get(l.ctx, name, options)
+	}
 }

@@ -6,6 +6,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // Read lists all objects of a namespace, or of all namespaces if it is empty. The error says in one line what keeps it
@@ -28,39 +30,61 @@ func Read(ctx context.Context, clients client.Clients, namespace string) (*Objec
 		return nil, client.DescribeBerthError("listing clusters", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	core, apps, batch := clients.Kubernetes.CoreV1(), clients.Kubernetes.AppsV1(), clients.Kubernetes.BatchV1()
-	for kind, read := range map[string]func() error{
-		"nodes":                        func() error { return list(ctx, core.Nodes().List, &o.Nodes) },
-		"pods" + in(namespace):         func() error { return list(ctx, core.Pods(namespace).List, &o.Pods) },
-		"deployments" + in(namespace):  func() error { return list(ctx, apps.Deployments(namespace).List, &o.Deployments) },
-		"replicasets" + in(namespace):  func() error { return list(ctx, apps.ReplicaSets(namespace).List, &o.ReplicaSets) },
-		"statefulsets" + in(namespace): func() error { return list(ctx, apps.StatefulSets(namespace).List, &o.StatefulSets) },
-		"jobs" + in(namespace):         func() error { return list(ctx, batch.Jobs(namespace).List, &o.Jobs) },
-		"replicationcontrollers" + in(namespace): func() error {
-			return list(ctx, core.ReplicationControllers(namespace).List, &o.ReplicationControllers)
-		},
-	} {
+	read := func(kind string, read func() error) {
 		group.Go(func() error { return client.DescribeError("listing "+kind, read()) })
+	}
+	core := clients.Kubernetes.CoreV1()
+	read("nodes", func() error { return list(ctx, core.Nodes().List, &o.Nodes) })
+	read("pods"+in(namespace), func() error { return list(ctx, core.Pods(namespace).List, &o.Pods) })
+	kinds := workload.Kinds()
+	owners := make([][]workload.Object, len(kinds))
+	for i, kind := range kinds {
+		read(kind.Resource+in(namespace), func() error { return listOwners(ctx, clients, kind, namespace, &owners[i]) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	o.Owners = slices.Concat(owners...)
 	return o, nil
+}
+
+// listOwners appends all objects of a kind that controls pods.
+func listOwners(
+	ctx context.Context, clients client.Clients, kind *workload.Kind, namespace string, into *[]workload.Object,
+) error {
+	core, apps, batch := clients.Kubernetes.CoreV1(), clients.Kubernetes.AppsV1(), clients.Kubernetes.BatchV1()
+	page := map[string]pager.ListPageFunc{
+		"deployments":            pageOf(apps.Deployments(namespace).List),
+		"replicasets":            pageOf(apps.ReplicaSets(namespace).List),
+		"statefulsets":           pageOf(apps.StatefulSets(namespace).List),
+		"jobs":                   pageOf(batch.Jobs(namespace).List),
+		"replicationcontrollers": pageOf(core.ReplicationControllers(namespace).List),
+	}[kind.Resource]
+	if page == nil {
+		return fmt.Errorf("no client lists %s", kind.GroupVersionKind)
+	}
+	return eachItem(ctx, page, func(owner workload.Object) { *into = append(*into, owner) })
 }
 
 // list appends all objects of a kind, which it asks for page by page.
 func list[L runtime.Object, T any](
 	ctx context.Context, page func(context.Context, metav1.ListOptions) (L, error), into *[]T,
 ) error {
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return page(ctx, options)
-	})
-	return pages.EachListItemWithAlloc(ctx, metav1.ListOptions{}, func(object runtime.Object) error {
-		item, ok := object.(any).(*T)
+	return eachItem(ctx, pageOf(page), func(item *T) { *into = append(*into, *item) })
+}
+
+func pageOf[L runtime.Object](page func(context.Context, metav1.ListOptions) (L, error)) pager.ListPageFunc {
+	return func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) { return page(ctx, options) }
+}
+
+// eachItem calls visit with the objects of all pages.
+func eachItem[T any](ctx context.Context, page pager.ListPageFunc, visit func(T)) error {
+	return pager.New(page).EachListItemWithAlloc(ctx, metav1.ListOptions{}, func(object runtime.Object) error {
+		item, ok := object.(any).(T)
 		if !ok {
 			return fmt.Errorf("the list holds a %T", object)
 		}
-		*into = append(*into, *item)
+		visit(item)
 		return nil
 	})
 }

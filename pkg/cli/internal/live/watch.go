@@ -17,6 +17,7 @@ import (
 
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/generated/informers/externalversions"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // quiet is how long a change is held back for others that come with it: a Deployment that is scaled changes dozens of
@@ -65,17 +66,18 @@ func newWatches(clients client.Clients, namespace string) (*watches, error) {
 		changed:  make(chan struct{}, 1),
 		problems: make(chan error, 1),
 	}
-	core, apps, batch := w.kubernetes.Core().V1(), w.kubernetes.Apps().V1(), w.kubernetes.Batch().V1()
 	w.informers = map[string]cache.SharedIndexInformer{
-		"propagationpolicies":    w.berth.Berth().V1alpha1().PropagationPolicies().Informer(),
-		"clusters":               w.berth.Berth().V1alpha1().Clusters().Informer(),
-		"nodes":                  core.Nodes().Informer(),
-		"pods":                   core.Pods().Informer(),
-		"deployments":            apps.Deployments().Informer(),
-		"replicasets":            apps.ReplicaSets().Informer(),
-		"statefulsets":           apps.StatefulSets().Informer(),
-		"jobs":                   batch.Jobs().Informer(),
-		"replicationcontrollers": core.ReplicationControllers().Informer(),
+		"propagationpolicies": w.berth.Berth().V1alpha1().PropagationPolicies().Informer(),
+		"clusters":            w.berth.Berth().V1alpha1().Clusters().Informer(),
+		"nodes":               w.kubernetes.Core().V1().Nodes().Informer(),
+		"pods":                w.kubernetes.Core().V1().Pods().Informer(),
+	}
+	for _, kind := range workload.Kinds() {
+		informer, err := w.kubernetes.ForResource(kind.GroupVersionResource())
+		if err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
+		}
+		w.informers[kind.Resource] = informer.Informer()
 	}
 	for kind, informer := range w.informers {
 		if err := w.listen(kind, informer); err != nil {
@@ -180,11 +182,13 @@ func (w *watches) objects() *Objects {
 	known(w.informers["clusters"], &o.Clusters)
 	known(w.informers["nodes"], &o.Nodes)
 	known(w.informers["pods"], &o.Pods)
-	known(w.informers["deployments"], &o.Deployments)
-	known(w.informers["replicasets"], &o.ReplicaSets)
-	known(w.informers["statefulsets"], &o.StatefulSets)
-	known(w.informers["jobs"], &o.Jobs)
-	known(w.informers["replicationcontrollers"], &o.ReplicationControllers)
+	for _, kind := range workload.Kinds() {
+		for _, object := range w.informers[kind.Resource].GetStore().List() {
+			if owner, ok := object.(workload.Object); ok {
+				o.Owners = append(o.Owners, owner)
+			}
+		}
+	}
 	return o
 }
 

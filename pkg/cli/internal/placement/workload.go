@@ -138,7 +138,7 @@ func (s *State) replicas(o *workload.Observed, order *apportion.Order) []rebalan
 		if index, named := order.Index(s.Topology.ClusterOf(pod)); named {
 			pods[i].Cluster = index
 		}
-		if ordinal, fixed := workload.Ordinal(pod, o.OrdinalStart); fixed {
+		if ordinal, fixed := workload.Ordinal(pod, o.FirstOrdinal); fixed {
 			pods[i].Seat, pods[i].Fixed = ordinal, true
 		}
 	}

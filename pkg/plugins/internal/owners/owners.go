@@ -8,16 +8,12 @@ import (
 	"fmt"
 	"maps"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -35,7 +31,10 @@ const (
 
 // Owners is a workload.Source over the scheduler's shared informers. It is safe for concurrent use.
 type Owners struct {
-	deployments, replicaSets, statefulSets, jobs, controllers, pods cache.Indexer
+	pods cache.Indexer
+	// kinds are the stores of the kinds that control pods, revisions those whose objects are revisions of others.
+	kinds     map[*workload.Kind]cache.Indexer
+	revisions []cache.Indexer
 
 	keys keys
 }
@@ -45,29 +44,28 @@ var _ workload.Source = &Owners{}
 // New registers the informers it needs with the factory, which must not have been started yet. Whenever an owner appears or
 // changes in a way that matters to where its pods go, wake is called with those of its pods that wait.
 func New(factory informers.SharedInformerFactory, wake func(pods []*corev1.Pod)) (*Owners, error) {
-	pods, replicaSets := factory.Core().V1().Pods().Informer(), factory.Apps().V1().ReplicaSets().Informer()
+	pods := factory.Core().V1().Pods().Informer()
 	if err := pods.AddIndexers(cache.Indexers{pendingIndex: pendingNamespace, waitingIndex: waitingFor}); err != nil {
 		return nil, fmt.Errorf("indexing pods that wait: %w", err)
 	}
-	if err := replicaSets.AddIndexers(cache.Indexers{parentIndex: parentOf}); err != nil {
-		return nil, fmt.Errorf("indexing ReplicaSets: %w", err)
-	}
-	o := &Owners{pods: pods.GetIndexer()}
-	for _, kind := range []struct {
-		name     string
-		informer cache.SharedIndexInformer
-		store    *cache.Indexer
-	}{
-		{"Deployments", factory.Apps().V1().Deployments().Informer(), &o.deployments},
-		{"ReplicaSets", replicaSets, &o.replicaSets},
-		{"StatefulSets", factory.Apps().V1().StatefulSets().Informer(), &o.statefulSets},
-		{"Jobs", factory.Batch().V1().Jobs().Informer(), &o.jobs},
-		{"ReplicationControllers", factory.Core().V1().ReplicationControllers().Informer(), &o.controllers},
-	} {
-		*kind.store = kind.informer.GetIndexer()
-		if _, err := kind.informer.AddEventHandler(o.handler(wake)); err != nil {
-			return nil, fmt.Errorf("watching %s: %w", kind.name, err)
+	o := &Owners{pods: pods.GetIndexer(), kinds: map[*workload.Kind]cache.Indexer{}}
+	for _, kind := range workload.Kinds() {
+		generic, err := factory.ForResource(kind.GroupVersionResource())
+		if err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
+		informer := generic.Informer()
+		if _, err := informer.AddEventHandler(o.handler(wake)); err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
+		}
+		o.kinds[kind] = informer.GetIndexer()
+		if !kind.IsRevision() {
+			continue
+		}
+		if err := informer.AddIndexers(cache.Indexers{parentIndex: parentOf}); err != nil {
+			return nil, fmt.Errorf("indexing %s: %w", kind.Resource, err)
+		}
+		o.revisions = append(o.revisions, o.kinds[kind])
 	}
 	return o, nil
 }
@@ -130,25 +128,15 @@ type wish struct {
 }
 
 func wishOf(object metav1.Object) wish {
-	parent := ptr.Deref(metav1.GetControllerOfNoCopy(object), metav1.OwnerReference{})
-	w := wish{uid: object.GetUID(), parent: parent.UID}
-	switch owner := object.(type) {
-	case *appsv1.Deployment:
-		w.replicas = ptr.Deref(owner.Spec.Replicas, 1)
-	case *appsv1.ReplicaSet:
-		// In a rollout the Deployment resizes its ReplicaSets step by step, but the shares are those of its own replicas.
-		if parent.Kind != "Deployment" {
-			w.replicas = ptr.Deref(owner.Spec.Replicas, 1)
-		}
-	case *appsv1.StatefulSet:
-		w.replicas = ptr.Deref(owner.Spec.Replicas, 1)
-		if owner.Spec.Ordinals != nil {
-			w.start = owner.Spec.Ordinals.Start
-		}
-	case *corev1.ReplicationController:
-		w.replicas = ptr.Deref(owner.Spec.Replicas, 1)
-	case *batchv1.Job:
-		w.replicas = workload.JobReplicas(owner)
+	w := wish{uid: object.GetUID(), start: workload.FirstOrdinal(object)}
+	parent := metav1.GetControllerOfNoCopy(object)
+	if parent != nil {
+		w.parent = parent.UID
+	}
+	// In a rollout the Deployment resizes its ReplicaSets step by step, but the shares are those of its own replicas.
+	if revision := workload.KindOf(object).IsRevision(); !revision || parent == nil ||
+		workload.KindFor(parent.APIVersion, parent.Kind) == nil {
+		w.replicas, _ = workload.ReplicasOf(object)
 	}
 	return w
 }
@@ -156,8 +144,10 @@ func wishOf(object metav1.Object) wish {
 // waitingFor returns the pods that wait and are controlled by the owner, directly or through a ReplicaSet.
 func (o *Owners) waitingFor(owner types.UID) []*corev1.Pod {
 	pods := list[*corev1.Pod](o.pods, waitingIndex, string(owner))
-	for _, set := range list[*appsv1.ReplicaSet](o.replicaSets, parentIndex, string(owner)) {
-		pods = append(pods, list[*corev1.Pod](o.pods, waitingIndex, string(set.UID))...)
+	for _, store := range o.revisions {
+		for _, set := range list[metav1.Object](store, parentIndex, string(owner)) {
+			pods = append(pods, list[*corev1.Pod](o.pods, waitingIndex, string(set.GetUID()))...)
+		}
 	}
 	return pods
 }
@@ -189,43 +179,23 @@ func list[T any](indexer cache.Indexer, index, value string) []T {
 	return found
 }
 
-// get looks an object up. It goes to the store itself, because a lister allocates for each lookup.
-func get[T any](o *Owners, indexer cache.Indexer, resource schema.GroupResource, namespace, name string) (T, error) {
-	var none T
-	object, found, err := indexer.GetByKey(o.keys.of(namespace, name))
+// Owner returns the named object of a kind from its informer. It goes to the store itself, because a lister allocates for each
+// lookup.
+func (o *Owners) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
+	if owner, found := get[metav1.Object](o, o.kinds[kind], namespace, name); found {
+		return owner, nil
+	}
+	return nil, apierrors.NewNotFound(kind.GroupVersionResource().GroupResource(), name)
+}
+
+// get looks an object up. A store in memory does not fail.
+func get[T any](o *Owners, store cache.Indexer, namespace, name string) (object T, found bool) {
+	stored, _, err := store.GetByKey(o.keys.of(namespace, name))
 	if err != nil {
-		return none, fmt.Errorf("getting %s %s/%s: %w", resource, namespace, name, err)
+		return object, false
 	}
-	t, ok := object.(T)
-	if !found || !ok {
-		return none, apierrors.NewNotFound(resource, name)
-	}
-	return t, nil
-}
-
-// Deployment returns the named Deployment from the informer.
-func (o *Owners) Deployment(namespace, name string) (*appsv1.Deployment, error) {
-	return get[*appsv1.Deployment](o, o.deployments, appsv1.Resource("deployments"), namespace, name)
-}
-
-// ReplicaSet returns the named ReplicaSet from the informer.
-func (o *Owners) ReplicaSet(namespace, name string) (*appsv1.ReplicaSet, error) {
-	return get[*appsv1.ReplicaSet](o, o.replicaSets, appsv1.Resource("replicasets"), namespace, name)
-}
-
-// StatefulSet returns the named StatefulSet from the informer.
-func (o *Owners) StatefulSet(namespace, name string) (*appsv1.StatefulSet, error) {
-	return get[*appsv1.StatefulSet](o, o.statefulSets, appsv1.Resource("statefulsets"), namespace, name)
-}
-
-// Job returns the named Job from the informer.
-func (o *Owners) Job(namespace, name string) (*batchv1.Job, error) {
-	return get[*batchv1.Job](o, o.jobs, batchv1.Resource("jobs"), namespace, name)
-}
-
-// ReplicationController returns the named ReplicationController from the informer.
-func (o *Owners) ReplicationController(namespace, name string) (*corev1.ReplicationController, error) {
-	return get[*corev1.ReplicationController](o, o.controllers, corev1.Resource("replicationcontrollers"), namespace, name)
+	object, found = stored.(T)
+	return object, found
 }
 
 // BoundPods returns all pods that are bound to a node.
@@ -241,9 +211,6 @@ func (o *Owners) BoundPods() []*corev1.Pod {
 
 // Pod returns the pod, or nil if it is gone.
 func (o *Owners) Pod(namespace, name string) *corev1.Pod {
-	pod, err := get[*corev1.Pod](o, o.pods, corev1.Resource("pods"), namespace, name)
-	if err != nil {
-		return nil
-	}
+	pod, _ := get[*corev1.Pod](o, o.pods, namespace, name)
 	return pod
 }

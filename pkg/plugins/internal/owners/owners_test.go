@@ -20,6 +20,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins/internal/owners"
 	"berth.dev/berth/pkg/plugintest"
 )
@@ -222,23 +223,29 @@ func TestLookups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, d, rs, plugintest.StatefulSet("db", 1), plugintest.Job("train", 1, 1),
 			plugintest.ReplicationController("old", 1), plugintest.MakePod("pod").Obj())
-		lookups := map[string]func(namespace, name string) (metav1.Object, error){
-			"nginx":    func(ns, name string) (metav1.Object, error) { return w.Deployment(ns, name) },
-			"nginx-v1": func(ns, name string) (metav1.Object, error) { return w.ReplicaSet(ns, name) },
-			"db":       func(ns, name string) (metav1.Object, error) { return w.StatefulSet(ns, name) },
-			"train":    func(ns, name string) (metav1.Object, error) { return w.Job(ns, name) },
-			"old":      func(ns, name string) (metav1.Object, error) { return w.ReplicationController(ns, name) },
+		lookups := map[string]string{
+			"nginx": "Deployment", "nginx-v1": "ReplicaSet", "db": "StatefulSet", "train": "Job", "old": "ReplicationController",
 		}
-		for name, look := range lookups {
-			if got, err := look(plugintest.Namespace, name); err != nil || got.GetName() != name {
-				t.Errorf("looking for %s: got %v, %v", name, got, err)
-			}
-			if _, err := look("elsewhere", name); !apierrors.IsNotFound(err) {
-				t.Errorf("looking for %s in another namespace: got error %v, want not found", name, err)
+		for _, kind := range workload.Kinds() {
+			for name, of := range lookups {
+				got, err := w.Owner(kind, plugintest.Namespace, name)
+				if kind.Kind != of {
+					if !apierrors.IsNotFound(err) {
+						t.Errorf("the %s %s: got %v, %v, want not found", kind.Kind, name, got, err)
+					}
+					continue
+				}
+				if err != nil || got.GetName() != name || workload.KindOf(got) != kind {
+					t.Errorf("the %s %s: got %v, %v", kind.Kind, name, got, err)
+				}
+				if _, err := w.Owner(kind, "elsewhere", name); !apierrors.IsNotFound(err) {
+					t.Errorf("the %s %s in another namespace: got error %v, want not found", kind.Kind, name, err)
+				}
 			}
 		}
-		if got := testing.AllocsPerRun(10, func() { lookups["nginx-v1"](plugintest.Namespace, "nginx-v1") }); got != 0 { //nolint:errcheck // found above
-			t.Errorf("a lookup makes %v allocations, want none", got)
+		owned := plugintest.MakePodOf(rs, 0).Obj()
+		if got := testing.AllocsPerRun(10, func() { workload.Of(owned, w) }); got != 0 { //nolint:errcheck // found above
+			t.Errorf("looking for the workload of a pod makes %v allocations, want none", got)
 		}
 		if pod := w.Pod(plugintest.Namespace, "pod"); pod == nil || pod.Name != "pod" {
 			t.Errorf("looking for the pod: got %v", pod)

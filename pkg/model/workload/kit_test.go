@@ -45,22 +45,22 @@ func template() corev1.PodTemplateSpec {
 }
 
 // deployment is a Deployment whose controller has finished the revision with the given number.
-func deployment(name, revision string, replicas int32, changes ...func(*appsv1.Deployment)) appsv1.Deployment {
-	d := appsv1.Deployment{
+func deployment(name, revision string, replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	d := &appsv1.Deployment{
 		ObjectMeta: meta(name, nil),
 		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template()},
 		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: replicas, UpdatedReplicas: replicas},
 	}
 	d.Annotations[workload.RevisionAnnotation] = revision
 	for _, change := range changes {
-		change(&d)
+		change(d)
 	}
 	return d
 }
 
 // replicaSet is a ReplicaSet with the given revision number.
-func replicaSet(name string, owner *metav1.OwnerReference, revision string, replicas int32) appsv1.ReplicaSet {
-	rs := appsv1.ReplicaSet{
+func replicaSet(name string, owner *metav1.OwnerReference, revision string, replicas int32) *appsv1.ReplicaSet {
+	rs := &appsv1.ReplicaSet{
 		ObjectMeta: meta(name, owner),
 		Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: template()},
 		Status:     appsv1.ReplicaSetStatus{ObservedGeneration: 1},
@@ -69,8 +69,8 @@ func replicaSet(name string, owner *metav1.OwnerReference, revision string, repl
 	return rs
 }
 
-func statefulSet(name, current, update string) appsv1.StatefulSet {
-	return appsv1.StatefulSet{
+func statefulSet(name, current, update string) *appsv1.StatefulSet {
+	return &appsv1.StatefulSet{
 		ObjectMeta: meta(name, nil),
 		Spec: appsv1.StatefulSetSpec{
 			Replicas: new(int32(3)), Selector: selector, Template: template(), Ordinals: &appsv1.StatefulSetOrdinals{Start: 5},
@@ -79,8 +79,8 @@ func statefulSet(name, current, update string) appsv1.StatefulSet {
 	}
 }
 
-func job(name string, completed bool) batchv1.Job {
-	j := batchv1.Job{
+func job(name string, completed bool) *batchv1.Job {
+	j := &batchv1.Job{
 		ObjectMeta: meta(name, nil),
 		Spec:       batchv1.JobSpec{Parallelism: new(int32(2)), Selector: selector, Template: template()},
 	}

@@ -1,0 +1,141 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Object is an object of a kind of the table, with a typed pointer in it such as *appsv1.Deployment.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// List is a list of objects of one kind, for instance *appsv1.DeploymentList.
+type List interface {
+	metav1.ListInterface
+	runtime.Object
+}
+
+// Kind is a kind of objects that control pods and that Berth reads. A Kind is immutable, and there is one of each.
+type Kind struct {
+	// GroupVersionKind is the kind and the version in which it is read.
+	schema.GroupVersionKind
+	// Resource is the name in URLs, "deployments".
+	Resource string
+
+	// object and list are empty ones, to be copied.
+	object Object
+	list   List
+	// facts returns what an object says of its pods, and selector which pods those are.
+	facts    func(metav1.Object) facts
+	selector func(metav1.Object) labels.Selector
+
+	// numbered kinds have other objects as revisions, of which the one with the highest RevisionAnnotation counts.
+	numbered bool
+	// revision kinds are those others: an object that has a controller is a revision of it.
+	revision bool
+	// single kinds never change the template of their pods, so all pods of an object are of one revision.
+	single bool
+	// ends is true for kinds whose objects are over once they want no pods.
+	ends bool
+	// ordinal returns the text of the number that an object of the kind gave to a pod, and the number of the first pod if first
+	// is what the object says; nil for kinds that do not number their pods.
+	ordinal func(pod *corev1.Pod, first int32) (text string, start int32)
+}
+
+// facts are what an object says of its pods.
+type facts struct {
+	// replicas is the number of pods wanted, see ReplicasOf.
+	replicas int32
+	// template of the pods, nil if the object has none.
+	template *corev1.PodTemplateSpec
+	// hash of the newest revision, if the kind is neither numbered nor single.
+	hash string
+	// settled is true if the controller has seen the latest change and rolls nothing out.
+	settled bool
+	// firstOrdinal is the number of the first pod.
+	firstOrdinal int32
+}
+
+var (
+	byGroupKind = indexed(func(kind *Kind) schema.GroupKind { return kind.GroupKind() })
+	byType      = indexed(func(kind *Kind) reflect.Type { return reflect.TypeOf(kind.object) })
+)
+
+func indexed[K comparable](keyOf func(*Kind) K) map[K]*Kind {
+	index := map[K]*Kind{}
+	for _, kind := range kinds {
+		index[keyOf(kind)] = kind
+	}
+	return index
+}
+
+// Kinds returns all kinds that Berth reads.
+func Kinds() []*Kind { return slices.Clone(kinds) }
+
+// KindFor returns the kind of that name in the group of the API version, nil if Berth does not read it. The version does not
+// count. It does not allocate.
+func KindFor(apiVersion, kind string) *Kind {
+	return byGroupKind[schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()]
+}
+
+// KindOf returns the kind of a typed object, nil if Berth does not read it.
+func KindOf(object metav1.Object) *Kind { return byType[reflect.TypeOf(object)] }
+
+// NewObject returns an empty object of the kind.
+func (k *Kind) NewObject() Object { return copyOf(k.object) }
+
+// NewList returns an empty list of objects of the kind.
+func (k *Kind) NewList() List { return copyOf(k.list) }
+
+// copyOf copies an object, and relies on copies being of the same type.
+func copyOf[T runtime.Object](object T) T {
+	return object.DeepCopyObject().(T) //nolint:errcheck // see above
+}
+
+// GroupVersionResource returns by which name lists and watches ask for objects of the kind.
+func (k *Kind) GroupVersionResource() schema.GroupVersionResource {
+	return k.GroupVersion().WithResource(k.Resource)
+}
+
+// IsRevision reports whether an object of the kind that has a controller is a revision of it, as a ReplicaSet is one of its
+// Deployment.
+func (k *Kind) IsRevision() bool { return k.revision }
+
+// ReplicasOf returns how many pods an object wants at present; known is false for kinds that Berth does not read. A number that
+// is absent is 1, one below 0 is 0. A Job wants as many as its parallelism, or as the completions that are left if those are
+// fewer, and none while it is suspended and once it has finished.
+func ReplicasOf(object metav1.Object) (replicas int32, known bool) {
+	kind := KindOf(object)
+	if kind == nil {
+		return 0, false
+	}
+	return kind.facts(object).replicas, true
+}
+
+// FirstOrdinal returns the number of the first pod of an object: that of spec.ordinals for a StatefulSet, 0 for all others.
+func FirstOrdinal(object metav1.Object) int32 {
+	if kind := KindOf(object); kind != nil {
+		return kind.facts(object).firstOrdinal
+	}
+	return 0
+}
+
+// TemplateOf returns the template of the pods of an object, which must not be changed; nil if it has none or is of a kind that
+// Berth does not read.
+func TemplateOf(object metav1.Object) *corev1.PodTemplateSpec {
+	if kind := KindOf(object); kind != nil {
+		return kind.facts(object).template
+	}
+	return nil
+}
