@@ -1,0 +1,37 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"slices"
+
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// Application is what decides whether an application moves.
+type Application struct {
+	// Current is the cluster that is chosen for it, empty for none.
+	Current string
+	// Never reports whether it stays in the first cluster that was chosen for it.
+	Never bool
+	// Moving reports whether one of its workloads is still on its way to Current.
+	Moving bool
+}
+
+// Choose returns the cluster where the application should be, given all clusters from the best to the worst. It stays where it is
+// while no cluster is eligible, and while it is moving to a cluster that still is. The result is empty if the application has no
+// cluster yet and none is eligible.
+func Choose(app Application, ranking []rank.Result) string {
+	if len(ranking) == 0 || !ranking[0].Eligible {
+		return app.Current
+	}
+	if app.Current == "" {
+		return ranking[0].Name
+	}
+	arriving := app.Moving && slices.ContainsFunc(ranking, func(r rank.Result) bool { return r.Name == app.Current && r.Eligible })
+	if app.Never || arriving {
+		return app.Current
+	}
+	return ranking[0].Name
+}

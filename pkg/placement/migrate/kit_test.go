@@ -1,0 +1,61 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate_test
+
+import (
+	"slices"
+	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+// shares reads entries such as "madrid>=2" or "berlin,rome", separated by blanks.
+func shares(text string) []berthv1alpha1.StaticClusterWeight {
+	var list []berthv1alpha1.StaticClusterWeight
+	for entry := range strings.FieldsSeq(text) {
+		names, least, bounded := strings.Cut(entry, ">=")
+		share := berthv1alpha1.StaticClusterWeight{ClusterNames: strings.Split(names, ","), Weight: 1}
+		if bounded {
+			n := int32(0)
+			for _, digit := range least {
+				n = 10*n + digit - '0'
+			}
+			share.Min = &n
+		}
+		list = append(list, share)
+	}
+	return list
+}
+
+// bound returns n pods in a cluster with seats from the first on, of which the given number are ready.
+func bound(cluster string, first, n, ready int) []migrate.Pod {
+	pods := make([]migrate.Pod, n)
+	for i := range pods {
+		pods[i] = migrate.Pod{Cluster: cluster, Ready: i < ready, DeletionCost: -int64(first + i)}
+	}
+	return pods
+}
+
+func counted(groups ...[]migrate.Pod) migrate.Pods {
+	counts := migrate.Pods{}
+	for _, group := range groups {
+		for _, pod := range group {
+			counts.Add(pod)
+		}
+	}
+	return counts
+}
+
+// own returns the pods with deletion costs that the user has set.
+func own(pods []migrate.Pod) []migrate.Pod {
+	for i := range pods {
+		pods[i].OwnCost = true
+	}
+	return pods
+}
+
+func sameShare(a, b berthv1alpha1.StaticClusterWeight) bool {
+	return slices.Equal(a.ClusterNames, b.ClusterNames) && (a.Min == nil) == (b.Min == nil) && (a.Min == nil || *a.Min == *b.Min)
+}

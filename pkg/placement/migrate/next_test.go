@@ -1,0 +1,244 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+func TestNext(t *testing.T) {
+	two, three, four, six := new(int64(2)), new(int64(3)), new(int64(4)), new(int64(6))
+	tests := map[string]struct {
+		workload   migrate.Workload
+		wantPolicy string
+		wantStep   migrate.Step
+	}{
+		"it is new": {
+			migrate.Workload{StartFirst: true, Manifest: two}, "madrid", migrate.Step{Replicas: 2},
+		},
+		"it is new and others scale it": {
+			migrate.Workload{StartFirst: true, Live: three}, "madrid", migrate.Step{Replicas: 1},
+		},
+		"it runs in its cluster": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
+		},
+		"somebody has scaled it by hand": {
+			migrate.Workload{StartFirst: true, Manifest: two, Live: six, Policy: shares("madrid")},
+			"madrid", migrate.Step{Replicas: 2, Scale: true},
+		},
+		"an autoscaler has scaled it": {
+			migrate.Workload{StartFirst: true, Live: six, Policy: shares("madrid")}, "madrid", migrate.Step{Replicas: 6},
+		},
+		"its replicas cannot start first": {
+			migrate.Workload{Manifest: two, Live: two, Policy: shares("berlin"), Pods: counted(bound("berlin", 0, 2, 2))},
+			"madrid", migrate.Step{Replicas: 2},
+		},
+		"it has no pods yet where it was": {
+			migrate.Workload{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")}, "madrid", migrate.Step{Replicas: 2},
+		},
+		"it is to move": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin"), Observed: true,
+				Pods: counted(bound("berlin", 0, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+		},
+		"the policy is not known everywhere": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("berlin", 0, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+		},
+		"the policy is known everywhere": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("berlin", 2, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Scale: true, Moving: true},
+		},
+		"the new replicas are not ready": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+		},
+		"the old replicas would stay": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 1, 2, 2), bound("berlin", 0, 1, 1), bound("berlin", 3, 1, 1)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+		},
+		"the user has decided which would stay": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(own(bound("madrid", 2, 2, 2)), own(bound("berlin", 0, 2, 2))),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+		},
+		"the user has decided for the old ones": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 2, 2, 2), own(bound("berlin", 0, 2, 2))),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+		},
+		"the new replicas are ready": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+		},
+		"the old replicas are gone": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 2, 2)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
+		},
+		"the old cluster is lost at once": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 1, 0)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+		},
+		"it is to go back": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("berlin>=2 madrid"), Observed: true,
+				Pods: counted(bound("berlin", 0, 1, 0), bound("madrid", 2, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+		},
+		"it is to go on to a third cluster": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Live: four, Policy: shares("rome>=2 berlin"), Observed: true,
+				Pods: counted(bound("rome", 0, 1, 0), bound("berlin", 2, 2, 2)),
+			},
+			"madrid>=2 rome,berlin", migrate.Step{Replicas: 4, Moving: true},
+		},
+		"the move remembers what the autoscaler wanted": {
+			migrate.Workload{
+				StartFirst: true, Live: three, Policy: shares("madrid>=3 berlin"), Observed: true,
+				Pods: counted(bound("berlin", 3, 3, 3)),
+			},
+			"madrid>=3 berlin", migrate.Step{Replicas: 6, Scale: true, Moving: true},
+		},
+		"it has moved, and the autoscaler has it again": {
+			migrate.Workload{
+				StartFirst: true, Live: three, Policy: shares("madrid>=3 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 3, 3)),
+			},
+			"madrid", migrate.Step{Replicas: 3},
+		},
+		"none are wanted any more": {
+			migrate.Workload{
+				StartFirst: true, Manifest: new(int64(0)), Live: two, Policy: shares("madrid>=0 berlin"), Observed: true,
+				Pods: counted(bound("berlin", 0, 2, 2)),
+			},
+			"madrid>=0 berlin", migrate.Step{Scale: true, Moving: true},
+		},
+		"it is not read yet": {
+			migrate.Workload{
+				StartFirst: true, Manifest: two, Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("berlin", 2, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.workload.Target, tc.wantStep.Policy = "madrid", shares(tc.wantPolicy)
+			if diff := cmp.Diff(tc.wantStep, migrate.Next(&tc.workload)); diff != "" {
+				t.Errorf("step mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	two := new(int64(2))
+	const notReady, migrating = "PodsNotReady", "Migrating"
+	tests := map[string]struct {
+		workload                migrate.Workload
+		wantReason, wantMessage string
+	}{
+		"it has no policy": {
+			migrate.Workload{Manifest: new(int64(0))}, notReady, ": 0 of its pods are ready in cluster madrid",
+		},
+		"too few are ready": {
+			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 1))},
+			notReady, ": 1 of its pods are ready in cluster madrid",
+		},
+		"all are ready": {
+			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2))}, "", "",
+		},
+		"all that others want are ready": {
+			migrate.Workload{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 5))}, "", "",
+		},
+		"one that others want is not ready": {
+			migrate.Workload{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 4))},
+			notReady, ": 4 of its pods are ready in cluster madrid",
+		},
+		"the policy is that of a move": {
+			migrate.Workload{Manifest: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("madrid", 0, 2, 2))},
+			migrating, " moves to cluster madrid: 2 of its pods are ready there",
+		},
+		"a pod is elsewhere": {
+			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2), bound("rome", 2, 1, 1))},
+			migrating, " moves to cluster madrid: 2 of its pods are ready there",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.workload.Target = "madrid"
+			if reason, message := migrate.Progress(&tc.workload); reason != tc.wantReason || message != tc.wantMessage {
+				t.Errorf("Progress() = %q, %q, want %q, %q", reason, message, tc.wantReason, tc.wantMessage)
+			}
+		})
+	}
+}
+
+// FuzzNext feeds numbers and shares that no validation would let through.
+func FuzzNext(f *testing.F) {
+	f.Add("madrid", "madrid>=2 berlin", true, true, int64(2), int64(4), byte(3), uint8(2), uint8(2))
+	f.Add("", ",,", false, true, int64(math.MaxInt32), int64(-1), byte(2), uint8(0), uint8(9))
+	f.Add("a", "", true, false, int64(0), int64(0), byte(0), uint8(1), uint8(1))
+	f.Fuzz(func(
+		t *testing.T, target, policy string, observed, startFirst bool, manifest, live int64, known byte, here, elsewhere uint8,
+	) {
+		w := &migrate.Workload{
+			Target: target, Policy: shares(policy), Observed: observed, StartFirst: startFirst,
+			Pods: counted(bound(target, 0, int(here), int(here)/2), bound("elsewhere", int(here), int(elsewhere), int(elsewhere))),
+		}
+		if known&1 != 0 {
+			w.Manifest = new(max(0, min(manifest, math.MaxInt32)))
+		}
+		if known&2 != 0 {
+			w.Live = new(max(0, min(live, math.MaxInt32)))
+		}
+		step := migrate.Next(w)
+		switch names := step.Policy[0].ClusterNames; {
+		case len(names) != 1 || names[0] != target:
+			t.Errorf("the policy begins with %q, want the target alone", names)
+		case len(step.Policy) > 1 != step.Moving:
+			t.Errorf("the policy names other clusters: %t, and the workload moves: %t", len(step.Policy) > 1, step.Moving)
+		case step.Replicas < 0 || w.Manifest != nil && step.Replicas < *w.Manifest:
+			t.Errorf("%d replicas, fewer than the manifest gives", step.Replicas)
+		case step.Scale && w.Manifest == nil && !step.Moving && !w.Moving():
+			t.Errorf("%d replicas of a workload that others scale, and that does not move", step.Replicas)
+		}
+		migrate.Progress(w)
+	})
+}

@@ -1,0 +1,69 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+// Pod is a pod of a workload that is bound to a node of a cluster.
+type Pod struct {
+	// Cluster is the cluster in which it was placed.
+	Cluster string
+	// Ready reports whether it serves.
+	Ready bool
+	// DeletionCost orders the pods of a workload that shrinks: the lowest goes first.
+	DeletionCost int64
+	// OwnCost is true if the user has set the deletion cost, and Berth leaves it alone.
+	OwnCost bool
+}
+
+// Pods counts the bound pods of a workload by cluster. Pods that are being deleted or have ended must not be added.
+type Pods map[string]ClusterPods
+
+// ClusterPods are the pods of a workload in one cluster.
+type ClusterPods struct {
+	// Bound and Ready are how many there are, and how many of them serve.
+	Bound, Ready int64
+	// lowest and highest are the bounds of their deletion costs.
+	lowest, highest int64
+	ownCost         bool
+}
+
+// Add counts one more pod.
+func (p Pods) Add(pod Pod) {
+	in, known := p[pod.Cluster]
+	if !known {
+		in.lowest, in.highest = pod.DeletionCost, pod.DeletionCost
+	}
+	in.Bound++
+	if pod.Ready {
+		in.Ready++
+	}
+	in.lowest, in.highest = min(in.lowest, pod.DeletionCost), max(in.highest, pod.DeletionCost)
+	in.ownCost = in.ownCost || pod.OwnCost
+	p[pod.Cluster] = in
+}
+
+// elsewhere returns how many pods are bound in other clusters.
+func (p Pods) elsewhere(cluster string) int64 {
+	total := int64(0)
+	for name, in := range p {
+		if name != cluster {
+			total += in.Bound
+		}
+	}
+	return total
+}
+
+// shrinksElsewhere reports whether a workload that shrinks loses the pods of other clusters first. Deletion costs that the user
+// has set are a decision of the user, who is not waited for.
+func (p Pods) shrinksElsewhere(cluster string) bool {
+	here, known := p[cluster]
+	if !known || here.ownCost {
+		return true
+	}
+	for name, in := range p {
+		if name != cluster && !in.ownCost && in.highest >= here.lowest {
+			return false
+		}
+	}
+	return true
+}

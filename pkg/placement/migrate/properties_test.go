@@ -1,0 +1,182 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+// deployment is a Deployment with its ReplicaSet, the scheduler and the policy controller, as far as a move goes.
+type deployment struct {
+	migrate.Workload
+	replicas int64
+	pods     []migrate.Pod
+}
+
+// read brings up to date what is known of the Deployment.
+func (d *deployment) read() {
+	d.Live, d.Pods = new(d.replicas), counted(d.pods)
+}
+
+// wanted is how many replicas the user wants.
+func (d *deployment) wanted() int64 {
+	if d.Manifest != nil {
+		return *d.Manifest
+	}
+	if d.Policy[0].Min != nil {
+		return int64(*d.Policy[0].Min)
+	}
+	return d.replicas
+}
+
+// step does what Next asks for, and fails if that costs replicas.
+func (d *deployment) step(t *rapid.T) migrate.Step {
+	d.read()
+	wanted, before := d.wanted(), *d
+	step := migrate.Next(&d.Workload)
+	if !step.Moving && len(d.pods) > int(d.Pods[d.Target].Bound) && d.Moving() {
+		t.Fatalf("the policy names %s alone although pods run elsewhere: %v", d.Target, d.pods)
+	}
+	if !slices.EqualFunc(d.Policy, step.Policy, sameShare) {
+		d.Policy, d.Observed = step.Policy, false
+	}
+	if !step.Scale {
+		return step
+	}
+	if step.Replicas > max(d.replicas, wanted) && !d.Observed && step.Moving {
+		t.Fatalf("%d replicas after %d before everybody knows the policy", step.Replicas, d.replicas)
+	}
+	d.replicas = step.Replicas
+	d.shrink()
+	if got, least := ready(d.pods, ""), min(ready(before.pods, ""), wanted); got < least {
+		t.Fatalf("the step from %d to %d replicas leaves %d ready, want %d or more", before.replicas, step.Replicas, got, least)
+	}
+	if leaves := int64(len(d.pods)) > d.Pods[d.Target].Bound; leaves && step.Replicas == wanted && before.replicas > wanted {
+		if got := ready(d.pods, d.Target); got < wanted {
+			t.Fatalf("the step to %d replicas leaves %d ready in %s: %v", step.Replicas, got, d.Target, d.pods)
+		}
+	}
+	return step
+}
+
+func ready(pods []migrate.Pod, cluster string) int64 {
+	n := int64(0)
+	for _, pod := range pods {
+		if pod.Ready && (cluster == "" || pod.Cluster == cluster) {
+			n++
+		}
+	}
+	return n
+}
+
+// shrink deletes surplus pods as a ReplicaSet does: those that are not ready first, then by their deletion cost.
+func (d *deployment) shrink() {
+	slices.SortStableFunc(d.pods, func(a, b migrate.Pod) int {
+		if a.Ready != b.Ready {
+			return cmp.Compare(d.order(a), d.order(b))
+		}
+		return cmp.Compare(a.DeletionCost, b.DeletionCost)
+	})
+	if surplus := len(d.pods) - int(d.replicas); surplus > 0 {
+		d.pods = slices.Clone(d.pods[surplus:])
+	}
+}
+
+func (d *deployment) order(pod migrate.Pod) int {
+	if pod.Ready {
+		return 1
+	}
+	return 0
+}
+
+// grow starts missing pods where the policy has seats: in its first cluster up to the least number there, then in the last one.
+func (d *deployment) grow() {
+	for int64(len(d.pods)) < d.replicas {
+		entry := d.Policy[0]
+		if entry.Min != nil && counted(d.pods)[entry.ClusterNames[0]].Bound >= int64(*entry.Min) {
+			entry = d.Policy[len(d.Policy)-1]
+		}
+		d.pods = append(d.pods, migrate.Pod{Cluster: entry.ClusterNames[0], DeletionCost: -int64(len(d.pods))})
+	}
+}
+
+// restamp gives the pods of the first cluster of the policy the first seats.
+func (d *deployment) restamp() {
+	first := d.Policy[0].ClusterNames[0]
+	slices.SortStableFunc(d.pods, func(a, b migrate.Pod) int {
+		switch {
+		case a.Cluster == first && b.Cluster != first:
+			return -1
+		case b.Cluster == first && a.Cluster != first:
+			return 1
+		}
+		return 0
+	})
+	for i := range d.pods {
+		d.pods[i].DeletionCost = -int64(i)
+	}
+}
+
+// TestAMoveLosesNoReplica moves a workload between clusters while pods come up, get lost and change their seats in any order. No
+// step may cost an available replica that is wanted; and once everybody does his part, the workload arrives and comes to rest.
+func TestAMoveLosesNoReplica(t *testing.T) {
+	clusters := []string{"berlin", "madrid", "rome"}
+	rapid.Check(t, func(t *rapid.T) {
+		d := &deployment{replicas: rapid.Int64Range(0, 5).Draw(t, "replicas")}
+		d.StartFirst, d.Target, d.Policy, d.Observed = true, "berlin", shares("berlin"), true
+		if rapid.Bool().Draw(t, "given") {
+			d.Manifest = new(d.replicas)
+		}
+		d.grow()
+		pod := func(t *rapid.T) int {
+			if len(d.pods) == 0 {
+				t.Skip("there are no pods")
+			}
+			return rapid.IntRange(0, len(d.pods)-1).Draw(t, "pod")
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"":         func(*rapid.T) {},
+			"step":     func(t *rapid.T) { d.step(t) },
+			"grow":     func(*rapid.T) { d.grow() },
+			"observe":  func(*rapid.T) { d.Observed = true },
+			"restamp":  func(*rapid.T) { d.restamp() },
+			"retarget": func(t *rapid.T) { d.Target = rapid.SampledFrom(clusters).Draw(t, "target") },
+			"edit": func(t *rapid.T) {
+				if d.Manifest != nil {
+					d.Manifest = new(rapid.Int64Range(0, 5).Draw(t, "replicas"))
+				}
+			},
+			"ready":   func(t *rapid.T) { d.pods[pod(t)].Ready = true },
+			"unready": func(t *rapid.T) { d.pods[pod(t)].Ready = false },
+			"lose":    func(t *rapid.T) { i := pod(t); d.pods = slices.Delete(d.pods, i, i+1) },
+		})
+		d.arrives(t)
+	})
+}
+
+// arrives fails unless the workload comes to rest in its target.
+func (d *deployment) arrives(t *rapid.T) {
+	wanted := d.wanted()
+	var step migrate.Step
+	for range 10 {
+		step = d.step(t)
+		d.shrink()
+		d.grow()
+		d.Observed = true
+		d.restamp()
+		for i := range d.pods {
+			d.pods[i].Ready = true
+		}
+	}
+	d.read()
+	if step.Moving || step.Scale || d.Moving() || d.replicas != wanted || d.Pods[d.Target].Ready != wanted || len(d.pods) != int(wanted) {
+		t.Fatalf("the workload does not come to rest with %d replicas in %s: %+v, %v", wanted, d.Target, step, d.pods)
+	}
+}
