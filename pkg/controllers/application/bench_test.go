@@ -46,7 +46,8 @@ func (c *cache) List(ctx context.Context, list client.ObjectList, options ...cli
 	return c.Client.List(ctx, list, options...)
 }
 
-// cpu returns the CPU time of this process so far. A busy machine does not make it longer, as it does the time of the clock.
+// cpu returns the CPU time of this process so far. A busy machine does not make it longer, as it
+// does the time of the clock.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

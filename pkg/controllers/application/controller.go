@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -34,8 +36,9 @@ const (
 	// DefaultRescheduleAfter is how long a choice stands unless something else is set.
 	DefaultRescheduleAfter = time.Minute
 
-	// conflictPause is the pause until the cache may have caught up, stepPause the longest one between two steps of a
-	// migration, and refusedPause that before a refused object is tried again.
+	// conflictPause is the pause until the cache may have caught up, stepPause the longest one
+	// between two steps of a migration, and refusedPause that before a refused object is tried
+	// again.
 	conflictPause, stepPause, refusedPause = 200 * time.Millisecond, 2 * time.Second, 30 * time.Second
 	// resync is how often objects are applied although nothing is known to have changed.
 	resync = 10 * time.Minute
@@ -53,7 +56,8 @@ type Options struct {
 	Recorder events.EventRecorder
 	// Clock tells the time.
 	Clock clock.PassiveClock
-	// Schedulers are the names of the schedulers that Berth's plugins run in. Pods that name none get the first.
+	// Schedulers are the names of the schedulers that Berth's plugins run in. Pods that name none
+	// get the first.
 	Schedulers []string
 	// Stickiness is that of Applications that set none.
 	Stickiness rank.Stickiness
@@ -104,15 +108,12 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	delete(r.memos, key)
 }
 
-// pass is one look at one Application.
+// pass is one pass over one Application.
 type pass struct {
-	*Reconciler
-	*memo
 	// app is worked on; stored is what the API server has.
 	app, stored *berthv1alpha1.Application
+	memo        *memo
 	now         time.Time
-	policies    map[string]*berthv1alpha1.PropagationPolicy // those of the Application, by name
-	pods        map[string]*census                          // by policy
 	next        time.Duration
 }
 
@@ -139,9 +140,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	p := &pass{
-		Reconciler: r, memo: r.remember(request.NamespacedName, stored.UID), stored: stored, app: stored.DeepCopy(), now: r.Clock.Now(),
+		app: stored.DeepCopy(), stored: stored, memo: r.remember(request.NamespacedName, stored.UID), now: r.Clock.Now(),
 	}
-	err := p.run(ctx)
+	err := r.run(ctx, p)
 	if apierrors.IsConflict(err) {
 		// The next pass sees what somebody else wrote in between.
 		return reconcile.Result{RequeueAfter: conflictPause}, nil
@@ -149,73 +150,90 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: p.next}, err
 }
 
-func (p *pass) run(ctx context.Context) error {
-	if err := p.look(ctx); err != nil {
+func (r *Reconciler) run(ctx context.Context, p *pass) error {
+	seen, err := read(ctx, r.Client, p.app)
+	if err != nil {
 		return err
 	}
-	if err := p.decide(ctx); err != nil {
+	if err := r.decide(ctx, p, seen.moving()); err != nil {
 		return err
 	}
-	objects, err := p.parse()
+	objects, err := (&parser{p.app, r.Mapper, r.Schedulers}).parse()
 	if err != nil {
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, err.Error())
 		p.again(refusedPause) // A kind that is missing may be installed.
-		return p.write(ctx)
+		return r.writeStatus(ctx, p)
 	}
 	if p.app.Status.ScheduledTo == "" {
-		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")
-		return p.write(ctx)
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster,
+			"no cluster is chosen yet, so nothing is made")
+		return r.writeStatus(ctx, p)
 	}
 	p.list(objects)
-	if err := p.write(ctx); err != nil {
+	if err := r.writeStatus(ctx, p); err != nil {
 		return err
 	}
-	failure := p.carryOut(ctx, objects)
+	w := &writer{client: r.Client, live: r.Live, app: p.app, applied: p.memo.applied, now: p.now}
+	moving, failure := w.bringAll(ctx, objects, seen)
+	if moving {
+		p.again(stepPause)
+	}
+	if failure == nil {
+		failure = w.prune(ctx, objects, seen.policies)
+	}
 	if apierrors.IsConflict(failure) {
 		return failure
 	}
-	return p.report(ctx, objects, failure)
+	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
 }
 
-// look reads the policies and the pods of the Application.
-func (p *pass) look(ctx context.Context) error {
-	var policies berthv1alpha1.PropagationPolicyList
-	if err := p.Client.List(ctx, &policies, client.InNamespace(p.app.Namespace)); err != nil {
-		return fmt.Errorf("listing the policies of application %s/%s: %w", p.app.Namespace, p.app.Name, err)
-	}
-	p.policies = map[string]*berthv1alpha1.PropagationPolicy{}
-	for i := range policies.Items {
-		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, p.app) {
-			p.policies[policy.Name] = policy
+// list notes in the status what there is going to be, before it is made.
+func (p *pass) list(objects []*object) {
+	for _, o := range objects {
+		if !slices.Contains(p.app.Status.Objects, o.key()) {
+			p.app.Status.Objects = append(p.app.Status.Objects, o.key())
 		}
 	}
-	var err error
-	p.pods, err = count(ctx, p.Client, p.app.Namespace, p.policies)
-	return err
 }
 
-// report tells what became of the objects.
-func (p *pass) report(ctx context.Context, objects []*object, failure error) error {
+// report writes into the status what became of the objects. It returns the failure unless that is
+// for the user.
+func (p *pass) report(objects []*object, seen *observed, failure error) error {
 	var refused *refusal
 	switch {
 	case errors.As(failure, &refused):
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonManifestRefused, refused.Error())
 		p.again(refusedPause)
-		failure = nil
-	case failure == nil:
-		p.tellReady(objects)
+		return nil
+	case failure != nil:
+		return failure
 	}
-	return errors.Join(failure, p.write(ctx))
+	p.app.Status.Objects = nil
+	for _, o := range objects {
+		p.app.Status.Objects = append(p.app.Status.Objects, o.key())
+	}
+	target := p.app.Status.ScheduledTo
+	for _, o := range objects {
+		if !o.scales {
+			continue
+		}
+		if reason, message := migrate.Progress(o.workload(target, seen, nil)); reason != "" {
+			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message)
+			return nil
+		}
+	}
+	p.condition(berthv1alpha1.ApplicationReady, true, berthv1alpha1.ReasonRunning, "everything runs in cluster "+target)
+	return nil
 }
 
-// write writes the status if it has changed.
-func (p *pass) write(ctx context.Context) error {
+// writeStatus writes the status if it has changed.
+func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
 	if apiequality.Semantic.DeepEqual(p.stored.Status, p.app.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(p.stored, client.MergeFromWithOptimisticLock{})
 	written := p.app.DeepCopy()
-	if err := p.Client.Status().Patch(ctx, written, patch); err != nil {
+	if err := r.Client.Status().Patch(ctx, written, patch); err != nil {
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			return client.IgnoreNotFound(err)
 		}
@@ -228,6 +246,7 @@ func (p *pass) write(ctx context.Context) error {
 // maxMessage is the longest message of a condition in bytes.
 const maxMessage = 1024
 
+// condition sets a condition of the Application.
 func (p *pass) condition(kind string, holds bool, reason, message string) {
 	status := metav1.ConditionFalse
 	if holds {

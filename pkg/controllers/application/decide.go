@@ -9,21 +9,21 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// decide reviews the choice of the cluster if it is time to.
-func (p *pass) decide(ctx context.Context) error {
+// decide reviews the choice of the cluster if it is time to. Moving reports whether the Application
+// is still on its way.
+func (r *Reconciler) decide(ctx context.Context, p *pass, moving bool) error {
 	changed := p.app.Generation != p.app.Status.ObservedGeneration
-	after := p.rescheduleAfter()
+	after := r.rescheduleAfter(p.app)
 	if wait := after - p.now.Sub(p.decidedAt()); !changed && p.app.Status.ScheduledTo != "" && wait > 0 {
 		p.again(wait)
 		return nil
@@ -31,41 +31,49 @@ func (p *pass) decide(ctx context.Context) error {
 	defer p.again(after)
 	constraints, err := rank.ParseConstraints(&p.app.Spec.Constraints)
 	if err != nil {
-		p.settle(changed)
+		p.decided(changed)
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonInvalidConstraints, err.Error())
 		return nil
 	}
-	candidates, err := p.candidates.list(ctx, p.Client, p.app)
+	candidates, err := r.candidates.list(ctx, r.Client, p.app)
 	if err != nil {
 		return err
 	}
-	results := rank.Rank(&rank.Request{
-		UID: string(p.app.UID), Current: p.app.Status.ScheduledTo, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(p.app.Spec.Stickiness, p.Stickiness),
-	}, candidates)
-	p.choose(results, changed)
+	before := p.app.Status.ScheduledTo
+	p.record(rank.Rank(&rank.Request{
+		UID: string(p.app.UID), Current: before, Constraints: constraints,
+		Stickiness: rank.ApplicationStickiness(p.app.Spec.Stickiness, r.Stickiness),
+	}, candidates), changed, moving)
+	switch chosen := p.app.Status.ScheduledTo; before {
+	case chosen:
+	case "":
+		r.Recorder.Eventf(p.app, nil, corev1.EventTypeNormal, "Scheduled", "Schedule", "Chose cluster %s", chosen)
+	default:
+		r.Recorder.Eventf(
+			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
+	}
 	return nil
 }
 
 // decidedAt is when the choice was last reviewed, as far as that is known: events do not change it.
 func (p *pass) decidedAt() time.Time {
-	at := p.decided
+	at := p.memo.decided
 	if triggered := p.app.Status.KubeControllerTriggered; triggered != nil && triggered.After(at) {
 		at = triggered.Time
 	}
 	return at
 }
 
-func (p *pass) rescheduleAfter() time.Duration {
-	if own := p.app.Spec.RescheduleAfter; own != nil && own.Duration > 0 {
+func (r *Reconciler) rescheduleAfter(app *berthv1alpha1.Application) time.Duration {
+	if own := app.Spec.RescheduleAfter; own != nil && own.Duration > 0 {
 		return own.Duration
 	}
-	return p.RescheduleAfter
+	return r.RescheduleAfter
 }
 
-// settle remembers that a decision was made. A changed spec has been decided about for good.
-func (p *pass) settle(changed bool) {
-	p.decided = p.now
+// decided notes that the choice has been reviewed. A changed spec has been decided about for good.
+func (p *pass) decided(changed bool) {
+	p.memo.decided = p.now
 	p.app.Status.ObservedGeneration = p.app.Generation
 	if changed && p.app.Status.ScheduledTo != "" {
 		p.app.Status.KubeControllerTriggered = p.time()
@@ -77,20 +85,19 @@ func (p *pass) time() *metav1.Time {
 	return &t
 }
 
-// choose writes the decision into the status.
-func (p *pass) choose(results []rank.Result, changed bool) {
+// record chooses from the ranking, and writes choice and ranking into the status.
+func (p *pass) record(results []rank.Result, changed, moving bool) {
 	status := &p.app.Status
-	before := status.ScheduledTo
-	chosen := p.best(results)
-	status.ScheduledTo = chosen
-	p.settle(changed)
-	if chosen != before {
-		status.Scheduled, status.KubeControllerTriggered = p.time(), p.time()
-		p.tellChoice(before, chosen)
+	chosen := migrate.Choose(migrate.Application{
+		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
+	}, results)
+	if chosen != status.ScheduledTo {
+		status.ScheduledTo, status.Scheduled, changed = chosen, p.time(), true
 	}
-	i := slices.IndexFunc(results, func(r rank.Result) bool { return r.Name == chosen })
+	p.decided(changed)
+	i := slices.IndexFunc(results, func(r rank.Result) bool { return r.Name == chosen && r.Eligible })
 	switch {
-	case i >= 0 && results[i].Eligible:
+	case i >= 0:
 		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen, scheduledMessage(&results[i]))
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Result) bool { return r.Eligible }):
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, unmatched(results))
@@ -100,40 +107,10 @@ func (p *pass) choose(results []rank.Result, changed bool) {
 	}
 	if ranking := places(results); !alike(status.Ranking, ranking) {
 		status.Ranking = ranking
-		if i >= 0 && results[i].Eligible {
-			score := results[i].Score
-			status.Score = &score
+		if i >= 0 {
+			status.Score = new(results[i].Score)
 		}
 	}
-}
-
-// best returns the cluster where the Application should be. It stays while nothing suits, and while it is on its way.
-func (p *pass) best(results []rank.Result) string {
-	current := p.app.Status.ScheduledTo
-	if len(results) == 0 || !results[0].Eligible {
-		return current
-	}
-	if current == "" {
-		return results[0].Name
-	}
-	if p.app.Spec.Migration == berthv1alpha1.MigrationNever {
-		return current
-	}
-	suits := slices.ContainsFunc(results, func(r rank.Result) bool { return r.Name == current && r.Eligible })
-	if suits && p.migrating() {
-		return current
-	}
-	return results[0].Name
-}
-
-// migrating says whether some policy still names more than one cluster.
-func (p *pass) migrating() bool {
-	for _, policy := range p.policies {
-		if len(clustersOf(policy)) > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 func scheduledMessage(r *rank.Result) string {
@@ -149,14 +126,6 @@ func unmatched(results []rank.Result) string {
 		return "there are no Clusters"
 	}
 	return "no cluster matches: " + rank.Summarize(results)
-}
-
-func (p *pass) tellChoice(before, chosen string) {
-	if before == "" {
-		p.Recorder.Eventf(p.app, nil, corev1.EventTypeNormal, "Scheduled", "Schedule", "Chose cluster %s", chosen)
-		return
-	}
-	p.Recorder.Eventf(p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
 }
 
 // maxRanking is how many clusters the status tells of.
@@ -180,7 +149,8 @@ func places(results []rank.Result) []berthv1alpha1.RankedPlace {
 // noticeable is the least difference of scores that is written.
 const noticeable = 0.005
 
-// alike says whether two rankings differ in nothing but small parts of scores, which are not worth a write.
+// alike says whether two rankings differ in nothing but small parts of scores, which are not worth
+// a write.
 func alike(a, b []berthv1alpha1.RankedPlace) bool {
 	return slices.EqualFunc(a, b, func(x, y berthv1alpha1.RankedPlace) bool {
 		return x.Name == y.Name && x.Eligible == y.Eligible && slices.Equal(x.Reasons, y.Reasons) &&
@@ -189,54 +159,4 @@ func alike(a, b []berthv1alpha1.RankedPlace) bool {
 				return p.Name == q.Name && p.Weight == q.Weight && math.Abs(p.Value-q.Value) < noticeable
 			})
 	})
-}
-
-// candidates remembers the Clusters as candidates, because hundreds of Applications ask for the same ones. It is safe for
-// concurrent use.
-type candidates struct {
-	mu    sync.Mutex
-	known map[string]*known
-}
-
-type known struct {
-	resourceVersion string
-	byNamespace     map[string]rank.Candidate
-}
-
-// list returns all Clusters as candidates for an Application.
-func (c *candidates) list(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application) ([]rank.Candidate, error) {
-	var list berthv1alpha1.ClusterList
-	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing clusters: %w", err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) > 2*len(list.Items)+maxRanking {
-		c.known = map[string]*known{} // Most of them are gone.
-	}
-	found := make([]rank.Candidate, len(list.Items))
-	for i := range list.Items {
-		found[i] = c.of(&list.Items[i], app.Namespace)
-		if found[i].Name == app.Status.ScheduledTo {
-			found[i].LastScore = app.Status.Score
-		}
-	}
-	return found, nil
-}
-
-func (c *candidates) of(cluster *berthv1alpha1.Cluster, namespace string) rank.Candidate {
-	entry := c.known[cluster.Name]
-	if entry == nil || entry.resourceVersion != cluster.ResourceVersion {
-		entry = &known{cluster.ResourceVersion, map[string]rank.Candidate{}}
-		c.known[cluster.Name] = entry
-	}
-	if !slices.ContainsFunc(cluster.Spec.Metrics, func(m berthv1alpha1.MetricReference) bool { return m.Namespace != "" }) {
-		namespace = "" // It looks the same from all of them.
-	}
-	candidate, found := entry.byNamespace[namespace]
-	if !found {
-		candidate = rank.ClusterCandidate(cluster, namespace)
-		entry.byNamespace[namespace] = candidate
-	}
-	return candidate
 }

@@ -229,8 +229,8 @@ func newApplication(text string) *berthv1alpha1.Application {
 	}
 }
 
-// policy tells the clusters of the policy of the Deployment, those of an entry with commas, and the least number of replicas
-// where there is one.
+// policy tells the clusters of the policy of the Deployment, those of an entry with commas, and the
+// least number of replicas where there is one.
 func (w *world) policy() string {
 	w.t.Helper()
 	policy := &berthv1alpha1.PropagationPolicy{}

@@ -24,12 +24,12 @@ type object struct {
 	*unstructured.Unstructured
 	// policy is the name of the PropagationPolicy of its pods, empty for objects without pods.
 	policy string
-	// scales says that the number of its replicas is known, doubles that more of them can be started in another cluster before
-	// the old ones go.
-	scales, doubles bool
-	// replicas is that number, and given says whether it is the manifest's.
-	replicas int64
-	given    bool
+	// scales reports whether it has a number of replicas, and startFirst whether these are
+	// interchangeable, so that more of them can be started in another cluster before the old ones
+	// go.
+	scales, startFirst bool
+	// replicas is the number in the manifest, nil if that leaves it to others.
+	replicas *int64
 }
 
 func (o *object) key() berthv1alpha1.ApplicationObject {
@@ -39,8 +39,15 @@ func (o *object) key() berthv1alpha1.ApplicationObject {
 // String names the object for messages.
 func (o *object) String() string { return strings.ToLower(o.GetKind()) + " " + o.GetName() }
 
+// parser reads the manifests of an Application.
+type parser struct {
+	app        *berthv1alpha1.Application
+	mapper     apimeta.RESTMapper
+	schedulers []string
+}
+
 var (
-	doubling = []schema.GroupKind{
+	interchangeable = []schema.GroupKind{
 		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Kind: "ReplicationController"},
 	}
 	statefulSet = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
@@ -48,7 +55,7 @@ var (
 )
 
 // parse reads the manifests. The error is for the user and names the manifest.
-func (p *pass) parse() ([]*object, error) {
+func (p *parser) parse() ([]*object, error) {
 	if len(p.app.Spec.Manifests) == 0 {
 		return nil, errors.New("there are no manifests")
 	}
@@ -69,7 +76,7 @@ func (p *pass) parse() ([]*object, error) {
 	return objects, nil
 }
 
-func (p *pass) parseOne(manifest *berthv1alpha1.Manifest) (*object, error) {
+func (p *parser) parseOne(manifest *berthv1alpha1.Manifest) (*object, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(manifest.Raw); err != nil {
 		return nil, errors.New("it is not an object with apiVersion and kind")
@@ -88,7 +95,7 @@ func (p *pass) parseOne(manifest *berthv1alpha1.Manifest) (*object, error) {
 	case kind == daemonSet:
 		return nil, fmt.Errorf("%s runs on all nodes, and an Application runs in one cluster", o)
 	}
-	mapping, err := p.Mapper.RESTMapping(kind, u.GroupVersionKind().Version)
+	mapping, err := p.mapper.RESTMapping(kind, u.GroupVersionKind().Version)
 	switch {
 	case apimeta.IsNoMatchError(err):
 		return nil, fmt.Errorf("the API server knows no %s in %s", u.GetKind(), u.GetAPIVersion())
@@ -102,7 +109,7 @@ func (p *pass) parseOne(manifest *berthv1alpha1.Manifest) (*object, error) {
 }
 
 // adopt makes the object one of the Application.
-func (p *pass) adopt(o *object) {
+func (p *parser) adopt(o *object) {
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
 		unstructured.RemoveNestedField(o.Object, "metadata", field)
 	}
@@ -114,14 +121,14 @@ func (p *pass) adopt(o *object) {
 	}
 	labels[berthv1alpha1.ApplicationLabel] = labelOf(p.app.Name)
 	o.SetLabels(labels)
-	o.SetOwnerReferences([]metav1.OwnerReference{p.owner()})
+	o.SetOwnerReferences([]metav1.OwnerReference{ownerReference(p.app)})
 }
 
-// owner refers to the Application.
-func (p *pass) owner() metav1.OwnerReference {
+// ownerReference refers to the Application as the controller of an object.
+func ownerReference(app *berthv1alpha1.Application) metav1.OwnerReference {
 	controller := true
 	return metav1.OwnerReference{
-		APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: "Application", Name: p.app.Name, UID: p.app.UID,
+		APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: "Application", Name: app.Name, UID: app.UID,
 		Controller: &controller,
 	}
 }
@@ -138,8 +145,9 @@ func shorten(name string, most int) string {
 	return strings.TrimRight(name[:most-11], "-.") + "-" + hex.EncodeToString(sum[:5])
 }
 
-// readPods finds the template of the pods of an object, and lets the scheduler place them by a policy of their own.
-func (p *pass) readPods(o *object, kind schema.GroupKind) error {
+// readPods finds the template of the pods of an object, and lets the scheduler place them by a
+// policy of their own.
+func (p *parser) readPods(o *object, kind schema.GroupKind) error {
 	template, found := templateOf(o.Object, kind)
 	if !found {
 		return nil
@@ -150,8 +158,8 @@ func (p *pass) readPods(o *object, kind schema.GroupKind) error {
 	case err != nil:
 		return fmt.Errorf("%s: the template of its pods cannot be read", o)
 	case scheduler == "":
-		err = unstructured.SetNestedField(o.Object, p.Schedulers[0], append(spec, "schedulerName")...)
-	case !slices.Contains(p.Schedulers, scheduler):
+		err = unstructured.SetNestedField(o.Object, p.schedulers[0], append(spec, "schedulerName")...)
+	case !slices.Contains(p.schedulers, scheduler):
 		return fmt.Errorf("%s: its pods ask for scheduler %.63q, which is not Berth's", o, scheduler)
 	}
 	if err != nil {
@@ -182,8 +190,8 @@ func templateOf(content map[string]any, kind schema.GroupKind) ([]string, bool) 
 }
 
 func (o *object) readReplicas(kind schema.GroupKind) error {
-	o.doubles = slices.Contains(doubling, kind)
-	o.scales = o.doubles || kind == statefulSet
+	o.startFirst = slices.Contains(interchangeable, kind)
+	o.scales = o.startFirst || kind == statefulSet
 	if !o.scales {
 		return nil
 	}
@@ -191,9 +199,8 @@ func (o *object) readReplicas(kind schema.GroupKind) error {
 	if err != nil || replicas < 0 {
 		return fmt.Errorf("%s: spec.replicas is not a number of replicas", o)
 	}
-	o.replicas, o.given = 1, found
 	if found {
-		o.replicas = replicas
+		o.replicas = &replicas
 	}
 	return nil
 }

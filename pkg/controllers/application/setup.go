@@ -98,7 +98,8 @@ func (r *Reconciler) ofPod(ctx context.Context, pod client.Object) []reconcile.R
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: policy.Namespace, Name: owner.Name}}}
 }
 
-// waiting returns the Applications for which no cluster is chosen. The choice of the others stands until its time is over.
+// waiting returns the Applications for which no cluster is chosen. The choice of the others stands
+// until its time is over.
 func (r *Reconciler) waiting(ctx context.Context, _ client.Object) []reconcile.Request {
 	var list berthv1alpha1.ApplicationList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {

@@ -19,9 +19,9 @@ type Application struct {
 	Moving bool
 }
 
-// Choose returns the cluster where the application should be, given all clusters from the best to the worst. It stays where it is
-// while no cluster is eligible, and while it is moving to a cluster that still is. The result is empty if the application has no
-// cluster yet and none is eligible.
+// Choose returns the cluster where the application should be, given all clusters from the best to
+// the worst. It stays where it is while no cluster is eligible, and while it is moving to a cluster
+// that still is. The result is empty if the application has no cluster yet and none is eligible.
 func Choose(app Application, ranking []rank.Result) string {
 	if len(ranking) == 0 || !ranking[0].Eligible {
 		return app.Current

@@ -29,7 +29,8 @@ func shares(text string) []berthv1alpha1.StaticClusterWeight {
 	return list
 }
 
-// bound returns n pods in a cluster with seats from the first on, of which the given number are ready.
+// bound returns n pods in a cluster with seats from the first on, of which the given number are
+// ready.
 func bound(cluster string, first, n, ready int) []migrate.Pod {
 	pods := make([]migrate.Pod, n)
 	for i := range pods {

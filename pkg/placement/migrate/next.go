@@ -21,9 +21,11 @@ type Workload struct {
 	Policy []berthv1alpha1.StaticClusterWeight
 	// Observed reports whether everybody who acts on the policy has seen these shares.
 	Observed bool
-	// StartFirst reports whether its replicas are interchangeable, so that more of them can be started before the old ones go.
+	// StartFirst reports whether its replicas are interchangeable, so that more of them can be
+	// started before the old ones go.
 	StartFirst bool
-	// Manifest is how many replicas the manifest gives it, nil if that is left to others, such as an autoscaler.
+	// Manifest is how many replicas the manifest gives it, nil if that is left to others, such as
+	// an autoscaler.
 	Manifest *int64
 	// Live is how many replicas it has been given, nil while that is not known.
 	Live *int64
@@ -35,16 +37,19 @@ type Workload struct {
 type Step struct {
 	// Policy is the shares that its policy must have.
 	Policy []berthv1alpha1.StaticClusterWeight
-	// Replicas is how many replicas it must have. They count only if Scale is true or the manifest gives a number.
+	// Replicas is how many replicas it must have. They count only if Scale is true or the manifest
+	// gives a number.
 	Replicas int64
 	// Scale reports whether it has another number of replicas, and the application may change that.
 	Scale bool
-	// Moving reports whether replicas are to start in the target before others go. Nothing may be evicted meanwhile.
+	// Moving reports whether replicas are to start in the target before others go. Nothing may be
+	// evicted meanwhile.
 	Moving bool
 }
 
-// Next returns what the workload needs next. A step never asks for fewer replicas than are wanted, asks for fewer than there are
-// only if those of other clusters go first, and names the target alone only when nothing runs elsewhere.
+// Next returns what the workload needs next. A step never asks for fewer replicas than are wanted,
+// asks for fewer than there are only if those of other clusters go first, and names the target
+// alone only when nothing runs elsewhere.
 func Next(w *Workload) Step {
 	step := w.step()
 	step.Scale = w.Live != nil && *w.Live != step.Replicas && (w.Manifest != nil || step.Moving || w.Moving())
@@ -69,7 +74,8 @@ func (w *Workload) step() Step {
 	}}
 	switch {
 	case !apiequality.Semantic.DeepEqual(w.Policy, both.Policy), !w.Observed:
-		// More replicas would land in the wrong cluster as long as the policy is not known everywhere.
+		// More replicas would land in the wrong cluster as long as the policy is not known
+		// everywhere.
 		both.Replicas = max(wanted, live)
 	case w.Pods[w.Target].Ready < wanted, !w.Pods.shrinksElsewhere(w.Target):
 		both.Replicas = wanted + elsewhere
@@ -89,8 +95,9 @@ func (w *Workload) clusters() []string {
 	return names
 }
 
-// wanted returns how many replicas the workload should have when it has moved: those of the manifest or, where somebody else
-// scales it, those that it had when the move began, which the policy remembers as the least of the target.
+// wanted returns how many replicas the workload should have when it has moved: those of the
+// manifest or, where somebody else scales it, those that it had when the move began, which the
+// policy remembers as the least of the target.
 func (w *Workload) wanted() int64 {
 	switch {
 	case w.Manifest != nil:
@@ -102,8 +109,8 @@ func (w *Workload) wanted() int64 {
 	}
 }
 
-// Progress returns why the workload does not run in its target yet, as the reason of a condition and a message that follows its
-// name; both are empty if it does.
+// Progress returns why the workload does not run in its target yet, as the reason of a condition
+// and a message that follows its name; both are empty if it does.
 func Progress(w *Workload) (reason, message string) {
 	here := w.Pods[w.Target]
 	switch {

@@ -15,7 +15,8 @@ type Pod struct {
 	OwnCost bool
 }
 
-// Pods counts the bound pods of a workload by cluster. Pods that are being deleted or have ended must not be added.
+// Pods counts the bound pods of a workload by cluster. Pods that are being deleted or have ended
+// must not be added.
 type Pods map[string]ClusterPods
 
 // ClusterPods are the pods of a workload in one cluster.
@@ -53,8 +54,8 @@ func (p Pods) elsewhere(cluster string) int64 {
 	return total
 }
 
-// shrinksElsewhere reports whether a workload that shrinks loses the pods of other clusters first. Deletion costs that the user
-// has set are a decision of the user, who is not waited for.
+// shrinksElsewhere reports whether a workload that shrinks loses the pods of other clusters first.
+// Deletion costs that the user has set are a decision of the user, who is not waited for.
 func (p Pods) shrinksElsewhere(cluster string) bool {
 	here, known := p[cluster]
 	if !known || here.ownCost {

@@ -13,7 +13,8 @@ import (
 	"berth.dev/berth/pkg/placement/migrate"
 )
 
-// deployment is a Deployment with its ReplicaSet, the scheduler and the policy controller, as far as a move goes.
+// deployment is a Deployment with its ReplicaSet, the scheduler and the policy controller, as far
+// as a move goes.
 type deployment struct {
 	migrate.Workload
 	replicas int64
@@ -76,7 +77,8 @@ func ready(pods []migrate.Pod, cluster string) int64 {
 	return n
 }
 
-// shrink deletes surplus pods as a ReplicaSet does: those that are not ready first, then by their deletion cost.
+// shrink deletes surplus pods as a ReplicaSet does: those that are not ready first, then by their
+// deletion cost.
 func (d *deployment) shrink() {
 	slices.SortStableFunc(d.pods, func(a, b migrate.Pod) int {
 		if a.Ready != b.Ready {
@@ -96,7 +98,8 @@ func (d *deployment) order(pod migrate.Pod) int {
 	return 0
 }
 
-// grow starts missing pods where the policy has seats: in its first cluster up to the least number there, then in the last one.
+// grow starts missing pods where the policy has seats: in its first cluster up to the least number
+// there, then in the last one.
 func (d *deployment) grow() {
 	for int64(len(d.pods)) < d.replicas {
 		entry := d.Policy[0]
@@ -124,8 +127,9 @@ func (d *deployment) restamp() {
 	}
 }
 
-// TestAMoveLosesNoReplica moves a workload between clusters while pods come up, get lost and change their seats in any order. No
-// step may cost an available replica that is wanted; and once everybody does his part, the workload arrives and comes to rest.
+// TestAMoveLosesNoReplica moves a workload between clusters while pods come up, get lost and change
+// their seats in any order. No step may cost an available replica that is wanted; and once
+// everybody does his part, the workload arrives and comes to rest.
 func TestAMoveLosesNoReplica(t *testing.T) {
 	clusters := []string{"berlin", "madrid", "rome"}
 	rapid.Check(t, func(t *rapid.T) {

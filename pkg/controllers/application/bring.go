@@ -1,0 +1,116 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+// bringAll brings all objects one step further. It goes on after a failure, and reports whether one
+// of them is moving.
+func (w *writer) bringAll(ctx context.Context, objects []*object, seen *observed) (moving bool, err error) {
+	errs := make([]error, 0, len(objects))
+	for _, o := range objects {
+		moves, err := w.bring(ctx, o, seen)
+		moving = moving || moves
+		errs = append(errs, err)
+	}
+	return moving, errors.Join(errs...)
+}
+
+// bring brings one object one step further: its policy first, then the number of its replicas and
+// the object itself. It reports whether the object is moving.
+func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving bool, err error) {
+	live, missing, err := w.readLive(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	if o.policy == "" {
+		return false, w.apply(ctx, o, missing)
+	}
+	step := migrate.Next(o.workload(w.app.Status.ScheduledTo, seen, live))
+	if err := w.writePolicy(ctx, o, seen.policies[o.policy], step); err != nil {
+		return step.Moving, err
+	}
+	switch {
+	case o.replicas != nil:
+		if err := unstructured.SetNestedField(o.Object, step.Replicas, "spec", "replicas"); err != nil {
+			return step.Moving, fmt.Errorf("setting the replicas of %s: %w", o, err)
+		}
+		missing = missing || step.Scale
+	case step.Scale:
+		if err := w.scale(ctx, o, live, step.Replicas); err != nil {
+			return step.Moving, err
+		}
+	}
+	return step.Moving, w.apply(ctx, o, missing)
+}
+
+// workload returns what decides about the next step of an object with pods, given the object as it
+// is, nil if that is not known.
+func (o *object) workload(target string, seen *observed, live client.Object) *migrate.Workload {
+	known := &migrate.Workload{
+		Target: target, StartFirst: o.startFirst, Manifest: o.replicas, Live: replicasOf(live), Pods: seen.pods[o.policy],
+	}
+	if policy := seen.policies[o.policy]; policy != nil {
+		known.Policy = policy.Spec.Placement.StaticWeightList
+		known.Observed = policy.Status.ObservedGeneration >= policy.Generation
+	}
+	return known
+}
+
+// replicasOf returns how many replicas an object has, nil if that is not known.
+func replicasOf(live client.Object) *int64 {
+	var replicas *int32
+	switch l := live.(type) {
+	case *appsv1.Deployment:
+		replicas = l.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		replicas = l.Spec.Replicas
+	case *appsv1.StatefulSet:
+		replicas = l.Spec.Replicas
+	case *corev1.ReplicationController:
+		replicas = l.Spec.Replicas
+	}
+	if replicas == nil {
+		return nil
+	}
+	return new(int64(*replicas))
+}
+
+// readLive returns an object as the cache has it, nil for kinds that are not in the cache. Missing
+// says that there is none.
+func (w *writer) readLive(ctx context.Context, o *object) (object client.Object, missing bool, err error) {
+	switch o.GetKind() {
+	case "Deployment":
+		object = &appsv1.Deployment{}
+	case "ReplicaSet":
+		object = &appsv1.ReplicaSet{}
+	case "StatefulSet":
+		object = &appsv1.StatefulSet{}
+	case "ReplicationController":
+		object = &corev1.ReplicationController{}
+	}
+	if object == nil || !o.scales {
+		return nil, false, nil
+	}
+	err = w.client.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: o.GetName()}, object)
+	if apierrors.IsNotFound(err) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("reading %s: %w", o, err)
+	}
+	return object, false, nil
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+// observed is what a pass finds of an Application.
+type observed struct {
+	// policies are those of the Application, by name.
+	policies map[string]*berthv1alpha1.PropagationPolicy
+	// pods are the pods that these policies placed, by policy.
+	pods map[string]migrate.Pods
+}
+
+// read reads the policies of an Application, and their pods.
+func read(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application) (*observed, error) {
+	var policies berthv1alpha1.PropagationPolicyList
+	if err := reader.List(ctx, &policies, client.InNamespace(app.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing the policies of application %s/%s: %w", app.Namespace, app.Name, err)
+	}
+	seen := &observed{policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}}
+	for i := range policies.Items {
+		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, app) {
+			seen.policies[policy.Name], seen.pods[policy.Name] = policy, migrate.Pods{}
+		}
+	}
+	if len(seen.policies) == 0 {
+		return seen, nil
+	}
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(app.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the pods of namespace %s: %w", app.Namespace, err)
+	}
+	for i := range pods.Items {
+		seen.count(&pods.Items[i])
+	}
+	return seen, nil
+}
+
+// count counts a pod that a policy of the Application placed, unless it is being deleted or has
+// ended.
+func (s *observed) count(pod *corev1.Pod) {
+	placed, stamped := stamp.Of(pod)
+	if !stamped || s.policies[placed.Policy] == nil || pod.DeletionTimestamp != nil || workload.Finished(pod) {
+		return
+	}
+	cost, err := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
+	if err != nil {
+		cost = 0 // as the ReplicaSet controller reads it
+	}
+	s.pods[placed.Policy].Add(migrate.Pod{
+		Cluster: placed.Cluster, Ready: isReady(pod), DeletionCost: cost, OwnCost: !placed.OwnsDeletionCost(pod),
+	})
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// moving reports whether a workload of the Application is on its way to another cluster.
+func (s *observed) moving() bool {
+	for _, policy := range s.policies {
+		if (&migrate.Workload{Policy: policy.Spec.Placement.StaticWeightList}).Moving() {
+			return true
+		}
+	}
+	return false
+}
