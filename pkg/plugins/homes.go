@@ -55,7 +55,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	}
 	shared := homescheduler.NewShared(s.homes.name)
 	shared.Membership, shared.View = s.membership, base.view
-	shared.Catalog, err = catalog.NewHomeCatalog(s.client, s.homes.name, s.Clock, defaultPatience, s.wakeForHomes)
+	shared.Catalog, err = s.sources.schedulers(defaultPatience, s.wakeForHomes)
 	if err != nil {
 		return nil, err
 	}

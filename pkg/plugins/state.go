@@ -40,6 +40,8 @@ type State struct {
 	// Clock is the time that all plugins go by: the real one, unless a test replaces it before the first plugin is made.
 	Clock clock.WithTickerAndDelayedExecution
 
+	// sources are where the plugins learn of Berth's kinds, from the first of them on.
+	sources      sources
 	fence        *fence.Fence
 	client       versioned.Interface
 	reservations *view.Reservations
@@ -120,7 +122,7 @@ func (s *State) define(handle fwk.Handle) (*base, *catalog.Catalog, error) {
 	if err != nil || s.definitions != nil {
 		return base, s.definitions, err
 	}
-	s.definitions, err = catalog.New(s.client, s.Clock, defaultPatience, s.wakeConcerned)
+	s.definitions, err = s.sources.definitions(defaultPatience, s.wakeConcerned)
 	return base, s.definitions, err
 }
 
@@ -144,10 +146,13 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared.Grants = clusterresource.NewGrants(s.homes.name)
 	shared.Waiting = clusterresource.NewWaiting(s.Clock, shared.Earmarks, shared.Grants)
-	shared.Catalog, err = catalog.NewResourceCatalog(s.client, s.Clock, patience,
+	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
 		return nil, err
+	}
+	if s.sources.fixed() {
+		shared.Open()
 	}
 	if err := base.watchNodes(s.wakeForNode); err != nil {
 		return nil, err
@@ -167,7 +172,10 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 	if s.base != nil {
 		return s.base, nil
 	}
-	if s.client == nil {
+	if s.sources == nil {
+		s.sources = &live{State: s}
+	}
+	if s.client == nil && !s.sources.fixed() {
 		config := rest.CopyConfig(handle.KubeConfig())
 		// Custom resources have no protobuf form.
 		config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON

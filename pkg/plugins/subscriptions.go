@@ -34,7 +34,7 @@ func (s *State) feedInventory(handle fwk.Handle) (*feedinventory.Shared, error) 
 		return nil, err
 	}
 	shared := &feedinventory.Shared{Policies: definitions, Owners: base.owners}
-	shared.Subscriptions, err = catalog.NewSubscriptionCatalog(s.client, s.Clock, defaultPatience, s.wakeForSubscriptions)
+	shared.Subscriptions, err = s.sources.subscriptions(defaultPatience, s.wakeForSubscriptions)
 	if err != nil {
 		return nil, err
 	}

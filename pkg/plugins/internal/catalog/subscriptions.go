@@ -61,16 +61,19 @@ func NewSubscriptionCatalog(
 	}
 	c.sources = []*source{s}
 	c.build = func(*Subscriptions) *Subscriptions {
-		list := typed[*berthv1alpha1.Subscription](s)
-		built := &Subscriptions{
-			Index: subscription.NewIndex(list), byName: make(map[types.NamespacedName]*berthv1alpha1.Subscription, len(list)),
-		}
-		for _, object := range list {
-			built.byName[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}] = object
-		}
-		return built
+		return buildSubscriptions(typed[*berthv1alpha1.Subscription](s))
 	}
 	return c, nil
+}
+
+func buildSubscriptions(list []*berthv1alpha1.Subscription) *Subscriptions {
+	built := &Subscriptions{
+		Index: subscription.NewIndex(list), byName: make(map[types.NamespacedName]*berthv1alpha1.Subscription, len(list)),
+	}
+	for _, object := range list {
+		built.byName[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}] = object
+	}
+	return built
 }
 
 // divisionChanged tells a change of what a Subscription wants or how it is divided from a mere change of conditions.

@@ -1,0 +1,107 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+)
+
+// sources are where the plugins of a process learn of Berth's kinds: by watching an API server, or from objects at hand.
+type sources interface {
+	definitions(patience time.Duration, changed func(before, after *catalog.Snapshot)) (*catalog.Catalog, error)
+	resources(patience time.Duration, changed func(before, after *catalog.Resources)) (*catalog.ResourceCatalog, error)
+	subscriptions(
+		patience time.Duration, changed func(before, after *catalog.Subscriptions),
+	) (*catalog.SubscriptionCatalog, error)
+	schedulers(patience time.Duration, changed func(before, after *catalog.Homes)) (*catalog.HomeCatalog, error)
+	// fixed reports whether the objects are at hand, so that there is nothing to wait for, and no API server to ask.
+	fixed() bool
+}
+
+// live watches an API server.
+type live struct {
+	*State
+}
+
+func (l *live) definitions(
+	patience time.Duration, changed func(before, after *catalog.Snapshot),
+) (*catalog.Catalog, error) {
+	return catalog.New(l.client, l.Clock, patience, changed)
+}
+
+func (l *live) resources(
+	patience time.Duration, changed func(before, after *catalog.Resources),
+) (*catalog.ResourceCatalog, error) {
+	return catalog.NewResourceCatalog(l.client, l.Clock, patience, changed)
+}
+
+func (l *live) subscriptions(
+	patience time.Duration, changed func(before, after *catalog.Subscriptions),
+) (*catalog.SubscriptionCatalog, error) {
+	return catalog.NewSubscriptionCatalog(l.client, l.Clock, patience, changed)
+}
+
+func (l *live) schedulers(
+	patience time.Duration, changed func(before, after *catalog.Homes),
+) (*catalog.HomeCatalog, error) {
+	return catalog.NewHomeCatalog(l.client, l.homes.name, l.Clock, patience, changed)
+}
+
+func (*live) fixed() bool { return false }
+
+// Objects are Berth's objects for a State that watches nothing. They must not be changed afterwards.
+type Objects = catalog.Objects
+
+// Offline is a State that decides on objects at hand. Nothing is watched, bound or woken, and Run must not be called.
+type Offline struct {
+	*State
+
+	catalogs *catalog.Fixed
+}
+
+// NewOffline returns a State without objects; Set gives it some. It is for one profile of one simulated scheduler.
+func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
+	leader := fence.New()
+	leader.KeepOpen()
+	s := NewState(leader, nil)
+	s.Clock = clk
+	catalogs := catalog.NewFixed(clk)
+	s.sources = &offline{catalogs}
+	return &Offline{State: s, catalogs: catalogs}
+}
+
+// Set replaces the objects. It must not be called while the plugins decide.
+func (o *Offline) Set(objects *Objects) {
+	o.catalogs.Set(objects)
+}
+
+// offline are catalogs of objects at hand.
+type offline struct {
+	*catalog.Fixed
+}
+
+func (o *offline) definitions(time.Duration, func(before, after *catalog.Snapshot)) (*catalog.Catalog, error) {
+	return o.Definitions, nil
+}
+
+func (o *offline) resources(time.Duration, func(before, after *catalog.Resources)) (*catalog.ResourceCatalog, error) {
+	return o.Resources, nil
+}
+
+func (o *offline) subscriptions(
+	time.Duration, func(before, after *catalog.Subscriptions),
+) (*catalog.SubscriptionCatalog, error) {
+	return o.Subscriptions, nil
+}
+
+func (o *offline) schedulers(time.Duration, func(before, after *catalog.Homes)) (*catalog.HomeCatalog, error) {
+	return o.Homes, nil
+}
+
+func (*offline) fixed() bool { return true }
