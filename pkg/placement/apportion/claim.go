@@ -74,18 +74,19 @@ func newClaims(members []member, seats []int64) claims {
 	return h
 }
 
-// next gives a seat to the first claim and returns its member. There must be one.
-func (h *claims) next(members []member) *member {
+// next gives a seat to the first claim and returns the position of its member.
+// There must be one.
+func (h *claims) next(members []member) int32 {
 	first := &(*h)[0]
-	m := &members[first.rank]
+	position := first.rank
 	first.odd += 2
-	if first.odd>>1 == uint64(m.to) {
+	if first.odd>>1 == uint64(members[position].to) {
 		last := len(*h) - 1
 		(*h)[0] = (*h)[last]
 		*h = (*h)[:last]
 	}
 	h.sink(0)
-	return m
+	return position
 }
 
 // sink restores the heap below i, where the claim has become weaker.

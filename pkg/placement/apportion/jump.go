@@ -8,15 +8,23 @@ import (
 	"math/bits"
 )
 
-// jump returns the seats each member holds at some point of the stage not later
-// than after its first take seats, and earlier by at most one seat per member
-// plus one. It replaces counting up to take.
+// jump returns how many seats each member holds shortly before the stage has
+// given away its first take seats: at most one seat per member and one more are
+// still to be given away, one by one, to reach take. It replaces counting up from
+// the first seat.
 //
-// All seats with weight/(2k-1) >= 1/(2t), where k counts from 1, come before all
-// others. At this level t a member without bounds holds the k <= weight·t + 1/2,
-// its exact proportion rounded to the nearest. Rounding changes the total by at
-// most half a seat per member, so the level at which the exact proportions add
-// up to half a seat per member less than wanted is never too high.
+// For example, weights 5 and 3 and the first 1000 seats. In exact proportion the
+// members would hold 625 and 375. Whoever asks for so many runs two risks: that
+// rounding gives away more than 1000 seats, and that the last ones are given away
+// in another order. So jump asks for half a seat per member less, 999 in all:
+// 624.375 and 374.625, rounded 624 and 375. One seat is left to be given away, and
+// it goes to the first member.
+//
+// Why that is never too much: a level t stands for the point of the stage at which
+// every seat with weight/(2k-1) >= 1/(2t) is given away and no other, where k
+// counts the seats of a member from 1. Solved for k, a member without bounds holds
+// weight·t + 1/2 seats then, rounded down, which is its exact proportion weight·t
+// rounded to the nearest. Rounding adds at most half a seat per member.
 func (st *stage) jump(take uint64) []int64 {
 	members := uint64(len(st.members))
 	if take <= members {
@@ -32,8 +40,9 @@ func (st *stage) jump(take uint64) []int64 {
 }
 
 // level returns the t = p/q at which the proportions weight·t, each bounded by
-// the range of its member, add up to total. The total is not smaller than the
-// stage's floor, and smaller than the seats of all members together; so q > 0.
+// the range of its member, add up to total: for weights 5 and 3 and a total of 999
+// it is 999/8. The total is not smaller than the stage's floor, and smaller than
+// the seats of all members together; so q > 0.
 func (st *stage) level(total uint64) (p, q uint64) {
 	settled, rising := st.floor, st.weight
 	for _, k := range st.knees {

@@ -157,6 +157,26 @@ func (o *Order) Seats(n int64) []int32 {
 	return owners
 }
 
+// OwnerOf returns the cluster that owns a seat, whatever the number of replicas:
+// it is the same in every [Plan] that reaches as far. It reports false if there
+// is no such seat, because every cluster reaches its maximum before, and for
+// numbers outside 0..MaxSeats-1, which no plan lays out.
+//
+// The cost depends on the number of clusters, not on the seat.
+func (o *Order) OwnerOf(seat int64) (cluster int, ok bool) {
+	if seat < 0 || seat >= MaxSeats {
+		return 0, false
+	}
+	for i := range o.stages {
+		if st := &o.stages[i]; seat < st.size {
+			queue := newClaims(st.members, st.first(seat))
+			return int(st.members[queue.next(st.members)].cluster), true
+		}
+		seat -= o.stages[i].size
+	}
+	return 0, false
+}
+
 // SeatNumber returns the number, counted from 0, of the seat that is the k-th of
 // the given cluster, also counted from 0. It reports false if the cluster has no
 // such seat because of its maximum or a weight of 0, or if the number does not

@@ -186,6 +186,38 @@ func TestRanking(t *testing.T) {
 	}
 }
 
+func TestOwnerOf(t *testing.T) {
+	endless := []apportion.Cluster{{Name: "a", Weight: 2}, {Name: "b", Weight: 3}}
+	full := []apportion.Cluster{{Name: "a", Weight: 1, Max: new(int64(1))}, {Name: "b", Min: 2}}
+	tests := map[string]struct {
+		clusters  []apportion.Cluster
+		seat      int64
+		wantOwner string // empty for no such seat
+	}{
+		"the first seat goes to the largest weight": {endless, 0, "b"},
+		"the second seat":                            {endless, 1, "a"},
+		"the last seat that a plan can lay out":      {endless, apportion.MaxSeats - 1, "b"},
+		"a seat beyond what a plan can lay out":      {endless, apportion.MaxSeats, ""},
+		"a negative number":                          {endless, -1, ""},
+		"the largest number":                         {endless, math.MaxInt64, ""},
+		"a minimum without a weight, in a stage":     {full, 0, "b"},
+		"the last seat of all":                       {full, 2, "a"},
+		"a seat beyond the maximum of every cluster": {full, 3, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := mustOrder(t, tc.clusters)
+			got := ""
+			if owner, found := o.OwnerOf(tc.seat); found {
+				got = o.Name(owner)
+			}
+			if got != tc.wantOwner {
+				t.Errorf("OwnerOf(%d) = %q, want %q", tc.seat, got, tc.wantOwner)
+			}
+		})
+	}
+}
+
 func TestOrderNamesItsClusters(t *testing.T) {
 	list := []apportion.Cluster{{Name: "hangzhou", Weight: 3}, {Name: "beijing", Weight: 2}}
 	o := mustOrder(t, list)

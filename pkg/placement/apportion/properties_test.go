@@ -299,3 +299,21 @@ func owners(o *apportion.Order, n int64) []string {
 	}
 	return names
 }
+
+func TestOwnerOfIsTheOwnerInEveryPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := rapid.SampledFrom([]bounds{unbounded, bounded, {maxMin: 300, maxRange: 3000, zero: true}}).Draw(t, "bounds")
+		_, o := drawOrder(t, b)
+		p := o.Plan(rapid.Int64Range(0, 5000).Draw(t, "n"))
+		for range 20 {
+			seat := rapid.Int64Range(-1, 5001).Draw(t, "seat")
+			owner, found := o.OwnerOf(seat)
+			if planned, ok := p.Owner(seat); ok && (!found || owner != planned) {
+				t.Fatalf("the owner of seat %d is %d, %t, want %d", seat, owner, found, planned)
+			}
+			if beyond := seat < 0 || seat < p.Replicas() && seat >= int64(p.Len()); beyond && found {
+				t.Fatalf("cluster %d owns seat %d, and there is none", owner, seat)
+			}
+		}
+	})
+}

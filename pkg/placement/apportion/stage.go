@@ -98,18 +98,24 @@ func newStage(members []member) stage {
 // share adds the members' parts of the stage's first take seats to shares, which
 // is indexed by cluster; take is not larger than the size of the stage.
 func (st *stage) share(take int64, shares []int64) {
+	for i, seats := range st.first(take) {
+		m := &st.members[i]
+		shares[m.cluster] += seats - m.from
+	}
+}
+
+// first returns the seats that each member holds after the stage's first take
+// seats; take is not larger than the size of the stage.
+func (st *stage) first(take int64) []int64 {
 	seats := st.jump(uint64(take))
 	for i := range st.members {
 		take -= seats[i] - st.members[i].from
 	}
 	queue := newClaims(st.members, seats)
 	for ; take > 0; take-- {
-		shares[queue.next(st.members).cluster]++
+		seats[queue.next(st.members)]++
 	}
-	for i := range st.members {
-		m := &st.members[i]
-		shares[m.cluster] += seats[i] - m.from
-	}
+	return seats
 }
 
 // appendOwners appends the clusters of the stage's first take seats, in order;
@@ -120,7 +126,7 @@ func (st *stage) appendOwners(owners []int32, take int) []int32 {
 	}
 	queue := newClaims(st.members, st.start())
 	for ; take > 0; take-- {
-		owners = append(owners, queue.next(st.members).cluster)
+		owners = append(owners, st.members[queue.next(st.members)].cluster)
 	}
 	return owners
 }
