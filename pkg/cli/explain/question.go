@@ -15,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
@@ -46,14 +47,13 @@ type question struct {
 	order    *apportion.Order
 	// plan is nil if the number of replicas is not known.
 	plan *apportion.Plan
+	// admission is which clusters may take the pod if every node fits it.
+	admission admit.Admission
 	// seat is the number that the pod's controller gave it, if fixed.
 	seat  int32
 	fixed bool
 	// held are the seats of the pod's revision, by the index of the cluster.
 	held []*apportion.Held
-	// turns are the places of the clusters in the order in which they are asked, from 1, where the number of replicas is
-	// not known; 0 for those that are full.
-	turns []int
 }
 
 func newQuestion(
@@ -78,10 +78,23 @@ func newQuestion(
 			}
 		}
 	}
-	if q.plan == nil {
-		q.takeTurns()
-	}
+	q.admission = q.admit()
 	return q
+}
+
+// admit returns which clusters may take the pod. Clusters whose turn comes later do so, too: whether a node of the first
+// one fits is for the scheduler to say.
+func (q *question) admit() admit.Admission {
+	asked := admit.Question{
+		Order: q.order, Plan: q.plan, Seat: admit.NoSeat, Held: make([]int32, len(q.held)), Strict: true, Beyond: true,
+	}
+	if q.fixed {
+		asked.Seat = q.seat
+	}
+	for i := range q.held {
+		asked.Held[i] = int32(q.held[i].Len())
+	}
+	return admit.Answer(&asked)
 }
 
 func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
@@ -113,17 +126,6 @@ func (q *question) seatOf(pod *corev1.Pod) int64 {
 	return stamp.NoSeat
 }
 
-func (q *question) takeTurns() {
-	held := make([]int64, len(q.held))
-	for i := range q.held {
-		held[i] = int64(q.held[i].Len())
-	}
-	q.turns = make([]int, len(q.held))
-	for turn, cluster := range q.order.Ranking(held) {
-		q.turns[cluster] = turn + 1
-	}
-}
-
 // clusters returns what the clusters say, by name.
 func (q *question) clusters() []clusterInfo {
 	infos := make([]clusterInfo, q.order.Len())
@@ -148,34 +150,32 @@ func (q *question) ask(cluster int) clusterInfo {
 			c.NextSeat = &next
 		}
 	}
-	var word string
-	c.admits, word = q.answer(cluster, &c)
-	c.Says = word + c.nodesSay()
+	c.admits = q.admission.Admits(int32(cluster))
+	c.Says = q.answer(cluster, &c) + c.nodesSay()
 	return c
 }
 
-// answer says whether the policy lets the pod into a cluster, and why.
-func (q *question) answer(cluster int, c *clusterInfo) (admits bool, word string) {
+// answer returns why the policy lets the pod into a cluster, or does not.
+func (q *question) answer(cluster int, c *clusterInfo) string {
 	switch {
+	case q.fixed && c.admits:
+		return fmt.Sprintf("owns seat %d", q.seat)
 	case q.fixed:
-		if owner, ok := q.plan.Owner(int64(q.seat)); ok && owner == cluster {
-			return true, fmt.Sprintf("owns seat %d", q.seat)
-		}
-		return false, fmt.Sprintf("does not own seat %d", q.seat)
-	case q.plan == nil && q.turns[cluster] == 0:
-		return false, "is at its max"
+		return fmt.Sprintf("does not own seat %d", q.seat)
+	case q.plan == nil && c.admits:
+		return fmt.Sprintf("is asked as number %d", q.admission.Turn(int32(cluster)))
 	case q.plan == nil:
-		return true, fmt.Sprintf("is asked as number %d", q.turns[cluster])
+		return "is at its max"
 	case c.FreeSeats == 1:
-		return true, "has 1 free seat"
+		return "has 1 free seat"
 	case c.FreeSeats > 1:
-		return true, fmt.Sprintf("has %d free seats", c.FreeSeats)
+		return fmt.Sprintf("has %d free seats", c.FreeSeats)
 	case c.Current > *c.Desired:
-		return false, fmt.Sprintf("has %d more than its share", c.Current-*c.Desired)
+		return fmt.Sprintf("has %d more than its share", c.Current-*c.Desired)
 	case *c.Desired == 0:
-		return false, "has no share in so few replicas"
+		return "has no share in so few replicas"
 	default:
-		return false, "has its share"
+		return "has its share"
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/admit"
 )
 
 // explainWaiting says why a pod with a policy waits.
@@ -80,8 +81,8 @@ func (e *explanation) explainBound(q *question) {
 		return
 	}
 	if q.fixed {
-		if owner, ok := q.plan.Owner(int64(q.seat)); ok && owner != cluster {
-			e.becausef("seat %d belongs to cluster %s, so it is misplaced", q.seat, q.order.Name(owner))
+		if owner := q.admission.Only; owner != admit.None && int(owner) != cluster {
+			e.becausef("seat %d belongs to cluster %s, so it is misplaced", q.seat, q.order.Name(int(owner)))
 		}
 		return
 	}

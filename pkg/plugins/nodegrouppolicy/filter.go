@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
@@ -26,37 +27,10 @@ func (p *NodeGroupPolicy) Filter(
 		return fwk.AsStatus(errNoState)
 	}
 	cluster := s.cluster(node.Node().Name)
-	if s.admits(cluster) {
+	if s.Admits(cluster) {
 		return nil
 	}
 	return s.rejection(cluster)
-}
-
-// admits says whether nodes of a cluster of the policy may take the pod.
-func (s *state) admits(cluster int32) bool {
-	switch s.admission {
-	case anywhere:
-		return true
-	case ofPolicy:
-		return cluster != none
-	case oneCluster:
-		return cluster != none && cluster == s.only
-	default:
-		return cluster != none && s.free[cluster] > 0
-	}
-}
-
-func (s *state) reason(cluster int32) reason {
-	switch {
-	case cluster == none:
-		return reasonNoCluster
-	case s.admission != oneCluster:
-		return reasonShareUsedUp
-	case s.seat >= 0:
-		return reasonOtherSeat
-	default:
-		return reasonLaterTurn
-	}
 }
 
 // PreFilterExtensions returns the plugin itself.
@@ -74,15 +48,15 @@ func (p *NodeGroupPolicy) AddPod(
 		return fwk.AsStatus(errNoState)
 	}
 	other := added.GetPod()
-	if s.admission != belowShare || !s.sibling(pod, other) {
+	if s.Rule != admit.BelowShare || !s.sibling(pod, other) {
 		return nil
 	}
 	if _, putBack := s.removed[other.UID]; putBack {
 		delete(s.removed, other.UID)
 		return nil
 	}
-	if cluster := s.cluster(node.Node().Name); cluster != none {
-		s.free[cluster]--
+	if cluster := s.cluster(node.Node().Name); cluster != admit.None {
+		s.Free[cluster]--
 	}
 	return nil
 }
@@ -129,26 +103,17 @@ func (p *NodeGroupPolicy) PostFilter(
 		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
 	}
 	ours := s.rejectedPod(statuses)
-	if s.narrowed {
+	if s.narrowed() {
 		if nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {
 			s.explain(nodes, statuses)
 		}
 	}
 	s.countRejections()
-	if !s.mayGoElsewhere() {
+	if !s.Widens() {
 		p.wait(s, pod, ours)
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	p.shared.Waiting.Drop(pod.UID)
 	p.shared.Retries.Add(pod.UID)
 	return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonBeyondShare)
-}
-
-// mayGoElsewhere says whether a further cycle would admit more clusters than this one did.
-func (s *state) mayGoElsewhere() bool {
-	if s.admission == anywhere {
-		return false
-	}
-	byTurn := s.plan == nil && s.admission == oneCluster
-	return byTurn || !s.policy.Strict()
 }

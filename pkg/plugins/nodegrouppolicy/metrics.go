@@ -10,17 +10,19 @@ import (
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/placement/admit"
 )
 
 // reason is a cause for which this plugin rejects nodes or pods.
 type reason uint32
 
 const (
-	reasonNoCluster reason = iota
-	reasonShareUsedUp
-	reasonOtherSeat
-	reasonLaterTurn
-	reasonPolicyNotFound
+	reasonNoCluster             = reason(admit.NoCluster)
+	reasonShareUsedUp           = reason(admit.ShareUsedUp)
+	reasonOtherSeat             = reason(admit.OtherSeat)
+	reasonLaterTurn             = reason(admit.LaterTurn)
+	reasonPolicyNotFound reason = iota
 	reasonPolicyInvalid
 	reasonOwnerNotFound
 	reasonUnreadable

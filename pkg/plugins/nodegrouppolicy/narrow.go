@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
 // name returns the nodes that the framework is to look at for a pod, nil for all, and whether they are only a sample of those
 // that may take it.
 func (p *NodeGroupPolicy) name(s *state, pod *corev1.Pod, nodes []fwk.NodeInfo) (names sets.Set[string], sampled bool) {
-	if s.admission == anywhere {
+	if s.Rule == admit.Anywhere {
 		return nil, false
 	}
 	n := &p.shared.names
@@ -30,9 +31,9 @@ func (p *NodeGroupPolicy) name(s *state, pod *corev1.Pod, nodes []fwk.NodeInfo) 
 	return n.All(set), false
 }
 
-// admitsCluster says whether nodes of the cluster with an ID in the view may take the pod.
+// admitsCluster reports whether nodes of the cluster with an ID in the view may take the pod.
 func (s *state) admitsCluster(id int32) bool {
-	return int(id) < len(s.clusters) && s.clusters[id] != none && s.admits(s.clusters[id])
+	return int(id) < len(s.clusters) && s.clusters[id] != admit.None && s.Admits(s.clusters[id])
 }
 
 // explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have given.
@@ -41,7 +42,7 @@ func (s *state) explain(nodes []fwk.NodeInfo, statuses fwk.NodeToStatusReader) {
 		return // the nodes of other schedulers would be told to be in no cluster of the policy
 	}
 	narrow.Explain(nodes, statuses, func(i int) *fwk.Status {
-		if cluster := s.clusterAt(i); !s.admits(cluster) {
+		if cluster := s.clusterAt(i); !s.Admits(cluster) {
 			return s.rejection(cluster).WithPlugin(Name)
 		}
 		return nil
@@ -50,7 +51,7 @@ func (s *state) explain(nodes []fwk.NodeInfo, statuses fwk.NodeToStatusReader) {
 
 // rejection is the answer for a node that is not admitted.
 func (s *state) rejection(cluster int32) *fwk.Status {
-	r := s.reason(cluster)
+	r := reason(s.Reason(cluster))
 	atomic.OrUint32(s.rejected, 1<<r)
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())
 }

@@ -5,7 +5,6 @@ package nodegrouppolicy
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,9 +12,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/policy"
-	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
@@ -51,7 +49,7 @@ func (p *NodeGroupPolicy) PreFilter(
 	if names == nil {
 		return nil, nil
 	}
-	s.narrowed, s.sampled, s.result.NodeNames = true, sampled, names
+	s.sampled, s.result.NodeNames = sampled, names
 	return &s.result, nil
 }
 
@@ -81,7 +79,7 @@ func (p *NodeGroupPolicy) shareOut(
 func (p *NodeGroupPolicy) look(
 	snapshot *catalog.Snapshot, policy *policy.Policy, pod *corev1.Pod, nodes []fwk.NodeInfo, part bool,
 ) (s *state, whole bool) {
-	s = &state{policy: policy, view: p.shared.View, seat: stamp.NoSeat, only: none}
+	s = &state{policy: policy, view: p.shared.View}
 	s.rejected = &s.ownRejected
 	revision, owned := workload.RevisionOf(pod)
 	if !owned {
@@ -106,7 +104,7 @@ func (p *NodeGroupPolicy) judge(
 	if p.shared.Own != nil {
 		s.keepTo(p.shared.Own(cycle))
 	}
-	p.decide(s, pod, w, nodes)
+	p.admit(s, pod, w, nodes)
 	return p.name(s, pod, nodes)
 }
 
@@ -118,125 +116,82 @@ func (s *state) keepTo(own []bool, shared bool) {
 	kept := slices.Clone(s.clusters)
 	for id := range kept {
 		if id >= len(own) || !own[id] {
-			kept[id] = none
+			kept[id] = admit.None
 		}
 	}
 	s.clusters, s.shared = kept, true
 }
 
-// decide fills in which clusters may take the pod.
-func (p *NodeGroupPolicy) decide(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
-	beyond := p.shared.Retries.Has(pod.UID)
+// admit fills in which clusters may take the pod. With ScheduleAnyway the clusters of the policy come before all other
+// nodes. A score alone does not see to that: of many nodes the scheduler looks only at some.
+func (p *NodeGroupPolicy) admit(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
+	question := admit.Question{
+		Order: s.policy.Order, Seat: admit.NoSeat, Held: s.held(), Eligible: s.eligible(),
+		Strict: s.policy.Strict(), Beyond: p.shared.Retries.Has(pod.UID),
+	}
 	if seat, fixed := workload.Ordinal(pod, w.FirstOrdinal); fixed {
-		s.decideFixed(seat)
-	} else if w.ReplicasKnown {
-		s.decideByShare(w.Replicas)
+		question.Seat = seat
+	}
+	if w.ReplicasKnown {
+		question.Plan = s.policy.Plan(w.Replicas)
+	}
+	s.plan = question.Plan
+	for s.Admission = admit.Answer(&question); s.Provisional(); {
+		s.Resolve(s.fitting(newGuest(pod, p.handle.SharedDRAManager()), nodes))
+	}
+}
+
+// held returns how many siblings of the pod each cluster of the policy holds.
+func (s *state) held() []int32 {
+	held := s.few[:]
+	if n := s.policy.Order.Len(); n <= fewClusters {
+		held = held[:n]
 	} else {
-		s.decideByTurn(newGuest(pod, p.handle.SharedDRAManager()), nodes, beyond)
-		return
+		held = make([]int32, n)
 	}
-	if s.policy.Strict() {
-		return
-	}
-	// The clusters of the policy come before all other nodes. A score alone does not see to that: of many nodes the scheduler
-	// looks only at some.
-	for _, wider := range []admission{ofPolicy, anywhere} {
-		if !beyond && s.anyAdmittedFits(newGuest(pod, p.handle.SharedDRAManager()), nodes) {
-			return
-		}
-		s.admission = wider
-	}
-}
-
-// decideFixed admits the cluster that owns the ordinal of the pod.
-func (s *state) decideFixed(seat int32) {
-	s.plan = s.planUpTo(seat)
-	s.seat = seat
-	s.admission = oneCluster
-	if owner, found := s.plan.Owner(int64(seat)); found {
-		s.only = int32(owner)
-	}
-}
-
-// planUpTo returns a plan that reaches as far as the seat. Its size is a power of two, so that pods share a few plans; the
-// owner of a seat is the same in all of them.
-func (s *state) planUpTo(seat int32) *apportion.Plan {
-	return s.policy.Plan(1 << min(bits.Len32(uint32(seat)), bits.Len32(apportion.MaxSeats-1)))
-}
-
-// decideByShare admits the clusters that hold fewer pods than their share of n replicas.
-func (s *state) decideByShare(n int32) {
-	s.plan = s.policy.Plan(n)
-	s.admission = belowShare
-	s.free = s.newFree()
 	for id, i := range s.clusters {
-		if i != none {
-			s.free[i] = int32(s.plan.Free(int(i), s.counts.Held(int32(id))))
+		if i != admit.None {
+			held[i] = int32(s.counts.Held(int32(id)).Len())
 		}
 	}
+	return held
 }
 
-// decideByTurn admits, for workloads of an unknown number of replicas, the cluster that comes next in the seat order and
-// has a node that can host the pod; all clusters of the policy if there is none, so that the other plugins tell why.
-func (s *state) decideByTurn(g *guest, nodes []fwk.NodeInfo, beyond bool) {
-	s.rankTurns()
-	if !beyond {
-		if s.only = s.nextTurn(g, nodes); s.only != none {
-			s.admission = oneCluster
-			return
+// eligible returns which clusters of the policy are this scheduler's, nil for all.
+func (s *state) eligible() []bool {
+	if !s.shared {
+		return nil
+	}
+	eligible := make([]bool, s.policy.Order.Len())
+	for _, i := range s.clusters {
+		if i != admit.None {
+			eligible[i] = true
 		}
 	}
-	s.admission = belowMax
-	if !s.policy.Strict() {
-		s.admission = anywhere
-	}
+	return eligible
 }
 
-// rankTurns fills in s.free: the more, the earlier it is a cluster's turn, and nothing for clusters at their max.
-func (s *state) rankTurns() {
-	held := make([]int64, s.policy.Order.Len())
-	for id, i := range s.clusters {
-		if i == none {
+// fitting returns the cluster that the admission prefers among those with a node that can host the pod, as far as that
+// is cheap to find out; admit.None if there is none.
+func (s *state) fitting(g *guest, nodes []fwk.NodeInfo) int32 {
+	best := admit.None
+	for n, info := range nodes {
+		cluster := s.clusterAt(n)
+		if !s.Prefers(cluster, best) || !g.fits(info) {
 			continue
 		}
-		if h := s.counts.Held(int32(id)); h != nil {
-			held[i] = int64(h.Len())
-		}
-	}
-	ranking := s.policy.Order.Ranking(held)
-	s.free = s.newFree()
-	for turn, i := range ranking {
-		s.free[i] = int32(len(ranking) - turn)
-	}
-}
-
-// nextTurn returns the first cluster in turn that has a node which can host the pod, none if there is none.
-func (s *state) nextTurn(g *guest, nodes []fwk.NodeInfo) int32 {
-	best, turn := none, int32(0)
-	for n, info := range nodes {
-		i := s.clusterAt(n)
-		if i != none && s.free[i] > turn && g.fits(info) {
-			best, turn = i, s.free[i]
+		if best = cluster; s.Rule != admit.ByTurn {
+			break
 		}
 	}
 	return best
-}
-
-// anyAdmittedFits reports whether some node of an admitted cluster can host the pod as far as that is cheap to tell.
-func (s *state) anyAdmittedFits(g *guest, nodes []fwk.NodeInfo) bool {
-	for n, info := range nodes {
-		if s.admits(s.clusterAt(n)) && g.fits(info) {
-			return true
-		}
-	}
-	return false
 }
 
 // clusterAt returns the cluster of the n-th node of the snapshot.
 func (s *state) clusterAt(n int) int32 {
 	id := s.view.ClusterAt(n)
 	if id < 0 || int(id) >= len(s.clusters) {
-		return none
+		return admit.None
 	}
 	return s.clusters[id]
 }

@@ -5,11 +5,13 @@ package nodegrouppolicy
 
 import (
 	"context"
+	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
@@ -24,10 +26,10 @@ func (p *NodeGroupPolicy) PreScore(
 	if s == nil {
 		return skip
 	}
-	lacks := func(cluster int32) int64 { return int64(s.free[cluster]) }
-	if s.free == nil {
+	lacks := func(cluster int32) int64 { return int64(s.Free[cluster]) }
+	if s.Free == nil {
 		lacks = func(cluster int32) int64 {
-			if cluster == s.only {
+			if cluster == s.Only {
 				return 1
 			}
 			return 0
@@ -46,7 +48,7 @@ func (s *state) rank(nodes []fwk.NodeInfo, lacks func(cluster int32) int64) bool
 	seen, stray := false, false
 	for _, info := range nodes {
 		cluster := s.cluster(info.Node().Name)
-		if cluster == none {
+		if cluster == admit.None {
 			stray = true
 			continue
 		}
@@ -80,7 +82,7 @@ func (p *NodeGroupPolicy) Score(
 		return 0, fwk.AsStatus(errNoState)
 	}
 	cluster := s.cluster(node.Node().Name)
-	if cluster == none {
+	if cluster == admit.None {
 		return 0, nil
 	}
 	return s.scores[cluster], nil
@@ -102,7 +104,7 @@ func (p *NodeGroupPolicy) Reserve(
 		return nil
 	}
 	given := stamp.Stamp{Policy: s.policy.Object.Name, Seat: stamp.NoSeat}
-	if cluster := s.cluster(node); cluster != none {
+	if cluster := s.cluster(node); cluster != admit.None {
 		given.Cluster = s.policy.Order.Name(int(cluster))
 		given.Seat = s.seatIn(cluster)
 	}
@@ -116,9 +118,9 @@ func (p *NodeGroupPolicy) Reserve(
 func (s *state) seatIn(cluster int32) int32 {
 	held := s.counts.Held(s.view.ClusterID(s.policy.Order.Name(int(cluster))))
 	switch {
-	case s.seat >= 0:
-		if cluster == s.only {
-			return s.seat
+	case s.Seat >= 0:
+		if cluster == s.Only {
+			return s.Seat
 		}
 	case s.plan != nil:
 		if seat, free := s.plan.FirstFreeOf(int(cluster), held); free {
@@ -130,7 +132,8 @@ func (s *state) seatIn(cluster int32) int32 {
 		if !found || last >= apportion.MaxSeats {
 			return stamp.NoSeat
 		}
-		if seat, free := s.planUpTo(int32(last)).FirstFreeOf(int(cluster), held); free {
+		// Plans whose sizes are powers of two serve many pods; the owner of a seat is the same in all of them.
+		if seat, free := s.policy.Plan(1<<bits.Len64(uint64(last))).FirstFreeOf(int(cluster), held); free {
 			return int32(seat)
 		}
 	}

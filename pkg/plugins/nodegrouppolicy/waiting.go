@@ -10,6 +10,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
@@ -20,13 +21,13 @@ func (s *state) rejectedPod(statuses fwk.NodeToStatusReader) bool {
 	if by := statuses.Get("").Plugin(); by != "" && by != Name {
 		return false // in PreFilter
 	}
-	return s.narrowed || *s.rejected != 0
+	return s.narrowed() || *s.rejected != 0
 }
 
 // wait notes that a pod found no place in the shares of its policy, if that is what it waits for. Ours says whether the plugin had a
 // part in it.
 func (p *NodeGroupPolicy) wait(s *state, pod *corev1.Pod, ours bool) {
-	if !ours || s.admission != belowShare || !s.owned {
+	if !ours || s.Rule != admit.BelowShare || !s.owned {
 		p.shared.Waiting.Drop(pod.UID)
 		return
 	}
@@ -41,7 +42,7 @@ func (p *NodeGroupPolicy) wait(s *state, pod *corev1.Pod, ours bool) {
 func (p *NodeGroupPolicy) placed(s *state, pod *corev1.Pod, cluster int32) {
 	p.shared.Waiting.Placed(pod.UID, func(freed *corev1.Pod) waitlist.Sight {
 		sight := p.see(s, freed)
-		if cluster != none && cluster == sight.Cluster {
+		if cluster != admit.None && cluster == sight.Cluster {
 			sight.Free--
 		}
 		return sight
@@ -51,18 +52,18 @@ func (p *NodeGroupPolicy) placed(s *state, pod *corev1.Pod, cluster int32) {
 // see tells what a cycle saw of the place of a sibling that gave it up, before the pod itself took one.
 func (p *NodeGroupPolicy) see(s *state, freed *corev1.Pod) waitlist.Sight {
 	sight := waitlist.Sight{Seen: true, Cluster: s.clusterOf(freed)}
-	if sight.Cluster != none && s.view.Counted(freed, s.revision) {
+	if sight.Cluster != admit.None && s.view.Counted(freed, s.revision) {
 		return waitlist.Sight{}
 	}
-	if sight.Cluster != none && s.free != nil {
-		sight.Free = int(s.free[sight.Cluster])
+	if sight.Cluster != admit.None && s.Free != nil {
+		sight.Free = int(s.Free[sight.Cluster])
 	}
 	return sight
 }
 
-// clusterOf returns the cluster of the policy in which a pod has, or had, its place; none if in no cluster of it.
+// clusterOf returns the cluster of the policy in which a pod has, or had, its place; admit.None if in no cluster of it.
 func (s *state) clusterOf(pod *corev1.Pod) int32 {
-	if cluster := s.cluster(cmp.Or(pod.Spec.NodeName, pod.Status.NominatedNodeName)); cluster != none {
+	if cluster := s.cluster(cmp.Or(pod.Spec.NodeName, pod.Status.NominatedNodeName)); cluster != admit.None {
 		return cluster
 	}
 	// The node may have gone.
@@ -70,5 +71,5 @@ func (s *state) clusterOf(pod *corev1.Pod) int32 {
 	if i, found := s.policy.Order.Index(given.Cluster); found {
 		return int32(i)
 	}
-	return none
+	return admit.None
 }
