@@ -7,15 +7,28 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Account sums up what pods hold of each pool. Its sums are exact, so what is taken away after it was added leaves nothing
-// behind. It is not safe for concurrent use.
+// Account sums up what pods hold of each pool. Its sums are exact, so what is taken away after it was
+// added leaves nothing behind. It is not safe for concurrent use.
 type Account struct {
 	sums map[Key]*sum
 }
 
+// sum is what some pods hold of a pool.
 type sum struct {
 	quantity resource.Quantity
 	holders  int
+	// byGrantee has the part of each grantee that has a name.
+	byGrantee map[string]*sum
+}
+
+func (s *sum) add(quantity resource.Quantity) {
+	s.quantity.Add(quantity)
+	s.holders++
+}
+
+func (s *sum) remove(quantity resource.Quantity) {
+	s.quantity.Sub(quantity)
+	s.holders--
 }
 
 // NewAccount returns an account on which nothing is charged.
@@ -25,29 +38,47 @@ func NewAccount() *Account {
 
 // Add books the charges of a pod.
 func (a *Account) Add(charges []Charge) {
-	for _, c := range charges {
-		key := Key{c.Resource, c.Pool}
-		s := a.sums[key]
-		if s == nil {
-			s = &sum{}
-			a.sums[key] = s
+	for i := range charges {
+		c := &charges[i]
+		s := part(a.sums, Key{c.Resource, c.Pool})
+		s.add(c.Quantity)
+		if c.Grantee == "" {
+			continue
 		}
-		s.quantity.Add(c.Quantity)
-		s.holders++
+		if s.byGrantee == nil {
+			s.byGrantee = map[string]*sum{}
+		}
+		part(s.byGrantee, c.Grantee).add(c.Quantity)
 	}
+}
+
+// part returns the sum of a key, a new one if there is none.
+func part[K comparable](sums map[K]*sum, key K) *sum {
+	s := sums[key]
+	if s == nil {
+		s = &sum{}
+		sums[key] = s
+	}
+	return s
 }
 
 // Remove takes back what Add has booked.
 func (a *Account) Remove(charges []Charge) {
-	for _, c := range charges {
+	for i := range charges {
+		c := &charges[i]
 		key := Key{c.Resource, c.Pool}
 		s := a.sums[key]
 		if s == nil {
 			continue
 		}
-		s.quantity.Sub(c.Quantity)
-		if s.holders--; s.holders == 0 {
+		if s.remove(c.Quantity); s.holders == 0 {
 			delete(a.sums, key)
+			continue
+		}
+		if of := s.byGrantee[c.Grantee]; of != nil {
+			if of.remove(c.Quantity); of.holders == 0 {
+				delete(s.byGrantee, c.Grantee)
+			}
 		}
 	}
 }
@@ -58,6 +89,34 @@ func (a *Account) Held(resourceName, pool string) (quantity resource.Quantity, h
 		return s.quantity, s.holders
 	}
 	return resource.Quantity{}, 0
+}
+
+// HeldOf returns what pods hold of a pool out of the grant of a Scheduler, which must have a name.
+func (a *Account) HeldOf(grantee, resourceName, pool string) resource.Quantity {
+	if s := a.sums[Key{resourceName, pool}]; s != nil && s.byGrantee[grantee] != nil {
+		return s.byGrantee[grantee].quantity
+	}
+	return resource.Quantity{}
+}
+
+// ByGrantee returns what pods hold of a pool, by the Scheduler out of whose grant that is; by the empty
+// name what is of nobody's grant.
+func (a *Account) ByGrantee(resourceName, pool string) map[string]resource.Quantity {
+	s := a.sums[Key{resourceName, pool}]
+	if s == nil {
+		return nil
+	}
+	held := make(map[string]resource.Quantity, len(s.byGrantee)+1)
+	rest := sum{quantity: s.quantity.DeepCopy(), holders: s.holders}
+	for grantee, of := range s.byGrantee {
+		held[grantee] = of.quantity
+		rest.quantity.Sub(of.quantity)
+		rest.holders -= of.holders
+	}
+	if rest.holders > 0 {
+		held[""] = rest.quantity
+	}
+	return held
 }
 
 // Pools returns the names of the pools of a resource of which pods hold something, in no order.

@@ -46,14 +46,14 @@ func (r *Resources) Get(name string) *Resource {
 	return r.byName[name]
 }
 
-// All calls visit for each ClusterResource whose pools can be used.
-func (r *Resources) All(visit func(*pool.Resource)) {
+// Usable yields each ClusterResource whose pools can be used.
+func (r *Resources) Usable(yield func(*pool.Resource) bool) {
 	if r == nil {
 		return
 	}
 	for _, known := range r.byName {
-		if known.Err == nil {
-			visit(known.Pools)
+		if known.Err == nil && !yield(known.Pools) {
+			return
 		}
 	}
 }

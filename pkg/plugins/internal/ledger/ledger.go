@@ -17,7 +17,6 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
 
 // Holder is a pod on a node that holds something of ClusterResources.
@@ -41,7 +40,7 @@ type Ledger struct {
 
 	pending   *Pending
 	pods      PodLister
-	resources *catalog.Resources
+	resources Resources
 	places    map[string]*pool.Places
 	nodes     map[string]*corev1.Node
 	account   *pool.Account
@@ -53,6 +52,12 @@ type Ledger struct {
 	overlay []pool.Charge
 	// foreign are the charges of pods that somebody else placed.
 	foreign map[types.UID][]pool.Charge
+}
+
+// Resources are the ClusterResources that there are. Two of them are the same if they are equal.
+type Resources interface {
+	// Usable yields each ClusterResource whose pools can be used.
+	Usable(yield func(*pool.Resource) bool)
 }
 
 // PodLister finds pods as the informer knows them.
@@ -167,7 +172,7 @@ func (l *Ledger) mine(charges []pool.Charge) []pool.Charge {
 
 // Refresh takes over another picture of the ClusterResources, and what has been charged since the last one. It must be called
 // after the view has been refreshed.
-func (l *Ledger) Refresh(resources *catalog.Resources) {
+func (l *Ledger) Refresh(resources Resources) {
 	if resources != l.resources {
 		l.resources = resources
 		l.replace()
@@ -203,16 +208,17 @@ func (l *Ledger) gone(entry pending) bool {
 func (l *Ledger) replace() {
 	old := l.places
 	l.places = map[string]*pool.Places{}
-	l.resources.All(func(r *pool.Resource) {
+	l.resources.Usable(func(r *pool.Resource) bool {
 		if known := old[r.Name()]; known != nil && known.Resource() == r {
 			l.places[r.Name()] = known
-			return
+			return true
 		}
 		p := pool.NewPlaces(r)
 		for name, node := range l.nodes {
 			p.Set(name, node.Labels)
 		}
 		l.places[r.Name()] = p
+		return true
 	})
 }
 
