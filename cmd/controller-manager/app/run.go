@@ -22,8 +22,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // syncPatience is how long a controller waits for its first lists. A list that keeps failing, because a CRD was deleted in
@@ -51,7 +51,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	if err := clusterresource.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := state.IndexConcerned(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {

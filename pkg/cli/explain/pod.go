@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/model/charges"
 )
 
 const podLong = `Tell why a pod runs where it does, or why it waits: which policy is in force and how it came to be, which seat and
@@ -97,7 +98,7 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	}
 	state := placement.NewState(objects, o.schedulers.Values())
 	answer := explain(state, pod)
-	if concerned(pod) {
+	if charges.Concerns(pod) {
 		resources, err := o.readResources(ctx)
 		if err != nil {
 			return err

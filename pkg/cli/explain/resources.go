@@ -40,12 +40,6 @@ type poolInfo struct {
 	Says string `json:"says"`
 }
 
-// concerned says whether a pod asks for ClusterResources or was charged for one.
-func concerned(pod *corev1.Pod) bool {
-	_, charged := pod.Annotations[berthv1alpha1.ChargedAnnotation]
-	return charged || demand.Asks(pod)
-}
-
 // explainResources tells what the pod asks for or holds of ClusterResources, and why it waits for them.
 func (e *explanation) explainResources(s *placement.State, pod *corev1.Pod, objects []berthv1alpha1.ClusterResource) {
 	requests, err := demand.Of(pod)

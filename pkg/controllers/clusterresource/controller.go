@@ -47,7 +47,7 @@ type All struct{}
 
 // Reconciler writes the status of ClusterResources.
 type Reconciler struct {
-	// Client reads from the cache, which must have the index of IndexPods, and writes the status and the finalizer.
+	// Client reads from the cache, which must have state.ConcernedIndex, and writes the status and the finalizer.
 	Client client.Client
 	// Live reads from the API server. It is asked before a ClusterResource is let go.
 	Live client.Reader

@@ -6,14 +6,15 @@ package clusterresource
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/model/charges"
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // livePage is how many pods are read at a time from the API server.
@@ -69,11 +70,6 @@ func (r *Reconciler) heldLive(ctx context.Context, name string) (bool, error) {
 }
 
 func holds(pod *corev1.Pod, name string) bool {
-	charges, _ := stamp.ChargesOf(pod)
-	for _, c := range charges {
-		if c.Resource == name && !workload.Finished(pod) {
-			return true
-		}
-	}
-	return false
+	held, _ := charges.Stamped(pod)
+	return slices.ContainsFunc(held, func(c pool.Charge) bool { return c.Resource == name })
 }

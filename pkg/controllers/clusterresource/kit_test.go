@@ -23,6 +23,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -56,7 +57,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 		return nil
 	}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.ClusterResource{}).
-		WithIndex(&corev1.Pod{}, "berth.dev/cluster-resources", clusterresource.IndexOf).
+		WithIndex(&corev1.Pod{}, state.ConcernedIndex, state.ConcernedValues).
 		WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {

@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/grants"
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -45,7 +46,7 @@ const (
 
 // Reconciler keeps the grants.
 type Reconciler struct {
-	// Client reads from the cache, which must have the index of clusterresource.IndexPods, and writes.
+	// Client reads from the cache, which must have state.ConcernedIndex, and writes.
 	Client client.Client
 	// Live reads from the API server, for what must not be decided by an old state.
 	Live client.Reader
@@ -147,7 +148,7 @@ type pass struct {
 	// objects are the Schedulers as the API server has them, schedulers what that means for grants.
 	objects    map[string]*berthv1alpha1.Scheduler
 	schedulers map[string]grants.Scheduler
-	held       *holdings
+	held       *pool.Account
 	// fencedUntil is until when the schedulers whose Leases were taken charge nothing for certain; zero if none was.
 	fencedUntil time.Time
 	// unsettled is true if more is to come.

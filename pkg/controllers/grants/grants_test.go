@@ -23,10 +23,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // harness runs the reconciler on a fake API server with a ClusterResource of ten units.
@@ -53,7 +53,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.ClusterResource{}, &berthv1alpha1.Scheduler{}).
-		WithIndex(&corev1.Pod{}, "berth.dev/cluster-resources", clusterresource.IndexOf).
+		WithIndex(&corev1.Pod{}, state.ConcernedIndex, state.ConcernedValues).
 		WithObjects(append(objects, licence)...).Build()
 	h.Reconciler = grants.Reconciler{
 		Client: h.api, Live: h.api, Leases: scheduler.NewLeases(h.api, h.api, h.clock), Clock: h.clock,

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/grants"
 )
@@ -143,14 +143,14 @@ const livePage = 500
 
 // seen says whether the cache has every pod that the schedulers have bound out of their grants.
 func (p *pass) seen(ctx context.Context, grantees map[string]bool) (bool, error) {
-	var known corev1.PodList
-	if err := p.Client.List(ctx, &known, client.UnsafeDisableDeepCopy, clusterresource.Concerned()); err != nil {
-		return false, fmt.Errorf("listing pods: %w", err)
+	known, err := state.ListConcerned(ctx, p.Client)
+	if err != nil {
+		return false, err
 	}
-	bound := make(map[types.UID]bool, len(known.Items))
-	for i := range known.Items {
-		if _, charged := stamp.ChargesOf(&known.Items[i]); charged {
-			bound[known.Items[i].UID] = true
+	bound := make(map[types.UID]bool, len(known))
+	for i := range known {
+		if _, charged := stamp.ChargesOf(&known[i]); charged {
+			bound[known[i].UID] = true
 		}
 	}
 	// What is read now, and was not seen before, has to wait for the next pass.

@@ -29,7 +29,7 @@ func (p *pass) step(object *berthv1alpha1.ClusterResource) bool {
 	var next []berthv1alpha1.PoolGrant
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
 		current := pools[name]
-		current.Held = p.held.of(usable, name)
+		current.Held = heldOf(p.held, usable, name)
 		for scheduler, g := range grants.Next(*current, p.schedulers, revision) {
 			p.unsettled = p.unsettled || g.Shrinking
 			granted, fits := grantOf(scheduler, name, g, usable.Unit())

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
@@ -105,17 +105,12 @@ func (s *state) credit(pod *corev1.Pod, charges []pool.Charge) {
 
 // owed returns what another pod would be charged on a node, of the resources that this pod asks for.
 func (s *state) owed(other *corev1.Pod, node string) []pool.Charge {
-	requests, err := demand.Of(other)
-	if err != nil {
-		return nil
-	}
-	var charges []pool.Charge
-	for _, request := range requests {
+	return charges.Owed(other, node, func(resource string) (*pool.Places, pool.Free) {
 		for i := range s.claims {
-			if c := &s.claims[i]; c.request.Resource == request.Resource {
-				charges = append(charges, c.places.Owed(node, request, c.left)...)
+			if c := &s.claims[i]; c.request.Resource == resource {
+				return c.places, c.left
 			}
 		}
-	}
-	return charges
+		return nil, nil
+	})
 }

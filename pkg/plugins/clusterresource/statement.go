@@ -13,8 +13,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
@@ -96,12 +95,12 @@ func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
 	pending := p.Pending.Of(p.Grants.self)
 	seen := map[types.UID]bool{}
 	for _, pod := range p.Charged(p.Grants.self) {
-		charges, pinned := stamp.ChargesOf(pod)
-		if !pinned || workload.Finished(pod) {
+		held, stamped := charges.Stamped(pod)
+		if !stamped {
 			continue
 		}
 		seen[pod.UID] = true
-		account.Add(charges)
+		account.Add(held)
 	}
 	for uid, charges := range pending {
 		if !seen[uid] {

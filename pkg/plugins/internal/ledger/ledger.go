@@ -6,14 +6,10 @@
 package ledger
 
 import (
-	"cmp"
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
@@ -41,17 +37,14 @@ type Ledger struct {
 	pending   *Pending
 	pods      PodLister
 	resources Resources
-	places    map[string]*pool.Places
-	nodes     map[string]*corev1.Node
+	pools     *charges.Pools
 	account   *pool.Account
-	// own is what of the account was charged out of the grant of Self.
-	own     *pool.Account
-	holders map[types.UID]*Holder
-	strays  int
+	holders   map[types.UID]*Holder
+	strays    int
 	// overlay is what the account holds beside what the holders with a stamp do.
 	overlay []pool.Charge
-	// foreign are the charges of pods that somebody else placed.
-	foreign map[types.UID][]pool.Charge
+	// charged are the charges of strays.
+	charged map[types.UID][]pool.Charge
 }
 
 // Resources are the ClusterResources that there are. Two of them are the same if they are equal.
@@ -75,55 +68,44 @@ func New(pending *Pending, pods PodLister) *Ledger {
 
 // Reset forgets everything that was seen in the snapshot.
 func (l *Ledger) Reset() {
-	l.resources, l.places, l.nodes = nil, map[string]*pool.Places{}, map[string]*corev1.Node{}
-	l.account, l.own = pool.NewAccount(), pool.NewAccount()
+	l.resources, l.pools, l.account = nil, charges.NewPools(), pool.NewAccount()
 	l.holders, l.strays, l.overlay = map[types.UID]*Holder{}, 0, nil
 }
 
-// Concerns says whether a pod that runs holds something.
+// Concerns reports whether a pod that runs holds something.
 func (l *Ledger) Concerns(pod *corev1.Pod) bool {
-	if workload.Finished(pod) {
-		return false
-	}
-	_, charged := pod.Annotations[berthv1alpha1.ChargedAnnotation]
-	return charged || demand.Asks(pod)
+	return !workload.Finished(pod) && charges.Concerns(pod)
 }
 
-// SetNode says that there is a node, or that it has changed.
+// SetNode adds a node, or its new state.
 func (l *Ledger) SetNode(node *corev1.Node) {
-	l.nodes[node.Name] = node
-	for _, p := range l.places {
-		p.Set(node.Name, node.Labels)
-	}
+	l.pools.SetNode(node)
 }
 
-// DropNode says that a node is gone.
+// DropNode removes a node.
 func (l *Ledger) DropNode(name string) {
-	delete(l.nodes, name)
-	for _, p := range l.places {
-		p.Drop(name)
-	}
+	l.pools.DropNode(name)
 }
 
 // Hold books a pod on a node. Of several states of a pod the last one counts. Terminating pods hold what they have until they are gone.
 func (l *Ledger) Hold(pod *corev1.Pod) {
 	h := &Holder{Pod: pod, times: 1}
-	if known := l.holders[pod.UID]; known != nil {
-		h.times += known.times
-		l.drop(known)
+	if before := l.holders[pod.UID]; before != nil {
+		h.times += before.times
+		l.drop(before)
 	}
-	charges, pinned := stamp.ChargesOf(pod)
+	known, pinned := stamp.ChargesOf(pod)
 	if pinned {
 		// The truth has arrived where it counts.
 		l.pending.Drop(pod.UID)
 	} else {
-		charges, pinned = l.pending.Get(pod.UID)
+		known, pinned = l.pending.Get(pod.UID)
 	}
-	h.Charges, h.stray = charges, !pinned
+	h.Charges, h.stray = known, !pinned
 	if h.stray {
 		l.strays++
 	}
-	l.add(h.Charges)
+	l.account.Add(h.Charges)
 	l.holders[pod.UID] = h
 }
 
@@ -144,30 +126,7 @@ func (l *Ledger) drop(h *Holder) {
 		l.strays--
 		return
 	}
-	l.remove(h.Charges)
-}
-
-func (l *Ledger) add(charges []pool.Charge) {
-	l.account.Add(charges)
-	l.own.Add(l.mine(charges))
-}
-
-func (l *Ledger) remove(charges []pool.Charge) {
-	l.account.Remove(charges)
-	l.own.Remove(l.mine(charges))
-}
-
-// mine returns the charges out of the grant of this process. Those of a pod are all of one grant, so mostly all or none are.
-func (l *Ledger) mine(charges []pool.Charge) []pool.Charge {
-	foreign := func(c pool.Charge) bool { return c.Grantee != l.Self }
-	switch {
-	case l.Self == "" || len(charges) == 0:
-		return nil
-	case !slices.ContainsFunc(charges, foreign):
-		return charges
-	default:
-		return slices.DeleteFunc(slices.Clone(charges), foreign)
-	}
+	l.account.Remove(h.Charges)
 }
 
 // Refresh takes over another picture of the ClusterResources, and what has been charged since the last one. It must be called
@@ -175,20 +134,18 @@ func (l *Ledger) mine(charges []pool.Charge) []pool.Charge {
 func (l *Ledger) Refresh(resources Resources) {
 	if resources != l.resources {
 		l.resources = resources
-		l.replace()
+		l.pools.Use(resources.Usable)
 	}
-	for _, p := range l.places {
-		p.Rank()
-	}
-	l.remove(l.overlay)
+	l.pools.Rank()
+	l.account.Remove(l.overlay)
 	l.overlay = l.overlay[:0]
 	for uid, entry := range l.pending.all() {
 		if h := l.holders[uid]; (h == nil || h.stray) && !l.gone(entry) {
 			l.overlay = append(l.overlay, entry.charges...)
 		}
 	}
-	l.add(l.overlay)
-	l.foreign = nil
+	l.account.Add(l.overlay)
+	l.charged = nil
 	if l.strays > 0 {
 		l.chargeStrays()
 	}
@@ -204,27 +161,9 @@ func (l *Ledger) gone(entry pending) bool {
 	return pod == nil || pod.UID != entry.pod.UID
 }
 
-// replace makes the places of resources that are new or have changed.
-func (l *Ledger) replace() {
-	old := l.places
-	l.places = map[string]*pool.Places{}
-	l.resources.Usable(func(r *pool.Resource) bool {
-		if known := old[r.Name()]; known != nil && known.Resource() == r {
-			l.places[r.Name()] = known
-			return true
-		}
-		p := pool.NewPlaces(r)
-		for name, node := range l.nodes {
-			p.Set(name, node.Labels)
-		}
-		l.places[r.Name()] = p
-		return true
-	})
-}
-
-// chargeStrays books the pods that somebody else placed, in the order of their creation.
+// chargeStrays books the pods that somebody else placed.
 func (l *Ledger) chargeStrays() {
-	holders := make([]*Holder, 0, l.strays)
+	strays := make([]*corev1.Pod, 0, l.strays)
 	for uid, h := range l.holders {
 		if !h.stray {
 			continue
@@ -233,29 +172,19 @@ func (l *Ledger) chargeStrays() {
 			h.Charges = nil // booked with what is pending
 			continue
 		}
-		holders = append(holders, h)
+		strays = append(strays, h.Pod)
 	}
-	slices.SortFunc(holders, func(a, b *Holder) int {
-		return cmp.Or(a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time), cmp.Compare(a.Pod.UID, b.Pod.UID))
-	})
-	strays := make([]pool.Stray, len(holders))
-	l.foreign = make(map[types.UID][]pool.Charge, len(holders))
-	for i, h := range holders {
-		strays[i].Requests, _ = demand.Of(h.Pod)
-		if node := l.nodes[h.Pod.Spec.NodeName]; node != nil {
-			strays[i].Labels = node.Labels
-		}
-	}
-	for i, charges := range l.account.ChargeStrays(strays, l.Places) {
-		holders[i].Charges = charges
-		l.foreign[holders[i].Pod.UID] = charges
-		l.overlay = append(l.overlay, charges...)
+	l.charged = make(map[types.UID][]pool.Charge, len(strays))
+	for _, held := range l.pools.ChargeStrays(l.account, strays) {
+		l.holders[held.Pod.UID].Charges = held.Charges
+		l.charged[held.Pod.UID] = held.Charges
+		l.overlay = append(l.overlay, held.Charges...)
 	}
 }
 
 // Places returns which pools of a resource select which node, nil if there is no such resource or its pools cannot be used.
 func (l *Ledger) Places(resource string) *pool.Places {
-	return l.places[resource]
+	return l.pools.Places(resource)
 }
 
 // Free returns how many units are left in each pool of a resource that Places knows. The caller may change the result.
@@ -268,15 +197,14 @@ func (l *Ledger) Own(resource *pool.Resource) []int64 {
 	pools := resource.Pools()
 	own := make([]int64, len(pools))
 	for i := range pools {
-		held, _ := l.own.Held(resource.Name(), pools[i].Name)
-		own[i] = pool.UnitsUp(held, resource.Unit())
+		own[i] = pool.UnitsUp(l.account.HeldOf(l.Self, resource.Name(), pools[i].Name), resource.Unit())
 	}
 	return own
 }
 
 // Strays returns what pods hold that somebody else placed. It must not be changed.
 func (l *Ledger) Strays() map[types.UID][]pool.Charge {
-	return l.foreign
+	return l.charged
 }
 
 // Holder returns what a pod on a node holds, nil if nothing. It must not be changed.
@@ -293,16 +221,12 @@ func (l *Ledger) Holders(visit func(*Holder)) {
 
 // Owed returns what a pod would be charged on a node.
 func (l *Ledger) Owed(pod *corev1.Pod, node string) []pool.Charge {
-	requests, err := demand.Of(pod)
-	if err != nil {
-		return nil
-	}
-	var charges []pool.Charge
-	for _, request := range requests {
-		if p := l.places[request.Resource]; p != nil {
-			free := l.Free(p.Resource())
-			charges = append(charges, p.Owed(node, request, func(i int32) int64 { return free[i] })...)
+	return charges.Owed(pod, node, func(resource string) (*pool.Places, pool.Free) {
+		places := l.Places(resource)
+		if places == nil {
+			return nil, nil
 		}
-	}
-	return charges
+		free := l.Free(places.Resource())
+		return places, func(i int32) int64 { return free[i] }
+	})
 }
