@@ -29,6 +29,9 @@ const (
 	Binpack Strategy = "Binpack"
 )
 
+// ByRoom reports whether free capacity decides.
+func (s Strategy) ByRoom() bool { return s == Spread || s == Binpack }
+
 // MaxReplicas is the largest number of replicas, capacity included, that can be told of one cluster.
 const MaxReplicas = math.MaxInt32
 

@@ -37,8 +37,7 @@ func StrategyOf(spec *berthv1alpha1.SubscriptionSpec) divide.Strategy {
 
 // ByRoom says whether a Subscription divides by free capacity.
 func ByRoom(spec *berthv1alpha1.SubscriptionSpec) bool {
-	strategy := StrategyOf(spec)
-	return strategy == divide.Spread || strategy == divide.Binpack
+	return StrategyOf(spec).ByRoom()
 }
 
 // Bundled says whether the feeds of a Subscription are admitted all at once.

@@ -1,0 +1,89 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// grow divides what a Subscription wants beyond what it keeps.
+func (p *planner) grow() error {
+	if !p.result.Admitted() {
+		return p.admit()
+	}
+	if !p.Strategy.ByRoom() {
+		return nil
+	}
+	for i := range p.Feeds {
+		if p.Feeds[i].Wanted == nil {
+			continue
+		}
+		if err := p.place(i); err != nil {
+			return p.failed(i, err)
+		}
+	}
+	return nil
+}
+
+// place places the difference between what a feed wants and what it keeps, and reserves room for it.
+func (p *planner) place(i int) error {
+	feed, division := &p.Feeds[i], &p.result.Feeds[i]
+	if Sum(division.Held) == *feed.Wanted && !p.rebalances() || p.result.Problem != nil {
+		division.stay(feed)
+		return nil
+	}
+	err := division.divide(divide.Demand{
+		Strategy: p.Strategy, Replicas: *feed.Wanted, Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
+	}, p.clustersFor(i))
+	if err != nil {
+		return err
+	}
+	for _, c := range p.result.Clusters {
+		p.room.Reserve(Ref{p.index, i}, c.Name, division.Shares[c.Name]-division.Held[c.Name])
+	}
+	return nil
+}
+
+// clustersFor returns the clusters that can be used for a feed, and those that hold replicas of it.
+func (p *planner) clustersFor(i int) []divide.Cluster {
+	held := p.result.Feeds[i].Held
+	clusters := make([]divide.Cluster, 0, len(p.result.Clusters)+len(held))
+	for _, c := range p.result.Clusters {
+		into := divide.Cluster{Name: c.Name, Preference: c.Preference, Held: held[c.Name], Closed: !c.Open}
+		if c.Open {
+			into.Free = p.count(i, c.Name, math.MaxInt32-into.Held)
+		}
+		clusters = append(clusters, into)
+	}
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		if p.result.cluster(name) == nil {
+			clusters = append(clusters, divide.Cluster{Name: name, Held: held[name], Closed: true})
+		}
+	}
+	return clusters
+}
+
+// divide makes the shares those of a division over the clusters.
+func (d *Division) divide(demand divide.Demand, clusters []divide.Cluster) error {
+	division, err := divide.Divide(demand, clusters)
+	if err != nil {
+		return err
+	}
+	d.Shares, d.Unplaced = map[string]int64{}, division.Unplaced
+	for i, n := range division.Shares {
+		if n > 0 {
+			d.Shares[clusters[i].Name] = n
+		}
+	}
+	return nil
+}
+
+// stay makes the shares what is held.
+func (d *Division) stay(feed *Feed) {
+	d.Shares, d.Unplaced = d.Held, *feed.Wanted-Sum(d.Held)
+}

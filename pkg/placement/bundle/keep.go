@@ -1,0 +1,106 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle
+
+import (
+	"maps"
+	"slices"
+
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// keep finds out what of the division of a feed still holds, and reserves room for what of that has no node yet.
+func (p *planner) keep(i int) (err error) {
+	feed, division := &p.Feeds[i], &p.result.Feeds[i]
+	switch {
+	case feed.Obstacle != "":
+		if feed.KeepsRecord {
+			division.Shares = feed.Recorded
+		}
+	case p.Strategy == divide.Replication:
+		*division = p.replicate(feed)
+	case feed.Wanted == nil:
+	case p.Strategy == divide.Static:
+		err = p.keepStatic(i)
+	default:
+		var before map[string]int64
+		before, err = p.inForce(feed)
+		division.Held = p.retain(i, before)
+	}
+	return err
+}
+
+// keepStatic divides a feed by weight: that depends on nothing that was before.
+func (p *planner) keepStatic(i int) error {
+	feed, division := &p.Feeds[i], &p.result.Feeds[i]
+	if p.result.Problem != nil {
+		division.Shares = feed.Recorded
+		return nil
+	}
+	clusters := make([]divide.Cluster, len(p.result.Clusters))
+	for i, c := range p.result.Clusters {
+		clusters[i] = divide.Cluster{Name: c.Name, Weight: c.Weight}
+	}
+	if err := division.divide(divide.Demand{Strategy: divide.Static, Replicas: *feed.Wanted}, clusters); err != nil {
+		return err
+	}
+	if p.result.Admission == Kept {
+		division.Lacking = p.fill(i)
+	}
+	return nil
+}
+
+// fill reserves room for all that has a share and no node, and returns how many replicas find none.
+func (p *planner) fill(i int) (missing int64) {
+	for _, c := range p.result.Clusters {
+		if pending := p.result.Feeds[i].Shares[c.Name] - p.Feeds[i].Bound[c.Name]; pending > 0 {
+			missing += pending - p.reserve(i, c.Name, pending)
+		}
+	}
+	return missing
+}
+
+// retain returns what of a division has a node, and if pods may start what has room, which it reserves.
+func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
+	held := map[string]int64{}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		kept := min(before[name], p.Feeds[i].Bound[name])
+		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() {
+			kept += p.reserve(i, name, before[name]-kept)
+		}
+		if kept > 0 {
+			held[name] = kept
+		}
+	}
+	return held
+}
+
+// inForce returns how a feed is divided now: as recorded, else as published, else as its pods run in clusters that can be
+// used. Of more replicas than wanted the last seats are left out, as the controllers of workloads delete pods.
+func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
+	before := feed.Recorded
+	if len(before) == 0 {
+		before = feed.Published
+	}
+	if len(before) == 0 {
+		before = maps.Clone(feed.Bound)
+		maps.DeleteFunc(before, func(name string, _ int64) bool { return p.result.cluster(name) == nil })
+	}
+	if Sum(before) <= *feed.Wanted {
+		return before, nil
+	}
+	order, err := apportion.NewOrder(p.result.Seats(before))
+	if err != nil {
+		return nil, err
+	}
+	after := map[string]int64{}
+	shares, _ := order.Shares(*feed.Wanted)
+	for i, n := range shares {
+		if n > 0 {
+			after[order.Name(i)] = n
+		}
+	}
+	return after, nil
+}

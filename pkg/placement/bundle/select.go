@@ -1,0 +1,88 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/policymatch"
+)
+
+// usable returns the clusters that can be used, by name, and what is wrong with them, nil if nothing is.
+func (p *planner) usable() ([]Cluster, *Problem) {
+	if p.Problem != nil {
+		return nil, p.Problem
+	}
+	clusters := slices.Clone(p.Clusters)
+	if p.Subgroups != nil {
+		clusters = p.best(clusters)
+	}
+	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
+	weighted := slices.ContainsFunc(clusters, func(c Cluster) bool { return c.Weight > 0 })
+	switch {
+	case len(clusters) == 0:
+		return nil, &Problem{berthv1alpha1.ReasonNoClusters, "the subscribers select no Cluster"}
+	case len(clusters) > policymatch.MaxClusters:
+		return clusters, &Problem{berthv1alpha1.ReasonInvalidSubscriber,
+			fmt.Sprintf("the subscribers select %d Clusters; at most %d can be served", len(clusters), policymatch.MaxClusters)}
+	case p.Strategy == divide.Static && !weighted:
+		return clusters, &Problem{berthv1alpha1.ReasonNoWeight, "all selected Clusters have weight 0: give at least one a weight"}
+	}
+	return clusters, nil
+}
+
+// best returns the best clusters of each subgroup, in any order.
+func (p *planner) best(clusters []Cluster) []Cluster {
+	ranks := make(map[string][]int64, len(clusters))
+	for i := range clusters {
+		ranks[clusters[i].Name] = p.rank(&clusters[i])
+	}
+	slices.SortFunc(clusters, func(a, b Cluster) int {
+		return cmp.Or(-slices.Compare(ranks[a.Name], ranks[b.Name]), strings.Compare(a.Name, b.Name))
+	})
+	sets := make([]labels.Set, len(clusters))
+	for i := range clusters {
+		sets[i] = clusters[i].Labels
+	}
+	kept := clusters[:0]
+	for i, chosen := range divide.Subgroups(sets, p.Subgroups) {
+		if chosen {
+			kept = append(kept, clusters[i])
+		}
+	}
+	return kept
+}
+
+// rank returns what makes a cluster a good one, the most important first; more is better. It is best that a cluster takes
+// pods, then that it has a weight, then that it holds replicas, so that nothing moves, then that it is preferred; last count
+// the number of replicas that it holds, and its room.
+func (p *planner) rank(c *Cluster) []int64 {
+	var used, room int64
+	for i := range p.Feeds {
+		feed := &p.Feeds[i]
+		if !p.rebalances() {
+			used += max(feed.Recorded[c.Name], feed.Bound[c.Name])
+		}
+		if p.Strategy.ByRoom() && c.Open && feed.Wanted != nil {
+			room += p.count(i, c.Name, math.MaxInt32)
+		}
+	}
+	weighted := p.Strategy != divide.Static || c.Weight > 0
+	return []int64{flag(c.Open), flag(weighted), flag(used > 0), c.Preference, used, room}
+}
+
+func flag(set bool) int64 {
+	if set {
+		return 1
+	}
+	return 0
+}
