@@ -7,66 +7,30 @@ import (
 	"fmt"
 	"strings"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/selection"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// feed is a feed of a Subscription in a pass.
+// feed is what has been read of a feed, beside what is decided on.
 type feed struct {
 	ref *berthv1alpha1.Feed
 	// observed is the workload, nil if it does not exist or is of a kind that is not read and has no pods.
 	observed *workload.Observed
-	// wanted is the number of replicas, nil for what is copied whole.
-	wanted *int64
 	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
 	sample *corev1.Pod
-	// unknown says why nobody can tell what the feed wants, lost that it belongs to somebody else.
-	unknown, lost string
-
-	// missing says why some Cluster has no copy, empty if none lacks one.
-	missing string
-	// copied is the number of replicas of all copies that serve other Clusters.
-	copied int64
-	// look tells what can be seen of the listed object, if there can be copies of it.
-	look string
-
-	// bound is the number of living pods on nodes of each Cluster, running that of ready ones.
-	bound   map[string]int64
-	running int64
+	// foreign reports that the obstacle is that the feed belongs to somebody else.
+	foreign bool
+	// running is the number of ready pods, and copiesRunning that of the pods of the copies, by Cluster.
+	running       int64
+	copiesRunning map[string]int64
 	// stranded is the number of living pods on each node that is not ready, or gone.
 	stranded map[string]int64
-
-	// before is how replicas were divided, held what of it is kept, shares how they are divided now.
-	before, held, shares map[string]int64
-	unplaced             int64
-	// lacking is the number of replicas of an admitted bundle that have a share by weight but find no room any more.
-	lacking int64
-}
-
-// object names an object regardless of its version.
-type object struct{ group, kind, name string }
-
-type observations map[object]*workload.Observed
-
-func observe(objects *workload.Objects) observations {
-	known := observations{}
-	for _, o := range workload.Observe(objects) {
-		known[object{groupOf(o.APIVersion), o.Kind, o.Name}] = o
-	}
-	return known
-}
-
-func objectOf(ref *berthv1alpha1.Feed) object {
-	return object{groupOf(ref.APIVersion), ref.Kind, ref.Name}
 }
 
 func groupOf(apiVersion string) string {
@@ -77,7 +41,7 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-// isRead says whether workloads of the kind are observed even if they have no pods.
+// isRead reports whether workloads of the kind are observed even if they have no pods.
 func isRead(ref *berthv1alpha1.Feed) bool {
 	switch groupOf(ref.APIVersion) + "/" + ref.Kind {
 	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "batch/Job", "/ReplicationController":
@@ -86,143 +50,114 @@ func isRead(ref *berthv1alpha1.Feed) bool {
 	return false
 }
 
-// read finds out what a feed wants.
-func (m *member) read(index *subscription.Index, f *feed, i int, inventory *berthv1alpha1.FeedInventory) {
-	f.before = sharesOf(subscription.PlacementOf(m.object, f.ref))
-	if subscription.Foreign(m.object, f.ref) {
-		f.lost = "a Subscription can list objects of its own namespace only"
-		return
+// readFeed reads the feed with the given index.
+func (it *item) readFeed(
+	i int, index *subscription.Index, inventory *berthv1alpha1.FeedInventory, snapshot *topology.Snapshot,
+) {
+	ref := &it.object.Spec.Feeds[i]
+	f := feed{ref: ref, observed: it.around.known[objectOf(ref)]}
+	policy := it.named[subscription.PolicyName(it.object.Name, ref)]
+	input := bundle.Feed{
+		Name:     ref.Kind + " " + ref.Name,
+		Recorded: recordedShares(subscription.PlacementOf(it.object, ref)), Published: publishedShares(policy), Home: homeOf(policy),
+		HasPods: f.observed != nil, Copyable: copyable(ref),
 	}
-	master, at := index.Of(m.object.Namespace, f.ref.APIVersion, f.ref.Kind, f.ref.Name)
+	input.Obstacle = f.foreignTo(it.object, i, index)
+	if f.foreign = input.Obstacle != ""; !f.foreign {
+		input.Wanted, input.Obstacle = it.wants(&f, inventory)
+		input.KeepsRecord = !isRead(ref) || f.observed != nil
+	}
+	input.Bound = f.count(snapshot)
+	if it.input.Strategy == divide.Replication && input.Copyable {
+		input.Copies = f.countCopies(it)
+	}
+	it.feeds, it.input.Feeds = append(it.feeds, f), append(it.input.Feeds, input)
+}
+
+// foreignTo returns why a Subscription does not place the feed with this index, empty if it does.
+func (f *feed) foreignTo(s *berthv1alpha1.Subscription, i int, index *subscription.Index) string {
+	if subscription.Foreign(s, f.ref) {
+		return "a Subscription can list objects of its own namespace only"
+	}
+	owner, at := index.Of(s.Namespace, f.ref.APIVersion, f.ref.Kind, f.ref.Name)
 	switch {
-	case master == nil:
-		f.lost = "the Subscription is being deleted"
-	case master.UID != m.object.UID:
-		f.lost = fmt.Sprintf("Subscription %s places it, which is older", master.Name)
+	case owner == nil:
+		return "the Subscription is being deleted"
+	case owner.UID != s.UID:
+		return fmt.Sprintf("Subscription %s places it, which is older", owner.Name)
 	case at != i:
-		f.lost = "it is listed twice"
-	case m.dynamic() || m.bundled:
-		m.readInventory(f, inventory)
-	default:
-		f.readWorkload()
-	}
-}
-
-// readWorkload is for strategies that need to know of no requirements.
-func (f *feed) readWorkload() {
-	switch {
-	case f.observed != nil && f.observed.ReplicasKnown:
-		f.wanted = new(int64(f.observed.Replicas))
-	case isRead(f.ref):
-		f.unknown = "it does not exist, or has finished"
-	}
-}
-
-// readInventory takes requirements from the inventory. The number of replicas is the present one where Berth reads the kind.
-func (m *member) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) {
-	order := orderOf(inventory, f.ref)
-	switch {
-	case order == nil:
-		f.unknown = "the FeedInventory does not tell of it yet"
-		return
-	case troubleOf(inventory, f.ref) != "":
-		f.unknown = troubleOf(inventory, f.ref)
-		return
-	case order.DesiredReplicas == nil:
-		return // It is copied whole.
-	case f.observed != nil && f.observed.ReplicasKnown:
-		f.wanted = new(int64(f.observed.Replicas))
-	case f.ref.Kind == workload.KindJob && isRead(f.ref) && m.admitted():
-		f.wanted = new(int64(0)) // It has finished.
-	case isRead(f.ref):
-		f.unknown = "it does not exist, or has finished"
-		return
-	default:
-		f.wanted = new(int64(*order.DesiredReplicas))
-	}
-	f.sample = &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: m.object.Namespace, Labels: f.labels()},
-		Spec: corev1.PodSpec{
-			NodeSelector: order.ReplicaRequirements.NodeSelector, Tolerations: order.ReplicaRequirements.Tolerations,
-			Affinity:   order.ReplicaRequirements.Affinity,
-			Containers: []corev1.Container{{Resources: order.ReplicaRequirements.Resources}},
-		},
-	}
-}
-
-// orderOf returns what an inventory, which may be nil, tells of a feed.
-func orderOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) *berthv1alpha1.FeedOrder {
-	if inventory == nil {
-		return nil
-	}
-	for i := range inventory.Spec.Feeds {
-		if order := &inventory.Spec.Feeds[i]; objectOf(&order.Feed) == objectOf(ref) {
-			return order
-		}
-	}
-	return nil
-}
-
-// troubleOf says why an inventory tells nothing of a feed, empty if it does.
-func troubleOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) string {
-	for i := range inventory.Status.Feeds {
-		status := &inventory.Status.Feeds[i]
-		if objectOf(&status.Feed) != objectOf(ref) {
-			continue
-		}
-		parsed := apimeta.FindStatusCondition(status.Conditions, berthv1alpha1.FeedParsed)
-		if parsed != nil && parsed.Status == metav1.ConditionFalse {
-			return parsed.Message
-		}
+		return "it is listed twice"
 	}
 	return ""
 }
 
-// labels are those by which the workload knows its pods, and by which they may avoid each other.
-func (f *feed) labels() map[string]string {
-	if f.observed == nil || f.observed.Selector == nil {
-		return nil
+// wants returns how many replicas a feed wants, nil if it is copied whole, or why that is not known. Strategies that need to
+// know of no requirements ask the workload alone.
+func (it *item) wants(f *feed, inventory *berthv1alpha1.FeedInventory) (replicas *int64, obstacle string) {
+	switch {
+	case it.promises():
+		return it.readInventory(f, inventory)
+	case f.observed != nil && f.observed.ReplicasKnown:
+		return new(int64(f.observed.Replicas)), ""
+	case isRead(f.ref):
+		return nil, notFound
 	}
-	found := map[string]string{}
-	requirements, _ := f.observed.Selector.Requirements()
-	for _, r := range requirements {
-		switch r.Operator() {
-		case selection.Equals, selection.DoubleEquals, selection.In:
-			if value, single := r.Values().PopAny(); single {
-				found[r.Key()] = value
-			}
-		}
-	}
-	return found
+	return nil, ""
 }
 
-// count finds out where pods of the feed are.
-func (f *feed) count(snapshot *topology.Snapshot) {
-	f.bound, f.stranded = map[string]int64{}, map[string]int64{}
+// notFound is why it is not known what a workload wants.
+const notFound = "it does not exist, or has finished"
+
+// promises reports whether the status of the Subscription promises room.
+func (it *item) promises() bool { return it.input.Strategy.ByRoom() || it.input.Bundled }
+
+// count returns the number of living pods on nodes of each Cluster, and notes which run and which are stranded.
+func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
+	bound, f.stranded = map[string]int64{}, map[string]int64{}
 	if f.observed == nil {
-		return
+		return bound
 	}
+	f.running = ready(f.observed)
 	for _, pod := range f.observed.Pods {
 		if pod.Spec.NodeName == "" {
 			continue
 		}
 		node, cluster := snapshot.Place(pod.Spec.NodeName)
 		if cluster != "" {
-			f.bound[cluster]++
+			bound[cluster]++
 		}
 		if node == nil || !topology.Ready(node) {
 			f.stranded[pod.Spec.NodeName]++
 		}
-		if workload.Ready(pod) {
-			f.running++
-		}
 	}
+	return bound
 }
 
-// divided says whether the feed has replicas to divide.
-func (f *feed) divided() bool { return f.unknown == "" && f.lost == "" && f.wanted != nil }
+// ready returns the number of ready pods of a workload.
+func ready(o *workload.Observed) (n int64) {
+	for _, pod := range o.Pods {
+		if workload.Ready(pod) {
+			n++
+		}
+	}
+	return n
+}
 
-func sharesOf(p *berthv1alpha1.FeedPlacement) map[string]int64 {
+// countCopies returns the number of replicas of each copy that exists, by Cluster, and notes how many of them run.
+func (f *feed) countCopies(it *item) map[string]int64 {
+	replicas := map[string]int64{}
+	f.copiesRunning = map[string]int64{}
+	for _, c := range it.input.Clusters {
+		ref := copyOf(f.ref, c.Name)
+		if present := it.around.known[objectOf(&ref)]; present != nil && present.ReplicasKnown {
+			replicas[c.Name], f.copiesRunning[c.Name] = int64(present.Replicas), ready(present)
+		}
+	}
+	return replicas
+}
+
+// recordedShares returns the division that the status of a Subscription records of a feed, of which it may tell nothing.
+func recordedShares(p *berthv1alpha1.FeedPlacement) map[string]int64 {
 	shares := map[string]int64{}
 	if p != nil {
 		for _, c := range p.Clusters {
@@ -232,11 +167,4 @@ func sharesOf(p *berthv1alpha1.FeedPlacement) map[string]int64 {
 		}
 	}
 	return shares
-}
-
-func sum(shares map[string]int64) (total int64) {
-	for _, n := range shares {
-		total += n
-	}
-	return total
 }

@@ -7,9 +7,11 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/bundle"
 )
 
 var (
@@ -48,26 +50,22 @@ type collector struct {
 	last summary
 }
 
-// count sums up what a pass found.
-func (p *pass) count() summary {
-	s := summary{reasons: map[conditionReason]int{}}
-	for _, m := range p.members {
-		for _, f := range m.feeds {
-			if f.wanted != nil {
-				s.wanted += *f.wanted + f.copied
-			}
-			s.placed += sum(f.shares)
-			s.unplaced += f.unplaced + f.lacking
-			s.running += f.running
-		}
-		s.reasons[conditionReason{berthv1alpha1.SubscriptionScheduled, m.scheduled().Reason}]++
-		s.reasons[conditionReason{berthv1alpha1.SubscriptionAvailable, m.available().Reason}]++
-		s.reasons[conditionReason{berthv1alpha1.SubscriptionDegraded, m.degraded().Reason}]++
+// add counts a Subscription, of which after is the state with its new status.
+func (s *summary) add(o *outcome, after *berthv1alpha1.Subscription) {
+	for i := range o.feeds {
+		division := &o.decision.Feeds[i]
+		wanted, running := o.replicas(i)
+		s.wanted += wanted
+		s.placed += bundle.Sum(division.Shares)
+		s.unplaced += division.Unplaced + division.Lacking
+		s.running += running
 	}
-	return s
+	for _, kind := range []string{berthv1alpha1.SubscriptionScheduled, berthv1alpha1.SubscriptionAvailable, berthv1alpha1.SubscriptionDegraded} {
+		s.reasons[conditionReason{kind, apimeta.FindStatusCondition(after.Status.Conditions, kind).Reason}]++
+	}
 }
 
-// publish replaces what is told.
+// publish replaces what is exported.
 func (c *collector) publish(s summary) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -76,9 +76,9 @@ type Reconciler struct {
 	Options
 
 	written written
-	// copies are those that agree with their source.
-	copies map[copyKey]agreed
-	// any says whether there are Subscriptions at all.
+	// agreed are the copies that agree with their source.
+	agreed map[copyKey]agreed
+	// any reports whether there are Subscriptions at all.
 	any atomic.Bool
 }
 
@@ -87,7 +87,7 @@ func New(options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	return &Reconciler{Options: options, written: written{}, copies: map[copyKey]agreed{}}
+	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}}
 }
 
 // SetupWithManager registers the controller.

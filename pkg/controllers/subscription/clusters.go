@@ -1,0 +1,100 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// selectClusters finds the Clusters that the subscribers select, and the subgroups. It fails for what users write wrong.
+func (it *item) selectClusters(snapshot *topology.Snapshot) error {
+	spec := &it.object.Spec
+	subscribers, err := subscribersOf(spec)
+	if err != nil {
+		return err
+	}
+	preference, err := preferenceOf(spec)
+	if err != nil {
+		return err
+	}
+	all := make([]*topology.Cluster, 0, len(snapshot.Clusters()))
+	sets := make([]labels.Set, 0, len(snapshot.Clusters()))
+	for _, c := range snapshot.Clusters() {
+		all = append(all, c)
+		sets = append(sets, c.Object.Labels)
+	}
+	weights, selected, err := divide.Weights(sets, subscribers)
+	if err != nil {
+		return err
+	}
+	for i, c := range all {
+		if selected[i] && c.Object.DeletionTimestamp == nil {
+			it.nodes[c.Object.Name] = c.Nodes
+			it.input.Clusters = append(it.input.Clusters, bundle.Cluster{
+				Name: c.Object.Name, Labels: c.Object.Labels, Weight: weights[i], Preference: preference(c.Object), Open: c.ReadyNodes > 0,
+			})
+		}
+	}
+	if ptr.Deref(spec.SchedulingBySubGroup, false) {
+		it.input.Subgroups = subgroupsOf(spec, subscribers)
+	}
+	return nil
+}
+
+func subgroupsOf(spec *berthv1alpha1.SubscriptionSpec, subscribers []divide.Subscriber) []divide.Group {
+	groups := make([]divide.Group, len(subscribers))
+	for i := range subscribers {
+		groups[i] = divide.Group{Selector: subscribers[i].Selector}
+		if strategy := spec.Subscribers[i].SubGroupStrategy; strategy != nil {
+			groups[i].Clusters = int(strategy.MinClusters)
+		}
+	}
+	return groups
+}
+
+func subscribersOf(spec *berthv1alpha1.SubscriptionSpec) ([]divide.Subscriber, error) {
+	list := make([]divide.Subscriber, len(spec.Subscribers))
+	for i := range spec.Subscribers {
+		selector, err := metav1.LabelSelectorAsSelector(&spec.Subscribers[i].ClusterAffinity)
+		if err != nil {
+			return nil, fmt.Errorf("spec.subscribers[%d].clusterAffinity: %w", i, err)
+		}
+		list[i] = divide.Subscriber{Selector: selector, Weight: int64(spec.Subscribers[i].Weight)}
+	}
+	return list, nil
+}
+
+// preferenceOf returns a function that returns how much a Cluster is preferred; more is better.
+func preferenceOf(spec *berthv1alpha1.SubscriptionSpec) (func(*berthv1alpha1.Cluster) int64, error) {
+	preferred := dynamicOf(spec).PreferredClusters
+	if len(preferred) == 0 {
+		return func(*berthv1alpha1.Cluster) int64 { return 0 }, nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(preferred)
+	if err != nil {
+		return nil, fmt.Errorf("spec.dividingScheduling.dynamicDividing.preferredClusters: %w", err)
+	}
+	return func(c *berthv1alpha1.Cluster) int64 {
+		return terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Name, Labels: c.Labels}})
+	}, nil
+}
+
+// dynamicOf returns how free capacity is used.
+func dynamicOf(spec *berthv1alpha1.SubscriptionSpec) berthv1alpha1.DynamicDividing {
+	if spec.DividingScheduling == nil || spec.DividingScheduling.DynamicDividing == nil {
+		return berthv1alpha1.DynamicDividing{}
+	}
+	return *spec.DividingScheduling.DynamicDividing
+}

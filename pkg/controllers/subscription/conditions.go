@@ -1,0 +1,172 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/subscription"
+)
+
+// maxMessage is how much of a message is written.
+const maxMessage = 1024
+
+func clip(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+}
+
+func condition(kind string, status bool, reason, message string) metav1.Condition {
+	c := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: clip(message)}
+	if status {
+		c.Status = metav1.ConditionTrue
+	}
+	return c
+}
+
+// scheduled returns the condition that reports whether all replicas have a place. Missing says of which feeds, by index,
+// copies are missing, and why.
+func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
+	no := func(reason, message string) metav1.Condition {
+		return condition(berthv1alpha1.SubscriptionScheduled, false, reason, message)
+	}
+	unplaced, troubles := []string{}, map[string][]string{}
+	note := func(reason string, i int, why string) {
+		troubles[reason] = append(troubles[reason], o.input.Feeds[i].Name+": "+why)
+	}
+	for i := range o.feeds {
+		input, division := &o.input.Feeds[i], &o.decision.Feeds[i]
+		switch {
+		case o.feeds[i].foreign:
+			note(berthv1alpha1.ReasonOtherSubscriptionWins, i, input.Obstacle)
+		case input.Obstacle != "":
+			note(berthv1alpha1.ReasonFeedsUnknown, i, input.Obstacle)
+		case missing[i] != "":
+			note(berthv1alpha1.ReasonCopyMissing, i, missing[i])
+		case division.Unplaced+division.Lacking > 0:
+			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", division.Unplaced+division.Lacking, *input.Wanted, input.Name))
+		}
+	}
+	if problem := o.decision.Problem; problem != nil {
+		return no(problem.Reason, problem.Message)
+	}
+	for _, reason := range []string{
+		berthv1alpha1.ReasonOtherSubscriptionWins, berthv1alpha1.ReasonFeedsUnknown, berthv1alpha1.ReasonCopyMissing,
+	} {
+		if len(troubles[reason]) > 0 {
+			return no(reason, strings.Join(troubles[reason], "; "))
+		}
+	}
+	switch {
+	case o.decision.Waiting != "":
+		return no(berthv1alpha1.ReasonBundleWaits, o.decision.Waiting)
+	case len(unplaced) > 0:
+		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
+	}
+	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "all replicas of all feeds have a place")
+}
+
+// available returns the condition that reports whether all replicas run.
+func (o *outcome) available() metav1.Condition {
+	var missing []string
+	for i := range o.feeds {
+		input := &o.input.Feeds[i]
+		switch wanted, running := o.replicas(i); {
+		case input.Obstacle != "":
+			missing = append(missing, "nothing is known of "+input.Name)
+		case running < wanted:
+			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s run", running, wanted, input.Name))
+		}
+	}
+	if len(missing) > 0 {
+		return condition(berthv1alpha1.SubscriptionAvailable, false, berthv1alpha1.ReasonReplicasMissing, strings.Join(missing, ", "))
+	}
+	return condition(berthv1alpha1.SubscriptionAvailable, true, berthv1alpha1.ReasonAllRunning, "all replicas of all feeds run")
+}
+
+// replicas returns how many replicas a feed and its copies want, 0 if they want no number, and how many of them are ready.
+func (o *outcome) replicas(i int) (wanted, running int64) {
+	division := &o.decision.Feeds[i]
+	running = o.feeds[i].running
+	for _, cluster := range division.Copies {
+		running += o.feeds[i].copiesRunning[cluster]
+	}
+	if w := o.input.Feeds[i].Wanted; w != nil {
+		wanted = *w + division.Copied
+	}
+	return wanted, running
+}
+
+// degraded returns the condition that reports whether something has lost its place: the Cluster, the node, or the room for a
+// replica.
+func (o *outcome) degraded() metav1.Condition {
+	closed, stranded := map[string]bool{}, map[string]int64{}
+	var short []string
+	for i := range o.feeds {
+		for name := range o.decision.Feeds[i].Shares {
+			if !o.decision.Open(name) {
+				closed[name] = true
+			}
+		}
+		for node, n := range o.feeds[i].stranded {
+			stranded[node] += n
+		}
+		if n := o.roomLost(i); n > 0 {
+			short = append(short, fmt.Sprintf("%d of %d replicas of %s", n, *o.input.Feeds[i].Wanted, o.input.Feeds[i].Name))
+		}
+	}
+	yes := func(reason, message string) metav1.Condition {
+		return condition(berthv1alpha1.SubscriptionDegraded, true, reason, message)
+	}
+	switch {
+	case len(closed) > 0:
+		return yes(berthv1alpha1.ReasonClusterLost,
+			"replicas are held by Clusters that take no more: "+few(slices.Sorted(maps.Keys(closed))))
+	case len(stranded) > 0:
+		return yes(berthv1alpha1.ReasonNodeLost,
+			fmt.Sprintf("%d pods are on nodes that are not ready, or gone: %s", bundle.Sum(stranded), few(slices.Sorted(maps.Keys(stranded)))))
+	case len(short) > 0:
+		return yes(berthv1alpha1.ReasonRoomLost, "no room any more for "+strings.Join(short, ", "))
+	}
+	return condition(berthv1alpha1.SubscriptionDegraded, false, berthv1alpha1.ReasonPlacesKept, "nothing has lost its place")
+}
+
+// roomLost returns how many replicas of a feed had a place once and find no room any more.
+func (o *outcome) roomLost(i int) int64 {
+	division := &o.decision.Feeds[i]
+	known := apimeta.FindStatusCondition(o.object.Status.Conditions, berthv1alpha1.SubscriptionDegraded)
+	was := known != nil && known.Reason == berthv1alpha1.ReasonRoomLost
+	before := subscription.PlacementOf(o.object, o.feeds[i].ref)
+	switch {
+	case division.Lacking > 0:
+		return division.Lacking
+	case division.Unplaced == 0 || before == nil:
+		return 0
+	case was || before.Unplaced == 0 && int64(ptr.Deref(before.Replicas, 0)) >= *o.input.Feeds[i].Wanted:
+		return division.Unplaced
+	}
+	return 0
+}
+
+// maxNames is how many names a message lists.
+const maxNames = 5
+
+// few joins names, the first ones if there are many.
+func few(names []string) string {
+	if len(names) <= maxNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+}

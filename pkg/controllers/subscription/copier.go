@@ -1,0 +1,225 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// FieldOwner is the field manager under which copies of feeds are applied.
+const FieldOwner = "berth-subscription"
+
+// copier writes the copies of one Subscription.
+type copier struct {
+	*Reconciler
+	*outcome
+	// sources are the listed objects as they have been read.
+	sources map[string]*unstructured.Unstructured
+}
+
+// agreed remembers of a copy how it and its source looked when they agreed, so that neither has to be read again while they
+// look the same.
+type agreed struct{ source, replica string }
+
+// copyKey names a copy.
+type copyKey struct {
+	namespace string
+	object
+}
+
+// writeCopies makes the copies what they should be, and removes those that serve no Cluster any more. It returns of which
+// feeds, by index, copies are missing, and why.
+func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[int]string, err error) {
+	if o.input.Strategy == divide.Replication && o.decision.Problem != nil {
+		return nil, nil
+	}
+	w := &copier{r, o, map[string]*unstructured.Unstructured{}}
+	missing = map[int]string{}
+	wanted := map[object]bool{}
+	var failures []error
+	for _, c := range o.wantedCopies() {
+		key := objectOf(&c.ref)
+		present := o.copies[key]
+		if present == nil && o.around.known[key] != nil || present != nil && clusterOf(present) != c.cluster {
+			missing[c.feed] = fmt.Sprintf("there is a %s %s already that is no copy of it", c.ref.Kind, c.ref.Name)
+			continue
+		}
+		wanted[key] = true
+		if err := w.bring(ctx, &c, present); err != nil {
+			missing[c.feed] = err.Error()
+			failures = append(failures, err)
+		}
+	}
+	failures = append(failures, r.prune(ctx, o, wanted))
+	return missing, errors.Join(failures...)
+}
+
+// prune removes the copies that are not wanted.
+func (r *Reconciler) prune(ctx context.Context, o *outcome, wanted map[object]bool) error {
+	var failures []error
+	for key, present := range o.copies {
+		if wanted[key] || present.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(present, o.object) {
+			continue
+		}
+		uid := present.GetUID()
+		err := r.Client.Delete(ctx, present, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			failures = append(failures, fmt.Errorf("deleting %s %s/%s: %w", key.kind, o.object.Namespace, key.name, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// forgetCopies forgets the copies that have gone.
+func (r *Reconciler) forgetCopies(outcomes []outcome) {
+	present := map[copyKey]bool{}
+	for i := range outcomes {
+		for key := range outcomes[i].copies {
+			present[copyKey{outcomes[i].object.Namespace, key}] = true
+		}
+	}
+	maps.DeleteFunc(r.agreed, func(key copyKey, _ agreed) bool { return !present[key] })
+}
+
+// bring makes a copy agree with its source. The present one may be nil; it is as the cache has it, without most of its content.
+func (w *copier) bring(ctx context.Context, c *copied, present client.Object) error {
+	if present != nil && present.GetDeletionTimestamp() != nil {
+		return nil // It is made anew when it is gone.
+	}
+	var look agreed
+	key := copyKey{w.object.Namespace, objectOf(&c.ref)}
+	if present != nil {
+		look = agreed{source: w.around.looks[objectOf(w.feeds[c.feed].ref)], replica: lookOf(present)}
+		if w.agreed[key] == look {
+			return nil
+		}
+	}
+	source, err := w.source(ctx, c)
+	if source == nil || err != nil {
+		return err
+	}
+	live, after, err := w.update(ctx, source, c, present)
+	if after == nil || err != nil {
+		return err
+	}
+	// After a change the next event brings the next look.
+	if live != nil && live.GetResourceVersion() == present.GetResourceVersion() && same(live, after) {
+		w.agreed[key] = look
+	}
+	return nil
+}
+
+// update writes a copy, and returns what it was before, nil if there was none, and what it is now. It returns nothing for a copy that
+// has gone: that is made anew when the cache knows.
+func (w *copier) update(
+	ctx context.Context, source *unstructured.Unstructured, c *copied, present client.Object,
+) (live, after *unstructured.Unstructured, err error) {
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		wanted := desired(source, c, w.object)
+		if live, err = w.adjust(ctx, wanted, present); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		after, err = w.write(ctx, wanted)
+		return err
+	})
+	return live, after, err
+}
+
+// adjust takes from what is wanted of a copy what its present state decides, and returns that, nil if there is no copy yet.
+func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, present client.Object) (*unstructured.Unstructured, error) {
+	if present == nil {
+		return nil, nil
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(wanted.GroupVersionKind())
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(present), live); err != nil {
+		return nil, err
+	}
+	wanted.SetUID(live.GetUID())
+	// What an autoscaler writes at this moment must not be overwritten.
+	wanted.SetResourceVersion(live.GetResourceVersion())
+	if autoscaled(live) {
+		unstructured.RemoveNestedField(wanted.Object, "spec", "replicas")
+	}
+	return live, nil
+}
+
+// same reports whether an object was not changed by what was written.
+func same(before, after *unstructured.Unstructured) bool {
+	before, after = before.DeepCopy(), after.DeepCopy()
+	for _, o := range []*unstructured.Unstructured{before, after} {
+		o.SetManagedFields(nil)
+		o.SetResourceVersion("")
+	}
+	return apiequality.Semantic.DeepEqual(before.Object, after.Object)
+}
+
+// write applies a copy. What others have added to its spec is taken away: then it would be no copy. Labels and annotations of
+// others stay.
+func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	what := fmt.Sprintf("%s %s/%s", wanted.GetKind(), wanted.GetNamespace(), wanted.GetName())
+	after := wanted.DeepCopy()
+	err := w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.FieldOwner(FieldOwner), client.ForceOwnership)
+	if err != nil {
+		return nil, fmt.Errorf("applying %s: %w", what, err)
+	}
+	spec, _, _ := unstructured.NestedMap(wanted.Object, "spec")
+	present, _, _ := unstructured.NestedMap(after.Object, "spec")
+	if _, ours := spec["replicas"]; !ours {
+		spec["replicas"] = present["replicas"]
+	}
+	if apiequality.Semantic.DeepEqual(present, spec) {
+		return after, nil
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/resourceVersion", "value": after.GetResourceVersion()},
+		{"op": "replace", "path": "/spec", "value": spec},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", what, err)
+	}
+	if err := w.Client.Patch(ctx, after, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner)); err != nil {
+		return nil, fmt.Errorf("patching %s: %w", what, err)
+	}
+	return after, nil
+}
+
+// source returns the listed object as it is, nil if it has gone. The cache leaves out most of it.
+func (w *copier) source(ctx context.Context, c *copied) (*unstructured.Unstructured, error) {
+	key := c.ref.Kind + "/" + w.feeds[c.feed].ref.Name
+	if known, read := w.sources[key]; read {
+		return known, nil
+	}
+	source := emptyCopy(c)
+	err := w.Live.Get(ctx, client.ObjectKey{Namespace: w.object.Namespace, Name: w.feeds[c.feed].ref.Name}, source)
+	switch {
+	case apierrors.IsNotFound(err):
+		source = nil
+	case err != nil:
+		return nil, fmt.Errorf("reading %s %s/%s: %w", c.ref.Kind, w.object.Namespace, w.feeds[c.feed].ref.Name, err)
+	}
+	w.sources[key] = source
+	return source, nil
+}
+
+func emptyCopy(c *copied) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(c.ref.Kind))
+	return o
+}

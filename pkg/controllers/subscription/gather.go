@@ -1,0 +1,145 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/subscription"
+)
+
+// maxRebalance is how much of the value of the annotation counts.
+const maxRebalance = 256
+
+// item is a Subscription of a pass with what has been read for it.
+type item struct {
+	object *berthv1alpha1.Subscription
+	// input is what is decided on. Its feeds are those of feeds, in the same order.
+	input bundle.Subscription
+	feeds []feed
+	// nodes are those of each selected Cluster.
+	nodes map[string][]*corev1.Node
+	// around are the workloads of the namespace, copies those of them that are copies of the Subscription.
+	around *surroundings
+	copies map[object]client.Object
+	// policies are those of the Subscription, by name. Named are all of the namespace: one whose owner was taken away is known
+	// by its name, which ends in a hash so that nobody else has it by chance.
+	policies, named map[string]*berthv1alpha1.PropagationPolicy
+	// rebalance is the value of the annotation.
+	rebalance string
+}
+
+// surroundings are the workloads of a namespace.
+type surroundings struct {
+	objects *workload.Objects
+	known   map[object]*workload.Observed
+	looks   map[object]string
+}
+
+// object names an object regardless of its version.
+type object struct{ group, kind, name string }
+
+func objectOf(ref *berthv1alpha1.Feed) object {
+	return object{groupOf(ref.APIVersion), ref.Kind, ref.Name}
+}
+
+// gather reads what the Subscriptions are about and returns them in the order in which they are served. Those that are being
+// deleted are left out: their policies go with them.
+func (r *Reconciler) gather(
+	ctx context.Context, subscriptions []*berthv1alpha1.Subscription, snapshot *topology.Snapshot, now metav1.Time,
+) (items []*item, err error) {
+	index := subscription.NewIndex(subscriptions)
+	observed := map[string]*surroundings{}
+	for _, s := range subscriptions {
+		if s.DeletionTimestamp != nil {
+			continue
+		}
+		if observed[s.Namespace] == nil {
+			if observed[s.Namespace], err = r.observe(ctx, s.Namespace); err != nil {
+				return nil, err
+			}
+		}
+		it, err := r.read(ctx, s, snapshot, index, observed[s.Namespace])
+		if err != nil {
+			return nil, err
+		}
+		it.input.Expired = it.input.Pledged && !now.Before(&s.Status.Pledge.ExpirationTime)
+		items = append(items, it)
+	}
+	slices.SortFunc(items, func(a, b *item) int { return subscription.Compare(a.object, b.object) })
+	return items, nil
+}
+
+// observe reads the workloads of a namespace.
+func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundings, error) {
+	objects, err := state.ListWorkloads(ctx, r.Client, namespace)
+	if err != nil {
+		return nil, err
+	}
+	around := &surroundings{objects: objects, known: map[object]*workload.Observed{}, looks: looks(objects)}
+	for _, o := range workload.Observe(objects) {
+		around.known[object{groupOf(o.APIVersion), o.Kind, o.Name}] = o
+	}
+	return around, nil
+}
+
+// read reads what belongs to one Subscription.
+func (r *Reconciler) read(
+	ctx context.Context, s *berthv1alpha1.Subscription, snapshot *topology.Snapshot, index *subscription.Index, around *surroundings,
+) (*item, error) {
+	dynamic := dynamicOf(&s.Spec)
+	it := &item{
+		object: s, around: around, copies: copiesOf(around.objects, s), nodes: map[string][]*corev1.Node{},
+		input: bundle.Subscription{
+			Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),
+			Pledged:     s.Status.Pledge != nil,
+			MinClusters: int64(ptr.Deref(dynamic.MinClusters, 0)), MaxClusters: int64(ptr.Deref(dynamic.MaxClusters, 0)),
+		},
+	}
+	if value := s.Annotations[berthv1alpha1.RebalanceAnnotation]; value != "" {
+		it.rebalance = value[:min(len(value), maxRebalance)]
+		it.input.Rebalance = it.rebalance != s.Status.ObservedRebalance
+	}
+	if err := it.selectClusters(snapshot); err != nil {
+		it.input.Problem = &bundle.Problem{Reason: berthv1alpha1.ReasonInvalidSubscriber, Message: err.Error()}
+	}
+	var err error
+	if it.policies, it.named, err = r.policiesOf(ctx, s); err != nil {
+		return nil, err
+	}
+	inventory, err := r.inventoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Spec.Feeds {
+		it.readFeed(i, index, inventory, snapshot)
+	}
+	return it, nil
+}
+
+// inventoryOf returns the inventory of a Subscription, nil if there is none that tells anything yet.
+func (r *Reconciler) inventoryOf(ctx context.Context, s *berthv1alpha1.Subscription) (*berthv1alpha1.FeedInventory, error) {
+	inventory := &berthv1alpha1.FeedInventory{}
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(s), inventory)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && r.OwnInventories && inventory.Status.ObservedGeneration == 0:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("getting the inventory of Subscription %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	return inventory, nil
+}
