@@ -33,9 +33,12 @@ type Kind struct {
 	// Resource is the name in URLs, "deployments".
 	Resource string
 
-	// object and list are empty ones, to be copied.
+	// apiVersion is that of GroupVersionKind.
+	apiVersion string
+	// object and list are empty ones, to be copied, and goType is the type of the object.
 	object Object
 	list   List
+	goType reflect.Type
 	// facts returns what an object says of its pods, and selector which pods those are.
 	facts    func(metav1.Object) facts
 	selector func(metav1.Object) labels.Selector
@@ -67,30 +70,30 @@ type facts struct {
 	firstOrdinal int32
 }
 
-var (
-	byGroupKind = indexed(func(kind *Kind) schema.GroupKind { return kind.GroupKind() })
-	byType      = indexed(func(kind *Kind) reflect.Type { return reflect.TypeOf(kind.object) })
-)
-
-func indexed[K comparable](keyOf func(*Kind) K) map[K]*Kind {
-	index := map[K]*Kind{}
-	for _, kind := range kinds {
-		index[keyOf(kind)] = kind
-	}
-	return index
-}
-
 // Kinds returns all kinds that Berth reads.
 func Kinds() []*Kind { return slices.Clone(kinds) }
 
 // KindFor returns the kind of that name in the group of the API version, nil if Berth does not read it. The version does not
-// count. It does not allocate.
+// count. It does not allocate, and is quick because it is asked for every pod: the names are compared before the groups.
 func KindFor(apiVersion, kind string) *Kind {
-	return byGroupKind[schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()]
+	for _, k := range kinds {
+		if k.Kind == kind && (k.apiVersion == apiVersion || k.Group == schema.FromAPIVersionAndKind(apiVersion, kind).Group) {
+			return k
+		}
+	}
+	return nil
 }
 
 // KindOf returns the kind of a typed object, nil if Berth does not read it.
-func KindOf(object metav1.Object) *Kind { return byType[reflect.TypeOf(object)] }
+func KindOf(object metav1.Object) *Kind {
+	of := reflect.TypeOf(object)
+	for _, k := range kinds {
+		if k.goType == of {
+			return k
+		}
+	}
+	return nil
+}
 
 // NewObject returns an empty object of the kind.
 func (k *Kind) NewObject() Object { return copyOf(k.object) }

@@ -49,7 +49,7 @@ func (g *gathering) observed(w *Workload) *Observed {
 // addOwner adds an object as a workload, or as a revision of the one that it belongs to.
 func (g *gathering) addOwner(object Object) {
 	kind := KindOf(object)
-	w, err := ofOwner(kind, object, kind.GroupVersion().String(), g.source)
+	w, err := ofOwner(kind, object, kind.apiVersion, g.source)
 	if err != nil {
 		return // Its owner is not known yet.
 	}

@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"reflect"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,7 +18,7 @@ import (
 const KindJob = "Job"
 
 // kinds is the table of the kinds that Berth reads. A new kind is a new entry, and a rule that lets the programs read it.
-var kinds = []*Kind{
+var kinds = complete([]*Kind{
 	{
 		GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets",
 		object: &appsv1.ReplicaSet{}, list: &appsv1.ReplicaSetList{},
@@ -55,6 +56,14 @@ var kinds = []*Kind{
 		}),
 		single: true,
 	},
+})
+
+// complete fills in what follows from the rest of an entry.
+func complete(table []*Kind) []*Kind {
+	for _, kind := range table {
+		kind.apiVersion, kind.goType = kind.GroupVersion().String(), reflect.TypeOf(kind.object)
+	}
+	return table
 }
 
 // typed makes a function of one type of objects a function of objects, which must be of that type: KindOf sees to it.
