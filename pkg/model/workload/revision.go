@@ -50,6 +50,16 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	return revision, true
 }
 
+// RevisionUnder returns the revision whose seats a pod shares under a policy, the one in force for it or the one that placed it:
+// its own or, for a pod without a controller, one that all such pods of the policy share, and none without a policy. Owned
+// is false for those pods.
+func RevisionUnder(pod *corev1.Pod, policy string) (revision Revision, owned bool) {
+	if revision, owned = RevisionOf(pod); owned || policy == "" {
+		return revision, owned
+	}
+	return Revision{Owner: types.UID(pod.Namespace + "/" + policy), Hash: "pods without a controller"}, false
+}
+
 // Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0. Such a number is the seat
 // of the pod: those controllers remove the highest number first, so a smaller workload keeps the lowest seats. A
 // StatefulSet that starts to count elsewhere (spec.ordinals.start) is read from first, its first ordinal.

@@ -48,6 +48,36 @@ func TestRevisionOf(t *testing.T) {
 	}
 }
 
+func TestRevisionUnder(t *testing.T) {
+	of := func(namespace string, owners ...metav1.OwnerReference) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, OwnerReferences: owners}}
+	}
+	type answer struct {
+		revision workload.Revision
+		owned    bool
+	}
+	under := func(pod *corev1.Pod, policy string) answer {
+		revision, owned := workload.RevisionUnder(pod, policy)
+		return answer{revision, owned}
+	}
+	set := ref("apps/v1", "ReplicaSet", "web-v1")
+	if got, want := under(of("a", set), "p"), (answer{workload.Revision{Owner: "uid-web-v1"}, true}); got != want {
+		t.Errorf("of a ReplicaSet's pod: %+v, want %+v", got, want)
+	}
+	if got, want := under(of("a"), ""), (answer{}); got != want {
+		t.Errorf("of a bare pod without a policy: %+v, want %+v", got, want)
+	}
+	shared := under(of("a"), "p")
+	if shared.owned || shared.revision == (workload.Revision{}) || shared != under(of("a"), "p") {
+		t.Errorf("of a bare pod: %+v, want a revision that others share", shared)
+	}
+	for _, other := range []answer{under(of("a"), "q"), under(of("b"), "p")} {
+		if shared == other {
+			t.Errorf("bare pods of another policy or namespace share %+v", shared)
+		}
+	}
+}
+
 func ptrTo[T any](value T) *T { return &value }
 
 func TestOrdinal(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
-	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
 // PreFilter finds the policy of the pod and how far each of its clusters is from its share. Where that is
@@ -81,11 +80,7 @@ func (p *NodeGroupPolicy) look(
 ) (s *state, whole bool) {
 	s = &state{policy: policy, view: p.shared.View}
 	s.rejected = &s.ownRejected
-	revision, owned := workload.RevisionOf(pod)
-	if !owned {
-		revision = view.BarePods(pod.Namespace, policy.Object.Name)
-	}
-	s.revision, s.owned = revision, owned
+	s.revision, s.owned = workload.RevisionUnder(pod, policy.Object.Name)
 	var ids []int32
 	s.clusters, ids = policy.Table(s.view.Clusters, s.view.ClusterID)
 	if whole = !part; whole {
@@ -93,7 +88,7 @@ func (p *NodeGroupPolicy) look(
 	} else {
 		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, p.shared.Clock.Now())
 	}
-	s.counts = s.view.Counts(revision)
+	s.counts = s.view.Counts(s.revision)
 	return s, whole
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
@@ -223,10 +224,13 @@ func (w *world) checkNodes(r *rapid.T, infos []fwk.NodeInfo) {
 	}
 }
 
+// bareRevision is that of the pods without a controller that the policy "web" placed.
+var bareRevision, _ = workload.RevisionUnder(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default"}}, "web")
+
 // checkCounts compares what the view says of the clusters that were asked for.
 func (w *world) checkCounts(r *rapid.T, asked []string, whole bool) {
 	all := w.recount()
-	for _, revision := range []workload.Revision{{Owner: "old"}, {Owner: "new"}, view.BarePods("default", "web")} {
+	for _, revision := range []workload.Revision{{Owner: "old"}, {Owner: "new"}, bareRevision} {
 		want := map[string]count{}
 		for cluster, c := range all[revision] {
 			if whole || slices.Contains(asked, cluster) {
@@ -294,7 +298,7 @@ func (w *world) recount() map[workload.Revision]map[string]count {
 	all := map[workload.Revision]map[string]count{}
 	for _, pod := range w.pods {
 		given, placed := w.given(pod)
-		revision := view.BarePods("default", "web")
+		revision := bareRevision
 		if len(pod.OwnerReferences) > 0 {
 			revision = workload.Revision{Owner: pod.OwnerReferences[0].UID}
 		} else if !placed {

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -283,16 +282,13 @@ func (v *View) clusterOf(n *corev1.Node) int32 {
 // entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
 func (v *View) entryOf(pod *corev1.Pod) entry {
 	e := entry{pod: pod, holds: v.holdings.Concerns(pod)}
-	if pod.DeletionTimestamp != nil || workload.Finished(pod) {
+	if !workload.Lives(pod) {
 		return e
 	}
 	given, placed := v.placement(pod)
-	revision, owned := workload.RevisionOf(pod)
-	if !owned {
-		if !placed {
-			return e
-		}
-		revision = BarePods(pod.Namespace, given.Policy)
+	revision, owned := workload.RevisionUnder(pod, given.Policy)
+	if !owned && !placed {
+		return e
 	}
 	e.counted, e.revision, e.seat = true, revision, given.Seat
 	return e
@@ -336,9 +332,4 @@ func (v *View) remove(e *entry, cluster int32) {
 	if counts.total == 0 {
 		delete(v.revisions, e.revision)
 	}
-}
-
-// BarePods is the revision under which the pods without a controller that one policy placed are counted together.
-func BarePods(namespace, policy string) workload.Revision {
-	return workload.Revision{Owner: types.UID(namespace + "/" + policy), Hash: "pods without a controller"}
 }
