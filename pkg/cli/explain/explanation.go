@@ -220,7 +220,7 @@ func (e *explanation) explainSelectors(s *placement.State, namespace string) {
 func stateOf(pod *corev1.Pod) state {
 	_, stamped := stamp.Of(pod)
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+	case workload.Finished(pod):
 		return finished
 	case pod.DeletionTimestamp != nil:
 		return terminating

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
@@ -101,18 +100,15 @@ func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
 	return workload.Ordinal(pod, q.workload.FirstOrdinal)
 }
 
-// counts says whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat
+// counts reports whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat
 // whatever the revision. Pods without an owner share the seats of the policy that placed them.
 func (q *question) counts(pod *corev1.Pod) bool {
 	if pod.Namespace != q.pod.Namespace || pod.Spec.NodeName == "" || !workload.Lives(pod) {
 		return false
 	}
-	mine, owned := workload.RevisionOf(q.pod)
-	if !owned {
-		given, stamped := stamp.Of(pod)
-		return metav1.GetControllerOfNoCopy(pod) == nil && stamped && given.Policy == q.policy.Name
-	}
-	theirs, _ := workload.RevisionOf(pod)
+	given, _ := stamp.Of(pod)
+	mine, _ := workload.RevisionUnder(q.pod, q.policy.Name)
+	theirs, _ := workload.RevisionUnder(pod, given.Policy)
 	return mine == theirs || q.fixed && mine.Owner == theirs.Owner
 }
 

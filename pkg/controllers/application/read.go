@@ -6,7 +6,6 @@ package application
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,25 +54,13 @@ func read(ctx context.Context, reader client.Reader, app *berthv1alpha1.Applicat
 // ended.
 func (s *observed) count(pod *corev1.Pod) {
 	placed, stamped := stamp.Of(pod)
-	if !stamped || s.policies[placed.Policy] == nil || pod.DeletionTimestamp != nil || workload.Finished(pod) {
+	if !stamped || s.policies[placed.Policy] == nil || !workload.Lives(pod) {
 		return
 	}
-	cost, err := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
-	if err != nil {
-		cost = 0 // as the ReplicaSet controller reads it
-	}
 	s.pods[placed.Policy].Add(migrate.Pod{
-		Cluster: placed.Cluster, Ready: isReady(pod), DeletionCost: cost, OwnCost: !placed.OwnsDeletionCost(pod),
+		Cluster: placed.Cluster, Ready: workload.Ready(pod), OwnCost: !placed.OwnsDeletionCost(pod),
+		DeletionCost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]),
 	})
-}
-
-func isReady(pod *corev1.Pod) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // moving reports whether a workload of the Application is on its way to another cluster.

@@ -173,7 +173,7 @@ func (p *pass) assign(pod *corev1.Pod, to string) {
 
 // inVain says whether the home of a pod has found no node for it for too long.
 func (p *pass) inVain(pod *corev1.Pod) bool {
-	if !unschedulable(pod) {
+	if !workload.Unschedulable(pod) {
 		return false
 	}
 	w := p.known[pod.UID]
@@ -181,15 +181,6 @@ func (p *pass) inVain(pod *corev1.Pod) bool {
 		return false
 	}
 	return p.now.Sub(w.since) >= min(longestPatience, patience<<min(w.tries, 8))
-}
-
-func unschedulable(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled {
-			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
-		}
-	}
-	return false
 }
 
 // remember keeps what is known of pods that wait, and returns how many do.

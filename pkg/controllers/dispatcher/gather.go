@@ -103,8 +103,7 @@ func (p *pass) listPods(ctx context.Context) error {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || !slices.Contains(p.SchedulerNames, pod.Spec.SchedulerName) ||
-			workload.Finished(pod) {
+		if !workload.Pending(pod) || !slices.Contains(p.SchedulerNames, pod.Spec.SchedulerName) {
 			continue
 		}
 		p.waiting[pod.Namespace] = append(p.waiting[pod.Namespace], pod)

@@ -5,7 +5,6 @@ package policy
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -150,7 +149,7 @@ func (p *placement) seat() {
 		}
 		pod.Seat = seat
 		if given, stamped := stamp.Of(p.bound[i]); stamped && given.OwnsDeletionCost(p.bound[i]) {
-			pod.Cost = costOf(stamp.Stamp{Seat: seat}.DeletionCost())
+			pod.Cost = stamp.ParseDeletionCost(stamp.Stamp{Seat: seat}.DeletionCost())
 		}
 	}
 }
@@ -161,7 +160,7 @@ func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod
 	given, stamped := stamp.Of(pod)
 	seen := rebalance.Pod{
 		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod),
-		Cost: costOf(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
+		Cost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
 	}
 	if index, named := in.order.Index(a.clusterOf(in, pod, given)); named {
 		seen.Cluster = index
@@ -208,13 +207,4 @@ func protected(pod *corev1.Pod) bool {
 	}
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || pod.Annotations[state.SafeToEvictAnnotation] == "false" || len(pod.OwnerReferences) == 0
-}
-
-// costOf reads a deletion cost as the ReplicaSet controller does: what is not a 32-bit number counts as 0.
-func costOf(text string) int64 {
-	cost, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return cost
 }

@@ -88,6 +88,16 @@ func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
 	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost()
 }
 
+// ParseDeletionCost reads the value of a pod's deletion cost as the ReplicaSet controller does: what is not a 32-bit number
+// counts as 0.
+func ParseDeletionCost(text string) int64 {
+	cost, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return cost
+}
+
 func parseSeat(text string) int32 {
 	if text == "" || len(text) > len("2147483647") {
 		return NoSeat

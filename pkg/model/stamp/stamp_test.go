@@ -5,6 +5,7 @@ package stamp_test
 
 import (
 	"maps"
+	"math"
 	"strconv"
 	"testing"
 
@@ -103,6 +104,16 @@ func TestHigherSeatsGoFirst(t *testing.T) {
 			r.Fatalf("of the seats %d and %d the first one goes first: %t, want %t", a.Seat, b.Seat, aFirst, want)
 		}
 	})
+}
+
+func TestParseDeletionCost(t *testing.T) {
+	for text, want := range map[string]int64{
+		"": 0, "7": 7, "-2147483648": math.MinInt32, "2147483647": math.MaxInt32, "2147483648": 0, "much": 0, "1e3": 0,
+	} {
+		if got := stamp.ParseDeletionCost(text); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
 }
 
 func TestTheTemplatesDeletionCostIsLeftAlone(t *testing.T) {

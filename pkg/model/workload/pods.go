@@ -15,6 +15,11 @@ func Lives(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && !Finished(pod)
 }
 
+// Pending reports whether a pod lives and is not bound to a node yet.
+func Pending(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && Lives(pod)
+}
+
 // Ready reports whether the condition Ready of a pod is true.
 func Ready(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodReady)

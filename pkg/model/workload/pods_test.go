@@ -11,13 +11,41 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-func TestFinished(t *testing.T) {
-	for phase, want := range map[corev1.PodPhase]bool{
-		"": false, corev1.PodPending: false, corev1.PodRunning: false, corev1.PodUnknown: false,
-		corev1.PodSucceeded: true, corev1.PodFailed: true,
-	} {
-		if got := workload.Finished(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}); got != want {
-			t.Errorf("of a pod whose phase is %q it says %t, want %t", phase, got, want)
+func TestPods(t *testing.T) {
+	type verdicts struct{ finished, lives, pending, ready, unschedulable bool }
+	with := func(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}, {Type: kind, Status: status, Reason: reason},
+			}
 		}
+	}
+	tests := map[string]struct {
+		changes []func(*corev1.Pod)
+		want    verdicts
+	}{
+		"bound":                     {want: verdicts{lives: true}},
+		"not bound":                 {[]func(*corev1.Pod){pending}, verdicts{lives: true, pending: true}},
+		"not bound, terminating":    {[]func(*corev1.Pod){pending, terminating}, verdicts{}},
+		"not bound, failed":         {[]func(*corev1.Pod){pending, phase(corev1.PodFailed)}, verdicts{finished: true}},
+		"of an unknown phase":       {[]func(*corev1.Pod){phase(corev1.PodUnknown)}, verdicts{lives: true}},
+		"succeeded":                 {[]func(*corev1.Pod){phase(corev1.PodSucceeded)}, verdicts{finished: true}},
+		"terminating":               {[]func(*corev1.Pod){terminating}, verdicts{}},
+		"ready":                     {[]func(*corev1.Pod){with(corev1.PodReady, corev1.ConditionTrue, "")}, verdicts{lives: true, ready: true}},
+		"not ready":                 {[]func(*corev1.Pod){with(corev1.PodReady, corev1.ConditionFalse, "")}, verdicts{lives: true}},
+		"tried in vain":             {[]func(*corev1.Pod){pending, with(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable)}, verdicts{lives: true, pending: true, unschedulable: true}},
+		"gated":                     {[]func(*corev1.Pod){pending, with(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonSchedulingGated)}, verdicts{lives: true, pending: true}},
+		"scheduled after a refusal": {[]func(*corev1.Pod){with(corev1.PodScheduled, corev1.ConditionTrue, corev1.PodReasonUnschedulable)}, verdicts{lives: true}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := pod("p", nil, tc.changes...)
+			got := verdicts{
+				workload.Finished(&p), workload.Lives(&p), workload.Pending(&p), workload.Ready(&p), workload.Unschedulable(&p),
+			}
+			if got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
 	}
 }

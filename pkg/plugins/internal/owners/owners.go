@@ -72,7 +72,7 @@ func New(factory informers.SharedInformerFactory, wake func(pods []*corev1.Pod))
 
 func pending(object any) (*corev1.Pod, bool) {
 	pod, ok := object.(*corev1.Pod)
-	return pod, ok && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil
+	return pod, ok && workload.Pending(pod)
 }
 
 func pendingNamespace(object any) ([]string, error) {
