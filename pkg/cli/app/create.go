@@ -4,16 +4,14 @@
 package app
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/kinds"
 	"berth.dev/berth/pkg/cli/internal/objects"
-	"berth.dev/berth/pkg/cli/internal/output"
 )
 
 const createLong = `Create an Application of the objects in a file. Berth runs it in the one cluster that suits it best.
@@ -27,52 +25,22 @@ const createExample = `  # In a German cluster with little load
   # Where a custom resource is known, and to stay there
   berthctl app create tick -f tick.yaml -R crontabs.stable.example.com --disable-migration`
 
-// createOptions are the flags of app create.
-type createOptions struct {
-	settings
-	streams genericiooptions.IOStreams
-	factory *client.Factory
-	output  *output.Flag
-}
-
 func newCreate(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	o := &createOptions{streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML)}
-	cmd := &cobra.Command{
-		Use:               "create NAME -f FILE",
-		Short:             "Create an Application",
-		Long:              createLong,
-		Example:           createExample,
-		Args:              objects.OneName(kind),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0])
+	o := &settings{}
+	cmd := kinds.Creation[*berthv1alpha1.Application]{
+		Kind: kind, Arguments: "NAME -f FILE", Short: "Create an Application", Long: createLong, Example: createExample,
+		Build: func(name, namespace string) (*berthv1alpha1.Application, error) {
+			wish, err := o.read(streams.In, namespace)
+			if err != nil {
+				return nil, err
+			}
+			app := &berthv1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+			return app, wish.apply(app)
 		},
-	}
+		API: func(clients client.Clients, namespace string) objects.Creator[*berthv1alpha1.Application] {
+			return clients.Berth.BerthV1alpha1().Applications(namespace)
+		},
+	}.Command(streams, factory)
 	o.addTo(cmd)
-	o.output.AddTo(cmd)
 	return cmd
-}
-
-func (o *createOptions) run(ctx context.Context, name string) error {
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return err
-	}
-	wish, err := o.read(o.streams.In, namespace)
-	if err != nil {
-		return err
-	}
-	app := &berthv1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := wish.apply(app); err != nil {
-		return err
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return err
-	}
-	created, err := objects.Create(ctx, clients.Berth.BerthV1alpha1().Applications(namespace), kind, app)
-	if err != nil {
-		return err
-	}
-	return objects.Print(o.streams, o.output, kind, created, "created")
 }

@@ -5,7 +5,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,8 +14,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/kinds"
 	"berth.dev/berth/pkg/cli/internal/objects"
-	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/placement/constraint"
 	"berth.dev/berth/pkg/registration"
@@ -47,9 +46,6 @@ const example = `  # Nodes that exist, and a metric to rank them by
 
 // options are the flags of cluster create.
 type options struct {
-	streams     genericiooptions.IOStreams
-	factory     *client.Factory
-	output      *output.Flag
 	nodes       []string
 	matchLabels values.Texts
 	labels      objects.Labels
@@ -75,21 +71,15 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 
 func newCreate(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	o := &options{
-		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
 		resources:   values.NewCustomResources(maxResources),
 		cloudLabels: values.NewConstraints(constraint.Label), cloudLoads: values.NewConstraints(constraint.Metric),
 	}
-	cmd := &cobra.Command{
-		Use:               "create NAME",
-		Short:             "Create a Cluster",
-		Long:              long,
-		Example:           example,
-		Args:              objects.OneName(kind),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0])
+	cmd := kinds.Creation[*berthv1alpha1.Cluster]{
+		Kind: kind, Short: "Create a Cluster", Long: long, Example: example, Build: o.build,
+		API: func(clients client.Clients, _ string) objects.Creator[*berthv1alpha1.Cluster] {
+			return clients.Berth.BerthV1alpha1().Clusters()
 		},
-	}
+	}.Command(streams, factory)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.nodes, "node", nil, "name of a node of the cluster; can be repeated")
 	flags.Var(&o.matchLabels, "match-labels", "the nodes with all of these labels belong to the cluster")
@@ -101,28 +91,7 @@ func newCreate(streams genericiooptions.IOStreams, factory *client.Factory) *cob
 		"what a label of the cloud must be, for instance 'location is DE'; can be repeated")
 	flags.VarP(o.cloudLoads, "cloud-metric-constraint", "M",
 		"what a metric of the cloud must be, for instance 'load < 5'; can be repeated")
-	o.output.AddTo(cmd)
 	return cmd
-}
-
-func (o *options) run(ctx context.Context, name string) error {
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return err
-	}
-	wanted, err := o.build(name, namespace)
-	if err != nil {
-		return err
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return err
-	}
-	created, err := objects.Create(ctx, clients.Berth.BerthV1alpha1().Clusters(), kind, wanted)
-	if err != nil {
-		return err
-	}
-	return objects.Print(o.streams, o.output, kind, created, "created")
 }
 
 // build returns the Cluster that the flags describe.

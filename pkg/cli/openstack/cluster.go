@@ -4,7 +4,6 @@
 package openstack
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -14,8 +13,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/kinds"
 	"berth.dev/berth/pkg/cli/internal/objects"
-	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/placement/constraint"
 )
@@ -37,9 +36,7 @@ const (
 
 // clusterOptions are the flags of os cluster create.
 type clusterOptions struct {
-	streams       genericiooptions.IOStreams
-	factory       *client.Factory
-	output        *output.Flag
+	flags         *pflag.FlagSet
 	masters       *values.Number
 	nodes         *values.Number
 	labels        objects.Labels
@@ -50,24 +47,19 @@ type clusterOptions struct {
 
 func newCluster(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	o := &clusterOptions{
-		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
 		masters: values.NewNumber(values.Range{Min: 1, Max: maxMasters}),
 		nodes:   values.NewNumber(values.Range{Min: 1, Max: maxNodes}),
 
 		projectLabels: values.NewConstraints(constraint.Label), projectLoads: values.NewConstraints(constraint.Metric),
 	}
-	cmd := &cobra.Command{
-		Use:               "create NAME",
-		Short:             "Create a Magnum cluster",
-		Long:              clusterLong,
-		Example:           clusterExample,
-		Args:              objects.OneName(clusterKind),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), cmd.Flags(), args[0])
+	cmd := kinds.Creation[*berthv1alpha1.MagnumCluster]{
+		Kind: clusterKind, Short: "Create a Magnum cluster", Long: clusterLong, Example: clusterExample, Build: o.cluster,
+		API: func(clients client.Clients, namespace string) objects.Creator[*berthv1alpha1.MagnumCluster] {
+			return clients.Berth.BerthV1alpha1().MagnumClusters(namespace)
 		},
-	}
+	}.Command(streams, factory)
 	flags := cmd.Flags()
+	o.flags = flags
 	flags.Var(o.masters, "master-count", fmt.Sprintf("machines of the control plane, 1 to %d; cannot be changed", maxMasters))
 	flags.Var(o.nodes, "node-count", fmt.Sprintf("nodes, 1 to %d", maxNodes))
 	o.labels.AddTo(flags)
@@ -76,39 +68,23 @@ func newCluster(streams genericiooptions.IOStreams, factory *client.Factory) *co
 		"what a label of the project must be, for instance 'location is DE'; can be repeated")
 	flags.VarP(o.projectLoads, "project-metric-constraint", "M",
 		"what a metric of the project must be, for instance 'load < 5'; can be repeated")
-	o.output.AddTo(cmd)
 	return cmd
 }
 
-func (o *clusterOptions) run(ctx context.Context, flags *pflag.FlagSet, name string) error {
+func (o *clusterOptions) cluster(name, namespace string) (*berthv1alpha1.MagnumCluster, error) {
 	labels, err := o.labels.Read()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return err
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return err
-	}
 	cluster := &berthv1alpha1.MagnumCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}}
-	cluster.Spec.MasterCount = given(flags, "master-count", o.masters)
-	cluster.Spec.NodeCount = given(flags, "node-count", o.nodes)
+	cluster.Spec.MasterCount = o.given("master-count", o.masters)
+	cluster.Spec.NodeCount = o.given("node-count", o.nodes)
 	cluster.Spec.Constraints.ProjectLabels = o.projectLabels.Values()
 	cluster.Spec.Constraints.ProjectMetrics = o.projectLoads.Values()
 	cluster.Spec.Metrics = o.metrics.References(namespace)
-	created, err := objects.Create(ctx, clients.Berth.BerthV1alpha1().MagnumClusters(namespace), clusterKind, cluster)
-	if err != nil {
-		return err
-	}
-	return objects.Print(o.streams, o.output, clusterKind, created, "created")
+	return cluster, err
 }
 
 // given returns the number of a flag, nil if the user did not give it: Magnum then has a default.
-func given(flags *pflag.FlagSet, name string, number *values.Number) *int32 {
-	if !flags.Changed(name) {
+func (o *clusterOptions) given(name string, number *values.Number) *int32 {
+	if !o.flags.Changed(name) {
 		return nil
 	}
 	// The range of the flag is within that of an int32.
