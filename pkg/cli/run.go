@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/usage"
+	"berth.dev/berth/pkg/cli/internal/values"
 )
 
 const (
@@ -37,7 +37,7 @@ func Run(ctx context.Context, o Options, args []string) int {
 		return exitOK
 	}
 	fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
-	var wrong *usage.Error
+	var wrong *values.UsageError
 	if errors.As(err, &wrong) {
 		return exitUsage
 	}

@@ -14,15 +14,6 @@ import (
 // kind is what messages call an Application.
 const kind = "application"
 
-// subcommands lists the constructors of everything that can be done with Applications, one file each.
-var subcommands = []func(genericiooptions.IOStreams, *client.Factory) *cobra.Command{
-	newCreate,
-	newUpdate,
-	newDelete,
-	newList,
-	newGet,
-}
-
 // NewCommand returns the command app.
 func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,8 +22,7 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 		Short:   "Create, change and show Applications, each of which runs in the best cluster",
 		Long:    "Create, change and show Applications, each of which runs in the best cluster.",
 	}
-	for _, construct := range subcommands {
-		cmd.AddCommand(construct(streams, factory))
-	}
+	cmd.AddCommand(newCreate(streams, factory), newUpdate(streams, factory))
+	applications.AddTo(cmd, streams, factory, true)
 	return cmd
 }

@@ -6,32 +6,18 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
 // maxManifests is how many objects an Application can have.
 const maxManifests = 100
 
-// readManifests reads the objects of an Application of this namespace. It refuses what the controller would refuse later, as
+// parseManifests reads the objects of an Application of this namespace. It refuses what the controller would refuse later, as
 // far as that can be seen without asking the API server.
-func readManifests(filename string, in io.Reader, namespace string) ([]berthv1alpha1.Manifest, error) {
-	raw, err := input.Read(filename, in)
-	if err != nil {
-		return nil, err
-	}
-	manifests, err := parseManifests(raw, namespace)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", input.Title(filename), err)
-	}
-	return manifests, nil
-}
-
 func parseManifests(raw []byte, namespace string) ([]berthv1alpha1.Manifest, error) {
 	documents, err := manifest.ReadAll(raw)
 	switch {

@@ -27,7 +27,7 @@ const (
 
 // settings are the flags that say what an Application is.
 type settings struct {
-	filename        string
+	file            values.File
 	labels          objects.Labels
 	clusterLabels   *values.Constraints
 	clusterMetrics  *values.Constraints
@@ -41,7 +41,7 @@ func (s *settings) addTo(cmd *cobra.Command) {
 	s.clusterMetrics = values.NewConstraints(constraint.Metric)
 	s.resources = values.NewCustomResources(maxResources)
 	flags := cmd.Flags()
-	flags.StringVarP(&s.filename, "filename", "f", "", "file with the objects of the application, - for standard input")
+	s.file.AddTo(cmd, "file with the objects of the application")
 	flags.VarP(s.clusterLabels, "cluster-label-constraint", "L",
 		"what a label of the cluster must be, for instance 'location is DE'; can be repeated")
 	flags.VarP(s.clusterMetrics, "cluster-metric-constraint", "M",
@@ -53,8 +53,6 @@ func (s *settings) addTo(cmd *cobra.Command) {
 	flags.DurationVar(&s.rescheduleAfter, "reschedule-after", 0,
 		"how long a decision stands before it is reviewed, from 1s to 24h (default that of the controller manager)")
 	cmd.MarkFlagsMutuallyExclusive("enable-migration", "disable-migration")
-	// It fails only for a flag that does not exist.
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 }
 
 // wish is what the flags ask for, read and checked.
@@ -74,8 +72,10 @@ func (s *settings) read(in io.Reader, namespace string) (*wish, error) {
 	if w.labels, err = s.labels.Read(); err != nil {
 		return nil, err
 	}
-	if s.filename != "" {
-		w.manifests, err = readManifests(s.filename, in, namespace)
+	if s.file.Given() {
+		w.manifests, err = values.ReadFile(&s.file, in, func(raw []byte) ([]berthv1alpha1.Manifest, error) {
+			return parseManifests(raw, namespace)
+		})
 	}
 	return w, err
 }

@@ -79,7 +79,7 @@ func newUpdate(streams genericiooptions.IOStreams, factory *client.Factory) *cob
 		Long:              updateLong,
 		Example:           updateExample,
 		Args:              objects.OneName(kind),
-		ValidArgsFunction: completeNames(factory),
+		ValidArgsFunction: applications.CompleteNames(factory),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.ContainsFunc(changing, cmd.Flags().Changed) {
 				return errors.New("name what is to change, see berthctl app update --help")

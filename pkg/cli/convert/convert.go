@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
@@ -37,8 +37,8 @@ const example = `  # See what becomes of a file
 
 // options are the flags of convert.
 type options struct {
-	filename string
-	output   *output.Flag
+	file   values.File
+	output *output.Flag
 }
 
 // NewCommand returns the command convert.
@@ -56,22 +56,21 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringVarP(&o.filename, "filename", "f", "", "file with the objects, - for standard input")
+	o.file.AddTo(cmd, "file with the objects")
 	o.output.AddTo(cmd)
-	// They fail only for flags that do not exist.
+	// It fails only for a flag that does not exist.
 	_ = cmd.MarkFlagRequired("filename")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	return cmd
 }
 
 func (o *options) run(streams genericiooptions.IOStreams) error {
-	raw, err := input.Read(o.filename, streams.In)
+	var warnings []string
+	objects, err := values.ReadFile(&o.file, streams.In, func(raw []byte) (objects []manifest.Object, err error) {
+		objects, warnings, err = convertAll(raw)
+		return objects, err
+	})
 	if err != nil {
 		return err
-	}
-	objects, warnings, err := convertAll(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
 	}
 	out, err := o.render(objects)
 	if err != nil {

@@ -18,7 +18,9 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -38,19 +40,19 @@ const applicationExample = `  # Why is it there?
 type applicationOptions struct {
 	streams    genericiooptions.IOStreams
 	factory    *client.Factory
-	stickiness rank.Stickiness
+	stickiness values.Stickiness
 	output     *output.Flag
 }
 
 // applicationAnswer is the answer. The names of its fields are a promise to programs.
 type applicationAnswer struct {
-	Application             string               `json:"application"`
-	Namespace               string               `json:"namespace"`
-	ScheduledTo             string               `json:"scheduledTo,omitempty"`
-	Scheduled               *metav1.Time         `json:"scheduled,omitempty"`
-	KubeControllerTriggered *metav1.Time         `json:"kubeControllerTriggered,omitempty"`
-	Conditions              []applicationState   `json:"conditions"`
-	Ranking                 []applicationCluster `json:"ranking"`
+	Application             string             `json:"application"`
+	Namespace               string             `json:"namespace"`
+	ScheduledTo             string             `json:"scheduledTo,omitempty"`
+	Scheduled               *metav1.Time       `json:"scheduled,omitempty"`
+	KubeControllerTriggered *metav1.Time       `json:"kubeControllerTriggered,omitempty"`
+	Conditions              []applicationState `json:"conditions"`
+	Ranking                 []clusters.Ranked  `json:"ranking"`
 }
 
 type applicationState struct {
@@ -60,24 +62,9 @@ type applicationState struct {
 	Message string `json:"message"`
 }
 
-type applicationCluster struct {
-	Cluster  string            `json:"cluster"`
-	Eligible bool              `json:"eligible"`
-	Reasons  []string          `json:"reasons"`
-	Score    float64           `json:"score"`
-	Parts    []applicationPart `json:"parts"`
-}
-
-type applicationPart struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Weight float64 `json:"weight"`
-}
-
 func newApplication(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	o := &applicationOptions{
-		streams: streams, factory: factory, stickiness: rank.DefaultStickiness,
-		output: output.NewFlag(output.Text, output.JSON, output.YAML),
+		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
 	}
 	cmd := &cobra.Command{
 		Use:     "application NAME",
@@ -91,28 +78,19 @@ func newApplication(streams genericiooptions.IOStreams, factory *client.Factory)
 			}
 			return nil
 		},
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: factory.Complete(applicationNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0])
 		},
 	}
-	flags := cmd.Flags()
-	flags.Float64Var(&o.stickiness.Value, "stickiness-value", o.stickiness.Value,
-		"value of the stickiness of applications that set none, as the controller manager has it")
-	flags.Float64Var(&o.stickiness.Weight, "stickiness-weight", o.stickiness.Weight,
-		"weight of the stickiness of applications that set none, as the controller manager has it")
+	o.stickiness.AddTo(cmd.Flags(), ", as the controller manager has it")
 	o.output.AddTo(cmd)
 	return cmd
 }
 
-// maxStickiness is the largest stickiness that an application can set.
-const maxStickiness = 1_000_000
-
 func (o *applicationOptions) run(ctx context.Context, name string) error {
-	for flag, number := range map[string]float64{"value": o.stickiness.Value, "weight": o.stickiness.Weight} {
-		if !(number >= 0 && number <= maxStickiness) {
-			return fmt.Errorf("--stickiness-%s must be from 0 to %d", flag, maxStickiness)
-		}
+	if err := o.stickiness.Check(); err != nil {
+		return err
 	}
 	// kubectl prints applications as application.berth.dev/NAME, and people paste that.
 	name = strings.TrimPrefix(name, "application.berth.dev/")
@@ -139,7 +117,7 @@ func (o *applicationOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return client.DescribeBerthError("listing clusters", err)
 	}
-	answer, err := explainApplication(app, clusters.Items, o.stickiness)
+	answer, err := explainApplication(app, clusters.Items, o.stickiness.Stickiness)
 	if err != nil {
 		return err
 	}
@@ -153,16 +131,16 @@ func named(err error, name string) bool {
 }
 
 func explainApplication(
-	app *berthv1alpha1.Application, clusters []berthv1alpha1.Cluster, sticky rank.Stickiness,
+	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness,
 ) (*applicationAnswer, error) {
 	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
 	if err != nil {
 		return nil, fmt.Errorf("application %s: %w", app.Name, err)
 	}
-	candidates := make([]rank.Candidate, len(clusters))
-	for i := range clusters {
-		candidates[i] = rank.ClusterCandidate(&clusters[i], app.Namespace)
-		if clusters[i].Name == app.Status.ScheduledTo {
+	candidates := make([]rank.Candidate, len(all))
+	for i := range all {
+		candidates[i] = rank.ClusterCandidate(&all[i], app.Namespace)
+		if all[i].Name == app.Status.ScheduledTo {
 			candidates[i].LastScore = app.Status.Score
 		}
 	}
@@ -173,47 +151,23 @@ func explainApplication(
 	answer := &applicationAnswer{
 		Application: app.Name, Namespace: app.Namespace, ScheduledTo: app.Status.ScheduledTo, Scheduled: app.Status.Scheduled,
 		KubeControllerTriggered: app.Status.KubeControllerTriggered,
-		Conditions:              []applicationState{}, Ranking: make([]applicationCluster, 0, len(results)),
+		Conditions:              []applicationState{}, Ranking: clusters.RankedOf(results),
 	}
 	for _, c := range app.Status.Conditions {
 		answer.Conditions = append(answer.Conditions, applicationState{c.Type, string(c.Status), c.Reason, c.Message})
 	}
-	for i := range results {
-		r := &results[i]
-		entry := applicationCluster{
-			Cluster: r.Name, Eligible: r.Eligible, Score: r.Score,
-			Reasons: append(append([]string{}, r.Rejections...), r.Problems...), Parts: make([]applicationPart, 0, len(r.Parts)),
-		}
-		for _, part := range r.Parts {
-			entry.Parts = append(entry.Parts, applicationPart(part))
-		}
-		answer.Ranking = append(answer.Ranking, entry)
-	}
 	return answer, nil
 }
 
-// complete offers the applications of the namespace to the shell, nothing if they cannot be read.
-func (o *applicationOptions) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-	defer cancel()
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+// applicationNames returns the names of the applications of a namespace.
+func applicationNames(ctx context.Context, clients client.Clients, namespace string) ([]string, error) {
 	list, err := clients.Berth.BerthV1alpha1().Applications(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
 	names := make([]string, len(list.Items))
 	for i := range list.Items {
 		names[i] = list.Items[i].Name
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -65,7 +64,7 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 		Long:              podLong,
 		Example:           podExample,
 		Args:              onePod,
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: factory.Complete(podNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0])
 		},
@@ -131,23 +130,15 @@ func (o *podOptions) readResources(ctx context.Context) ([]berthv1alpha1.Cluster
 	return live.ReadClusterResources(ctx, clients)
 }
 
-// completionTimeout is how long a shell waits for the names of pods.
-const completionTimeout = 3 * time.Second
-
-// complete offers the pods of the namespace to the shell, nothing if they cannot be read.
-func (o *podOptions) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-	defer cancel()
-	_, objects, err := o.read(ctx)
+// podNames returns the names of the pods of a namespace.
+func podNames(ctx context.Context, clients client.Clients, namespace string) ([]string, error) {
+	objects, err := live.Read(ctx, clients, namespace)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
 	names := make([]string, len(objects.Pods))
 	for i := range objects.Pods {
 		names[i] = objects.Pods[i].Name
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,7 +80,7 @@ func newPlacement(streams genericiooptions.IOStreams, factory *client.Factory) *
 		Long:              placementLong,
 		Example:           placementExample,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: factory.Complete(o.names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)
 		},
@@ -157,34 +156,18 @@ func (o *placementOptions) shower(namespace string, name *placement.Name) func(*
 	}
 }
 
-// completionTimeout is how long a shell waits for the names of workloads.
-const completionTimeout = 3 * time.Second
-
-// complete offers the workloads of the namespace to the shell, nothing if they cannot be read.
-func (o *placementOptions) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-	defer cancel()
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+// names returns the workloads of a namespace that a policy places.
+func (o *placementOptions) names(ctx context.Context, clients client.Clients, namespace string) ([]string, error) {
 	objects, err := live.Read(ctx, clients, namespace)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
 	placed, _ := placement.NewState(objects, o.schedulers.Values()).Placed()
 	titles := make([]string, len(placed))
 	for i := range placed {
 		titles[i] = placed[i].Title()
 	}
-	return titles, cobra.ShellCompDirectiveNoFileComp
+	return titles, nil
 }
 
 func (o *placementOptions) find(objects *live.Objects, namespace string, name *placement.Name) (placements, error) {

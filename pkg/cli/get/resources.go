@@ -101,7 +101,7 @@ func newResources(streams genericiooptions.IOStreams, factory *client.Factory) *
 		Long:              resourcesLong,
 		Example:           resourcesExample,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: factory.Complete(resourceNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)
 		},
@@ -142,22 +142,17 @@ func (o *resourcesOptions) read(ctx context.Context) ([]berthv1alpha1.ClusterRes
 	return live.ReadClusterResources(ctx, clients)
 }
 
-// complete offers the names of ClusterResources to the shell, nothing if they cannot be read.
-func (o *resourcesOptions) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-	defer cancel()
-	objects, err := o.read(ctx)
+// resourceNames returns the names of all ClusterResources.
+func resourceNames(ctx context.Context, clients client.Clients, _ string) ([]string, error) {
+	objects, err := live.ReadClusterResources(ctx, clients)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
 	names := make([]string, len(objects))
 	for i := range objects {
 		names[i] = objects[i].Name
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }
 
 func itemOf(object *berthv1alpha1.ClusterResource) resourceItem {

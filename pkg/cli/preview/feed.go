@@ -19,8 +19,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/feeds"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
@@ -43,8 +43,9 @@ const feedExample = `  # What the objects of a bundle need
 
 // feedOptions are the flags of preview feed.
 type feedOptions struct {
-	filename, parsers string
-	output            *output.Flag
+	file    values.File
+	parsers string
+	output  *output.Flag
 }
 
 // feedAnswer is the answer. The names of its fields are a promise to programs, and those of FeedInventory.
@@ -85,13 +86,11 @@ func newFeed(streams genericiooptions.IOStreams) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&o.filename, "filename", "f", "", "file with the objects, - for standard input")
-	flags.StringVar(&o.parsers, "parsers", "", "folder with FeedParsers, in files named *.yaml, *.yml or *.json")
+	o.file.AddTo(cmd, "file with the objects")
+	cmd.Flags().StringVar(&o.parsers, "parsers", "", "folder with FeedParsers, in files named *.yaml, *.yml or *.json")
 	o.output.AddTo(cmd)
 	// They fail only for flags that do not exist.
 	_ = cmd.MarkFlagRequired("filename")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	_ = cmd.MarkFlagDirname("parsers")
 	return cmd
 }
@@ -101,13 +100,9 @@ func (o *feedOptions) run(streams genericiooptions.IOStreams) error {
 	if err != nil {
 		return fmt.Errorf("--parsers: %w", err)
 	}
-	raw, err := input.Read(o.filename, streams.In)
+	answer, err := values.ReadFile(&o.file, streams.In, func(raw []byte) (*feedAnswer, error) { return readFeeds(registry, raw) })
 	if err != nil {
 		return err
-	}
-	answer, err := readFeeds(registry, raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
 	}
 	return o.output.Print(streams.Out, answer, func(w io.Writer) error { return answer.print(w, o.output.Wide()) })
 }

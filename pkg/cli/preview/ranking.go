@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"berth.dev/berth/pkg/cli/internal/input"
+	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/scenario"
-	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/cli/internal/values"
 )
 
 const rankingLong = `Rank clusters for the applications of a file, and tell why.
@@ -35,29 +35,15 @@ const rankingExample = `  # Which cluster would be chosen, and why?
 
 // rankingOptions are the flags of preview ranking.
 type rankingOptions struct {
-	filename   string
-	stickiness rank.Stickiness
+	file       values.File
+	stickiness values.Stickiness
 	output     *output.Flag
 }
 
 // rankingAnswer is the answer for one application. The names of its fields are a promise to programs.
 type rankingAnswer struct {
-	Application string        `json:"application"`
-	Ranking     []rankedEntry `json:"ranking"`
-}
-
-type rankedEntry struct {
-	Cluster  string      `json:"cluster"`
-	Eligible bool        `json:"eligible"`
-	Reasons  []string    `json:"reasons"`
-	Score    float64     `json:"score"`
-	Parts    []partEntry `json:"parts"`
-}
-
-type partEntry struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Weight float64 `json:"weight"`
+	Application string            `json:"application"`
+	Ranking     []clusters.Ranked `json:"ranking"`
 }
 
 var rankingColumns = []output.Column{
@@ -65,10 +51,7 @@ var rankingColumns = []output.Column{
 }
 
 func newRanking(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &rankingOptions{
-		stickiness: rank.DefaultStickiness,
-		output:     output.NewFlag(output.Table, output.JSON, output.YAML),
-	}
+	o := &rankingOptions{output: output.NewFlag(output.Table, output.JSON, output.YAML)}
 	cmd := &cobra.Command{
 		Use:     "ranking -f FILE",
 		Short:   "Rank clusters for an application",
@@ -81,59 +64,30 @@ func newRanking(streams genericiooptions.IOStreams) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&o.filename, "filename", "f", "", "file with the objects, - for standard input")
-	flags.Float64Var(&o.stickiness.Value, "stickiness-value", o.stickiness.Value,
-		"value of the stickiness of applications that set none")
-	flags.Float64Var(&o.stickiness.Weight, "stickiness-weight", o.stickiness.Weight,
-		"weight of the stickiness of applications that set none")
+	o.file.AddTo(cmd, "file with the objects")
+	o.stickiness.AddTo(cmd.Flags(), "")
 	o.output.AddTo(cmd)
-	// They fail only for flags that do not exist.
+	// It fails only for a flag that does not exist.
 	_ = cmd.MarkFlagRequired("filename")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	return cmd
 }
 
-// maxStickiness is the largest stickiness that an application can set.
-const maxStickiness = 1_000_000
-
 func (o *rankingOptions) run(streams genericiooptions.IOStreams) error {
-	for name, number := range map[string]float64{"value": o.stickiness.Value, "weight": o.stickiness.Weight} {
-		if !(number >= 0 && number <= maxStickiness) {
-			return fmt.Errorf("--stickiness-%s must be from 0 to %d", name, maxStickiness)
-		}
+	if err := o.stickiness.Check(); err != nil {
+		return err
 	}
-	raw, err := input.Read(o.filename, streams.In)
+	world, err := values.ReadFile(&o.file, streams.In, scenario.Read)
 	if err != nil {
 		return err
 	}
-	world, err := scenario.Read(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
-	}
-	rankings := world.Rank(o.stickiness)
+	rankings := world.Rank(o.stickiness.Stickiness)
 	answers := make([]rankingAnswer, 0, len(rankings))
 	for i := range rankings {
-		answers = append(answers, answerOf(&rankings[i]))
+		answers = append(answers, rankingAnswer{
+			Application: rankings[i].Application.Name, Ranking: clusters.RankedOf(rankings[i].Results),
+		})
 	}
 	return o.print(streams.Out, answers)
-}
-
-func answerOf(ranking *scenario.Ranking) rankingAnswer {
-	answer := rankingAnswer{Application: ranking.Application.Name, Ranking: make([]rankedEntry, 0, len(ranking.Results))}
-	for i := range ranking.Results {
-		result := &ranking.Results[i]
-		entry := rankedEntry{
-			Cluster: result.Name, Eligible: result.Eligible, Score: result.Score,
-			Reasons: append(append([]string{}, result.Rejections...), result.Problems...),
-			Parts:   make([]partEntry, 0, len(result.Parts)),
-		}
-		for _, part := range result.Parts {
-			entry.Parts = append(entry.Parts, partEntry(part))
-		}
-		answer.Ranking = append(answer.Ranking, entry)
-	}
-	return answer
 }
 
 // print writes one table for all applications, or one document for each.

@@ -17,9 +17,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/clusters"
-	"berth.dev/berth/pkg/cli/internal/input"
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/usage"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/registration"
 )
 
@@ -45,10 +44,10 @@ const fieldManager = "berthctl"
 
 // options are the flags of register.
 type options struct {
-	streams  genericiooptions.IOStreams
-	factory  *client.Factory
-	filename string
-	output   *output.Flag
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+	file    values.File
+	output  *output.Flag
 }
 
 // NewCommand returns the command register.
@@ -64,29 +63,23 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] != "cluster" {
-				return usage.Errorf("only clusters can be registered, with: register cluster --filename FILE")
+				return values.UsageErrorf("only clusters can be registered, with: register cluster --filename FILE")
 			}
-			if o.filename == "" {
-				return usage.Errorf("name the file of the cluster: --filename FILE")
+			if !o.file.Given() {
+				return values.UsageErrorf("name the file of the cluster: --filename FILE")
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.filename, "filename", "f", "", "file with the clusters, - for standard input")
-	// It fails only for a flag that does not exist.
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
+	o.file.AddTo(cmd, "file with the clusters")
 	o.output.AddTo(cmd)
 	return cmd
 }
 
 func (o *options) run(ctx context.Context) error {
-	raw, err := input.Read(o.filename, o.streams.In)
+	wanted, err := values.ReadFile(&o.file, o.streams.In, read)
 	if err != nil {
 		return err
-	}
-	wanted, err := read(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", input.Title(o.filename), err)
 	}
 	clients, err := o.factory.Clients()
 	if err != nil {

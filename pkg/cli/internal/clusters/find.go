@@ -14,7 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
-	"berth.dev/berth/pkg/cli/internal/usage"
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/registration"
 )
 
@@ -41,7 +41,7 @@ func (k *Key) Take(args []string) error {
 		}
 	}
 	if given != 1 {
-		return usage.Errorf("name one cluster: NAME, --name NAME or --id ID")
+		return values.UsageErrorf("name one cluster: NAME, --name NAME or --id ID")
 	}
 	if len(args) == 1 {
 		k.name = args[0]
@@ -53,7 +53,7 @@ func (k *Key) Take(args []string) error {
 		err = registration.CheckName(k.name)
 	}
 	if err != nil {
-		return usage.Errorf("%v", err)
+		return values.UsageErrorf("%v", err)
 	}
 	return nil
 }

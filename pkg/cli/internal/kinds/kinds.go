@@ -5,10 +5,10 @@
 package kinds
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -21,8 +21,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/output"
 )
 
-// completionTimeout is how long a shell waits for names.
-const completionTimeout = 3 * time.Second
+// pageSize bounds the objects that are asked for at once.
+const pageSize = 500
 
 // API is the part of a typed client that shows and deletes objects.
 type API[T objects.Object, L runtime.Object] interface {
@@ -42,6 +42,20 @@ type Kind[T objects.Object, L runtime.Object] struct {
 	// Columns follow the name in a table, and Row returns what stands in them.
 	Columns []output.Column
 	Row     func(object T) []any
+	// Details returns rows of a property and its value, which get shows instead of a row. It may be nil.
+	Details func(object T) [][]any
+	// List, Get and Delete describe the commands, where there is more to say than their names do.
+	List, Get, Delete Texts
+}
+
+// Texts describe a command.
+type Texts struct {
+	Short, Long, Example string
+}
+
+// or returns the texts with those that stand for missing ones.
+func (t Texts) or(short, long string) Texts {
+	return Texts{cmp.Or(t.Short, short), cmp.Or(t.Long, long), t.Example}
 }
 
 // session is one run of a command.
@@ -59,17 +73,36 @@ func (k *Kind[T, L]) AddTo(parent *cobra.Command, streams genericiooptions.IOStr
 	}
 }
 
+// CompleteNames offers the names of the objects to the shell.
+func (k *Kind[T, L]) CompleteNames(factory *client.Factory) cobra.CompletionFunc {
+	return factory.Complete(func(ctx context.Context, clients client.Clients, namespace string) ([]string, error) {
+		found, err := k.find(ctx, k.API(clients, namespace))
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		err = k.each(found, func(object T) { names = append(names, object.GetName()) })
+		return names, err
+	})
+}
+
 func (k *Kind[T, L]) list(s session) *cobra.Command {
 	format := output.NewFlag(output.Table, output.Wide, output.JSON, output.YAML)
 	all := false
+	texts := k.List.or("List "+k.Title+"s", "List "+k.Title+"s.")
 	cmd := &cobra.Command{
 		Use:               "list",
-		Short:             "List " + k.Title + "s",
-		Long:              "List " + k.Title + "s.",
+		Short:             texts.Short,
+		Long:              texts.Long,
+		Example:           texts.Example,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := k.find(cmd.Context(), s, all)
+			api, err := k.open(s, all)
+			if err != nil {
+				return err
+			}
+			found, err := k.find(cmd.Context(), api)
 			if err != nil {
 				return err
 			}
@@ -88,12 +121,17 @@ func (k *Kind[T, L]) list(s session) *cobra.Command {
 
 func (k *Kind[T, L]) get(s session) *cobra.Command {
 	format := output.NewFlag(output.Table, output.Wide, output.JSON, output.YAML)
+	if k.Details != nil {
+		format = output.NewFlag(output.Table, output.JSON, output.YAML)
+	}
+	texts := k.Get.or("Show a "+k.Title, "Show a "+k.Title+". With -o yaml all of it.")
 	cmd := &cobra.Command{
 		Use:               "get NAME",
-		Short:             "Show a " + k.Title,
-		Long:              "Show a " + k.Title + ". With -o yaml all of it.",
+		Short:             texts.Short,
+		Long:              texts.Long,
+		Example:           texts.Example,
 		Args:              objects.OneName(k.Name),
-		ValidArgsFunction: k.completeNames(s),
+		ValidArgsFunction: k.CompleteNames(s.factory),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := k.open(s, false)
 			if err != nil {
@@ -105,6 +143,9 @@ func (k *Kind[T, L]) get(s session) *cobra.Command {
 			}
 			objects.Identify(object)
 			return format.Print(s.streams.Out, object, func(w io.Writer) error {
+				if k.Details != nil {
+					return output.Rows(w, false, []output.Column{{Name: "Field"}, {Name: "Value"}}, k.Details(object))
+				}
 				return output.Rows(w, format.Wide(), k.columns(false), [][]any{k.row(object, false)})
 			})
 		},
@@ -120,12 +161,14 @@ type deletion struct {
 
 func (k *Kind[T, L]) delete(s session) *cobra.Command {
 	format := output.NewFlag(output.Text, output.JSON, output.YAML)
+	texts := k.Delete.or("Delete a "+k.Title, "Delete a "+k.Title+".")
 	cmd := &cobra.Command{
 		Use:               "delete NAME",
-		Short:             "Delete a " + k.Title,
-		Long:              "Delete a " + k.Title + ".",
+		Short:             texts.Short,
+		Long:              texts.Long,
+		Example:           texts.Example,
 		Args:              objects.OneName(k.Name),
-		ValidArgsFunction: k.completeNames(s),
+		ValidArgsFunction: k.CompleteNames(s.factory),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := k.open(s, false)
 			if err != nil {
@@ -161,22 +204,31 @@ func (k *Kind[T, L]) open(s session, all bool) (API[T, L], error) {
 }
 
 // find returns the list of objects, complete with their kinds.
-func (k *Kind[T, L]) find(ctx context.Context, s session, all bool) (L, error) {
-	var none L
-	api, err := k.open(s, all)
-	if err != nil {
-		return none, err
+func (k *Kind[T, L]) find(ctx context.Context, api API[T, L]) (L, error) {
+	// An empty list is a list for programs too.
+	items := []runtime.Object{}
+	options := metav1.ListOptions{Limit: pageSize}
+	for {
+		page, err := api.List(ctx, options)
+		if err != nil {
+			return page, client.DescribeBerthError("listing "+k.Name+"s", err)
+		}
+		if err := apimeta.EachListItem(page, func(object runtime.Object) error {
+			objects.Identify(object)
+			items = append(items, object)
+			return nil
+		}); err != nil {
+			return page, err
+		}
+		list, err := apimeta.ListAccessor(page)
+		if err != nil {
+			return page, err
+		}
+		if options.Continue = list.GetContinue(); options.Continue == "" {
+			objects.Identify(page)
+			return page, apimeta.SetList(page, items)
+		}
 	}
-	found, err := api.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return none, client.DescribeBerthError("listing "+k.Name+"s", err)
-	}
-	objects.Identify(found)
-	if apimeta.LenList(found) == 0 {
-		// An empty list is a list for programs too.
-		return found, apimeta.SetList(found, []runtime.Object{})
-	}
-	return found, k.each(found, func(object T) { objects.Identify(object) })
 }
 
 func (k *Kind[T, L]) describe(doing, name string, err error) error {
@@ -220,18 +272,4 @@ func (k *Kind[T, L]) each(found L, do func(object T)) error {
 		do(typed)
 		return nil
 	})
-}
-
-// completeNames offers the names of the objects to the shell, nothing if they cannot be read.
-func (k *Kind[T, L]) completeNames(s session) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		var names []string
-		if found, err := k.find(ctx, s, false); err != nil || len(args) > 0 ||
-			k.each(found, func(object T) { names = append(names, object.GetName()) }) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
 }

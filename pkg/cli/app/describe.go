@@ -4,72 +4,18 @@
 package app
 
 import (
-	"context"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/clusters"
-	"berth.dev/berth/pkg/cli/internal/objects"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/feeds/manifest"
 )
-
-const getLong = `Show an Application: where it runs, since when, what it asks of a cluster, and what it consists of.
-
-SCORE is the score of the cluster when it was last compared with others.`
-
-const getExample = `  # For people
-  berthctl app get shop
-
-  # The cluster, for a program
-  berthctl app get shop -o json | jq -r .status.scheduledTo`
-
-func newGet(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	format := output.NewFlag(output.Table, output.JSON, output.YAML)
-	cmd := &cobra.Command{
-		Use:               "get NAME",
-		Short:             "Show an Application",
-		Long:              getLong,
-		Example:           getExample,
-		Args:              objects.OneName(kind),
-		ValidArgsFunction: completeNames(factory),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return show(cmd.Context(), streams, factory, format, args[0])
-		},
-	}
-	format.AddTo(cmd)
-	return cmd
-}
-
-func show(
-	ctx context.Context, streams genericiooptions.IOStreams, factory *client.Factory, format *output.Flag, name string,
-) error {
-	namespace, err := factory.Namespace()
-	if err != nil {
-		return err
-	}
-	clients, err := factory.Clients()
-	if err != nil {
-		return err
-	}
-	app, err := find(ctx, clients.Berth.BerthV1alpha1().Applications(namespace), name)
-	if err != nil {
-		return err
-	}
-	objects.Identify(app)
-	return format.Print(streams.Out, app, func(w io.Writer) error {
-		return output.Rows(w, false, []output.Column{{Name: "Field"}, {Name: "Value"}}, describe(app))
-	})
-}
 
 // describe returns a row for each property. A property with several values has several rows.
 func describe(app *berthv1alpha1.Application) [][]any {

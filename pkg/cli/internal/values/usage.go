@@ -1,0 +1,20 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import "fmt"
+
+// UsageError says that a command cannot be carried out as it was written. Callers that are programs want to know this from a
+// command that failed.
+type UsageError struct {
+	message string
+}
+
+// Error returns one line.
+func (e *UsageError) Error() string { return e.message }
+
+// UsageErrorf returns a *UsageError.
+func UsageErrorf(format string, args ...any) error {
+	return &UsageError{message: fmt.Sprintf(format, args...)}
+}
