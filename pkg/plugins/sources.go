@@ -6,6 +6,7 @@ package plugins
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/fence"
@@ -79,6 +80,18 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 // Set replaces the objects. It must not be called while the plugins decide.
 func (o *Offline) Set(objects *Objects) {
 	o.catalogs.Set(objects)
+}
+
+// ClusterOf returns the name of the Cluster that a node belongs to, empty for none.
+func (o *Offline) ClusterOf(node *corev1.Node) string {
+	snapshot := o.catalogs.Definitions.Snapshot()
+	if snapshot == nil {
+		return ""
+	}
+	if claimants := snapshot.Membership.Claimants(node.Name, node.Labels); len(claimants) > 0 {
+		return claimants[0]
+	}
+	return ""
 }
 
 // offline are catalogs of objects at hand.

@@ -1,0 +1,173 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/apps"
+	"k8s.io/client-go/informers/batch"
+	"k8s.io/client-go/informers/core"
+	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/informers/policy"
+	"k8s.io/client-go/informers/resource"
+	"k8s.io/client-go/informers/scheduling"
+	"k8s.io/client-go/informers/storage"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// factory makes informers that nothing runs: what they know is put into them, and their handlers are called before that
+// returns. The caches that plugins keep of volumes and devices fill from such events only.
+type factory struct {
+	// SharedInformerFactory makes the informers of groups that no plugin reads. They stay empty.
+	informers.SharedInformerFactory
+
+	byType map[reflect.Type]*informer
+}
+
+var _ informers.SharedInformerFactory = &factory{}
+
+func newFactory(client kubernetes.Interface) *factory {
+	return &factory{
+		SharedInformerFactory: informers.NewSharedInformerFactory(client, 0), byType: map[reflect.Type]*informer{},
+	}
+}
+
+// InformerFor returns the informer of a kind, and makes it on the first call.
+func (f *factory) InformerFor(object runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+	kind := reflect.TypeOf(object)
+	known := f.byType[kind]
+	if known == nil {
+		known = &informer{SharedIndexInformer: make(nil, 0)}
+		f.byType[kind] = known
+	}
+	return known
+}
+
+// Core, and the groups below, are those that plugins read.
+func (f *factory) Core() core.Interface             { return core.New(f, "", nil) }
+func (f *factory) Apps() apps.Interface             { return apps.New(f, "", nil) }
+func (f *factory) Batch() batch.Interface           { return batch.New(f, "", nil) }
+func (f *factory) Policy() policy.Interface         { return policy.New(f, "", nil) }
+func (f *factory) Storage() storage.Interface       { return storage.New(f, "", nil) }
+func (f *factory) Resource() resource.Interface     { return resource.New(f, "", nil) }
+func (f *factory) Scheduling() scheduling.Interface { return scheduling.New(f, "", nil) }
+
+// Start does nothing.
+func (*factory) Start(<-chan struct{}) {}
+
+// put makes an object known, in place of one of the same name. Kinds that no plugin reads are left alone.
+func (f *factory) put(object runtime.Object) error {
+	known := f.byType[reflect.TypeOf(object)]
+	if known == nil {
+		return nil
+	}
+	return known.put(object)
+}
+
+// drop makes an object unknown.
+func (f *factory) drop(object runtime.Object) error {
+	known := f.byType[reflect.TypeOf(object)]
+	if known == nil {
+		return nil
+	}
+	return known.drop(object)
+}
+
+// pod returns a pod that is known, nil if it is not.
+func (f *factory) pod(namespace, name string) *corev1.Pod {
+	pod, err := f.Core().V1().Pods().Lister().Pods(namespace).Get(name)
+	if err != nil {
+		return nil
+	}
+	return pod
+}
+
+// informer is an informer without a reflector.
+type informer struct {
+	cache.SharedIndexInformer
+
+	handlers []cache.ResourceEventHandler
+}
+
+func (i *informer) put(object any) error {
+	before, known, err := i.GetIndexer().Get(object)
+	if err != nil {
+		return err
+	}
+	if known {
+		if err := i.GetIndexer().Update(object); err != nil {
+			return err
+		}
+		for _, handler := range i.handlers {
+			handler.OnUpdate(before, object)
+		}
+		return nil
+	}
+	if err := i.GetIndexer().Add(object); err != nil {
+		return err
+	}
+	for _, handler := range i.handlers {
+		handler.OnAdd(object, true)
+	}
+	return nil
+}
+
+func (i *informer) drop(object any) error {
+	if err := i.GetIndexer().Delete(object); err != nil {
+		return err
+	}
+	for _, handler := range i.handlers {
+		handler.OnDelete(object)
+	}
+	return nil
+}
+
+// AddEventHandler calls the handler for what is known, and from then on for every change.
+func (i *informer) AddEventHandler(
+	handler cache.ResourceEventHandler,
+) (cache.ResourceEventHandlerRegistration, error) {
+	i.handlers = append(i.handlers, handler)
+	for _, object := range i.GetIndexer().List() {
+		handler.OnAdd(object, true)
+	}
+	return registration{handler}, nil
+}
+
+// AddEventHandlerWithResyncPeriod is AddEventHandler: nothing is lost, so nothing is told again.
+func (i *informer) AddEventHandlerWithResyncPeriod(
+	handler cache.ResourceEventHandler, _ time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
+}
+
+// AddEventHandlerWithOptions is AddEventHandler.
+func (i *informer) AddEventHandlerWithOptions(
+	handler cache.ResourceEventHandler, _ cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
+}
+
+// RemoveEventHandler ends what AddEventHandler began.
+func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+	i.handlers = slices.DeleteFunc(i.handlers, func(h cache.ResourceEventHandler) bool { return registration{h} == handle })
+	return nil
+}
+
+// HasSynced is true: what is known is all there is.
+func (*informer) HasSynced() bool { return true }
+
+// registration is a handler, which has seen everything as soon as it is added.
+type registration struct {
+	handler cache.ResourceEventHandler
+}
+
+// HasSynced is true.
+func (registration) HasSynced() bool { return true }

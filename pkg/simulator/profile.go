@@ -1,0 +1,120 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkplugins "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
+
+	"berth.dev/berth/apis/config/scheme"
+)
+
+// Profile is one profile of a scheduler's configuration.
+type Profile struct {
+	profile config.KubeSchedulerProfile
+}
+
+// ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and returns the profile of that
+// schedulerName; empty for the first one.
+func ParseProfile(configuration []byte, schedulerName string) (*Profile, error) {
+	object, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
+	}
+	c, ok := object.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		return nil, fmt.Errorf("reading the scheduler's configuration: it is a %T", object)
+	}
+	var names []string
+	for _, profile := range c.Profiles {
+		if schedulerName == "" || profile.SchedulerName == schedulerName {
+			return &Profile{profile}, nil
+		}
+		names = append(names, profile.SchedulerName)
+	}
+	return nil, fmt.Errorf("the scheduler's configuration has no profile %q, only %s", schedulerName, strings.Join(names, ", "))
+}
+
+// framework makes the framework that runs the plugins of the profile on the nodes.
+func (p *Profile) framework(
+	ctx context.Context, nodes *nodes, registry frameworkruntime.Registry,
+) (framework.Framework, *factory, error) {
+	all := frameworkplugins.NewInTreeRegistry()
+	if err := all.Merge(registry); err != nil {
+		return nil, nil, fmt.Errorf("joining Berth's plugins to the stock ones: %w", err)
+	}
+	metrics.Register()
+	// Plugins keep the client for writes, which are not simulated.
+	client := kubefake.NewClientset()
+	informers := newFactory(client)
+	devices, err := deviceManager(ctx, informers)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := frameworkruntime.NewFramework(ctx, all, &p.profile,
+		frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithInformerFactory(informers),
+		frameworkruntime.WithSnapshotSharedLister(nodes),
+		frameworkruntime.WithSharedDRAManager(devices),
+		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(informers.Storage().V1().CSINodes().Lister())),
+		frameworkruntime.WithPodNominator(nobody{}),
+		frameworkruntime.WithPodActivator(nobody{}),
+		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
+		frameworkruntime.WithParallelism(1),
+	)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the plugins of profile %s: %w", p.profile.SchedulerName, err)
+	}
+	return f, informers, nil
+}
+
+// deviceManager is what the plugin DynamicResources asks, as the scheduler makes it; nil if the feature is off.
+func deviceManager(ctx context.Context, informers *factory) (fwk.SharedDRAManager, error) {
+	if !utilfeature.DefaultFeatureGate.Enabled(features.DynamicResourceAllocation) {
+		return nil, nil //nolint:nilnil // the framework takes nil for none
+	}
+	resources := informers.Resource().V1()
+	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), resources.ResourceClaims().Informer(), "ResourceClaim", "", nil)
+	slices, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: resources.ResourceSlices()})
+	if err != nil {
+		return nil, fmt.Errorf("following resource slices: %w", err)
+	}
+	return dynamicresources.NewDRAManager(ctx, claims, slices, informers), nil
+}
+
+// nobody nominates and wakes no pods.
+type nobody struct{}
+
+// AddNominatedPod does nothing.
+func (nobody) AddNominatedPod(klog.Logger, fwk.PodInfo, *fwk.NominatingInfo) {}
+
+// DeleteNominatedPodIfExists does nothing.
+func (nobody) DeleteNominatedPodIfExists(*corev1.Pod) {}
+
+// UpdateNominatedPod does nothing.
+func (nobody) UpdateNominatedPod(klog.Logger, *corev1.Pod, fwk.PodInfo) {}
+
+// NominatedPodsForNode returns none.
+func (nobody) NominatedPodsForNode(string) []fwk.PodInfo { return nil }
+
+// Activate does nothing.
+func (nobody) Activate(klog.Logger, map[string]*corev1.Pod) {}

@@ -1,0 +1,168 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/model/demand"
+)
+
+// Room is how many more copies of a pod a cluster takes.
+type Room struct {
+	// Copies is that number, at most the limit that was asked for.
+	Copies int
+	// LimitedBy says what stops the next copy, in the scheduler's own words; empty if the limit was reached.
+	LimitedBy string
+}
+
+// Room returns how many copies of the pod the nodes of a Cluster take at once, beside what is there. Where the order of
+// placing matters (topology spread, affinity between pods, volumes that are bound when used) the number is one that the
+// scheduler reaches if it goes through the nodes by name, so there may be more room than that.
+func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	c := &count{
+		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: s.nodesOf(cluster),
+		anew: interacts(pod),
+	}
+	s.Fork()
+	defer s.Revert()
+	if err := c.run(); err != nil {
+		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, pod.Namespace, pod.Name, err)
+	}
+	return c.room(), nil
+}
+
+// nodesOf returns the nodes of a Cluster, by name.
+func (s *Snapshot) nodesOf(cluster string) map[string]bool {
+	names := map[string]bool{}
+	for _, info := range s.nodes.list {
+		if s.state.ClusterOf(info.Node()) == cluster {
+			names[info.Node().Name] = true
+		}
+	}
+	return names
+}
+
+// interacts reports whether a copy can change for another node what the next one finds there, in ways that are not counted
+// on the node itself: then what PreFilter has worked out is worked out anew for each copy.
+func interacts(pod *corev1.Pod) bool {
+	spec := &pod.Spec
+	if len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 || demand.Asks(pod) {
+		return true
+	}
+	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return true
+	}
+	for i := range spec.Volumes {
+		if spec.Volumes[i].PersistentVolumeClaim != nil || spec.Volumes[i].Ephemeral != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// count is one answer of Room while it is worked out.
+type count struct {
+	*Snapshot
+	ctx     context.Context //nolint:containedctx // a count lives as long as the call
+	pod     *corev1.Pod
+	limit   int
+	cluster map[string]bool
+	anew    bool
+
+	state      fwk.CycleState
+	candidates []fwk.NodeInfo
+	copies     int
+	fit        *framework.FitError
+}
+
+// prepare runs PreFilter. It reports whether any node is left.
+func (c *count) prepare() (bool, error) {
+	c.state = framework.NewCycleState()
+	c.fit = &framework.FitError{Pod: c.pod, NumAllNodes: len(c.cluster)}
+	found, rejected, err := c.Snapshot.candidates(c.ctx, c.state, c.pod, c.fit)
+	c.candidates = c.candidates[:0]
+	for _, info := range found {
+		if c.cluster[info.Node().Name] {
+			c.candidates = append(c.candidates, info)
+		}
+	}
+	return !rejected && err == nil, err
+}
+
+// run goes through the nodes until none takes a further copy. A node that is full stays full while only copies are added,
+// unless copies interact.
+func (c *count) run() error {
+	if open, err := c.prepare(); err != nil || !open {
+		return err
+	}
+	for progress := true; progress && c.copies < c.limit; progress = progress && c.anew {
+		before := c.copies
+		for i := 0; i < len(c.candidates) && c.copies < c.limit; i++ {
+			if open, err := c.fill(c.candidates[i]); err != nil || !open {
+				return err
+			}
+		}
+		progress = c.copies > before
+	}
+	return nil
+}
+
+// fill puts copies on a node until it takes no more. It reports whether to go on with another node.
+func (c *count) fill(node fwk.NodeInfo) (bool, error) {
+	for c.copies < c.limit {
+		status := c.framework.RunFilterPlugins(c.ctx, c.state, c.pod, node)
+		if status.Code() == fwk.Error {
+			return false, status.AsError()
+		}
+		if status.IsSuccess() {
+			status = c.add(node)
+		}
+		if !status.IsSuccess() {
+			c.fit.Diagnosis.NodeToStatus.Set(node.Node().Name, status)
+			return true, nil
+		}
+		if c.anew {
+			if open, err := c.prepare(); err != nil || !open {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// add places a further copy.
+func (c *count) add(node fwk.NodeInfo) *fwk.Status {
+	copied := *c.pod
+	number := strconv.Itoa(c.copies)
+	copied.Name, copied.UID = c.pod.Name+"-"+number, c.pod.UID+types.UID("-"+number)
+	copied.Spec.NodeName = node.Node().Name
+	if status := c.place(c.ctx, c.state, &copied); !status.IsSuccess() {
+		return status
+	}
+	c.copies++
+	if c.anew {
+		return nil
+	}
+	info, err := framework.NewPodInfo(&copied)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	return c.framework.RunPreFilterExtensionAddPod(c.ctx, c.state, c.pod, info, node)
+}
+
+func (c *count) room() Room {
+	if c.copies >= c.limit {
+		return Room{Copies: c.copies}
+	}
+	return Room{Copies: c.copies, LimitedBy: c.fit.Error()}
+}

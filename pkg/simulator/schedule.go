@@ -1,0 +1,141 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// Outcome is what the scheduler would make of one pod.
+type Outcome struct {
+	// Node is where the pod would run, empty if nowhere.
+	Node string
+	// Reasons say why there is no node, in the scheduler's own words ("0/4 nodes are available: …").
+	Reasons string
+
+	state fwk.CycleState
+}
+
+// TrySchedule returns what the scheduler would make of a pod that has no node. Of equally good nodes it takes the first by
+// name, where the scheduler draws lots, and it looks at all nodes, where the scheduler may look at a sample.
+func (s *Snapshot) TrySchedule(ctx context.Context, pod *corev1.Pod) (*Outcome, error) {
+	ctx = klog.NewContext(ctx, s.logger)
+	outcome := &Outcome{state: framework.NewCycleState()}
+	for _, plugin := range s.framework.PreEnqueuePlugins() {
+		if status := plugin.PreEnqueue(ctx, pod); !status.IsSuccess() {
+			outcome.Reasons = status.Message()
+			return outcome, status.AsError()
+		}
+	}
+	found, fit, err := s.feasible(ctx, outcome.state, pod, nil)
+	if err != nil {
+		return nil, fmt.Errorf("simulating pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	if len(found) == 0 {
+		outcome.Reasons = fit.Error()
+		return outcome, nil
+	}
+	outcome.Node, err = s.best(ctx, outcome.state, pod, found)
+	return outcome, err
+}
+
+// Place gives the pod the node that TrySchedule found. It returns the pod as it then is.
+func (s *Snapshot) Place(ctx context.Context, pod *corev1.Pod, outcome *Outcome) (*corev1.Pod, error) {
+	assumed := pod.DeepCopy()
+	assumed.Spec.NodeName = outcome.Node
+	if status := s.place(klog.NewContext(ctx, s.logger), outcome.state, assumed); !status.IsSuccess() {
+		return nil, fmt.Errorf("reserving for pod %s/%s: %w", pod.Namespace, pod.Name, status.AsError())
+	}
+	return assumed, nil
+}
+
+// feasible returns the nodes that take the pod, of those that among names, nil for all. If there is none the FitError says
+// why. The steps are those of the scheduler's findNodesThatFitPod.
+func (s *Snapshot) feasible(
+	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, among sets.Set[string],
+) ([]fwk.NodeInfo, *framework.FitError, error) {
+	fit := &framework.FitError{Pod: pod, NumAllNodes: len(s.nodes.list)}
+	candidates, rejected, err := s.candidates(ctx, state, pod, fit)
+	if err != nil || rejected {
+		return nil, fit, err
+	}
+	var found []fwk.NodeInfo
+	for _, node := range candidates {
+		if among != nil && !among.Has(node.Node().Name) {
+			continue
+		}
+		status := s.framework.RunFilterPlugins(ctx, state, pod, node)
+		switch {
+		case status.IsSuccess():
+			found = append(found, node)
+		case status.Code() == fwk.Error:
+			return nil, nil, status.AsError()
+		default:
+			fit.Diagnosis.NodeToStatus.Set(node.Node().Name, status)
+			fit.Diagnosis.AddPluginStatus(status)
+		}
+	}
+	return found, fit, nil
+}
+
+// candidates runs PreFilter and returns the nodes that it leaves, in the order of their names. Rejected is true if it leaves
+// none; the FitError says why.
+func (s *Snapshot) candidates(
+	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, fit *framework.FitError,
+) (nodes []fwk.NodeInfo, rejected bool, err error) {
+	diagnosis := &fit.Diagnosis
+	diagnosis.NodeToStatus = framework.NewDefaultNodeToStatus()
+	result, status, plugins := s.framework.RunPreFilterPlugins(ctx, state, pod)
+	diagnosis.UnschedulablePlugins = plugins
+	if !status.IsSuccess() {
+		if !status.IsRejected() {
+			return nil, false, status.AsError()
+		}
+		diagnosis.NodeToStatus.SetAbsentNodesStatus(status)
+		diagnosis.PreFilterMsg = status.Message()
+		diagnosis.AddPluginStatus(status)
+		return nil, true, nil
+	}
+	if result.AllNodes() {
+		return s.nodes.list, false, nil
+	}
+	diagnosis.NodeToStatus.SetAbsentNodesStatus(fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
+		fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(plugins))))
+	for _, name := range sets.List(result.NodeNames) {
+		if info := s.nodes.byName[name]; info != nil {
+			nodes = append(nodes, info)
+		}
+	}
+	return nodes, false, nil
+}
+
+// best returns the node with the highest score, of several the first.
+func (s *Snapshot) best(
+	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, found []fwk.NodeInfo,
+) (string, error) {
+	if len(found) == 1 || !s.framework.HasScorePlugins() {
+		return found[0].Node().Name, nil
+	}
+	if status := s.framework.RunPreScorePlugins(ctx, state, pod, found); !status.IsSuccess() {
+		return "", fmt.Errorf("scoring nodes for pod %s/%s: %w", pod.Namespace, pod.Name, status.AsError())
+	}
+	scores, status := s.framework.RunScorePlugins(ctx, state, pod, found)
+	if !status.IsSuccess() {
+		return "", fmt.Errorf("scoring nodes for pod %s/%s: %w", pod.Namespace, pod.Name, status.AsError())
+	}
+	top := 0
+	for i := range scores {
+		if scores[i].TotalScore > scores[top].TotalScore {
+			top = i
+		}
+	}
+	return scores[top].Name, nil
+}

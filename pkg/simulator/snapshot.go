@@ -1,0 +1,157 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/utils/clock"
+
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/plugins"
+)
+
+// Snapshot is a cluster at one moment, and the profile of a scheduler that looks at it. It is not safe for concurrent use;
+// several may live side by side.
+type Snapshot struct {
+	framework framework.Framework
+	informers *factory
+	nodes     *nodes
+	state     *plugins.Offline
+	logger    klog.Logger
+	stop      context.CancelFunc
+
+	// undo are the steps since the snapshot was made or committed, and forks where the open forks begin in it.
+	undo  []func()
+	forks []int
+}
+
+// New returns an empty snapshot for a profile of a scheduler's configuration; see Profile. Close ends it.
+func New(profile *Profile, clk clock.WithTickerAndDelayedExecution) (*Snapshot, error) {
+	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	s := &Snapshot{
+		nodes: newNodes(), state: plugins.NewOffline(clk), logger: klog.FromContext(ctx), stop: stop,
+	}
+	var err error
+	if s.framework, s.informers, err = profile.framework(ctx, s.nodes, s.state.Registry()); err != nil {
+		stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends what the plugins may have begun.
+func (s *Snapshot) Close() {
+	s.stop()
+}
+
+// SetObjects replaces Berth's own objects.
+func (s *Snapshot) SetObjects(objects *plugins.Objects) {
+	s.state.Set(objects)
+}
+
+// Put adds an object of Kubernetes, or replaces it. A node keeps its pods; a pod that has a node takes part of it unless it
+// has finished. Objects must not be changed afterwards. Put must not be called within a fork.
+func (s *Snapshot) Put(object runtime.Object) error {
+	switch o := object.(type) {
+	case *corev1.Node:
+		if err := s.nodes.put(o); err != nil {
+			return err
+		}
+	case *corev1.Pod:
+		if err := s.Drop(o); err != nil {
+			return err
+		}
+		if o.Spec.NodeName != "" && !workload.Finished(o) {
+			if err := s.nodes.add(o); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.informers.put(object); err != nil {
+		return fmt.Errorf("adding %T to the snapshot: %w", object, err)
+	}
+	return nil
+}
+
+// Drop removes an object of Kubernetes; one that is not there is no error. The node of a pod takes others in its place.
+func (s *Snapshot) Drop(object runtime.Object) error {
+	if pod, ok := object.(*corev1.Pod); ok {
+		known := s.informers.pod(pod.Namespace, pod.Name)
+		if known == nil {
+			return nil
+		}
+		if known.Spec.NodeName != "" && !workload.Finished(known) {
+			if err := s.nodes.remove(s.logger, known); err != nil {
+				return err
+			}
+		}
+		object = known
+	}
+	if node, ok := object.(*corev1.Node); ok {
+		s.nodes.drop(node.Name)
+	}
+	return s.informers.drop(object)
+}
+
+// Fork begins a what-if, within another one if there is one.
+func (s *Snapshot) Fork() {
+	s.forks = append(s.forks, len(s.undo))
+}
+
+// Revert ends the innermost fork and undoes what was placed in it.
+func (s *Snapshot) Revert() {
+	from := s.endFork()
+	for len(s.undo) > from {
+		last := len(s.undo) - 1
+		undo := s.undo[last]
+		s.undo = s.undo[:last]
+		undo()
+	}
+}
+
+// Commit ends the innermost fork and keeps what was placed in it.
+func (s *Snapshot) Commit() {
+	s.endFork()
+	if len(s.forks) == 0 {
+		s.undo = nil
+	}
+}
+
+func (s *Snapshot) endFork() int {
+	last := len(s.forks) - 1
+	from := s.forks[last]
+	s.forks = s.forks[:last]
+	return from
+}
+
+// place takes up a node for a pod, as the scheduler does when it assumes one.
+func (s *Snapshot) place(ctx context.Context, state fwk.CycleState, pod *corev1.Pod) *fwk.Status {
+	node := pod.Spec.NodeName
+	if err := s.nodes.add(pod); err != nil {
+		return fwk.AsStatus(err)
+	}
+	status := s.framework.RunReservePluginsReserve(ctx, state, pod, node)
+	undo := func() {
+		s.framework.RunReservePluginsUnreserve(ctx, state, pod, node)
+		if err := s.nodes.remove(s.logger, pod); err != nil {
+			panic(err) // it was added above
+		}
+	}
+	if !status.IsSuccess() {
+		undo()
+		return status
+	}
+	if len(s.forks) > 0 {
+		s.undo = append(s.undo, undo)
+	}
+	return nil
+}
