@@ -7,6 +7,9 @@ const (
 	// HomeSchedulerLabel on a pod names the Scheduler that places the pod while there are several. Berth writes it.
 	HomeSchedulerLabel = "berth.dev/home-scheduler"
 
+	// SchedulerLabel on a pod that runs a managed Scheduler names that Scheduler. Berth writes it.
+	SchedulerLabel = "berth.dev/scheduler"
+
 	// GeoLocationAnnotation on a pod says where it would like to run while there are several Schedulers, as
 	// "country=US,city=Bellevue" with the keys of geoLocation. It is a wish: the pod runs elsewhere if nobody meets it.
 	GeoLocationAnnotation = "berth.dev/geo-location"

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
-	"berth.dev/berth/pkg/controllers/scheduler"
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
 )
 
@@ -73,7 +73,7 @@ type child struct {
 func New(client kubernetes.Interface, plane Plane) *Runner {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
 		informers.WithNamespace(localplane.BerthNamespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = scheduler.PodLabel }))
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = berthv1alpha1.SchedulerLabel }))
 	pods := factory.Core().V1().Pods()
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[key](firstPause, longestPause)
 	return &Runner{

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/playground/localnode"
-	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/localplane"
 )
 
@@ -65,7 +65,7 @@ func pod() *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: localplane.BerthNamespace, Name: "berth-scheduler-a-1", UID: "1",
-			Labels: map[string]string{scheduler.PodLabel: "a"},
+			Labels: map[string]string{berthv1alpha1.SchedulerLabel: "a"},
 		},
 		Spec: corev1.PodSpec{
 			NodeName: localnode.NodeName,

@@ -29,7 +29,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/binding"
 )
 
@@ -54,7 +54,7 @@ type Reconciler struct {
 	// Live reads Schedulers from the API server, for what must not be decided by an old state.
 	Live client.Reader
 	// Leases takes the Leases of schedulers that have died.
-	Leases *scheduler.Leases
+	Leases *state.Leases
 
 	drains drains
 }
@@ -87,16 +87,12 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
 		!apiequality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
-		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || alive(before) != alive(after) ||
+		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || state.IsAlive(before) != state.IsAlive(after) ||
 		closed(before) != closed(after)
 }
 
 func closed(s *berthv1alpha1.Scheduler) bool {
 	return s.Status.Spending != nil && s.Status.Spending.Closed
-}
-
-func alive(s *berthv1alpha1.Scheduler) bool {
-	return apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
 }
 
 // pass is one look at everything.
@@ -164,7 +160,7 @@ func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
 
 func (p *pass) add(s *berthv1alpha1.Scheduler) {
 	known := &binding.Scheduler{
-		Name: s.Name, Weight: int(s.Spec.Weight), Registered: true, Leaving: s.DeletionTimestamp != nil, Alive: alive(s),
+		Name: s.Name, Weight: int(s.Spec.Weight), Registered: true, Leaving: s.DeletionTimestamp != nil, Alive: state.IsAlive(s),
 		Drained: map[string]int64{},
 	}
 	for _, d := range s.Status.Drained {

@@ -23,7 +23,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/binding"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // harness runs the reconciler on a fake API server.
@@ -31,7 +31,7 @@ type harness struct {
 	*testing.T
 	api    client.Client
 	clock  *testclock.FakeClock
-	leases *scheduler.Leases
+	leases *state.Leases
 	binding.Reconciler
 }
 
@@ -48,7 +48,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
-	h.leases = scheduler.NewLeases(h.api, h.api, h.clock)
+	h.leases = state.NewLeases(h.api, h.api, h.clock)
 	h.Reconciler = binding.Reconciler{Client: h.api, Live: h.api, Leases: h.leases}
 	return h
 }
@@ -170,7 +170,7 @@ func clusters(n int) []client.Object {
 
 // heldLease is a lease that a scheduler holds for ten seconds after each renewal.
 func heldLease(name string, now time.Time) *coordinationv1.Lease {
-	key := scheduler.DefaultLease(name)
+	key := state.DefaultLease(name)
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 		Spec: coordinationv1.LeaseSpec{
@@ -252,8 +252,8 @@ func TestADeadSchedulerLosesItsClustersOnlyWithItsLease(t *testing.T) {
 	h := newHarness(t, append(clusters(4), readyScheduler("a"))...)
 	h.passes(2)
 	h.create(readyScheduler("b"), heldLease("a", h.clock.Now()))
-	key := scheduler.DefaultLease("a")
-	if state, err := h.leases.Look(t.Context(), key); err != nil || !state.Alive {
+	key := state.DefaultLease("a")
+	if state, err := h.leases.Get(t.Context(), key); err != nil || !state.Alive {
 		t.Fatalf("state %+v, error %v", state, err)
 	}
 	h.setReady("a", false)
@@ -271,8 +271,8 @@ func TestADeadSchedulerLosesItsClustersOnlyWithItsLease(t *testing.T) {
 	if err := h.api.Get(t.Context(), key, lease); err != nil {
 		t.Fatal(err)
 	}
-	if got := ptr.Deref(lease.Spec.HolderIdentity, ""); got != scheduler.Taker {
-		t.Errorf("the lease is held by %q, want %q", got, scheduler.Taker)
+	if got := ptr.Deref(lease.Spec.HolderIdentity, ""); got != state.LeaseTaker {
+		t.Errorf("the lease is held by %q, want %q", got, state.LeaseTaker)
 	}
 	if h.scheduler("a").Status.Commons != nil || h.scheduler("b").Status.Commons == nil {
 		t.Error("the commons did not go with the clusters")

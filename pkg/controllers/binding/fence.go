@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // losing returns the schedulers that are not alive and are to lose something.
@@ -34,9 +34,9 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 	losing := p.losing(desired)
 	errs := make([]error, 0, len(losing))
 	for _, name := range losing {
-		key := scheduler.DefaultLease(name)
+		key := state.DefaultLease(name)
 		if object := p.objects[name]; object != nil {
-			key = scheduler.LeaseOf(object)
+			key = state.LeaseOf(object)
 		}
 		until, taken, err := p.Leases.Take(ctx, key)
 		errs = append(errs, err)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/binding"
 )
 
@@ -74,7 +75,7 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 
 // spends says whether a Scheduler may give out something of ClusterResources.
 func spends(s *berthv1alpha1.Scheduler) bool {
-	return alive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed
+	return state.IsAlive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed
 }
 
 // granted says whether a Scheduler may still give out something of a ClusterResource.

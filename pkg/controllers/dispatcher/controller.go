@@ -19,7 +19,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -105,7 +104,7 @@ func podChanged(before, after *corev1.Pod) bool {
 
 // takes says whether a scheduler can place pods.
 func takes(s *berthv1alpha1.Scheduler) bool {
-	return s.DeletionTimestamp == nil && apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
+	return s.DeletionTimestamp == nil && state.IsAlive(s)
 }
 
 // Reconcile gives every waiting pod its home.

@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -28,7 +27,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/grants"
 	"berth.dev/berth/pkg/placement/pool"
@@ -51,7 +50,7 @@ type Reconciler struct {
 	// Live reads from the API server, for what must not be decided by an old state.
 	Live client.Reader
 	// Leases takes the Leases of schedulers that have died.
-	Leases *scheduler.Leases
+	Leases *state.Leases
 	// Clock gives the first revision.
 	Clock clock.PassiveClock
 }
@@ -79,12 +78,8 @@ func resourceChanged(before, after *berthv1alpha1.ClusterResource) bool {
 }
 
 func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
-	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || alive(before) != alive(after) ||
+	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || state.IsAlive(before) != state.IsAlive(after) ||
 		!apiequality.Semantic.DeepEqual(before.Status.Spending, after.Status.Spending)
-}
-
-func alive(s *berthv1alpha1.Scheduler) bool {
-	return apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
 }
 
 // releases lets the events pass by which a pod gives back what it held.

@@ -25,7 +25,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
-	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -56,7 +55,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 		WithIndex(&corev1.Pod{}, state.ConcernedIndex, state.ConcernedValues).
 		WithObjects(append(objects, licence)...).Build()
 	h.Reconciler = grants.Reconciler{
-		Client: h.api, Live: h.api, Leases: scheduler.NewLeases(h.api, h.api, h.clock), Clock: h.clock,
+		Client: h.api, Live: h.api, Leases: state.NewLeases(h.api, h.api, h.clock), Clock: h.clock,
 	}
 	return h
 }
@@ -153,7 +152,7 @@ func setReady(s *berthv1alpha1.Scheduler, ready bool) {
 
 // lease is held by a process of a scheduler.
 func lease(name string, clock *testclock.FakeClock) *coordinationv1.Lease {
-	key := scheduler.DefaultLease(name)
+	key := state.DefaultLease(name)
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 		Spec: coordinationv1.LeaseSpec{

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/grants"
@@ -26,7 +25,7 @@ func (p *pass) judge(ctx context.Context) error {
 	for name, s := range p.objects {
 		keeps := s.Status.Spending != nil
 		leaving := s.DeletionTimestamp != nil
-		p.schedulers[name] = grants.Scheduler{Takes: alive(s) && !leaving && keeps, Leaving: leaving && alive(s) && keeps}
+		p.schedulers[name] = grants.Scheduler{Takes: state.IsAlive(s) && !leaving && keeps, Leaving: leaving && state.IsAlive(s) && keeps}
 		if p.schedulers[name].Takes {
 			takers++
 		}
@@ -59,14 +58,14 @@ func (p *pass) allKeep(ctx context.Context) (bool, error) {
 		if s.Status.Spending != nil {
 			continue
 		}
-		state, err := p.Leases.Look(ctx, scheduler.LeaseOf(s))
+		lease, err := p.Leases.Get(ctx, state.LeaseOf(s))
 		if err != nil {
 			return false, err
 		}
-		if !state.Exists || state.Holder == scheduler.Taker {
+		if !lease.Exists || lease.Holder == state.LeaseTaker {
 			continue
 		}
-		if _, taken, err := p.Leases.Take(ctx, scheduler.LeaseOf(s)); err != nil || !taken {
+		if _, taken, err := p.Leases.Take(ctx, state.LeaseOf(s)); err != nil || !taken {
 			return false, err
 		}
 	}
@@ -106,7 +105,7 @@ func (p *pass) settle(ctx context.Context) error {
 // finished says whether a scheduler charges nothing any more. Of one that has died that is certain once its Lease has been taken.
 func (p *pass) finished(ctx context.Context, name string) (bool, error) {
 	s := p.objects[name]
-	if s != nil && alive(s) {
+	if s != nil && state.IsAlive(s) {
 		return s.DeletionTimestamp != nil && s.Status.Spending != nil && s.Status.Spending.Closed, nil
 	}
 	taken, err := p.fence(ctx, name)
@@ -127,9 +126,9 @@ func (p *pass) grantees() map[string]bool {
 
 // fence takes the Lease of a scheduler that has died.
 func (p *pass) fence(ctx context.Context, name string) (taken bool, err error) {
-	key := scheduler.DefaultLease(name)
+	key := state.DefaultLease(name)
 	if s := p.objects[name]; s != nil {
-		key = scheduler.LeaseOf(s)
+		key = state.LeaseOf(s)
 	}
 	until, taken, err := p.Leases.Take(ctx, key)
 	if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {

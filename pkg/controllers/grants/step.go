@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/grants"
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -71,7 +72,7 @@ func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resourc
 	}
 	for name, s := range p.objects {
 		// What a process has said that is gone is told by its pods now.
-		if s.Status.Spending == nil || !alive(s) {
+		if s.Status.Spending == nil || !state.IsAlive(s) {
 			continue
 		}
 		for i := range s.Status.Spending.Pools {

@@ -1,6 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package scheduler keeps the status of Schedulers, with two controllers:
+//
+//	Reconciler       the condition Ready, by the Scheduler's Lease; the Deployments of managed Schedulers
+//	UnionReconciler  what the clusters of each Scheduler have together
 package scheduler
 
 import (
@@ -22,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -37,7 +42,7 @@ type Reconciler struct {
 	// Live reads Deployments from the API server.
 	Live client.Reader
 	// Leases tells which Schedulers run.
-	Leases *Leases
+	Leases *state.Leases
 	// Template is the Deployment of which that of a managed Scheduler is a copy.
 	Template types.NamespacedName
 }
@@ -62,11 +67,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 	} else if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading scheduler %s: %w", request.Name, err)
 	}
-	state, err := r.Leases.Look(ctx, LeaseOf(before))
+	lease, err := r.Leases.Get(ctx, state.LeaseOf(before))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	condition := ready(before, state)
+	condition := ready(before, lease)
 	errRun := r.run(ctx, before)
 	if errors.Is(errRun, errNoTemplate) && condition.Status != metav1.ConditionTrue {
 		condition.Reason, condition.Message = berthv1alpha1.ReasonNoTemplate, errRun.Error()
@@ -86,16 +91,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 	return reconcile.Result{RequeueAfter: lookInterval}, errRun
 }
 
-func ready(s *berthv1alpha1.Scheduler, state State) metav1.Condition {
+func ready(s *berthv1alpha1.Scheduler, lease state.Lease) metav1.Condition {
 	c := metav1.Condition{
 		Type: berthv1alpha1.SchedulerReady, Status: metav1.ConditionFalse, ObservedGeneration: s.Generation,
 		Reason: berthv1alpha1.ReasonLeaseExpired,
 	}
-	key := LeaseOf(s)
+	key := state.LeaseOf(s)
 	switch {
-	case !state.Exists:
+	case !lease.Exists:
 		c.Reason, c.Message = berthv1alpha1.ReasonNoLease, fmt.Sprintf("lease %s does not exist yet: no process has started", key)
-	case !state.Alive:
+	case !lease.Alive:
 		c.Message = fmt.Sprintf("no process of the scheduler renews lease %s", key)
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonLeaseHeld

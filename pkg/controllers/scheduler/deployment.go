@@ -16,9 +16,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// PodLabel tells the pods of one managed Scheduler from those of another: its value is the name of the Scheduler.
-const PodLabel = "berth.dev/scheduler"
-
 // specAnnotation tells of what the Deployment was made, so that it is written only when that changes.
 const specAnnotation = "berth.dev/made-from"
 
@@ -33,7 +30,7 @@ func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *apps
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}
-	name := map[string]string{"app.kubernetes.io/name": "berth-scheduler-shard", PodLabel: s.Name}
+	name := map[string]string{"app.kubernetes.io/name": "berth-scheduler-shard", berthv1alpha1.SchedulerLabel: s.Name}
 	d.Labels = with(d.Labels, name)
 	d.Spec.Replicas = ptr.To(max(1, s.Spec.Managed.Replicas))
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: name}

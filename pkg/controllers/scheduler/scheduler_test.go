@@ -25,6 +25,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/scheduler"
+	"berth.dev/berth/pkg/controllers/state"
 )
 
 // harness runs the reconciler on a fake API server.
@@ -48,7 +49,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
 	h.Reconciler = scheduler.Reconciler{
-		Client: h.api, Live: h.api, Leases: scheduler.NewLeases(h.api, h.api, h.clock),
+		Client: h.api, Live: h.api, Leases: state.NewLeases(h.api, h.api, h.clock),
 		Template: types.NamespacedName{Namespace: "berth-system", Name: "berth-scheduler"},
 	}
 	return h
@@ -70,7 +71,7 @@ func (h *harness) look() string {
 
 func (h *harness) renew(change func(*coordinationv1.LeaseSpec)) {
 	h.Helper()
-	key := scheduler.DefaultLease("a")
+	key := state.DefaultLease("a")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	err := h.api.Get(h.Context(), key, lease)
 	lease.Spec.HolderIdentity = ptr.To("process")
@@ -127,7 +128,7 @@ func TestReadyByTheLease(t *testing.T) {
 
 func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
 	h := newHarness(t, object())
-	key := scheduler.DefaultLease("a")
+	key := state.DefaultLease("a")
 	h.renew(nil)
 	h.look()
 	h.clock.Step(5 * time.Second)
@@ -153,7 +154,7 @@ func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
 
 func TestALeaseThatNeverWasIsTaken(t *testing.T) {
 	h := newHarness(t, object())
-	if _, taken, err := h.Leases.Take(t.Context(), scheduler.DefaultLease("a")); !taken || err != nil {
+	if _, taken, err := h.Leases.Take(t.Context(), state.DefaultLease("a")); !taken || err != nil {
 		t.Errorf("taken = %v, error %v", taken, err)
 	}
 }

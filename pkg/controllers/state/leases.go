@@ -1,11 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheduler keeps the status of Schedulers, with two controllers:
-//
-//	Reconciler       the condition Ready, by the Scheduler's Lease; the Deployments of managed Schedulers
-//	UnionReconciler  what the clusters of each Scheduler have together
-package scheduler
+package state
 
 import (
 	"context"
@@ -15,6 +11,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -24,11 +21,16 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Taker is the holder of Leases that were taken from schedulers that no longer renew them.
-const Taker = "berth-controller-manager"
+// LeaseTaker is the holder of Leases that were taken from schedulers that no longer renew them.
+const LeaseTaker = "berth-controller-manager"
 
 // defaultDuration is how long a Lease lasts that does not say so.
 const defaultDuration = 15 * time.Second
+
+// IsAlive reports whether a process of a Scheduler holds its Lease, as its condition says.
+func IsAlive(s *berthv1alpha1.Scheduler) bool {
+	return apimeta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SchedulerReady)
+}
 
 // LeaseOf returns the Lease of a Scheduler.
 func LeaseOf(s *berthv1alpha1.Scheduler) types.NamespacedName {
@@ -45,7 +47,7 @@ func DefaultLease(name string) types.NamespacedName {
 	}
 }
 
-// Leases tells which Leases are renewed. It goes by its own clock from the moment at which it saw a renewal, so that clocks which
+// Leases knows which Leases are renewed. It goes by its own clock from the moment at which it saw a renewal, so that clocks which
 // differ between machines do no harm. It is safe for concurrent use.
 type Leases struct {
 	reader client.Reader
@@ -53,11 +55,11 @@ type Leases struct {
 	clock  clock.PassiveClock
 
 	mu   sync.Mutex
-	seen map[types.NamespacedName]sighting
+	seen map[types.NamespacedName]renewal
 }
 
-// sighting is the last change of a Lease.
-type sighting struct {
+// renewal is the last change of a Lease.
+type renewal struct {
 	holder   string
 	renewed  metav1.MicroTime
 	duration time.Duration
@@ -66,12 +68,12 @@ type sighting struct {
 
 // NewLeases returns a tracker that reads from the API server itself.
 func NewLeases(reader client.Reader, writer client.Client, clk clock.PassiveClock) *Leases {
-	return &Leases{reader: reader, writer: writer, clock: clk, seen: map[types.NamespacedName]sighting{}}
+	return &Leases{reader: reader, writer: writer, clock: clk, seen: map[types.NamespacedName]renewal{}}
 }
 
-// State is what is known of a Lease.
-type State struct {
-	// Exists says whether there is a Lease.
+// Lease is what is known of a Lease.
+type Lease struct {
+	// Exists is true if there is one.
 	Exists bool
 	// Alive is true from a renewal by a scheduler until the Lease has lasted as long as it says.
 	Alive bool
@@ -79,11 +81,11 @@ type State struct {
 	Holder string
 }
 
-// Look reads a Lease.
-func (l *Leases) Look(ctx context.Context, key types.NamespacedName) (State, error) {
+// Get reads a Lease. An error names it.
+func (l *Leases) Get(ctx context.Context, key types.NamespacedName) (Lease, error) {
 	lease, err := l.read(ctx, key)
 	if err != nil || lease == nil {
-		return State{}, err
+		return Lease{}, err
 	}
 	return l.note(key, lease), nil
 }
@@ -103,9 +105,9 @@ func (l *Leases) read(ctx context.Context, key types.NamespacedName) (*coordinat
 	return lease, nil
 }
 
-func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) State {
+func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Lease {
 	now := l.clock.Now()
-	next := sighting{
+	next := renewal{
 		holder: ptr.Deref(lease.Spec.HolderIdentity, ""), renewed: ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{}),
 		duration: durationOf(lease), at: now,
 	}
@@ -120,8 +122,8 @@ func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Sta
 		next.at, next.duration = before.at, before.duration
 	}
 	l.seen[key] = next
-	alive := next.holder != Taker && !next.renewed.IsZero() && now.Sub(next.at) < next.duration
-	return State{Exists: true, Alive: alive, Holder: next.holder}
+	alive := next.holder != LeaseTaker && !next.renewed.IsZero() && now.Sub(next.at) < next.duration
+	return Lease{Exists: true, Alive: alive, Holder: next.holder}
 }
 
 // durationOf returns how long a Lease lasts. One that is given back says one second, which is not what its holder had.
@@ -154,7 +156,7 @@ func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time
 		err = l.writer.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return time.Time{}, false, nil // somebody was quicker, which the next look tells
+		return time.Time{}, false, nil // somebody was quicker, which the next Get shows
 	}
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("taking lease %s: %w", key, err)
@@ -164,7 +166,7 @@ func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time
 }
 
 func fill(lease *coordinationv1.Lease, now time.Time) {
-	lease.Spec.HolderIdentity = ptr.To(Taker)
+	lease.Spec.HolderIdentity = ptr.To(LeaseTaker)
 	lease.Spec.AcquireTime = ptr.To(metav1.NewMicroTime(now))
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now))
 }
