@@ -145,7 +145,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(s.Clock), Retries: s.retries, Restricted: restricted,
 	}
 	shared.Grants = clusterresource.NewGrants(s.homes.name)
-	shared.Waiting = clusterresource.NewWaiting(s.Clock, shared.Earmarks, shared.Grants)
+	shared.Waiting = waitlist.NewUnits(s.Clock, shared.Earmarks, shared.Grants.Mine)
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {

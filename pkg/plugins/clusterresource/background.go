@@ -62,11 +62,11 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			return
 		case <-tick.C():
 			s.settle(ctx, b)
-			if due := s.Waiting.due(); len(due) > 0 {
+			if due := s.Waiting.Due(); len(due) > 0 {
 				b.Wake(due)
 			}
 			if s.Grants.now().limited {
-				b.Wake(s.Waiting.probes())
+				b.Wake(s.Waiting.Probes())
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Shared) settle(ctx context.Context, b *Background) {
 		if bound {
 			continue
 		}
-		s.Waiting.released(charges)
+		s.Waiting.Released(charges)
 		if pod != nil {
 			b.Wake([]*corev1.Pod{pod})
 		}
@@ -122,7 +122,7 @@ func (s *Shared) Changed(before, after *catalog.Resources, asking []*corev1.Pod)
 		return asking
 	}
 	changed := func(resource string) bool { return !catalog.SamePools(before.Get(resource), after.Get(resource)) }
-	s.Waiting.forget(changed)
+	s.Waiting.Forget(changed)
 	var concerned []*corev1.Pod
 	for _, pod := range asking {
 		if asksForAny(pod, changed) {

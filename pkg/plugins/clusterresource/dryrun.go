@@ -48,7 +48,7 @@ func (p *ClusterResource) newDryRun(cycle fwk.CycleState, pod *corev1.Pod, s *st
 	priority := corev1helpers.PodPriority(pod)
 	p.shared.Ledger.Holders(func(h *ledger.Holder) {
 		switch {
-		case !d.concerns(h.Charges) || !slices.ContainsFunc(h.Charges, p.shared.Grants.mine):
+		case !d.concerns(h.Charges) || !slices.ContainsFunc(h.Charges, p.shared.Grants.Mine):
 		case d.isLeaving(h.Pod):
 			d.leaving = append(d.leaving, h)
 		case corev1helpers.PodPriority(h.Pod) < priority:
@@ -257,7 +257,7 @@ func (s *state) frees(charges []pool.Charge) []pool.Freed {
 		r := s.claims[i].places.Resource()
 		for _, c := range charges {
 			at, found := r.Index(c.Pool)
-			if c.Resource != r.Name() || !found || !s.claims[i].grants.mine(c) {
+			if c.Resource != r.Name() || !found || !s.claims[i].grants.Mine(c) {
 				continue
 			}
 			units := pool.UnitsUp(c.Quantity, r.Unit())

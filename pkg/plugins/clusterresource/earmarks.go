@@ -164,8 +164,8 @@ func (e *Earmarks) against(
 	return kept
 }
 
-// kept returns what is kept for each pod that is not charged itself.
-func (e *Earmarks) kept() map[types.UID][]pool.Charge {
+// Kept returns what is kept for each pod that is not charged itself.
+func (e *Earmarks) Kept() map[types.UID][]pool.Charge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.byPod) == 0 {

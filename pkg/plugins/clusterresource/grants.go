@@ -73,8 +73,8 @@ func (g *Grants) whileAllowed(a allowance, charge func()) bool {
 	return true
 }
 
-// mine says whether what a charge gives back can be given out again by this process.
-func (g *Grants) mine(c pool.Charge) bool {
+// Mine reports whether what a charge gives back can be given out again by this process.
+func (g *Grants) Mine(c pool.Charge) bool {
 	if g == nil || g.self == "" {
 		return true
 	}

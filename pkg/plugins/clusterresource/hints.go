@@ -85,7 +85,7 @@ func (p *ClusterResource) servedBy(pod, gone *corev1.Pod) bool {
 	} else if held, err := demand.Of(gone); err != nil || !overlap(wants, held) {
 		return false
 	}
-	return p.shared.Waiting.wokenBy(pod, gone, charges)
+	return p.shared.Waiting.WokenBy(pod, gone, charges)
 }
 
 func asks(requests []pool.Request, resource string) bool {

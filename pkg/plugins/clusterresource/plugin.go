@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/view"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
@@ -101,7 +102,7 @@ type Shared struct {
 	// Grants limit what this process may give out.
 	Grants *Grants
 	// Waiting knows which pods wait for what.
-	Waiting *Waiting
+	Waiting *waitlist.Units
 	// Earmarks keep what was freed for a pod.
 	Earmarks *Earmarks
 	// Retries remembers which pods are to be tried on all nodes instead of a sample.

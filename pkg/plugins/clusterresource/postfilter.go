@@ -45,7 +45,7 @@ func (p *ClusterResource) PostFilter(
 	if len(lacking) == 0 && !ungranted {
 		return nil, fwk.NewStatus(p.without(s))
 	}
-	p.shared.Waiting.add(pod, s, existing)
+	p.shared.Waiting.Rejected(pod, needsOf(pod, s, existing), s.usedUpEverywhere())
 	// Nobody makes way while other schedulers have something left.
 	if ungranted || !preempts(pod) {
 		return nil, fwk.NewStatus(p.without(s))

@@ -47,7 +47,7 @@ func (p *ClusterResource) PreFilter(
 			return nil, status
 		}
 	}
-	p.shared.Waiting.publish(s, p.shared.Ledger.Strays())
+	p.publish(s)
 	for _, charges := range p.shared.Earmarks.against(pod, p.shared.Ledger.Owed) {
 		s.book(charges, -1)
 	}
@@ -58,6 +58,15 @@ func (p *ClusterResource) PreFilter(
 	return p.name(cycle, pod, s, nodes), nil
 }
 
+// publish lets the pods that wait know what this cycle found free, and what pods hold that somebody else placed.
+func (p *ClusterResource) publish(s *state) {
+	p.shared.Waiting.ObserveStrays(p.shared.Ledger.Strays())
+	for i := range s.claims {
+		c := &s.claims[i]
+		p.shared.Waiting.Observe(c.places.Resource(), c.free, c.all)
+	}
+}
+
 // hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can wait for one licence, and
 // none of them need look at thousands of nodes.
 func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
@@ -66,11 +75,11 @@ func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeIn
 	}
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
-			p.shared.Waiting.add(pod, s, nodes)
+			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes), s.usedUpEverywhere())
 			return s.claims[i].status(v)
 		}
 	}
-	p.shared.Waiting.served(pod.UID)
+	p.shared.Waiting.Served(pod.UID)
 	return nil
 }
 

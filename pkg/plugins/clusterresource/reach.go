@@ -7,20 +7,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // needsOf returns what a pod waits for that was rejected. A pool that none of the nodes which the pod selects draws on cannot
 // serve it, and neither can one that had enough and did not help.
-func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) []need {
-	needs := make([]need, len(s.claims))
+func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) []waitlist.Need {
+	needs := make([]waitlist.Need, len(s.claims))
 	for i := range s.claims {
 		c := &s.claims[i]
-		needs[i] = need{resource: c.request.Resource, units: c.units}
+		needs[i] = waitlist.Need{Resource: c.request.Resource, Units: c.units}
 		reached := c.reached(pod, nodes)
 		for n, p := range c.places.Resource().Pools() {
 			helpless := len(s.claims) == 1 && c.free[n] >= c.units
 			if reached(int32(n)) && !helpless {
-				needs[i].pools = append(needs[i].pools, p.Name)
+				needs[i].Pools = append(needs[i].Pools, p.Name)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (p *ClusterResource) Reserve(
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
 	}
 	p.shared.Earmarks.suspend(pod.UID, true)
-	p.shared.Waiting.reserved(pod.UID, charges)
+	p.shared.Waiting.Reserved(pod.UID, charges)
 	p.shared.Retries.Drop(pod.UID)
 	return nil
 }
@@ -44,6 +44,6 @@ func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *co
 	p.shared.Earmarks.lapse(pod.UID, true)
 	charges, charged := p.shared.Pending.Get(pod.UID)
 	if charged && p.shared.Pending.Release(pod.UID) {
-		p.shared.Waiting.released(charges)
+		p.shared.Waiting.Released(charges)
 	}
 }

@@ -164,7 +164,7 @@ func (p *spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
 		resources.Each(func(name string, r *catalog.Resource) { p.capsOf(name, r, caps) })
 	}
 	if raised := p.Grants.set(caps); len(raised) > 0 {
-		p.background.Wake(p.Waiting.raised(raised))
+		p.background.Wake(p.Waiting.Raised(raised))
 	}
 }
 

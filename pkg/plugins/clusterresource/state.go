@@ -130,7 +130,7 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 			units := sign * pool.UnitsUp(charge.Quantity, r.Unit())
 			shared := c.shared()
 			c.all[i] = pool.AddUnits(c.all[i], units)
-			if !shared && (sign < 0 || c.grants.mine(charge)) {
+			if !shared && (sign < 0 || c.grants.Mine(charge)) {
 				c.free[i] = pool.AddUnits(c.free[i], units)
 			}
 			changed = true

@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // maxSaid bounds the pools of which a Scheduler says something.
@@ -32,7 +33,7 @@ func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		}
 		return said[key]
 	}
-	wishes := p.Waiting.wishes()
+	wishes := p.Waiting.Wishes()
 	resources.Each(func(name string, r *catalog.Resource) {
 		if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
 			return
@@ -41,7 +42,7 @@ func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		for i := range r.Pools.Pools() {
 			key := pool.Key{Resource: name, Pool: r.Pools.Pools()[i].Name}
 			if w := wishes[key]; w != nil && !homes.Leaving {
-				w.tell(of(key), r.Pools.Unit())
+				describe(of(key), w, r.Pools.Unit())
 			}
 		}
 	})
@@ -111,11 +112,11 @@ func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
 	return account, underWay
 }
 
-// tell fills in what pods want.
-func (w *wish) tell(s *berthv1alpha1.PoolSpending, unit resource.Quantity) {
-	s.Wanted, s.Least = amount(w.wanted, unit), amount(w.least, unit)
-	s.Priority = corev1helpers.PodPriority(w.first)
-	s.Since = &w.first.CreationTimestamp
+// describe fills in what pods want.
+func describe(s *berthv1alpha1.PoolSpending, w *waitlist.Wish, unit resource.Quantity) {
+	s.Wanted, s.Least = amount(w.Wanted, unit), amount(w.Least, unit)
+	s.Priority = corev1helpers.PodPriority(w.First)
+	s.Since = &w.First.CreationTimestamp
 }
 
 // amount returns a number of units as an amount, the largest there can be if it is more.
