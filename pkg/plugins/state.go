@@ -140,12 +140,9 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	if err != nil {
 		return nil, err
 	}
-	shared := &clusterresource.Shared{
-		Clock: s.Clock, Membership: s.membership, View: base.view, Ledger: base.ledger, Pending: s.pending,
-		Seed: &clusterresource.Seed{}, Earmarks: clusterresource.NewEarmarks(s.Clock), Retries: s.retries, Restricted: restricted,
-	}
-	shared.Grants = clusterresource.NewGrants(s.homes.name)
-	shared.Waiting = waitlist.NewUnits(s.Clock, shared.Earmarks, shared.Grants.Mine)
+	shared := clusterresource.NewShared(s.Clock, s.homes.name)
+	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
+	shared.Retries, shared.Restricted = s.retries, restricted
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
@@ -21,6 +22,9 @@ const (
 	// settleTimeout bounds one live read of a pod.
 	settleTimeout = 5 * time.Second
 )
+
+// Sharing is what a process that is one of several schedulers needs to keep to its grants.
+type Sharing = spending.Sharing
 
 // Background is what the plugin needs outside scheduling cycles.
 type Background struct {
@@ -43,9 +47,13 @@ type Background struct {
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
 	if b.Sharing != nil {
-		go s.keepToGrants(ctx, b)
+		spender := &spending.Spender{
+			Sharing: b.Sharing, Clock: s.Clock, Grants: s.Grants, Resources: s.Catalog.Snapshot, Pending: s.Pending,
+			Demand: s.Waiting, Waiting: b.Waiting, Wake: b.Wake,
+		}
+		go spender.Run(ctx)
 	} else {
-		s.Grants.free()
+		s.Grants.Lift()
 	}
 	go s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
 		known := b.Pod(pod.Namespace, pod.Name)
@@ -65,7 +73,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			if due := s.Waiting.Due(); len(due) > 0 {
 				b.Wake(due)
 			}
-			if s.Grants.now().limited {
+			if s.Grants.Allowance().Limited {
 				b.Wake(s.Waiting.Probes())
 			}
 		}
@@ -82,8 +90,8 @@ func (s *Shared) restoreEarmarks(waiting []*corev1.Pod) {
 
 // Open lets everything be given out at once, in a process that has no predecessor and shares with nobody.
 func (s *Shared) Open() {
-	s.Seed.done.Store(true)
-	s.Grants.free()
+	s.Seed.Skip()
+	s.Grants.Lift()
 }
 
 // settle finds out by live reads which pods with an unclear outcome were bound.

@@ -15,6 +15,7 @@ import (
 
 	"berth.dev/berth/apis/config"
 	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -98,9 +99,9 @@ type Shared struct {
 	// Pending remembers the charges of pods that are being bound.
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
-	Seed *Seed
+	Seed *spending.Seed
 	// Grants limit what this process may give out.
-	Grants *Grants
+	Grants *spending.Grants
 	// Waiting knows which pods wait for what.
 	Waiting *waitlist.Units
 	// Earmarks keep what was freed for a pod.
@@ -111,6 +112,14 @@ type Shared struct {
 	Restricted func(cycle fwk.CycleState) bool
 
 	names siteNames
+}
+
+// NewShared returns what belongs to the plugin alone. The other fields are the caller's to set. Self is the name of the Scheduler of
+// this process, empty for none.
+func NewShared(clock clock.WithTickerAndDelayedExecution, self string) *Shared {
+	s := &Shared{Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: NewEarmarks(clock)}
+	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine)
+	return s
 }
 
 // ClusterResource is a plugin that admits pods where the pools have enough left for them.

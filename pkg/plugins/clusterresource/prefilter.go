@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
@@ -36,7 +37,7 @@ func (p *ClusterResource) PreFilter(
 	if status := p.unready(pod, resources); status != nil {
 		return nil, status
 	}
-	allowed := p.shared.Grants.now()
+	allowed := p.shared.Grants.Allowance()
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
@@ -97,7 +98,7 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 }
 
 // claim fills in a claim, and says why it can never be met as it is.
-func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource, allowed allowance) *fwk.Status {
+func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource, allowed spending.Allowance) *fwk.Status {
 	switch {
 	case known == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
@@ -111,9 +112,9 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooFine, request.Resource))
 	}
 	places := p.shared.Ledger.Places(request.Resource)
-	own, all := allowed.limit(known.Pools, p.shared.Ledger, p.shared.Ledger.Free(known.Pools))
+	all := p.shared.Ledger.Free(known.Pools)
 	*c = claim{
-		request: request, units: units, places: places, free: own, all: all, grants: p.shared.Grants,
+		request: request, units: units, places: places, free: allowed.Limit(known.Pools, p.shared.Ledger.Own, all), all: all, grants: p.shared.Grants,
 		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil

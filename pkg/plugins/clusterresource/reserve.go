@@ -6,8 +6,10 @@ package clusterresource
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -28,7 +30,7 @@ func (p *ClusterResource) Reserve(
 	if !ok {
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
 	}
-	if !p.shared.Grants.whileAllowed(s.allowed, func() { p.shared.Pending.Put(ledger.Ref(pod), charges) }) {
+	if !p.shared.Grants.ChargeWithin(s.allowed, func() { p.shared.Pending.Put(ledger.Ref(pod), charges) }) {
 		p.tryAgain(pod)
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
 	}
@@ -46,4 +48,13 @@ func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *co
 	if charged && p.shared.Pending.Release(pod.UID) {
 		p.shared.Waiting.Released(charges)
 	}
+}
+
+// retryPause is the time after which a pod is tried again that a grant which shrank has kept from what a scheduling cycle had found.
+const retryPause = 200 * time.Millisecond
+
+func (p *ClusterResource) tryAgain(pod *corev1.Pod) {
+	p.shared.Clock.AfterFunc(retryPause, func() {
+		p.handle.Activate(klog.Background(), map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
+	})
 }

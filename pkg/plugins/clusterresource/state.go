@@ -12,6 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 )
 
 const stateKey fwk.StateKey = "PreFilter" + Name
@@ -22,7 +23,7 @@ type state struct {
 	// moved are the charges that AddPod and RemovePod changed, by pod.
 	moved map[types.UID]bool
 	// allowed is what this process might give out when the cycle began.
-	allowed allowance
+	allowed spending.Allowance
 	// scores are those of each claim by site, once PreScore has compared the feasible nodes.
 	scores []map[int32]int64
 
@@ -38,7 +39,7 @@ type claim struct {
 	places  *pool.Places
 	free    []int64 // by pool, within the grant
 	all     []int64 // by pool, in whosever grant
-	grants  *Grants
+	grants  *spending.Grants
 	verdict []verdict // by site
 	why     *rejections
 }
@@ -169,7 +170,7 @@ func (s *state) choose(node string) ([]pool.Charge, bool) {
 		charges = append(charges, c.places.Resource().Charges(chosen, c.request)...)
 	}
 	for i := range charges {
-		charges[i].Grantee = s.claims[0].grants.self
+		charges[i].Grantee = s.claims[0].grants.Self()
 	}
 	return charges, true
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package spending
 
 import (
 	"context"
@@ -33,9 +33,14 @@ const (
 // running are the pods that may hold something.
 const running = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
-// Done says whether the list has been read.
+// Done reports whether the list has been read.
 func (s *Seed) Done() bool {
 	return s.done.Load()
+}
+
+// Skip stands for the list in a process that has no predecessor.
+func (s *Seed) Skip() {
+	s.done.Store(true)
 }
 
 // Failure returns why it could not be read, nil if it has not failed.
@@ -46,8 +51,8 @@ func (s *Seed) Failure() error {
 	return nil
 }
 
-// Run reads the list once this process is the leader, and again until it succeeds. Known says whether the informer knows a pod
-// as bound; the others are looked at again. Changed is called when the answer of Done or, for the first time, of Failure
+// Run reads the list once this process is the leader, and again until it succeeds. Known reports whether the informer knows
+// a pod as bound; the others are read again one by one. Changed is called when the answer of Done or, for the first time, of Failure
 // changes.
 func (s *Seed) Run(
 	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface, pending *ledger.Pending,

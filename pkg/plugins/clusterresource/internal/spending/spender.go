@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package spending
 
 import (
 	"context"
@@ -16,22 +16,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 const (
-	// spendInterval is how often it is looked whether something is to be said about grants. A change of them waits for no longer.
-	spendInterval = 200 * time.Millisecond
-	// demandPause is the least time between two writes that tell nothing but what pods want.
+	// interval is that of the passes over the grants. A change of them waits for no longer.
+	interval = 200 * time.Millisecond
+	// demandPause is the least time between two writes that differ in nothing but what pods want.
 	demandPause = 500 * time.Millisecond
 	// alonePause is the least time between two attempts to find out whether there is another scheduler.
 	alonePause = time.Second
-	// requestTimeout bounds the requests of one look.
+	// requestTimeout bounds the requests of one pass.
 	requestTimeout = 10 * time.Second
 )
 
@@ -39,7 +42,7 @@ const (
 type Sharing struct {
 	// Berth reads and writes Berth's kinds.
 	Berth versioned.Interface
-	// Fence tells whether this process is the leader.
+	// Fence is open while this process is the leader.
 	Fence *fence.Fence
 	// Homes returns which Schedulers there are, nil while that is not known.
 	Homes func() *catalog.Homes
@@ -47,50 +50,73 @@ type Sharing struct {
 	Charged func(grantee string) []*corev1.Pod
 }
 
-// spender keeps a process to its grants and says so in the status of its Scheduler.
-type spender struct {
-	*Shared
+// Demand is what pods that wait want of pools.
+type Demand interface {
+	// Wishes returns it by pool, as far as what is left of the pools could serve them.
+	Wishes() map[pool.Key]*waitlist.Wish
+	// Raised notes that so many units more of some pools may be given out, and returns the pods that this can serve.
+	Raised(by map[pool.Key]int64) []*corev1.Pod
+}
+
+// Spender keeps a process to its grants and reports what it spends in the status of its Scheduler.
+type Spender struct {
 	*Sharing
-	background *Background
+
+	// Clock is the time that the Spender goes by.
+	Clock clock.WithTicker
+	// Grants are what the Spender sets.
+	Grants *Grants
+	// Resources returns the ClusterResources, nil while they have not been read.
+	Resources func() *catalog.Resources
+	// Pending are the charges of pods that are being bound.
+	Pending *ledger.Pending
+	// Demand is what pods that wait want.
+	Demand Demand
+	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer knows them.
+	Waiting func() []*corev1.Pod
+	// Wake lets pods be tried.
+	Wake func([]*corev1.Pod)
+
 	// floors are the revisions of grants that were recorded when this process became the leader. Older ones, which its informer may
 	// still show, were meant for the process before it.
 	floors map[types.UID]int64
-	// resources are those by which the grants were set last.
-	resources *catalog.Resources
-	leaving   bool
+	// followed are the ClusterResources by which the grants were set last, and leaving whether the Scheduler was being deleted then.
+	followed *catalog.Resources
+	leaving  bool
 	// alone is when it was last tried to find out whether there is another scheduler, wrote when the status was written.
 	alone, wrote time.Time
 }
 
-// keepToGrants does what is to be done about grants until the context ends.
-func (s *Shared) keepToGrants(ctx context.Context, b *Background) {
+// Run makes a pass every interval once this process is the leader, until the context ends. An error is logged when it comes, not again
+// while it lasts.
+func (p *Spender) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-b.Sharing.Fence.Opened():
+	case <-p.Fence.Opened():
 	}
-	p := &spender{Shared: s, Sharing: b.Sharing, background: b}
-	tick := s.Clock.NewTicker(spendInterval)
+	tick := p.Clock.NewTicker(interval)
 	defer tick.Stop()
-	told := false
+	failing := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			err := p.look(ctx)
-			if err != nil && !told {
-				klog.FromContext(ctx).Error(err, "Cannot keep the account of grants, trying again", "scheduler", s.Grants.self)
+			err := p.pass(ctx)
+			if err != nil && !failing {
+				klog.FromContext(ctx).Error(err, "Cannot keep the account of grants, trying again", "scheduler", p.Grants.Self())
 			}
-			told = err != nil
+			failing = err != nil
 		}
 	}
 }
 
-func (p *spender) look(ctx context.Context) error {
+// pass does what is to be done about grants at present.
+func (p *Spender) pass(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	homes, resources := p.Homes(), p.Catalog.Snapshot()
+	homes, resources := p.Homes(), p.Resources()
 	if homes == nil || resources == nil {
 		return nil
 	}
@@ -110,7 +136,7 @@ func (p *spender) look(ctx context.Context) error {
 }
 
 // readFloors reads from the API server which grants are recorded. Whoever led before has written nothing since.
-func (p *spender) readFloors(ctx context.Context) error {
+func (p *Spender) readFloors(ctx context.Context) error {
 	list, err := p.Berth.BerthV1alpha1().ClusterResources().List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
 		list, err = &berthv1alpha1.ClusterResourceList{}, nil // the kind is not served, so nothing was granted
@@ -125,10 +151,13 @@ func (p *spender) readFloors(ctx context.Context) error {
 	return nil
 }
 
-// beAlone lets everything be given out once it is certain that there is no other scheduler, and that none can be granted anything
-// before this one has seen it: nobody is while this one does not say that it keeps to its grants.
-func (p *spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
-	if !p.Grants.now().limited || p.Clock.Since(p.alone) < alonePause {
+// beAlone lets everything be given out once there is certainly no other scheduler to which something is granted, nor can be before this
+// process has seen it. The controller grants nothing while a Scheduler runs without spending in its status. So if this is scheduler a,
+//  1. a removes its spending: from now on nobody is granted anything,
+//  2. a lists the Schedulers from the API server: if b is there, which may have been granted something before, a keeps to its grants,
+//  3. if a is the only one, it gives out everything; when b comes, it is granted nothing until a has seen it and reports again.
+func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
+	if !p.Grants.Allowance().Limited || p.Clock.Since(p.alone) < alonePause {
 		return nil
 	}
 	p.alone = p.Clock.Now()
@@ -144,37 +173,37 @@ func (p *spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 	if len(list.Items) != 1 {
 		return nil // the informer will see it, too
 	}
-	if only := &list.Items[0]; only.Name != p.Grants.self || only.DeletionTimestamp != nil || only.Status.Spending != nil {
+	if only := &list.Items[0]; only.Name != p.Grants.Self() || only.DeletionTimestamp != nil || only.Status.Spending != nil {
 		return nil
 	}
-	p.Grants.free()
-	p.resources = nil
-	p.background.Wake(p.background.Waiting())
+	p.Grants.Lift()
+	p.followed = nil
+	p.Wake(p.Waiting())
 	return nil
 }
 
 // follow sets what may be given out to what was granted, and wakes the pods that can have more now.
-func (p *spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
-	if p.resources == resources && p.leaving == homes.Leaving && p.Grants.now().limited {
+func (p *Spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
+	if p.followed == resources && p.leaving == homes.Leaving && p.Grants.Allowance().Limited {
 		return
 	}
-	p.resources, p.leaving = resources, homes.Leaving
+	p.followed, p.leaving = resources, homes.Leaving
 	caps := map[pool.Key]int64{}
 	if homes.Registered {
 		resources.Each(func(name string, r *catalog.Resource) { p.capsOf(name, r, caps) })
 	}
 	if raised := p.Grants.set(caps); len(raised) > 0 {
-		p.background.Wake(p.Waiting.Raised(raised))
+		p.Wake(p.Demand.Raised(raised))
 	}
 }
 
-func (p *spender) capsOf(name string, r *catalog.Resource, caps map[pool.Key]int64) {
+func (p *Spender) capsOf(name string, r *catalog.Resource, caps map[pool.Key]int64) {
 	if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
 		return
 	}
 	for i := range r.Grants {
 		g := &r.Grants[i]
-		if g.Scheduler != p.Grants.self {
+		if g.Scheduler != p.Grants.Self() {
 			continue
 		}
 		units := wholeUnits(g.Quantity, r.Pools.Unit())
@@ -185,8 +214,8 @@ func (p *spender) capsOf(name string, r *catalog.Resource, caps map[pool.Key]int
 	}
 }
 
-// report writes what there is to say about grants, if that has changed.
-func (p *spender) report(ctx context.Context, homes *catalog.Homes, resources *catalog.Resources) error {
+// report writes what this process spends of its grants and what its pods want, if that has changed.
+func (p *Spender) report(ctx context.Context, homes *catalog.Homes, resources *catalog.Resources) error {
 	next := p.statement(homes, resources)
 	if equality.Semantic.DeepEqual(next, homes.Spending) {
 		return nil
@@ -197,17 +226,17 @@ func (p *spender) report(ctx context.Context, homes *catalog.Homes, resources *c
 	return p.write(ctx, next)
 }
 
-// sameAnswers says whether two statements differ in nothing but in what pods want.
+// sameAnswers reports whether two statements differ in nothing but in what pods want.
 func sameAnswers(a, b *berthv1alpha1.Spending) bool {
 	if a == nil || b == nil || a.Closed != b.Closed {
 		return false
 	}
 	answers := func(s *berthv1alpha1.Spending) []berthv1alpha1.PoolSpending {
 		var found []berthv1alpha1.PoolSpending
-		for _, said := range s.Pools {
-			if said.Limit != nil {
+		for _, reported := range s.Pools {
+			if reported.Limit != nil {
 				found = append(found, berthv1alpha1.PoolSpending{
-					Resource: said.Resource, Pool: said.Pool, Revision: said.Revision, Limit: said.Limit,
+					Resource: reported.Resource, Pool: reported.Pool, Revision: reported.Revision, Limit: reported.Limit,
 				})
 			}
 		}
@@ -216,20 +245,20 @@ func sameAnswers(a, b *berthv1alpha1.Spending) bool {
 	return equality.Semantic.DeepEqual(answers(a), answers(b))
 }
 
-// write replaces what the Scheduler says, while the lease is held.
-func (p *spender) write(ctx context.Context, spending *berthv1alpha1.Spending) error {
+// write replaces the spending in the status of the Scheduler, while the lease is held.
+func (p *Spender) write(ctx context.Context, spending *berthv1alpha1.Spending) error {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"spending": replacing(spending)}})
 	if err != nil {
-		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.self, err)
+		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.Self(), err)
 	}
 	guarded, leave, err := p.Fence.Enter(ctx)
 	if err != nil {
 		return nil // whoever is the leader does it
 	}
 	defer leave()
-	_, err = p.Berth.BerthV1alpha1().Schedulers().Patch(guarded, p.Grants.self, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = p.Berth.BerthV1alpha1().Schedulers().Patch(guarded, p.Grants.Self(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.self, err)
+		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.Self(), err)
 	}
 	p.wrote = p.Clock.Now()
 	return nil

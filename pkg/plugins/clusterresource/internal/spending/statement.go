@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package spending
 
 import (
 	"cmp"
@@ -19,21 +19,21 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
-// maxSaid bounds the pools of which a Scheduler says something.
-const maxSaid = 5000
+// maxReported bounds the pools that a Scheduler reports on.
+const maxReported = 5000
 
-// statement returns what there is to say. What may be given out has been set before, so nothing is charged meanwhile that is not
+// statement returns what there is to report. What may be given out has been set before, so nothing is charged meanwhile that is not
 // in it.
-func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) *berthv1alpha1.Spending {
+func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) *berthv1alpha1.Spending {
 	account, underWay := p.ownAccount()
-	said := map[pool.Key]*berthv1alpha1.PoolSpending{}
+	reported := map[pool.Key]*berthv1alpha1.PoolSpending{}
 	of := func(key pool.Key) *berthv1alpha1.PoolSpending {
-		if said[key] == nil {
-			said[key] = &berthv1alpha1.PoolSpending{Resource: key.Resource, Pool: key.Pool}
+		if reported[key] == nil {
+			reported[key] = &berthv1alpha1.PoolSpending{Resource: key.Resource, Pool: key.Pool}
 		}
-		return said[key]
+		return reported[key]
 	}
-	wishes := p.Waiting.Wishes()
+	wishes := p.Demand.Wishes()
 	resources.Each(func(name string, r *catalog.Resource) {
 		if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
 			return
@@ -47,26 +47,26 @@ func (p *spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		}
 	})
 	spending := &berthv1alpha1.Spending{Closed: homes.Leaving && !underWay}
-	for _, s := range said {
+	for _, s := range reported {
 		spending.Pools = append(spending.Pools, *s)
 	}
 	slices.SortFunc(spending.Pools, func(a, b berthv1alpha1.PoolSpending) int {
 		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Pool, b.Pool))
 	})
-	spending.Pools = spending.Pools[:min(len(spending.Pools), maxSaid)]
+	spending.Pools = spending.Pools[:min(len(spending.Pools), maxReported)]
 	return spending
 }
 
-// answers acknowledges the grants of a ClusterResource that are to shrink, and tells of more being held than was granted: by pods
+// answers acknowledges the grants of a ClusterResource that are to shrink, and reports where more is held than was granted: by pods
 // from the time when this scheduler was the only one.
-func (p *spender) answers(
+func (p *Spender) answers(
 	name string, r *catalog.Resource, account *pool.Account, of func(pool.Key) *berthv1alpha1.PoolSpending,
 ) {
 	unit := r.Pools.Unit()
 	granted := map[string]bool{}
 	for i := range r.Grants {
 		g := &r.Grants[i]
-		if g.Scheduler != p.Grants.self {
+		if g.Scheduler != p.Grants.Self() {
 			continue
 		}
 		granted[g.Pool] = true
@@ -88,14 +88,13 @@ func (p *spender) answers(
 	}
 }
 
-// ownAccount returns what pods hold out of the grant of this process, those included that are being bound, and whether there are
-// such.
-func (p *spender) ownAccount() (account *pool.Account, underWay bool) {
+// ownAccount returns what pods hold out of the grant of this process, and whether some of them are being bound.
+func (p *Spender) ownAccount() (account *pool.Account, underWay bool) {
 	account = pool.NewAccount()
-	// A pod is here until it is there.
-	pending := p.Pending.Of(p.Grants.self)
+	// A pod that has been bound leaves what is pending only once the informer knows it, so of the two reads this one comes first.
+	pending := p.Pending.Of(p.Grants.Self())
 	seen := map[types.UID]bool{}
-	for _, pod := range p.Charged(p.Grants.self) {
+	for _, pod := range p.Charged(p.Grants.Self()) {
 		held, stamped := charges.Stamped(pod)
 		if !stamped {
 			continue
