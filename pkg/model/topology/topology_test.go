@@ -4,23 +4,15 @@
 package topology_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
 )
@@ -173,92 +165,5 @@ func TestClusterOf(t *testing.T) {
 				t.Errorf("ClusterOf() = %q, want %q", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestTrackerLooksAgainOnlyWhenToldTo(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lists := 0
-	a := cluster("a", 0, berthv1alpha1.ClusterSpec{Nodes: []string{"n"}})
-	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&a).WithInterceptorFuncs(interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			lists++
-			return c.List(ctx, list, options...)
-		},
-	}).Build()
-	ctx := t.Context()
-	tracker := state.NewTracker(api)
-	look := func() *topology.Snapshot {
-		t.Helper()
-		s, err := tracker.Snapshot(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	first := look()
-	if n := node("n", nil); api.Create(ctx, &n) != nil {
-		t.Fatal("cannot create the node")
-	}
-	if second := look(); second != first || lists != 2 {
-		t.Errorf("the tracker looked again, after %d lists", lists)
-	}
-	tracker.Invalidate()
-	if third := look(); third.Cluster("a").ReadyNodes != 1 {
-		t.Errorf("the tracker did not look again")
-	}
-}
-
-func TestNodeChanges(t *testing.T) {
-	heartbeat := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	tests := map[string]struct {
-		change func(*corev1.Node)
-		want   bool
-	}{
-		"a heartbeat": {change: func(n *corev1.Node) {
-			n.ResourceVersion = "2"
-			n.Status.Conditions[0].LastHeartbeatTime = heartbeat
-			n.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}}
-		}},
-		"no longer ready": {change: notReady, want: true},
-		"cordoned":        {change: cordoned, want: true},
-		"another label":   {change: func(n *corev1.Node) { n.Labels = map[string]string{"a": "b"} }, want: true},
-		"a taint":         {change: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "k"}} }, want: true},
-		"another node":    {change: func(n *corev1.Node) { n.UID = "new" }, want: true},
-		"another capacity": {change: func(n *corev1.Node) {
-			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-		}, want: true},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			before := node("n", nil)
-			after := before.DeepCopy()
-			tc.change(after)
-			if got := state.NodeChanges().Update(event.TypedUpdateEvent[*corev1.Node]{ObjectOld: &before, ObjectNew: after}); got != tc.want {
-				t.Errorf("passes = %v, want %v", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestClusterChanges(t *testing.T) {
-	before := cluster("a", 0, berthv1alpha1.ClusterSpec{})
-	status := before.DeepCopy()
-	status.Status.NodeCount = 1
-	spec := before.DeepCopy()
-	spec.Generation = 2
-	for name, tc := range map[string]struct {
-		after *berthv1alpha1.Cluster
-		want  bool
-	}{"status": {after: status}, "spec": {after: spec, want: true}} {
-		e := event.TypedUpdateEvent[*berthv1alpha1.Cluster]{ObjectOld: &before, ObjectNew: tc.after}
-		if got := state.ClusterChanges().Update(e); got != tc.want {
-			t.Errorf("a change of the %s passes = %v, want %v", name, got, tc.want)
-		}
 	}
 }
