@@ -29,7 +29,8 @@ type copied struct {
 // copyable reports whether copies of the kind can run beside the object that is listed: only if Berth can tell their pods
 // apart.
 func copyable(ref *berthv1alpha1.Feed) bool {
-	return groupOf(ref.APIVersion) == "apps" && (ref.Kind == "Deployment" || ref.Kind == "StatefulSet")
+	kind := workload.KindFor(ref.APIVersion, ref.Kind)
+	return kind != nil && kind.Group == appsv1.GroupName && (kind.Kind == "Deployment" || kind.Kind == "StatefulSet")
 }
 
 // wantedCopies returns the copies that should exist.
@@ -88,8 +89,7 @@ func copiesOf(objects *workload.Objects, s *berthv1alpha1.Subscription) map[obje
 
 // keyOf names an object of a kind that Berth reads.
 func keyOf(o workload.Object) object {
-	kind := workload.KindOf(o)
-	return object{kind.Group, kind.Kind, o.GetName()}
+	return object{workload.KindOf(o).GroupKind(), o.GetName()}
 }
 
 // servedBy returns the Cluster that a copy serves, empty for what is no copy. The selector says so, which nobody

@@ -5,7 +5,6 @@ package subscription
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -33,21 +32,9 @@ type feed struct {
 	stranded map[string]int64
 }
 
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
-
 // isRead reports whether workloads of the kind are observed even if they have no pods.
 func isRead(ref *berthv1alpha1.Feed) bool {
-	switch groupOf(ref.APIVersion) + "/" + ref.Kind {
-	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "batch/Job", "/ReplicationController":
-		return true
-	}
-	return false
+	return workload.KindFor(ref.APIVersion, ref.Kind) != nil
 }
 
 // readFeed reads the feed with the given index.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,10 +52,13 @@ type surroundings struct {
 }
 
 // object names an object regardless of its version.
-type object struct{ group, kind, name string }
+type object struct {
+	kind schema.GroupKind
+	name string
+}
 
 func objectOf(ref *berthv1alpha1.Feed) object {
-	return object{groupOf(ref.APIVersion), ref.Kind, ref.Name}
+	return object{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name}
 }
 
 // gather reads what the Subscriptions are about and returns them in the order in which they are served. Those that are being
@@ -92,7 +96,7 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundin
 	}
 	around := &surroundings{objects: objects, known: map[object]*workload.Observed{}, looks: looks(objects)}
 	for _, o := range workload.Observe(objects) {
-		around.known[object{groupOf(o.APIVersion), o.Kind, o.Name}] = o
+		around.known[object{schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), o.Name}] = o
 	}
 	return around, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/bundle"
@@ -75,7 +76,7 @@ func oneOf(cluster string) []berthv1alpha1.StaticClusterWeight {
 
 // podless reports whether objects of a kind that nobody reads make no pods: those of the core group.
 func podless(ref *berthv1alpha1.Feed) bool {
-	return groupOf(ref.APIVersion) == "" && ref.Kind != "Pod"
+	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group == "" && ref.Kind != "Pod"
 }
 
 // weights returns the weights of the Clusters that can be used.

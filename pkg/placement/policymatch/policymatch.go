@@ -20,6 +20,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -66,10 +67,8 @@ type Index struct {
 
 type namespace struct {
 	byName map[string]*berthv1alpha1.PropagationPolicy
-	kinds  map[groupKind]*claims
+	kinds  map[schema.GroupKind]*claims
 }
-
-type groupKind struct{ group, kind string }
 
 // claims are the claims on workloads of one group and kind, strongest first.
 type claims struct {
@@ -95,7 +94,7 @@ func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 		}
 		ns := index.namespaces[policy.Namespace]
 		if ns == nil {
-			ns = &namespace{byName: map[string]*berthv1alpha1.PropagationPolicy{}, kinds: map[groupKind]*claims{}}
+			ns = &namespace{byName: map[string]*berthv1alpha1.PropagationPolicy{}, kinds: map[schema.GroupKind]*claims{}}
 			index.namespaces[policy.Namespace] = ns
 		}
 		ns.add(policy)
@@ -117,7 +116,7 @@ func (ns *namespace) add(policy *berthv1alpha1.PropagationPolicy) {
 		if err != nil {
 			continue // Problems tells
 		}
-		key := groupKind{group: groupOf(selector.APIVersion), kind: selector.Kind}
+		key := schema.FromAPIVersionAndKind(selector.APIVersion, selector.Kind).GroupKind()
 		of := ns.kinds[key]
 		if of == nil {
 			of = &claims{byName: map[string][]claim{}}
@@ -175,7 +174,7 @@ func (x *Index) claimsOn(w *Workload) iter.Seq[*claim] {
 		if ns == nil {
 			return
 		}
-		of := ns.kinds[groupKind{group: groupOf(w.APIVersion), kind: w.Kind}]
+		of := ns.kinds[schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind()]
 		if of == nil {
 			return
 		}
@@ -262,19 +261,11 @@ func compare(a, b *berthv1alpha1.PropagationPolicy) int {
 func master(policy *berthv1alpha1.PropagationPolicy) int {
 	masters := [...]string{"Application", "Subscription"}
 	owner := metav1.GetControllerOfNoCopy(policy)
-	if owner == nil || groupOf(owner.APIVersion) != berthv1alpha1.SchemeGroupVersion.Group {
+	if owner == nil || schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group != berthv1alpha1.SchemeGroupVersion.Group {
 		return len(masters)
 	}
 	if i := slices.Index(masters[:], owner.Kind); i >= 0 {
 		return i
 	}
 	return len(masters)
-}
-
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
 )
@@ -52,7 +54,8 @@ const maxReadable = 200
 // PolicyName returns the name of the PropagationPolicy that a Subscription writes for a feed.
 func PolicyName(subscription string, feed *berthv1alpha1.Feed) string {
 	hash := fnv.New64a()
-	for _, part := range []string{subscription, groupOf(feed.APIVersion), feed.Kind, feed.Name} {
+	kind := schema.FromAPIVersionAndKind(feed.APIVersion, feed.Kind)
+	for _, part := range []string{subscription, kind.Group, kind.Kind, feed.Name} {
 		hash.Write([]byte(part))
 		hash.Write([]byte{0})
 	}
@@ -78,7 +81,11 @@ func priority(s *berthv1alpha1.Subscription) int32 {
 }
 
 // key names a workload. The version does not count: the same object can be read in each version of its group.
-type key struct{ namespace, group, kind, name string }
+type key struct {
+	namespace string
+	kind      schema.GroupKind
+	name      string
+}
 
 // Index finds the Subscription of a workload. It is immutable and safe for concurrent use.
 type Index struct {
@@ -124,7 +131,7 @@ func Foreign(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 }
 
 func keyOf(namespace string, feed *berthv1alpha1.Feed) key {
-	return key{namespace, groupOf(feed.APIVersion), feed.Kind, feed.Name}
+	return key{namespace, schema.FromAPIVersionAndKind(feed.APIVersion, feed.Kind).GroupKind(), feed.Name}
 }
 
 // Any says whether the namespace has a Subscription. It does not allocate.
@@ -134,7 +141,7 @@ func (x *Index) Any(namespace string) bool {
 
 // Of returns the Subscription that places an object and the index of the object among its feeds, nil if there is none.
 func (x *Index) Of(namespace, apiVersion, kind, name string) (*berthv1alpha1.Subscription, int) {
-	e := x.feeds[key{namespace, groupOf(apiVersion), kind, name}]
+	e := x.feeds[key{namespace, schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}]
 	return e.subscription, e.feed
 }
 
@@ -148,17 +155,9 @@ func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berth
 	return nil
 }
 
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
-
 // Lists says whether a Subscription lists an object of its namespace.
 func Lists(s *berthv1alpha1.Subscription, apiVersion, kind, name string) bool {
-	wanted := key{"", groupOf(apiVersion), kind, name}
+	wanted := key{"", schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}
 	return slices.ContainsFunc(s.Spec.Feeds, func(feed berthv1alpha1.Feed) bool {
 		return !Foreign(s, &feed) && keyOf("", &feed) == wanted
 	})
