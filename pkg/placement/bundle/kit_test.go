@@ -1,0 +1,127 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/divide"
+)
+
+// cpus is a ledger of CPUs by cluster. A replica costs one CPU, or what costs says of its feed.
+type cpus struct {
+	free  map[string]int64
+	costs map[bundle.Ref]int64
+	log   []reservation
+}
+
+type reservation struct {
+	cluster string
+	cpus    int64
+}
+
+func (c *cpus) cost(ref bundle.Ref) int64 { return max(1, c.costs[ref]) }
+
+func (c *cpus) Count(ref bundle.Ref, cluster string, limit int64) int64 {
+	return max(0, min(limit, c.free[cluster]/c.cost(ref)))
+}
+
+func (c *cpus) Reserve(ref bundle.Ref, cluster string, replicas int64) {
+	if replicas > 0 {
+		c.log = append(c.log, reservation{cluster, replicas * c.cost(ref)})
+		c.free[cluster] -= replicas * c.cost(ref)
+	}
+}
+
+func (c *cpus) Mark() int { return len(c.log) }
+
+func (c *cpus) Rollback(mark int) {
+	for _, r := range c.log[mark:] {
+		c.free[r.cluster] += r.cpus
+	}
+	c.log = c.log[:mark]
+}
+
+// replicas are numbers of replicas by cluster.
+type replicas = map[string]int64
+
+// clusters makes open clusters of weight 1; an x before the name closes one.
+func clusters(names ...string) []bundle.Cluster {
+	list := make([]bundle.Cluster, len(names))
+	for i, name := range names {
+		open := strings.TrimPrefix(name, "x")
+		list[i] = bundle.Cluster{Name: open, Labels: labels.Set{"site": open}, Weight: 1, Open: open == name}
+	}
+	return list
+}
+
+// spread makes a Subscription that divides by room, of which each feed wants a number of replicas.
+func spread(sites []bundle.Cluster, wanted ...int64) bundle.Subscription {
+	s := bundle.Subscription{Name: "shop/web", Strategy: divide.Spread, Clusters: sites}
+	for i, n := range wanted {
+		s.Feeds = append(s.Feeds, bundle.Feed{Name: fmt.Sprintf("Deployment d%d", i), Wanted: new(n)})
+	}
+	return s
+}
+
+func with(s bundle.Subscription, changes ...func(*bundle.Subscription)) bundle.Subscription {
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+func bundled(s *bundle.Subscription) { s.Bundled = true }
+
+func pledged(s *bundle.Subscription) { s.Bundled, s.Pledged = true, true }
+
+func expired(s *bundle.Subscription) { s.Bundled, s.Pledged, s.Expired = true, true, true }
+
+func rebalance(s *bundle.Subscription) { s.Rebalance = true }
+
+func strategy(name divide.Strategy) func(*bundle.Subscription) {
+	return func(s *bundle.Subscription) { s.Strategy = name }
+}
+
+// recorded and bound say what the status records of the first feed, and where its pods are.
+func recorded(shares replicas) func(*bundle.Subscription) {
+	return func(s *bundle.Subscription) { s.Feeds[0].Recorded = shares }
+}
+
+func bound(pods replicas) func(*bundle.Subscription) {
+	return func(s *bundle.Subscription) { s.Feeds[0].Bound = pods }
+}
+
+func feed(change func(*bundle.Feed)) func(*bundle.Subscription) {
+	return func(s *bundle.Subscription) { change(&s.Feeds[0]) }
+}
+
+// text returns a result as "Granted: a=2 b=1 -1, c=1" with replicas that find no room, or lack it (~1) after a share.
+func text(r *bundle.Result) string {
+	list := make([]string, len(r.Feeds))
+	for i := range r.Feeds {
+		d := &r.Feeds[i]
+		words := []string{}
+		for _, name := range slices.Sorted(maps.Keys(d.Shares)) {
+			words = append(words, fmt.Sprintf("%s=%d", name, d.Shares[name]))
+		}
+		if d.Unplaced > 0 {
+			words = append(words, fmt.Sprintf("-%d", d.Unplaced))
+		}
+		if d.Lacking > 0 {
+			words = append(words, fmt.Sprintf("~%d", d.Lacking))
+		}
+		list[i] = strings.Join(words, " ")
+	}
+	if r.Admission == bundle.NotNeeded {
+		return strings.Join(list, ", ")
+	}
+	return string(r.Admission) + ": " + strings.Join(list, ", ")
+}
