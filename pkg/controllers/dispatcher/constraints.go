@@ -7,14 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
 // reaches remembers for one pass in which clusters pods can run by their constraints. Pods of a workload have the same.
 type reaches struct {
 	// policies are those of the pods that have one, by the UID of the pod.
-	policies map[types.UID]*berthv1alpha1.PropagationPolicy
+	policies map[types.UID]*policy.Policy
 	known    map[reachKey]reach
 	// candidates are the clusters as a namespace sees them.
 	candidates map[string][]rank.Candidate
@@ -36,31 +36,31 @@ func (r reach) admits(cluster string) bool {
 }
 
 // notePolicy remembers the policy of pods.
-func (p *pass) notePolicy(policy *berthv1alpha1.PropagationPolicy, pods []*corev1.Pod) {
-	if policy.Spec.Placement.Constraints == nil {
+func (p *pass) notePolicy(inForce *policy.Policy, pods []*corev1.Pod) {
+	if !inForce.Constrained() {
 		return
 	}
 	if p.reaches.policies == nil {
-		p.reaches.policies = map[types.UID]*berthv1alpha1.PropagationPolicy{}
+		p.reaches.policies = map[types.UID]*policy.Policy{}
 	}
 	for _, pod := range pods {
-		p.reaches.policies[pod.UID] = policy
+		p.reaches.policies[pod.UID] = inForce
 	}
 }
 
 // reachOf returns the clusters that the constraints of a pod and of its policy admit, by the same rules by which ClusterMetrics
 // admits nodes. What cannot be understood admits all: the scheduler of the pod tells it.
 func (p *pass) reachOf(pod *corev1.Pod) reach {
-	policy := p.reaches.policies[pod.UID]
-	if policy == nil && !rank.HasWish(pod.Annotations) {
+	inForce := p.reaches.policies[pod.UID]
+	if inForce == nil && !rank.HasWish(pod.Annotations) {
 		return nil
 	}
 	key := reachKey{namespace: pod.Namespace}
 	for i, name := range rank.Annotations {
 		key.texts[i] = pod.Annotations[name]
 	}
-	if policy != nil {
-		key.policy = policy.UID
+	if inForce != nil {
+		key.policy = inForce.Object.UID
 	}
 	if known, found := p.reaches.known[key]; found {
 		return known
@@ -68,28 +68,20 @@ func (p *pass) reachOf(pod *corev1.Pod) reach {
 	if p.reaches.known == nil {
 		p.reaches.known = map[reachKey]reach{}
 	}
-	found := p.computeReach(pod, policy)
+	found := p.computeReach(pod, inForce)
 	p.reaches.known[key] = found
 	return found
 }
 
-func (p *pass) computeReach(pod *corev1.Pod, policy *berthv1alpha1.PropagationPolicy) reach {
-	wish, err := rank.ParseAnnotations(pod.Annotations)
-	if err != nil {
+func (p *pass) computeReach(pod *corev1.Pod, inForce *policy.Policy) reach {
+	wish, err := policy.WishOf(pod, inForce)
+	if err != nil || wish == nil {
 		return nil
-	}
-	wanted := wish.Constraints
-	if policy != nil {
-		further, err := rank.ParseConstraints(policy.Spec.Placement.Constraints)
-		if err != nil {
-			return nil
-		}
-		wanted = wanted.And(further)
 	}
 	admitted := reach{}
 	candidates := p.candidatesOf(pod.Namespace)
 	for i := range candidates {
-		if wanted.Admits(&candidates[i]) {
+		if wish.Constraints.Admits(&candidates[i]) {
 			admitted[candidates[i].Name] = true
 		}
 	}

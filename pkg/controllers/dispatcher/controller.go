@@ -31,6 +31,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/policy"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -60,6 +61,9 @@ type Reconciler struct {
 
 	mu    sync.Mutex
 	waits map[types.UID]*wait
+
+	// compiled are the policies of the last pass, by namespace. Passes do not overlap.
+	compiled map[string]policy.Set
 }
 
 // wait is what is remembered of a pod at its home.

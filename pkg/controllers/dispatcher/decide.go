@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,8 +61,9 @@ func (p *pass) decideNamespace(ctx context.Context, namespace string) error {
 			policies[i] = &list.Items[i]
 		}
 		index := policymatch.NewIndex(policies)
+		p.policies[namespace] = policy.NewSet(policies, p.compiled[namespace])
 		for _, o := range workload.Observe(objects) {
-			p.decideWorkload(index, o, seated)
+			p.decideWorkload(index, p.policies[namespace], o, seated)
 		}
 	}
 	for _, pod := range p.waiting[namespace] {
@@ -187,6 +189,6 @@ func (p *pass) inVain(pod *corev1.Pod) bool {
 func (p *pass) remember() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waits = p.next
+	p.waits, p.compiled = p.next, p.policies
 	return len(p.next)
 }

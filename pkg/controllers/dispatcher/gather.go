@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
@@ -36,10 +37,12 @@ type pass struct {
 	// waiting are the pods without a node, by namespace.
 	waiting map[string][]*corev1.Pod
 	groups  map[string]string
-	known   map[types.UID]*wait
-	next    map[types.UID]*wait
-	changes []change
-	reaches reaches
+	// policies are those of the namespaces of the waiting pods.
+	policies map[string]policy.Set
+	known    map[types.UID]*wait
+	next     map[types.UID]*wait
+	changes  []change
+	reaches  reaches
 	// pools are those of ClusterResources, by the name of these, and left is what is left of each.
 	pools map[string]*pool.Resource
 	left  map[string][]int64
@@ -56,7 +59,7 @@ type candidate struct {
 func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Scheduler) (*pass, error) {
 	p := &pass{
 		Reconciler: r, now: r.Clock.Now(), homes: map[string]*candidate{}, homeOf: map[string]string{},
-		waiting: map[string][]*corev1.Pod{}, groups: map[string]string{}, next: map[types.UID]*wait{},
+		waiting: map[string][]*corev1.Pod{}, groups: map[string]string{}, policies: map[string]policy.Set{}, next: map[types.UID]*wait{},
 	}
 	r.mu.Lock()
 	p.known = r.waits

@@ -9,23 +9,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
 // decideWorkload gives the waiting pods of a workload with a policy to the homes of the clusters that have free seats for them.
-func (p *pass) decideWorkload(index *policymatch.Index, o *workload.Observed, seated map[types.UID]bool) {
+func (p *pass) decideWorkload(
+	index *policymatch.Index, compiled policy.Set, o *workload.Observed, seated map[types.UID]bool,
+) {
 	if o.Pending(true) == 0 || !slices.Contains(p.SchedulerNames, o.Scheduler) {
 		return
 	}
-	policy, _, err := index.Match(o.Selectable(), o.Request)
-	if err != nil || policy == nil {
+	object, _, err := policy.InForce(index, o.Selectable(), policy.RequestOfWorkload(o))
+	if err != nil || object == nil {
 		return
 	}
-	order, err := policymatch.Order(policy)
-	if err != nil {
+	inForce := compiled.Of(object)
+	if inForce.Err != nil {
 		return // the scheduler tells the pods
 	}
 	var revisions []workload.Revision
@@ -38,17 +40,16 @@ func (p *pass) decideWorkload(index *policymatch.Index, o *workload.Observed, se
 		pods[revision] = append(pods[revision], pod)
 	}
 	for _, revision := range revisions {
-		p.notePolicy(policy, pods[revision])
-		s := &share{pass: p, seats: order, observed: o}
+		p.notePolicy(inForce, pods[revision])
+		s := &share{pass: p, seats: inForce.Order, observed: o}
 		s.count(pods[revision])
-		strict := policy.Spec.Placement.WhenUnsatisfiable != berthv1alpha1.ScheduleAnyway
 		for _, pod := range s.waiting {
 			if h := s.homeFor(pod); h != "" {
 				p.assign(pod, h)
 				seated[pod.UID] = true
 			}
 		}
-		s.rest(seated, strict)
+		s.rest(seated, inForce.Strict())
 	}
 }
 
