@@ -4,13 +4,12 @@
 package policy
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
@@ -20,7 +19,8 @@ import (
 
 // inForce is a policy with the workloads that it places.
 type inForce struct {
-	*compiled
+	*modelpolicy.Policy
+	// policy is the newest version of the policy, Policy one of the same generation.
 	policy *berthv1alpha1.PropagationPolicy
 	// clusters are the clusters of the policy by their index in the seat order, nil for those that do not exist.
 	clusters   []*topology.Cluster
@@ -39,18 +39,14 @@ type loss struct {
 // placement is a workload with the policy in force for it.
 type placement struct {
 	*workload.Observed
-	// plan is nil if the number of replicas is not known, or the policy cannot be carried out.
-	plan *apportion.Plan
-	// bound are the replicas that count, pods what rebalance sees of them, and seats what they should hold, nil if that
-	// must not change now.
-	bound []*corev1.Pod
-	pods  []rebalance.Pod
-	seats []int32
-	// desired and current are replicas by the index of the cluster in the seat order.
-	desired, current []int32
-	pending          int32
-	misplaced        int
-	decision         rebalance.Decision
+	// Shares are empty if the policy cannot be carried out. Desired and Current are by the index of the cluster.
+	modelpolicy.Shares
+	// bound are the replicas that count, of which Pods tells what rebalance sees, and seats what they should hold, nil if
+	// that must not change now.
+	bound    []*corev1.Pod
+	seats    []int32
+	pending  int32
+	decision rebalance.Decision
 	// moving is true while a round of evictions is under way.
 	moving bool
 	note   *record
@@ -60,7 +56,7 @@ type placement struct {
 type assessor struct {
 	snapshot *topology.Snapshot
 	now      time.Time
-	// unheard says whether a Cluster that is not in the snapshot exists all the same.
+	// unheard reports whether a Cluster that is not in the snapshot exists all the same.
 	unheard func(cluster string) bool
 }
 
@@ -82,58 +78,23 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 			p.bound = append(p.bound, pod)
 		}
 	}
-	if in.order == nil {
+	if in.Err != nil {
 		return p
 	}
-	p.current, p.desired = make([]int32, in.order.Len()), make([]int32, in.order.Len())
-	if o.ReplicasKnown {
-		p.plan = in.plans.Of(o.Replicas)
-	}
-	p.pods = make([]rebalance.Pod, len(p.bound))
-	elsewhere := 0
+	// Without its seat a pod would be the first that goes when its workload shrinks. So it keeps it while the cache has not
+	// heard of its Cluster yet.
+	unheard := func(cluster string) bool { return in.Names(cluster) && a.unheard(cluster) }
+	p.Shares = in.Shares(o, p.bound, func(pod *corev1.Pod) string { return a.snapshot.ClusterOfBehind(pod, unheard) })
 	for i, pod := range p.bound {
-		p.pods[i] = a.pod(in, p, pod)
-		if c := p.pods[i].Cluster; c != rebalance.Elsewhere {
-			p.current[c]++
-		} else {
-			elsewhere++
-		}
+		node, _ := a.snapshot.Place(pod.Spec.NodeName)
+		seen := &p.Shares.Pods[i]
+		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
+		seen.Keep = modelpolicy.KeepOf(pod, node, in.policy.Name, note.refused(pod.UID, a.now))
 	}
-	if p.plan == nil {
-		copy(p.desired, p.current)
-		p.misplaced = elsewhere
-		return p
+	if p.Plan != nil {
+		p.seat()
 	}
-	if indexes := p.indexes(); len(indexes) > 0 {
-		p.plan = in.plans.Of(max(o.Replicas, slices.Max(indexes)+1))
-		for _, index := range indexes {
-			if owner, ok := p.plan.Owner(int64(index)); ok {
-				p.desired[owner]++
-			}
-		}
-	} else {
-		for i := range p.desired {
-			p.desired[i] = int32(p.plan.Share(i))
-		}
-	}
-	p.misplaced = rebalance.Misplaced(p.plan, in.order.Len(), p.pods)
-	p.seat()
 	return p
-}
-
-// indexes returns the completion indexes of the pods of an Indexed Job. They go beyond the number of pods that the Job
-// wants at a time, and its shares are those of the indexes at hand.
-func (p *placement) indexes() []int32 {
-	if p.Kind != workload.KindJob {
-		return nil
-	}
-	var indexes []int32
-	for _, pod := range p.Pods {
-		if index, indexed := workload.Ordinal(pod, 0); indexed && index < apportion.MaxSeats {
-			indexes = append(indexes, index)
-		}
-	}
-	return indexes
 }
 
 // seat gives the pods the seats that they should hold, unless the workload is about to shrink by those that they do hold.
@@ -141,9 +102,9 @@ func (p *placement) seat() {
 	if len(p.bound) > int(p.Replicas) {
 		return
 	}
-	p.seats = rebalance.Seats(p.plan, p.pods)
+	p.seats = rebalance.Seats(p.Plan, p.Shares.Pods)
 	for i, seat := range p.seats {
-		pod := &p.pods[i]
+		pod := &p.Shares.Pods[i]
 		if pod.Fixed {
 			continue
 		}
@@ -154,38 +115,6 @@ func (p *placement) seat() {
 	}
 }
 
-// pod is what rebalance sees of a pod.
-func (a *assessor) pod(in *inForce, p *placement, pod *corev1.Pod) rebalance.Pod {
-	node, _ := a.snapshot.Place(pod.Spec.NodeName)
-	given, stamped := stamp.Of(pod)
-	seen := rebalance.Pod{
-		Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod),
-		Cost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), Age: a.age(pod),
-	}
-	if index, named := in.order.Index(a.clusterOf(in, pod, given)); named {
-		seen.Cluster = index
-	}
-	if stamped {
-		seen.Seat = given.Seat
-	}
-	if ordinal, fixed := workload.Ordinal(pod, p.FirstOrdinal); fixed {
-		seen.Seat, seen.Fixed = ordinal, true
-	}
-	switch {
-	case !stamped:
-		seen.Keep = rebalance.NotOurs
-	case given.Policy != in.policy.Name:
-		seen.Keep = rebalance.TakenOver
-	case protected(pod):
-		seen.Keep = rebalance.Protected
-	case node == nil || !topology.Ready(node):
-		seen.Keep = rebalance.Unreachable
-	case p.note.refused(pod.UID, a.now):
-		seen.Keep = rebalance.Refused
-	}
-	return seen
-}
-
 // age is how long a pod has been running; a pod that has not started counts from when it was made, so that one that never
 // will can be moved.
 func (a *assessor) age(pod *corev1.Pod) time.Duration {
@@ -194,17 +123,4 @@ func (a *assessor) age(pod *corev1.Pod) time.Duration {
 		since = started.Time
 	}
 	return a.now.Sub(since)
-}
-
-// systemCriticalPriority is the lowest priority that only system classes have.
-const systemCriticalPriority = 2_000_000_000
-
-// protected says whether a pod must not be evicted whatever the policy wants: pods critical to the system, static pods,
-// pods of DaemonSets, and those that a user marked.
-func protected(pod *corev1.Pod) bool {
-	if pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority {
-		return true
-	}
-	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirror || pod.Annotations[state.SafeToEvictAnnotation] == "false" || len(pod.OwnerReferences) == 0
 }

@@ -8,27 +8,10 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
 )
-
-// clusterOf returns the name of the Cluster that a pod counts in. The scheduler may have known more than this process does: the caches of
-// pods, nodes and Clusters fill one by one, the more so after the API server could not be reached. So the stamp counts if its Cluster,
-// one of the policy, exists and has not been heard of yet, as it does if the node has not been: without its seat the pod would be the
-// first that goes when its workload shrinks. Given is the stamp of the pod, empty if it has none.
-func (a *assessor) clusterOf(in *inForce, pod *corev1.Pod, given stamp.Stamp) string {
-	name := a.snapshot.ClusterOf(pod)
-	if given.Cluster == "" || given.Cluster == name {
-		return name
-	}
-	if _, named := in.order.Index(given.Cluster); named && a.snapshot.Cluster(given.Cluster) == nil && a.unheard(given.Cluster) {
-		return given.Cluster
-	}
-	return name
-}
 
 const (
 	// lookupAgain is how long it is taken for granted that a Cluster exists, or that it does not.
@@ -38,8 +21,8 @@ const (
 	failedLookupAgain = 10 * time.Second
 )
 
-// lookups remembers whether Clusters exist that are not in the cache, for all namespaces, so that the API server is seldom asked. It is
-// safe for concurrent use.
+// lookups remembers whether Clusters exist that are not in the cache, for all namespaces, so that the API server is seldom
+// asked. It is safe for concurrent use.
 type lookups struct {
 	mu      sync.Mutex
 	answers map[string]answer
@@ -52,8 +35,8 @@ type answer struct {
 	until  time.Time
 }
 
-// recall returns what is remembered, and until when it is worth nothing to ask again. Whoever cannot tell must not say that a Cluster
-// is gone.
+// recall returns what is remembered, and until when it is worth nothing to ask again. While the API server does not answer,
+// a Cluster counts as one that exists.
 func (l *lookups) recall(cluster string, now time.Time) (a answer, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +67,7 @@ func (l *lookups) note(cluster string, exists bool, err error, now time.Time) an
 	return l.answers[cluster]
 }
 
-// lookUp returns a function that says whether a Cluster that is not in the cache exists, and that asks for another pass if it may.
+// lookUp returns a function that reports whether a Cluster that is not in the cache exists, and that asks for another pass if it may.
 func (p *pass) lookUp(ctx context.Context) func(cluster string) bool {
 	return func(cluster string) bool {
 		a, known := p.lookups.recall(cluster, p.now)
@@ -97,7 +80,7 @@ func (p *pass) lookUp(ctx context.Context) func(cluster string) bool {
 			a = p.lookups.note(cluster, len(list.Items) > 0, err, p.now)
 		}
 		if a.exists {
-			p.again(a.until.Sub(p.now))
+			p.requeueAfter(a.until.Sub(p.now))
 		}
 		return a.exists
 	}

@@ -8,27 +8,28 @@ import (
 	"slices"
 	"strings"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/policymatch"
 )
 
 // maxNames bounds the names that one message lists.
 const maxNames = 10
 
-// accepted says whether the spec can be carried out as written. Unusable weights come first: they stop the whole policy.
+// accepted reports whether the spec can be carried out as written. Unusable weights come first: they stop the whole policy.
 func accepted(in *inForce) metav1.Condition {
 	condition := metav1.Condition{Type: berthv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse}
+	problems := policymatch.Problems(in.policy)
 	switch {
-	case in.err != nil:
-		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, in.err.Error()
-	case len(in.problems) > 0:
-		condition.Reason = in.problems[0].Reason
-		messages := make([]string, len(in.problems))
-		for i := range in.problems {
-			messages[i] = in.problems[i].Message
+	case in.Err != nil:
+		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, in.Err.Error()
+	case len(problems) > 0:
+		condition.Reason = problems[0].Reason
+		messages := make([]string, len(problems))
+		for i := range problems {
+			messages[i] = problems[i].Message
 		}
 		condition.Message = enumerate(messages, "; ")
 	default:
@@ -38,10 +39,10 @@ func accepted(in *inForce) metav1.Condition {
 	return condition
 }
 
-// clustersResolved says whether all clusters that the policy names exist and have nodes.
+// clustersResolved reports whether all clusters that the policy names exist and have nodes.
 func clustersResolved(in *inForce) metav1.Condition {
 	condition := metav1.Condition{Type: berthv1alpha1.PolicyClustersResolved, Status: metav1.ConditionFalse}
-	if in.order == nil {
+	if in.Err != nil {
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, "the weights of the policy cannot be used"
 		return condition
@@ -50,9 +51,9 @@ func clustersResolved(in *inForce) metav1.Condition {
 	for i, cluster := range in.clusters {
 		switch {
 		case cluster == nil:
-			unknown = append(unknown, in.order.Name(i))
+			unknown = append(unknown, in.Order.Name(i))
 		case len(cluster.Nodes) == 0:
-			empty = append(empty, in.order.Name(i))
+			empty = append(empty, in.Order.Name(i))
 		}
 	}
 	slices.Sort(unknown)
@@ -77,7 +78,7 @@ func clustersResolved(in *inForce) metav1.Condition {
 	return condition
 }
 
-// placedCondition says whether the replicas run where the policy wants them, and if not, what becomes of it.
+// placedCondition reports whether the replicas run where the policy wants them, and if not, what becomes of it.
 func placedCondition(in *inForce) metav1.Condition {
 	condition := metav1.Condition{Type: berthv1alpha1.PolicyPlaced, Status: metav1.ConditionFalse}
 	total := sum(in)
@@ -86,7 +87,7 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason = berthv1alpha1.ReasonNoWorkloads
 		condition.Message = "the policy places no workload at present"
-	case in.order == nil:
+	case in.Err != nil:
 		condition.Reason = berthv1alpha1.ReasonInvalidWeights
 		condition.Message = "the weights of the policy cannot be used, so its pods wait"
 	case total.moving:
@@ -119,15 +120,15 @@ type totals struct {
 func sum(in *inForce) totals {
 	var t totals
 	for _, p := range in.placements {
-		for i := range p.desired {
-			t.desired += int(p.desired[i])
-			t.current += int(p.current[i])
+		for i := range p.Desired {
+			t.desired += int(p.Desired[i])
+			t.current += int(p.Current[i])
 		}
 		t.pending += int(p.pending)
-		t.misplaced += p.misplaced
+		t.misplaced += p.Misplaced
 		t.short += int(p.short())
 		t.moving = t.moving || p.moving
-		if p.misplaced > 0 && p.decision.Held != "" {
+		if p.Misplaced > 0 && p.decision.Held != "" {
 			t.held = append(t.held, p.decision.Held.String())
 		}
 	}
@@ -136,7 +137,7 @@ func sum(in *inForce) totals {
 	return t
 }
 
-// conflicted says whether another policy places a workload that this one selects.
+// conflicted reports whether another policy places a workload that this one selects.
 func conflicted(in *inForce) metav1.Condition {
 	condition := metav1.Condition{
 		Type: berthv1alpha1.PolicyConflicted, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonNoConflict,

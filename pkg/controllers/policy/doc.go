@@ -8,8 +8,8 @@
 // There is one key for each namespace, because which policy places which workload is a question of all policies and
 // workloads of a namespace at once. A pass goes through these steps:
 //
-//	gather    what exists, from the cache                         (package workloads, package topology)
-//	assess    who places what, what is where, what is misplaced   (assess.go, with package rebalance)
+//	gather    what exists, from the cache                         (pass.go, with packages state and topology)
+//	assess    who places what, what is where, what is misplaced   (assess.go, with package model/policy)
 //	restamp   new seats and deletion costs                        (restamp.go)
 //	move      one round of evictions for each workload            (move.go, with package rebalance)
 //	report    status, conditions, events, metrics                 (status.go, conditions.go)

@@ -25,9 +25,9 @@ const (
 // maxNote bounds the text of an event; the API server allows 1024 bytes.
 const maxNote = 1000
 
-// worthTelling are the reasons that a user may want to do something about. The others pass by themselves, or are what the
+// worthAnEvent are the reasons that a user may want to do something about. The others pass by themselves, or are what the
 // user asked for.
-var worthTelling = []rebalance.Reason{
+var worthAnEvent = []rebalance.Reason{
 	rebalance.ClustersNotReady, rebalance.NoRoom, rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs,
 }
 
@@ -40,17 +40,17 @@ type moves struct {
 
 func (m *moves) add(in *inForce, placed *placement, victim rebalance.Victim) {
 	from := "elsewhere"
-	if c := placed.pods[victim.Pod].Cluster; c != rebalance.Elsewhere {
-		from = in.order.Name(c)
+	if c := placed.Shares.Pods[victim.Pod].Cluster; c != rebalance.Elsewhere {
+		from = in.Order.Name(c)
 	}
 	if m.ways == nil {
 		m.ways = map[string]int{}
 	}
-	m.ways[from+" to "+in.order.Name(victim.To)]++
+	m.ways[from+" to "+in.Order.Name(victim.To)]++
 }
 
-// tellMoves tells what a round did, in one event for the workload, and of the first of several refusals.
-func (p *pass) tellMoves(in *inForce, placed *placement, m *moves) {
+// recordMoves records what a round did, in one event for the workload, and the first of several refusals.
+func (p *pass) recordMoves(in *inForce, placed *placement, m *moves) {
 	if len(m.ways) > 0 {
 		ways := make([]string, 0, len(m.ways))
 		for way, n := range m.ways {
@@ -67,11 +67,11 @@ func (p *pass) tellMoves(in *inForce, placed *placement, m *moves) {
 	}
 }
 
-// tell tells why misplaced pods stay, once for each reason.
-func (p *pass) tell(in *inForce, placed *placement) {
+// recordHeld records why misplaced pods stay, once for each reason.
+func (p *pass) recordHeld(in *inForce, placed *placement) {
 	held := placed.decision.Held
-	if !slices.Contains(worthTelling, held) {
-		if placed.misplaced == 0 {
+	if !slices.Contains(worthAnEvent, held) {
+		if placed.Misplaced == 0 {
 			placed.note.held = ""
 		}
 		return

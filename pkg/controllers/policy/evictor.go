@@ -77,8 +77,8 @@ const severalPDBsText = "more than one PodDisruptionBudget"
 // severalPDBsPause is how long a pod with more than one budget is left alone: only a user can change that.
 const severalPDBsPause = 5 * time.Minute
 
-// judge tells the outcome of an eviction, and how long the API server asks to wait before the next attempt.
-func judge(err error) (result outcome, wait time.Duration) {
+// classify tells the outcome of an eviction, and how long the API server asks to wait before the next attempt.
+func classify(err error) (result outcome, wait time.Duration) {
 	switch {
 	case err == nil:
 		return outcomeEvicted, 0

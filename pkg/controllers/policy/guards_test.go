@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 )
 
 // misplaced says how the condition Placed reads of a policy that moves nothing although two pods are in the wrong place.
@@ -88,7 +88,7 @@ func TestGuardsOfPods(t *testing.T) {
 			objects: world(sites(), placed(copied), wrong()), want: misplaced("the pods were not placed by this policy"),
 		},
 		"pods marked as not safe to evict": {
-			objects: world(sites(), placed(annotated(state.SafeToEvictAnnotation, "false")), wrong()),
+			objects: world(sites(), placed(annotated(modelpolicy.SafeToEvictAnnotation, "false")), wrong()),
 			want:    misplaced("the pods are protected from eviction"),
 		},
 		"pods critical to the system": {
@@ -303,7 +303,7 @@ func TestTheServerHasTheLastWord(t *testing.T) {
 			happens: pod("web-4", func(p *corev1.Pod) { p.Annotations = nil }), want: []string{"web-0"},
 		},
 		"a victim is protected now": {
-			happens: pod("web-0", annotated(state.SafeToEvictAnnotation, "false")), want: []string{"web-4"},
+			happens: pod("web-0", annotated(modelpolicy.SafeToEvictAnnotation, "false")), want: []string{"web-4"},
 		},
 		"victims have moved to another node": {
 			// Not in this life, but the rule is cheap.

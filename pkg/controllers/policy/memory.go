@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -82,8 +84,8 @@ func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration
 	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause}
 }
 
-// look brings the record up to date with the pods in the cache. It forgets what is no longer needed.
-func (r *record) look(version policyVersion, pods []*corev1.Pod, now time.Time) {
+// update brings the record up to date with the pods in the cache. It forgets what is no longer needed.
+func (r *record) update(version policyVersion, pods []*corev1.Pod, now time.Time) {
 	if r.policy != version {
 		r.policy, r.fruitless, r.noRoomUntil = version, 0, time.Time{}
 	}
@@ -135,31 +137,52 @@ func (r *record) nextRefusalEnds(now time.Time) time.Duration {
 	return next
 }
 
-// memory holds the records of all workloads. It is safe for concurrent use; the records themselves belong to the pass of
-// their namespace.
+// notes are what is remembered of a namespace from one pass to the next. They belong to the pass of the namespace.
+type notes struct {
+	// policies are the compiled policies, and reported is when the status of each was written last.
+	policies modelpolicy.Set
+	reported map[*modelpolicy.Policy]time.Time
+	// records are those of the workloads, by their UID.
+	records map[types.UID]*record
+}
+
+// next returns the notes for the pass after this one: without records, and without what concerns policies that are gone or
+// have changed.
+func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy) *notes {
+	after := &notes{
+		policies: modelpolicy.NewSet(policies, n.policies), reported: map[*modelpolicy.Policy]time.Time{},
+		records: map[types.UID]*record{},
+	}
+	for _, policy := range after.policies {
+		after.reported[policy] = n.reported[policy]
+	}
+	return after
+}
+
+// memory holds the notes of all namespaces. It is safe for concurrent use.
 type memory struct {
 	mu         sync.Mutex
 	began      time.Time
-	namespaces map[string]map[types.UID]*record
+	namespaces map[string]*notes
 }
 
-// namespace returns the records of a namespace. Keep replaces them after the pass.
-func (m *memory) namespace(namespace string) map[types.UID]*record {
+// of returns the notes of a namespace, empty ones if there are none.
+func (m *memory) of(namespace string) *notes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.namespaces[namespace]
-}
-
-// keep replaces the records of a namespace by those that are still needed.
-func (m *memory) keep(namespace string, records map[types.UID]*record) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.namespaces == nil {
-		m.namespaces = map[string]map[types.UID]*record{}
+	if known := m.namespaces[namespace]; known != nil {
+		return known
 	}
-	if len(records) == 0 {
+	return &notes{}
+}
+
+// keep replaces the notes of a namespace, nil for none.
+func (m *memory) keep(namespace string, n *notes) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n == nil {
 		delete(m.namespaces, namespace)
 		return
 	}
-	m.namespaces[namespace] = records
+	m.namespaces[namespace] = n
 }

@@ -9,16 +9,16 @@ import (
 	"slices"
 	"time"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
@@ -35,62 +35,73 @@ const (
 
 // move makes one round of evictions for each workload of a policy that needs one.
 func (p *pass) move(ctx context.Context, in *inForce) error {
-	if in.order == nil {
+	if in.Err != nil {
 		return nil
 	}
 	var errs []error
 	for _, placed := range in.placements {
 		complete := placed.Pending(true) == 0 && len(placed.bound) >= int(placed.Replicas)
-		placed.note.follow(complete, placed.misplaced, p.now)
-		if placed.misplaced > 0 {
-			errs = append(errs, p.moveWorkload(ctx, in, placed))
+		placed.note.follow(complete, placed.Misplaced, p.now)
+		if placed.Misplaced > 0 {
+			var err error
+			placed.decision, err = p.moveWorkload(ctx, in, placed)
+			placed.moving = placed.note.open || placed.decision.Held == rebalance.Cooldown
+			errs = append(errs, err)
 		}
-		p.tell(in, placed)
-		p.comeBack(placed)
+		p.recordHeld(in, placed)
+		p.requeueWorkload(placed)
 	}
 	return errors.Join(errs...)
 }
 
-// moveWorkload decides on the round of one workload, has the API server confirm it, and carries it out.
-func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement) error {
-	round := p.round(in, placed)
-	defer func() { placed.moving = placed.note.open || placed.decision.Held == rebalance.Cooldown }()
-	if placed.plan == nil {
-		placed.decision.Held = round.Never
-		return nil
+// moveWorkload decides on the round of one workload, has the API server confirm it, and carries it out. It returns what was
+// decided, which is also worth something with an error.
+func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement) (rebalance.Decision, error) {
+	round := p.round(in, placed, vacancies{})
+	switch {
+	case placed.Plan == nil:
+		return rebalance.Decision{Held: round.Never}, nil
+	case p.now.Before(placed.note.noRoomUntil):
+		return rebalance.Decision{Held: rebalance.NoRoom}, nil
 	}
-	if p.now.Before(placed.note.noRoomUntil) {
-		placed.decision.Held = rebalance.NoRoom
-		return nil
-	}
-	placed.decision.Held = rebalance.Unconfirmed
+	unconfirmed := rebalance.Decision{Held: rebalance.Unconfirmed}
+	var found vacancies
 	if round.Guard() == "" {
-		if err := p.findRoom(ctx, in, placed, round); err != nil {
-			return err
+		var err error
+		if found, err = p.findRoom(ctx, in, placed); err != nil {
+			return unconfirmed, err
 		}
+		round = p.round(in, placed, found)
 	}
 	decision := rebalance.Decide(round)
 	if len(decision.Victims) == 0 {
-		placed.decision = decision
 		if decision.Held == rebalance.NoRoom {
 			placed.note.noRoomUntil = p.now.Add(roomPause)
 		}
-		return nil
+		return decision, nil
 	}
-	confirmed, err := p.confirm(ctx, in, placed, round)
-	if err != nil {
-		return err
+	confirmed, err := p.confirm(ctx, in, placed, found)
+	switch {
+	case err != nil:
+		return unconfirmed, err
+	case len(confirmed) == 0:
+		p.requeueAfter(changedAgain)
+		return unconfirmed, nil
 	}
-	if len(confirmed) == 0 {
-		p.again(changedAgain)
-		return nil
-	}
-	placed.decision = decision
-	return p.evictAll(ctx, in, placed, confirmed)
+	return p.evictAll(ctx, in, placed, decision, confirmed)
 }
 
-// round gathers what the decision needs, but for the room of the clusters.
-func (p *pass) round(in *inForce, placed *placement) *rebalance.Round {
+// vacancies are what the clusters that are short of replicas of a workload would take now.
+type vacancies struct {
+	// clusters are numbers of pods, by the index of the cluster. They are nil if
+	// nobody was asked because all pods have fixed seats or none is Berth's.
+	clusters []int
+	// seats are the pods with a fixed seat that the cluster which owns the seat would take.
+	seats map[types.UID]bool
+}
+
+// round gathers what the decision needs.
+func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance.Round {
 	spec := &in.policy.Spec.Rebalance
 	cooldown, minPodAge := rebalance.DefaultCooldown, rebalance.DefaultMinPodAge
 	if spec.Cooldown != nil {
@@ -100,7 +111,7 @@ func (p *pass) round(in *inForce, placed *placement) *rebalance.Round {
 		minPodAge = spec.MinPodAge.Duration
 	}
 	round := &rebalance.Round{
-		Plan: placed.plan, Pods: placed.pods, Clusters: make([]rebalance.Cluster, len(in.clusters)),
+		Plan: placed.Plan, Pods: slices.Clone(placed.Shares.Pods), Clusters: make([]rebalance.Cluster, len(in.clusters)),
 		RolloutFinished: placed.RolloutFinished(), Pending: placed.Pending(true),
 		MaxUnavailable: rebalance.MaxUnavailableOf(spec.MaxUnavailable, int(placed.Replicas)),
 		MinPodAge:      minPodAge,
@@ -117,46 +128,53 @@ func (p *pass) round(in *inForce, placed *placement) *rebalance.Round {
 	}
 	for i, cluster := range in.clusters {
 		round.Clusters[i].Ready = cluster != nil && cluster.ReadyNodes > 0
+		if found.clusters != nil {
+			round.Clusters[i].Room = found.clusters[i]
+		}
+	}
+	for i, pod := range placed.bound {
+		round.Pods[i].Fits = found.seats[pod.UID]
 	}
 	return round
 }
 
-// findRoom fills in what the clusters that are short of replicas would take. The pods of a revision are alike, so any of
+// findRoom returns what the clusters that are short of replicas would take. The pods of a revision are alike, so any of
 // them stands for the replacements; a pod with a fixed seat comes back with its own volumes, so each stands for itself.
-func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement, round *rebalance.Round) error {
-	for i := range placed.pods {
-		seen := &placed.pods[i]
+func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (vacancies, error) {
+	found := vacancies{seats: map[types.UID]bool{}}
+	for i, pod := range placed.bound {
+		seen := &placed.Shares.Pods[i]
 		if !seen.Fixed {
 			continue
 		}
-		if owner, ok := placed.plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			volumes, err := room.VolumesOf(ctx, p.Live, placed.bound[i])
+		if owner, ok := placed.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
+			volumes, err := room.VolumesOf(ctx, p.Live, pod)
 			if err != nil {
-				return err
+				return found, err
 			}
-			count, err := p.roomIn(ctx, in, in.clusters[owner], placed.bound[i], volumes, 1)
+			count, err := p.roomIn(ctx, in, in.clusters[owner], pod, volumes, 1)
 			if err != nil {
-				return err
+				return found, err
 			}
-			seen.Fits = count > 0
+			found.seats[pod.UID] = count > 0
 		}
 	}
 	sample := slices.IndexFunc(placed.bound, stamped)
-	if sample < 0 || placed.pods[sample].Fixed {
-		return nil
+	if sample < 0 || placed.Shares.Pods[sample].Fixed {
+		return found, nil
 	}
 	volumes, err := room.VolumesOf(ctx, p.Live, placed.bound[sample])
 	if err != nil {
-		return err
+		return found, err
 	}
+	found.clusters = make([]int, len(in.clusters))
 	for i, cluster := range in.clusters {
-		count, err := p.roomIn(ctx, in, cluster, placed.bound[sample], volumes, int(placed.desired[i]-placed.current[i]))
-		if err != nil {
-			return err
+		short := int(placed.Desired[i] - placed.Current[i])
+		if found.clusters[i], err = p.roomIn(ctx, in, cluster, placed.bound[sample], volumes, short); err != nil {
+			return found, err
 		}
-		round.Clusters[i].Room = count
 	}
-	return nil
+	return found, nil
 }
 
 func (p *pass) roomIn(
@@ -176,10 +194,10 @@ func stamped(pod *corev1.Pod) bool {
 	return found
 }
 
-// confirm decides once more, on what the API server has at this moment. It returns the victims of that decision; they are
-// none if the policy has changed or is no longer in force for the workload.
+// confirm decides once more, on what the API server has at this moment and the room that was found. It returns the victims
+// of that decision; they are none if the policy has changed or is no longer in force for the workload.
 func (p *pass) confirm(
-	ctx context.Context, in *inForce, placed *placement, round *rebalance.Round,
+	ctx context.Context, in *inForce, placed *placement, found vacancies,
 ) (map[types.UID]*corev1.Pod, error) {
 	policies, err := listPolicies(ctx, p.Live, p.namespace)
 	if err != nil {
@@ -189,71 +207,63 @@ func (p *pass) confirm(
 	if err != nil || live == nil {
 		return nil, err
 	}
-	winner, _ := match(policymatch.NewIndex(policies), live)
+	index := policymatch.NewIndex(policies)
+	winner, _, _ := modelpolicy.InForce(index, live.Selectable(), modelpolicy.RequestOfWorkload(live))
 	if winner == nil || winner.UID != in.policy.UID || winner.Generation != in.policy.Generation {
 		return nil, nil
 	}
 	again := p.assess(in, live, placed.note)
-	second := p.round(in, again)
-	second.Clusters = round.Clusters
-	fits := map[types.UID]bool{}
-	for i, pod := range placed.bound {
-		fits[pod.UID] = placed.pods[i].Fits
-	}
-	for i, pod := range again.bound {
-		again.pods[i].Fits = fits[pod.UID]
-	}
 	confirmed := map[types.UID]*corev1.Pod{}
-	for _, victim := range rebalance.Decide(second).Victims {
+	for _, victim := range rebalance.Decide(p.round(in, again, found)).Victims {
 		pod := again.bound[victim.Pod]
 		confirmed[pod.UID] = pod
 	}
 	return confirmed, nil
 }
 
-// evictAll evicts the victims that were confirmed, in order. It stops at the first that a budget does not let go: the
-// others of the workload are most likely under the same budget.
+// evictAll evicts the victims of a decision that were confirmed, in order, and returns the decision with what holds back
+// the others. It stops at the first that a budget does not let go: the others of the workload are most likely under the
+// same budget.
 func (p *pass) evictAll(
-	ctx context.Context, in *inForce, placed *placement, confirmed map[types.UID]*corev1.Pod,
-) error {
+	ctx context.Context, in *inForce, placed *placement, decision rebalance.Decision, confirmed map[types.UID]*corev1.Pod,
+) (rebalance.Decision, error) {
 	note, moves := placed.note, &moves{}
-	before := placed.misplaced
-	defer func() { p.tellMoves(in, placed, moves) }()
-	for _, victim := range placed.decision.Victims {
+	defer func() { p.recordMoves(in, placed, moves) }()
+	for _, victim := range decision.Victims {
 		pod := confirmed[placed.bound[victim.Pod].UID]
 		if pod == nil || pod.Spec.NodeName != placed.bound[victim.Pod].Spec.NodeName {
-			p.again(changedAgain)
+			p.requeueAfter(changedAgain)
 			continue
 		}
 		if !p.Evictions.TryAccept() {
-			p.again(limitAgain)
-			return nil
+			p.requeueAfter(limitAgain)
+			return decision, nil
 		}
-		p.logger.V(2).Info("Evicting pod", "pod", pod.Name, "policy", in.policy.Name, "to", in.order.Name(victim.To))
+		p.logger.V(2).Info("Evicting pod", "pod", pod.Name, "policy", in.policy.Name, "to", in.Order.Name(victim.To))
 		err := p.Evictor.Evict(ctx, pod)
-		result, wait := judge(err)
+		result, wait := classify(err)
 		evictions.WithLabelValues(string(result)).Inc()
 		switch result {
 		case outcomeEvicted:
 			if !note.open {
-				note.misplaced = before
+				note.misplaced = placed.Misplaced
 			}
 			note.noteEvicted(pod.UID, p.Clock.Now())
 			moves.add(in, placed, victim)
 			p.reserve(ctx, in, pod, victim)
 		case outcomeGone:
-			p.again(changedAgain)
+			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:
 			note.noteRefused(pod.UID, p.Clock.Now(), wait)
-			placed.decision.Held = rebalance.PodsRefused
+			decision.Held = rebalance.PodsRefused
 			moves.refused, moves.err = pod, err
-			return nil
+			return decision, nil
 		case outcomeFailed:
 			note.noteRefused(pod.UID, p.Clock.Now(), wait)
-			return podError(pod, err)
+			return decision, podError(pod, err)
 		}
 	}
-	return nil
+	return decision, nil
 }
 
 // reserve keeps other workloads of this pass from counting on the room that the replacement will take.
@@ -268,16 +278,16 @@ func (p *pass) reserve(ctx context.Context, in *inForce, pod *corev1.Pod, victim
 	}
 }
 
-// comeBack asks for another pass where only time, or something that nobody tells us of, changes the decision.
-func (p *pass) comeBack(placed *placement) {
-	p.again(placed.decision.RetryAfter)
+// requeueWorkload asks for another pass where only time, or something that makes no event here, changes the decision.
+func (p *pass) requeueWorkload(placed *placement) {
+	p.requeueAfter(placed.decision.RetryAfter)
 	if len(placed.note.gone) > 0 {
-		p.again(forgetEvicted)
+		p.requeueAfter(forgetEvicted)
 	}
 	switch placed.decision.Held {
 	case rebalance.NoRoom:
-		p.again(roomAgain)
+		p.requeueAfter(roomAgain)
 	case rebalance.PodsRefused:
-		p.again(placed.note.nextRefusalEnds(p.Clock.Now()))
+		p.requeueAfter(placed.note.nextRefusalEnds(p.Clock.Now()))
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 func deploymentList() *appsv1.DeploymentList   { return &appsv1.DeploymentList{} }

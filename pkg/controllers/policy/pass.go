@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -21,10 +19,12 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// pass is one look at one namespace.
+// pass is one reconciliation of one namespace.
 type pass struct {
 	*Reconciler
 	assessor
@@ -33,14 +33,15 @@ type pass struct {
 	// policies in force, by name.
 	policies []*inForce
 	byUID    map[types.UID]*inForce
-	records  map[types.UID]*record
-	room     *room.Estimator
+	// notes are for the next pass.
+	notes *notes
+	room  *room.Estimator
 	// next is when time alone may change something, 0 for never.
 	next time.Duration
 }
 
-// again asks for another pass after a while.
-func (p *pass) again(after time.Duration) {
+// requeueAfter asks for another pass after a while.
+func (p *pass) requeueAfter(after time.Duration) {
 	if after > 0 && (p.next == 0 || after < p.next) {
 		p.next = after
 	}
@@ -52,11 +53,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{
-		Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{},
-		records: map[types.UID]*record{},
-	}
-	compiled := r.compiler.namespace(namespace, policies)
+	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{}}
 	if len(policies) == 0 {
 		return p, nil
 	}
@@ -67,35 +64,37 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
+	before := r.memory.of(namespace)
+	p.notes = before.next(policies)
 	p.now, p.unheard = r.Clock.Now(), p.lookUp(ctx)
 	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, PodsOn(ctx, r.Client))
 	for _, policy := range policies {
-		in := &inForce{compiled: compiled[policy.UID], policy: policy}
-		if in.order != nil {
-			in.clusters = p.clustersOf(in.order)
+		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}
+		if in.Err == nil {
+			in.clusters = p.clustersOf(in.Order)
 		}
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
-	p.assign(policymatch.NewIndex(policies), workload.Observe(objects))
+	p.assign(policymatch.NewIndex(policies), workload.Observe(objects), before.records)
+	r.memory.keep(namespace, p.notes)
 	return p, nil
 }
 
-// assign gives each workload to the policy in force for it, and tells the others that select it.
-func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
-	known := p.memory.namespace(p.namespace)
+// assign gives each workload to the policy in force for it, and notes it with the others that select it. Known are the
+// records of the workloads.
+func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, known map[types.UID]*record) {
 	for _, o := range observed {
-		winner, claimants := match(index, o)
+		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil {
 			continue
 		}
-		asks := o.Asks(p.Schedulers)
 		in := p.byUID[winner.UID]
-		if !asks {
+		if !o.Asks(p.Schedulers) {
 			in.unserved = append(in.unserved, o)
 			continue
 		}
-		for _, claimant := range claimants {
+		for _, claimant := range index.Claimants(o.Selectable()) {
 			if claimant.UID != winner.UID {
 				loser := p.byUID[claimant.UID]
 				loser.lost = append(loser.lost, loss{workload: o, winner: winner.Name})
@@ -105,25 +104,10 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 		if note == nil {
 			note = &record{roundAt: p.memory.began}
 		}
-		note.look(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
-		p.records[o.UID] = note
+		note.update(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
+		p.notes.records[o.UID] = note
 		in.placements = append(in.placements, p.assess(in, o, note))
 	}
-	p.memory.keep(p.namespace, p.records)
-}
-
-// match returns the policy in force for a workload, nil if there is none, and all policies that select it. What a pod asks
-// for by its annotation is not what a pod that Berth has bound carries there, so for pods without a template that can be
-// read the annotation counts only while the policy exists.
-func match(
-	index *policymatch.Index, o *workload.Observed,
-) (winner *berthv1alpha1.PropagationPolicy, claimants []*berthv1alpha1.PropagationPolicy) {
-	w := o.Selectable()
-	winner, _, err := index.Match(w, o.Request)
-	if err != nil && !o.ReplicasKnown {
-		winner, _, _ = index.Match(w, "")
-	}
-	return winner, index.Claimants(w)
 }
 
 func listPolicies(

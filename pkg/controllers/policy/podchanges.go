@@ -6,12 +6,12 @@ package policy
 import (
 	"maps"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // podChanges lets those updates of pods pass that a pass looks at: most are of the status and of no interest.

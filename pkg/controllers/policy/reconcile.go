@@ -46,15 +46,14 @@ type Options struct {
 // Reconciler carries out the policies of a namespace. Passes over different namespaces may run at the same time.
 type Reconciler struct {
 	Options
-	compiler compiler
-	memory   memory
-	lookups  lookups
+	memory  memory
+	lookups lookups
 }
 
 // New returns a Reconciler. The first round of evictions of each workload waits until its cool-down has passed since now:
 // another process may have ended a round a moment ago.
 func New(options Options) *Reconciler {
-	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now()}}
+	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}}
 }
 
 // Reconcile makes one pass over a namespace.
@@ -88,16 +87,16 @@ func (p *pass) report(ctx context.Context, in *inForce) error {
 	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
 		return nil
 	}
-	if wait := reportPause - p.now.Sub(in.reported); wait > 0 {
-		p.again(wait)
+	if wait := reportPause - p.now.Sub(p.notes.reported[in.Policy]); wait > 0 {
+		p.requeueAfter(wait)
 		return nil
 	}
 	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
-	in.reported = p.now
+	p.notes.reported[in.Policy] = p.now
 	err := p.Client.Status().Patch(ctx, after, patch)
 	switch {
 	case apierrors.IsConflict(err):
-		p.again(changedAgain)
+		p.requeueAfter(changedAgain)
 		return nil
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("writing the status of policy %s/%s: %w", in.policy.Namespace, in.policy.Name, err)

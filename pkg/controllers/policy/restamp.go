@@ -34,12 +34,12 @@ func (p *pass) restamp(ctx context.Context) error {
 		for _, placed := range in.placements {
 			for i, seat := range placed.seats {
 				pod := placed.bound[i]
-				changes := restamped(in, placed.pods[i].Cluster, seat, pod)
+				changes := restamped(in, placed.Shares.Pods[i].Cluster, seat, pod)
 				if len(changes) == 0 {
 					continue
 				}
 				if !p.Restamps.TryAccept() {
-					p.again(restampAgain)
+					p.requeueAfter(restampAgain)
 					return errors.Join(errs...)
 				}
 				errs = append(errs, p.annotate(ctx, pod, changes))
@@ -58,7 +58,7 @@ func restamped(in *inForce, cluster int, seat int32, pod *corev1.Pod) map[string
 	}
 	want := stamp.Stamp{Policy: in.policy.Name, Seat: seat}
 	if cluster != rebalance.Elsewhere {
-		want.Cluster = in.order.Name(cluster)
+		want.Cluster = in.Order.Name(cluster)
 	}
 	changes := map[string]any{}
 	if given.Policy != want.Policy {
@@ -99,7 +99,7 @@ func (p *pass) annotate(ctx context.Context, pod *corev1.Pod, changes map[string
 	target.Namespace, target.Name = pod.Namespace, pod.Name
 	err = p.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		p.again(restampAgain)
+		p.requeueAfter(restampAgain)
 		return nil
 	}
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (
@@ -39,7 +38,7 @@ func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
 	sorted := slices.Clone(in.placements)
 	slices.SortStableFunc(sorted, func(a, b *placement) int {
 		return cmp.Or(
-			cmp.Compare(b.misplaced, a.misplaced),
+			cmp.Compare(b.Misplaced, a.Misplaced),
 			cmp.Compare(b.short(), a.short()),
 			workload.Compare(a.Observed, b.Observed),
 		)
@@ -59,8 +58,8 @@ func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
 // short is by how many replicas the clusters are below their shares.
 func (p *placement) short() int32 {
 	var short int32
-	for i := range p.desired {
-		short += max(0, p.desired[i]-p.current[i])
+	for i := range p.Desired {
+		short += max(0, p.Desired[i]-p.Current[i])
 	}
 	return short
 }
@@ -68,16 +67,16 @@ func (p *placement) short() int32 {
 func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
 	row := berthv1alpha1.WorkloadPlacement{
 		Ref:     berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name},
-		Pending: p.pending, Misplaced: int32(p.misplaced),
+		Pending: p.pending, Misplaced: int32(p.Misplaced),
 	}
 	if p.ReplicasKnown {
 		replicas := p.Replicas
 		row.Replicas = &replicas
 	}
-	for i := range p.desired {
+	for i := range p.Desired {
 		row.Clusters = append(row.Clusters, berthv1alpha1.ClusterPlacement{
-			Name: in.order.Name(i), Desired: p.desired[i], Current: p.current[i],
-			Pending: max(0, p.desired[i]-p.current[i]),
+			Name: in.Order.Name(i), Desired: p.Desired[i], Current: p.Current[i],
+			Pending: max(0, p.Desired[i]-p.Current[i]),
 		})
 	}
 	slices.SortFunc(row.Clusters, func(a, b berthv1alpha1.ClusterPlacement) int { return strings.Compare(a.Name, b.Name) })

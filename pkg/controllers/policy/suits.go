@@ -12,18 +12,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// suits says whether a cluster meets the constraints of a pod and of its policy at this moment. The scheduler lets the
-// replacement of the pod into no other.
+// suits reports whether a cluster meets the constraints of a pod and of its policy at this moment. The scheduler lets the
+// replacement of the pod into no other, and into none at all if the constraints cannot be understood.
 func (p *pass) suits(ctx context.Context, in *inForce, cluster string, pod *corev1.Pod) (bool, error) {
-	if in.policy.Spec.Placement.Constraints == nil && !rank.HasWish(pod.Annotations) {
-		return true, nil
-	}
-	wish, err := rank.ParseAnnotations(pod.Annotations)
-	if err != nil || in.constraintsErr != nil {
+	wish, err := modelpolicy.WishOf(pod, in.Policy)
+	if err != nil {
 		return false, nil //nolint:nilerr // the scheduler tells the user of it
+	}
+	if wish == nil {
+		return true, nil
 	}
 	object := &berthv1alpha1.Cluster{}
 	if err := p.Client.Get(ctx, client.ObjectKey{Name: cluster}, object); err != nil {
@@ -33,5 +34,5 @@ func (p *pass) suits(ctx context.Context, in *inForce, cluster string, pod *core
 		return false, fmt.Errorf("reading cluster %s: %w", cluster, err)
 	}
 	candidate := rank.ClusterCandidate(object, p.namespace)
-	return wish.Constraints.And(in.constraints).Admits(&candidate), nil
+	return wish.Constraints.Admits(&candidate), nil
 }

@@ -19,22 +19,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 )
 
-const (
-	// SafeToEvictAnnotation with the value "false" protects a pod; it is cluster-autoscaler's.
-	SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-
-	// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or StatefulSet, of which the
-	// cache does not have the text, but for those that other controllers and kubectl keep there.
-	AnnotationsDigest = "berth.dev/annotations-digest"
-)
+// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or StatefulSet, of which the
+// cache does not have the text, but for those that other controllers and kubectl keep there.
+const AnnotationsDigest = "berth.dev/annotations-digest"
 
 // podAnnotations are the annotations of pods that the controllers read.
 var podAnnotations = []string{
 	berthv1alpha1.PolicyAnnotation, berthv1alpha1.PlacedByAnnotation, berthv1alpha1.PlacedPolicyAnnotation,
-	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, SafeToEvictAnnotation,
+	berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost, policy.SafeToEvictAnnotation,
 	corev1.MirrorPodAnnotationKey, batchv1.JobCompletionIndexAnnotation, berthv1alpha1.ChargedAnnotation,
 	berthv1alpha1.GranteeAnnotation, berthv1alpha1.GeoLocationAnnotation,
 	berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,

@@ -66,8 +66,9 @@ func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	return p.node, p.cluster
 }
 
-// ClusterOf returns the name of the Cluster that a bound pod runs in, empty for none. A pod whose node is not known, because it
-// is gone or has not been heard of yet, counts where it was placed, as it does for the schedulers.
+// ClusterOf returns the name of the Cluster that a bound pod counts in, empty for none: the one that its node belongs to. A
+// pod whose node is not known, because it is gone or has not been heard of yet, counts where it was placed, as it does for
+// the schedulers.
 func (s *Snapshot) ClusterOf(pod *corev1.Pod) string {
 	node, cluster := s.Place(pod.Spec.NodeName)
 	if node == nil {
@@ -75,6 +76,18 @@ func (s *Snapshot) ClusterOf(pod *corev1.Pod) string {
 		return given.Cluster
 	}
 	return cluster
+}
+
+// ClusterOfBehind is ClusterOf for a snapshot that may lag behind what the scheduler knew: caches of nodes and Clusters fill
+// one by one, the more so after the API server could not be reached. A pod counts where it was placed also if that Cluster
+// is not in the snapshot and exists all the same.
+func (s *Snapshot) ClusterOfBehind(pod *corev1.Pod, exists func(cluster string) bool) string {
+	name := s.ClusterOf(pod)
+	given, _ := stamp.Of(pod)
+	if given.Cluster == "" || given.Cluster == name || s.Cluster(given.Cluster) != nil || !exists(given.Cluster) {
+		return name
+	}
+	return given.Cluster
 }
 
 // New returns a snapshot of the Clusters and nodes, which must not be changed afterwards.
@@ -115,12 +128,12 @@ func (c *Cluster) add(node *corev1.Node) {
 	}
 }
 
-// TakesPods says whether a node is ready and not cordoned.
+// TakesPods reports whether a node is ready and not cordoned.
 func TakesPods(node *corev1.Node) bool {
 	return !node.Spec.Unschedulable && Ready(node)
 }
 
-// Ready says whether the condition Ready of a node is true.
+// Ready reports whether the condition Ready of a node is true.
 func Ready(node *corev1.Node) bool {
 	for i := range node.Status.Conditions {
 		if node.Status.Conditions[i].Type == corev1.NodeReady {

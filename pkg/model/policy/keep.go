@@ -1,0 +1,48 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+// SafeToEvictAnnotation with the value "false" protects a pod from eviction; it is cluster-autoscaler's.
+const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+// systemCriticalPriority is the lowest priority that only system classes have.
+const systemCriticalPriority = 2_000_000_000
+
+// KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable if it may be. Node is the
+// node of the pod, nil if it has vanished; refused says that a PodDisruptionBudget did not let the pod go a short while ago.
+// The first rule that holds counts.
+func KeepOf(pod *corev1.Pod, node *corev1.Node, policy string, refused bool) rebalance.Keep {
+	given, stamped := stamp.Of(pod)
+	for _, rule := range [...]struct {
+		holds bool
+		keep  rebalance.Keep
+	}{
+		{!stamped, rebalance.NotOurs},
+		{given.Policy != policy, rebalance.TakenOver},
+		{protected(pod), rebalance.Protected},
+		{node == nil || !topology.Ready(node), rebalance.Unreachable},
+		{refused, rebalance.Refused},
+	} {
+		if rule.holds {
+			return rule.keep
+		}
+	}
+	return rebalance.Movable
+}
+
+// protected reports whether a pod must not be evicted whatever the policy wants: pods critical to the system, static pods,
+// pods that nothing would replace, and those that a user marked.
+func protected(pod *corev1.Pod) bool {
+	_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	critical := pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority
+	return critical || static || len(pod.OwnerReferences) == 0 || pod.Annotations[SafeToEvictAnnotation] == "false"
+}

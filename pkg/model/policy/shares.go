@@ -1,0 +1,96 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+// Shares compares where the replicas of a workload are with where its policy wants them. Clusters are meant by their index
+// in the seat order.
+type Shares struct {
+	// Plan is the seat order for the replicas that the workload wants, nil if their number is not known.
+	Plan *apportion.Plan
+	// Pods are the replicas that were counted, in the order in which they were given, as package rebalance sees them.
+	// Cost, Age, Keep and Fits are left to the caller.
+	Pods []rebalance.Pod
+	// Desired and Current are numbers of replicas by cluster. Where Plan is nil the policy is content with what is there.
+	Desired, Current []int32
+	// Misplaced is how many replicas run outside their share.
+	Misplaced int
+}
+
+// Shares counts replicas of a workload, which are pods of it that are bound, in the clusters that clusterOf returns by
+// name, empty for none. It must not be called if Err is set.
+func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf func(*corev1.Pod) string) Shares {
+	clusters := p.Order.Len()
+	s := Shares{
+		Pods: make([]rebalance.Pod, len(replicas)), Desired: make([]int32, clusters), Current: make([]int32, clusters),
+	}
+	elsewhere := 0
+	for i, pod := range replicas {
+		s.Pods[i] = p.replica(o, pod, clusterOf(pod))
+		if c := s.Pods[i].Cluster; c != rebalance.Elsewhere {
+			s.Current[c]++
+		} else {
+			elsewhere++
+		}
+	}
+	if !o.ReplicasKnown {
+		copy(s.Desired, s.Current)
+		s.Misplaced = elsewhere
+		return s
+	}
+	s.Plan = p.Plan(o.Replicas)
+	if indexes := completionIndexes(o); len(indexes) > 0 {
+		s.Plan = p.Plan(max(o.Replicas, slices.Max(indexes)+1))
+		for _, index := range indexes {
+			if owner, ok := s.Plan.Owner(int64(index)); ok {
+				s.Desired[owner]++
+			}
+		}
+	} else {
+		for i := range s.Desired {
+			s.Desired[i] = int32(s.Plan.Share(i))
+		}
+	}
+	s.Misplaced = rebalance.Misplaced(s.Plan, clusters, s.Pods)
+	return s
+}
+
+func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) rebalance.Pod {
+	r := rebalance.Pod{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod)}
+	if index, named := p.Order.Index(cluster); named {
+		r.Cluster = index
+	}
+	if given, stamped := stamp.Of(pod); stamped {
+		r.Seat = given.Seat
+	}
+	if ordinal, fixed := workload.Ordinal(pod, o.FirstOrdinal); fixed {
+		r.Seat, r.Fixed = ordinal, true
+	}
+	return r
+}
+
+// completionIndexes returns the indexes of the pods of an Indexed Job. They go beyond the number of pods that the Job wants
+// at a time, and its shares are those of the indexes at hand.
+func completionIndexes(o *workload.Observed) []int32 {
+	if o.Kind != workload.KindJob {
+		return nil
+	}
+	var indexes []int32
+	for _, pod := range o.Pods {
+		if index, indexed := workload.Ordinal(pod, 0); indexed && index < apportion.MaxSeats {
+			indexes = append(indexes, index)
+		}
+	}
+	return indexes
+}
