@@ -151,7 +151,7 @@ func (e *explanation) findPolicy(
 	if e.explainSubscription(s, pod, &w) {
 		return nil, nil
 	}
-	policy, by, err := match(s, pod, &w)
+	policy, by, err := s.InForce(pod, &w)
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound):
 		e.becausef("the annotation %s asks for policy %q, and there is none of that name in namespace %q",
@@ -169,21 +169,6 @@ func (e *explanation) findPolicy(
 		}
 	}
 	return policy, &w
-}
-
-// match returns the policy in force for a pod. Berth writes the policy that placed a pod into the annotation by which users
-// ask for one, so what a stamped pod carries there need not be a request.
-func match(
-	s *placement.State, pod *corev1.Pod, w *workload.Workload,
-) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
-	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
-	given, stamped := stamp.Of(pod)
-	if stamped && given.Policy == request {
-		if policy, by, err := s.Match(w, ""); err == nil && policy != nil {
-			return policy, by, nil
-		}
-	}
-	return s.Match(w, request)
 }
 
 func losers(s *placement.State, w *workload.Workload, winner *berthv1alpha1.PropagationPolicy) []string {

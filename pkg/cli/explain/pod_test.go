@@ -400,10 +400,17 @@ func policy(w *clitest.World, name string) *berthv1alpha1.PropagationPolicy {
 func TestPodWhyItRunsThere(t *testing.T) {
 	checkPods(t, "nginx-b", map[string]expectation{
 		"the pod asked for the policy that placed it": {
+			change: func(w *clitest.World, d *clitest.Deployment, _ *corev1.Pod) {
+				policy(w, "spread").Spec.ResourceSelectors[0].Name = "apache"
+				d.Object.Spec.Template.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "spread"}
+			},
+			want: []string{"Policy:    spread, because the pod asks for it by annotation\n"},
+		},
+		"the policy that placed it selects its workload no longer": {
 			change: func(w *clitest.World, _ *clitest.Deployment, _ *corev1.Pod) {
 				policy(w, "spread").Spec.ResourceSelectors[0].Name = "apache"
 			},
-			want: []string{"Policy:    spread, because the pod asks for it by annotation\n"},
+			want: []string{"Policy:    none\n", `- no PropagationPolicy of namespace "default" selects deployment/nginx`},
 		},
 		"another policy is in force": {
 			change: func(w *clitest.World, _ *clitest.Deployment, _ *corev1.Pod) {

@@ -10,10 +10,12 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
@@ -63,9 +65,20 @@ func NewState(objects *live.Objects, schedulers []string) *State {
 	}
 }
 
-// Match returns the policy in force for a workload whose pods carry the request in their annotation.
-func (s *State) Match(w *workload.Workload, request string) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
-	return s.Policies.Match(w.Selectable(), request)
+// InForce returns the policy in force for a pod of a workload, nil if there is none, and how it came to be. A pod that waits
+// is asked what it asks for itself, as the scheduler does. What a policy has placed is asked as part of its workload, as the
+// policy controller does: what it carries may be Berth's own writing, where the template of the workload says what was asked
+// for. The error is policymatch.ErrNotFound if the policy asked for does not exist.
+func (s *State) InForce(pod *corev1.Pod, w *workload.Workload) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
+	request := policy.RequestOf(pod)
+	if request.Placed {
+		for _, o := range s.observe() {
+			if o.UID == w.UID {
+				request = policy.RequestOfWorkload(o)
+			}
+		}
+	}
+	return policy.InForce(s.Policies, w.Selectable(), request)
 }
 
 // observe returns all workloads, by namespace, kind and name.
@@ -84,13 +97,7 @@ func (s *State) observe() []*workload.Observed {
 	return observed
 }
 
-// inForce returns the policy in force for a workload. A pod that Berth has bound carries the name of its policy in the
-// annotation by which users ask for one; so for workloads without a template to read it counts only while the policy
-// exists.
+// inForce returns the policy in force for a workload.
 func (s *State) inForce(o *workload.Observed) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
-	policy, by, err := s.Match(&o.Workload, o.Request)
-	if err != nil && !o.ReplicasKnown {
-		return s.Match(&o.Workload, "")
-	}
-	return policy, by, err
+	return policy.InForce(s.Policies, o.Selectable(), policy.RequestOfWorkload(o))
 }

@@ -12,11 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/placement/policymatch"
-	"berth.dev/berth/pkg/placement/rebalance"
 )
 
 // Workload tells how the replicas of one workload are shared out.
@@ -65,40 +63,36 @@ func (w *Workload) Title() string { return Title(w.Ref.Kind, w.Ref.Name) }
 func Title(kind, name string) string { return strings.ToLower(kind) + "/" + name }
 
 // assess counts the replicas of a workload where they are, and compares them with the shares.
-func (s *State) assess(o *workload.Observed, policy *berthv1alpha1.PropagationPolicy) Workload {
+func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPolicy) Workload {
 	w := reference(o)
-	w.Policy = policy.Name
+	w.Policy = object.Name
 	w.Pending = o.Pending(false)
 	t := s.count(o)
-	order, err := policymatch.Order(policy)
-	if err != nil {
-		w.Notes = append(w.Notes, fmt.Sprintf("policy %q cannot be carried out, so pods wait: %v", policy.Name, err))
+	inForce := policy.Compile(object)
+	if inForce.Err != nil {
+		w.Notes = append(w.Notes, fmt.Sprintf("policy %q cannot be carried out, so pods wait: %v", object.Name, inForce.Err))
 		w.Clusters = t.rest()
 		return w
 	}
-	var plan *apportion.Plan
-	if o.ReplicasKnown {
-		plan = order.Plan(int64(o.Replicas))
-		w.Misplaced = rebalance.Misplaced(plan, order.Len(), s.replicas(o, order))
-	}
-	for i := range order.Len() {
-		c := t.take(order.Name(i))
-		if plan != nil {
-			share := plan.Share(i)
-			c.Desired, c.Pending = &share, max(0, share-c.Current)
+	shares := inForce.Shares(o, o.Bound(), s.Topology.ClusterOf)
+	w.Misplaced = shares.Misplaced
+	for i, desired := range shares.Desired {
+		c := t.take(inForce.Order.Name(i))
+		if shares.Plan != nil {
+			c.Desired, c.Pending = new(int(desired)), max(0, int(desired)-c.Current)
 		}
 		w.Clusters = append(w.Clusters, c)
 	}
 	slices.SortFunc(w.Clusters, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range t.rest() {
-		if plan != nil {
+		if shares.Plan != nil {
 			c.Desired = new(int)
 		}
 		w.Clusters = append(w.Clusters, c)
 	}
-	w.Notes = append(w.Notes, s.clusterNotes(policy.Name, order)...)
-	if plan != nil && plan.Unplaced() > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", plan.Unplaced()))
+	w.Notes = append(w.Notes, s.clusterNotes(object.Name, inForce.Order)...)
+	if shares.Plan != nil && shares.Plan.Unplaced() > 0 {
+		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", shares.Plan.Unplaced()))
 	}
 	return w
 }
@@ -127,22 +121,6 @@ func (s *State) clusterNotes(policy string, order *apportion.Order) []string {
 	}
 	slices.Sort(notes)
 	return notes
-}
-
-// replicas is what package rebalance sees of the bound replicas.
-func (s *State) replicas(o *workload.Observed, order *apportion.Order) []rebalance.Pod {
-	bound := o.Bound()
-	pods := make([]rebalance.Pod, len(bound))
-	for i, pod := range bound {
-		pods[i] = rebalance.Pod{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat}
-		if index, named := order.Index(s.Topology.ClusterOf(pod)); named {
-			pods[i].Cluster = index
-		}
-		if ordinal, fixed := workload.Ordinal(pod, o.FirstOrdinal); fixed {
-			pods[i].Seat, pods[i].Fixed = ordinal, true
-		}
-	}
-	return pods
 }
 
 // tally holds what runs where, by the name of the cluster.
