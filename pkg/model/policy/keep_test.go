@@ -1,0 +1,61 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+func TestKeepOf(t *testing.T) {
+	ready := &corev1.Node{Status: corev1.NodeStatus{
+		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+	}}
+	cordoned := ready.DeepCopy()
+	cordoned.Spec.Unschedulable = true
+	annotated := func(key, value string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Annotations[key] = value }
+	}
+	tests := map[string]struct {
+		placedBy string
+		change   func(*corev1.Pod)
+		node     *corev1.Node
+		refused  bool
+		want     rebalance.Keep
+	}{
+		"placed by the policy":         {placedBy: "web", node: ready, want: rebalance.Movable},
+		"on a cordoned node":           {placedBy: "web", node: cordoned, want: rebalance.Movable},
+		"of ordinary priority":         {placedBy: "web", node: ready, change: func(p *corev1.Pod) { p.Spec.Priority = new(int32(1_999_999_999)) }},
+		"may be evicted":               {placedBy: "web", node: ready, change: annotated(policy.SafeToEvictAnnotation, "true")},
+		"not placed by Berth":          {node: ready, want: rebalance.NotOurs},
+		"a copied stamp":               {placedBy: "web", change: func(p *corev1.Pod) { p.UID = "another" }, node: ready, want: rebalance.NotOurs},
+		"placed by another policy":     {placedBy: "other", node: ready, want: rebalance.TakenOver},
+		"critical to the system":       {placedBy: "web", change: func(p *corev1.Pod) { p.Spec.Priority = new(int32(2_000_000_000)) }, node: ready, want: rebalance.Protected},
+		"static":                       {placedBy: "web", change: annotated(corev1.MirrorPodAnnotationKey, "x"), node: ready, want: rebalance.Protected},
+		"nothing would replace it":     {placedBy: "web", change: func(p *corev1.Pod) { p.OwnerReferences = nil }, node: ready, want: rebalance.Protected},
+		"marked by a user":             {placedBy: "web", change: annotated(policy.SafeToEvictAnnotation, "false"), node: ready, want: rebalance.Protected},
+		"on a node that is not ready":  {placedBy: "web", node: &corev1.Node{}, want: rebalance.Unreachable},
+		"on a node that has vanished":  {placedBy: "web", want: rebalance.Unreachable},
+		"refused by a budget":          {placedBy: "web", node: ready, refused: true, want: rebalance.Refused},
+		"of another policy, refused":   {placedBy: "other", node: ready, refused: true, want: rebalance.TakenOver},
+		"not by Berth, on a dead node": {want: rebalance.NotOurs},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := asking("", tc.placedBy)
+			pod.OwnerReferences = []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "rs")}
+			if tc.change != nil {
+				tc.change(pod)
+			}
+			if got := policy.KeepOf(pod, tc.node, "web", tc.refused); got != tc.want {
+				t.Errorf("%d, want %d", got, tc.want)
+			}
+		})
+	}
+}
