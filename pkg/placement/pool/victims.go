@@ -205,6 +205,20 @@ func (s *search) cost(set []int) Cost {
 	return CostOf(pods, s.allowed)
 }
 
+// ByImportance returns the indexes of the candidates, the most important first: the one of the highest priority, of equal ones the
+// one that started first. In this order those are reprieved that need not make way.
+func ByImportance(candidates []Candidate) []int {
+	order := make([]int, len(candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &candidates[a], &candidates[b]
+		return cmp.Or(cmp.Compare(y.Priority, x.Priority), x.Started.Compare(y.Started))
+	})
+	return order
+}
+
 // Cost is what it costs to let some pods make way.
 type Cost struct {
 	violations int

@@ -91,6 +91,25 @@ func TestWhoMakesWay(t *testing.T) {
 	}
 }
 
+func TestTheMoreImportantAreReprievedFirst(t *testing.T) {
+	for name, tc := range map[string]struct {
+		candidates []pool.Candidate
+		want       []int
+	}{
+		"nobody":                          {want: []int{}},
+		"the higher priority":             {candidates: []pool.Candidate{holderOf(1, 1, 0), holderOf(1, 3, 0), holderOf(1, 2, 0)}, want: []int{1, 2, 0}},
+		"of equals the one that is older": {candidates: []pool.Candidate{holderOf(1, 1, 9), holderOf(1, 1, 3)}, want: []int{1, 0}},
+		"priority before age":             {candidates: []pool.Candidate{holderOf(1, 1, 0), holderOf(1, 2, 9)}, want: []int{1, 0}},
+		"equal ones as they come":         {candidates: []pool.Candidate{holderOf(1, 1, 0), holderOf(2, 1, 0)}, want: []int{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, pool.ByImportance(tc.candidates)); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // covers says whether nothing is lacking without some of the candidates; the plain reading of what Victims promises.
 func covers(lacks []pool.Lack, candidates []pool.Candidate, gone []int) bool {
 	for claim, lack := range lacks {
