@@ -7,7 +7,6 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/charges"
@@ -63,7 +62,7 @@ func (p *ClusterResource) AddPod(
 		s.book(p.held(pod), -1)
 		return nil
 	}
-	if p.shared.Ledger.Holder(pod.UID) != nil || !p.shared.Earmarks.nominated(pod.UID) {
+	if p.shared.Ledger.Holder(pod.UID) != nil || !p.shared.Earmarks.NominationCounts(pod.UID) {
 		return nil // charged already, or nominated no longer
 	}
 	s.book(s.owed(pod, node.Node().Name), -1)
@@ -79,7 +78,7 @@ func (p *ClusterResource) RemovePod(
 	if s == nil {
 		return fwk.AsStatus(errNoState)
 	}
-	s.credit(removed.GetPod(), p.held(removed.GetPod()))
+	s.Credit(removed.GetPod(), p.held(removed.GetPod()))
 	return nil
 }
 
@@ -89,18 +88,6 @@ func (p *ClusterResource) held(pod *corev1.Pod) []pool.Charge {
 		return h.Charges
 	}
 	return nil
-}
-
-// credit gives back what a pod holds, once.
-func (s *state) credit(pod *corev1.Pod, charges []pool.Charge) {
-	if len(charges) == 0 || s.moved[pod.UID] {
-		return
-	}
-	if s.moved == nil {
-		s.moved = map[types.UID]bool{}
-	}
-	s.moved[pod.UID] = true
-	s.book(charges, 1)
 }
 
 // owed returns what another pod would be charged on a node, of the resources that this pod asks for.

@@ -15,6 +15,7 @@ import (
 
 	"berth.dev/berth/apis/config"
 	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/preemption"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -105,7 +106,7 @@ type Shared struct {
 	// Waiting knows which pods wait for what.
 	Waiting *waitlist.Units
 	// Earmarks keep what was freed for a pod.
-	Earmarks *Earmarks
+	Earmarks *preemption.Earmarks
 	// Retries remembers which pods are to be tried on all nodes instead of a sample.
 	Retries narrow.Thorough
 	// Restricted says whether another plugin leaves only some nodes to the pod of a cycle.
@@ -117,17 +118,18 @@ type Shared struct {
 // NewShared returns what belongs to the plugin alone. The other fields are the caller's to set. Self is the name of the Scheduler of
 // this process, empty for none.
 func NewShared(clock clock.WithTickerAndDelayedExecution, self string) *Shared {
-	s := &Shared{Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: NewEarmarks(clock)}
+	s := &Shared{Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock)}
 	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine)
 	return s
 }
 
 // ClusterResource is a plugin that admits pods where the pools have enough left for them.
 type ClusterResource struct {
-	handle   fwk.Handle
-	shared   *Shared
-	strategy config.ScoringStrategy
-	sampling bool
+	handle    fwk.Handle
+	shared    *Shared
+	preemptor *preemption.Preemptor
+	strategy  config.ScoringStrategy
+	sampling  bool
 }
 
 var (
@@ -142,10 +144,21 @@ var (
 	_ fwk.ReservePlugin     = &ClusterResource{}
 )
 
+// RegisterMetrics makes the metrics of the plugin visible. It may be called more than once.
+func RegisterMetrics() {
+	preemption.RegisterMetrics()
+}
+
 // New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at;
 // otherwise about a hundred of those whose pools have enough.
 func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
-	return &ClusterResource{handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle)}
+	return &ClusterResource{
+		handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle),
+		preemptor: &preemption.Preemptor{
+			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine, Earmarks: shared.Earmarks,
+			Claims: func(cycle fwk.CycleState) preemption.Claims { return stateOf(cycle) },
+		},
+	}
 }
 
 // Name returns the name of the plugin.

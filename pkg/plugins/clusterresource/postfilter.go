@@ -5,19 +5,16 @@ package clusterresource
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/preemption"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
-
-// earmarkTime is how long what victims give back is kept beyond the time they have to end.
-const earmarkTime = time.Minute
 
 // PostFilter lets holders of lower priority, on whatever node, make way for a pod that found a pool used up.
 func (p *ClusterResource) PostFilter(
@@ -50,21 +47,19 @@ func (p *ClusterResource) PostFilter(
 	if ungranted || !preempts(pod) {
 		return nil, fwk.NewStatus(p.without(s))
 	}
-	d := p.newDryRun(cycle, pod, s)
-	if d.releaseSuffices(ctx, lacking) {
+	node, outcome := p.preemptor.Preempt(ctx, cycle, pod, lacking)
+	switch outcome {
+	case preemption.Preempting:
+		return framework.NewPostFilterResultWithNominatedNode(node), nil
+	case preemption.ReleaseSuffices:
 		// Another PostFilter plugin would find somebody to kill.
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonAwaitingRelease)
-	}
-	plan := d.best(ctx, lacking)
-	if plan == nil {
-		p.shared.Earmarks.Drop(pod.UID)
+	default:
 		return nil, fwk.NewStatus(p.without(s), ErrReasonNoVictims)
 	}
-	p.carryOut(ctx, pod, plan)
-	return framework.NewPostFilterResultWithNominatedNode(plan.node), nil
 }
 
-// preempts says whether others may be made to make way for a pod.
+// preempts reports whether others may be made to make way for a pod.
 func preempts(pod *corev1.Pod) bool {
 	return pod.Spec.PreemptionPolicy == nil || *pod.Spec.PreemptionPolicy != corev1.PreemptNever
 }
@@ -95,9 +90,12 @@ func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bo
 	return lacking, grants
 }
 
-// without is the answer when nobody makes way: the other PostFilter plugins, which look at each node by itself, need only be
-// asked if there are nodes on which something else than a pool is in the way. But while pods wait for permission, a plugin
-// that places pods together must hear that one of them found nothing, or the others would hold what they have for nothing.
+// without is the answer when nobody makes way. It decides whether the PostFilter plugins that come later are asked, which look at each
+// node by itself:
+//   - Every node lacks a ClusterResource: they could not help, so the answer is final (UnschedulableAndUnresolvable).
+//   - On some node something else than a pool is in the way: they may help (Unschedulable).
+//   - Pods wait for permission, as the members of a gang do until the last one has a node: Coscheduling, a PostFilter plugin that comes
+//     later, must hear that this one found none, or the others would keep what they have for nothing (Unschedulable).
 func (p *ClusterResource) without(s *state) fwk.Code {
 	together := false
 	p.handle.IterateOverWaitingPods(func(fwk.WaitingPod) { together = true })
@@ -107,7 +105,7 @@ func (p *ClusterResource) without(s *state) fwk.Code {
 	return fwk.Unschedulable
 }
 
-// usedUpEverywhere says whether no node has enough of some ClusterResource.
+// usedUpEverywhere reports whether no node has enough of some ClusterResource.
 func (s *state) usedUpEverywhere() bool {
 	for i := range s.claims {
 		if _, everywhere := s.claims[i].everywhere(); everywhere {
@@ -115,19 +113,4 @@ func (s *state) usedUpEverywhere() bool {
 		}
 	}
 	return false
-}
-
-// carryOut keeps for the pod what the victims give back, and deletes them in the background. Until that is done the pod is
-// held back; then it waits like any other, with what was freed for it kept.
-func (p *ClusterResource) carryOut(ctx context.Context, pod *corev1.Pod, plan *plan) {
-	grace := int64(0)
-	for _, victim := range plan.victims {
-		if seconds := victim.Spec.TerminationGracePeriodSeconds; seconds != nil {
-			grace = max(grace, *seconds)
-		}
-	}
-	until := p.shared.Clock.Now().Add(time.Duration(grace)*time.Second + earmarkTime)
-	p.shared.Earmarks.put(pod, plan, until)
-	preemptedPods.Add(float64(len(plan.victims)))
-	go p.evict(context.WithoutCancel(ctx), pod, plan)
 }

@@ -41,7 +41,7 @@ func (p *ClusterResource) PreFilter(
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
-	p.shared.Earmarks.lapse(pod.UID, false)
+	p.shared.Earmarks.SetFailed(pod.UID, false)
 	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
 	for i, request := range requests {
 		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed); status != nil {
@@ -49,7 +49,7 @@ func (p *ClusterResource) PreFilter(
 		}
 	}
 	p.publish(s)
-	for _, charges := range p.shared.Earmarks.against(pod, p.shared.Ledger.Owed) {
+	for _, charges := range p.shared.Earmarks.Against(pod, p.shared.Ledger.Owed) {
 		s.book(charges, -1)
 	}
 	cycle.Write(stateKey, s)

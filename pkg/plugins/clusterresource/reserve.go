@@ -26,7 +26,7 @@ func (p *ClusterResource) Reserve(
 	if s == nil {
 		return nil // the pod asks for nothing
 	}
-	charges, ok := s.choose(node)
+	charges, ok := s.Choose(node)
 	if !ok {
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
 	}
@@ -34,7 +34,7 @@ func (p *ClusterResource) Reserve(
 		p.tryAgain(pod)
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
 	}
-	p.shared.Earmarks.suspend(pod.UID, true)
+	p.shared.Earmarks.Suspend(pod.UID, true)
 	p.shared.Waiting.Reserved(pod.UID, charges)
 	p.shared.Retries.Drop(pod.UID)
 	return nil
@@ -42,8 +42,8 @@ func (p *ClusterResource) Reserve(
 
 // Unreserve gives the charges back, unless nobody knows whether the pod has been bound.
 func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
-	p.shared.Earmarks.suspend(pod.UID, false)
-	p.shared.Earmarks.lapse(pod.UID, true)
+	p.shared.Earmarks.Suspend(pod.UID, false)
+	p.shared.Earmarks.SetFailed(pod.UID, true)
 	charges, charged := p.shared.Pending.Get(pod.UID)
 	if charged && p.shared.Pending.Release(pod.UID) {
 		p.shared.Waiting.Released(charges)

@@ -154,27 +154,6 @@ func (s *state) book(charges []pool.Charge, sign int64) {
 	}
 }
 
-// choose returns the charges of the pod on a node; false if the node cannot meet all claims.
-func (s *state) choose(node string) ([]pool.Charge, bool) {
-	var charges []pool.Charge
-	for i := range s.claims {
-		c := &s.claims[i]
-		site, known := c.places.SiteOf(node)
-		if !known {
-			return nil, false
-		}
-		chosen, ok := c.places.Resource().Choose(c.places.Pools(site), c.left, c.units)
-		if !ok {
-			return nil, false
-		}
-		charges = append(charges, c.places.Resource().Charges(chosen, c.request)...)
-	}
-	for i := range charges {
-		charges[i].Grantee = s.claims[0].grants.Self()
-	}
-	return charges, true
-}
-
 // Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter.
 func (s *state) Clone() fwk.StateData {
 	clone := &state{

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package preemption
 
 import (
 	"sync"
@@ -15,16 +15,27 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
+// earmarkTime is how long what victims give back is kept beyond the time they have to end.
+const earmarkTime = time.Minute
+
 // Earmarks keep what pods give back for the pod that they made way for: until it is bound, deleted or takes too long, no pod
-// of the same or a lower priority gets it, on whatever node. It is safe for concurrent use.
+// of the same or a lower priority gets it, on whatever node. They are safe for concurrent use.
+//
+// An earmark is in one of these states:
+//
+//	state      since                                   until
+//	evicting   Preempt chose victims                   all are deleted, or one could not be: kept, or no earmark
+//	restored   Restore, in a process that was started  the next cycle of another pod works out what is kept: kept
+//	kept       the victims are deleted                 the pod is charged: suspended; Drop, or too long: no earmark
+//	suspended  Reserve charged the pod itself          Unreserve: kept; Drop, because it is bound: no earmark
 type Earmarks struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	byPod map[types.UID]*earmark
-	// lapsed are the pods whose latest attempt failed after it had reserved what they ask for. The scheduler nominates pods
+	// failed are the pods whose latest attempt failed after it had reserved what they ask for. The scheduler nominates pods
 	// that wait for permission to their nodes, and does not always take that back.
-	lapsed map[types.UID]bool
+	failed map[types.UID]bool
 }
 
 type earmark struct {
@@ -43,13 +54,13 @@ type earmark struct {
 
 // NewEarmarks returns an empty set.
 func NewEarmarks(clock clock.PassiveClock) *Earmarks {
-	return &Earmarks{clock: clock, byPod: map[types.UID]*earmark{}, lapsed: map[types.UID]bool{}}
+	return &Earmarks{clock: clock, byPod: map[types.UID]*earmark{}, failed: map[types.UID]bool{}}
 }
 
-// put keeps for a pod what it will be charged, while others are being deleted for it.
-func (e *Earmarks) put(pod *corev1.Pod, plan *plan, until time.Time) {
+// put keeps for a pod what it will be charged, for a period that begins with the deletion of others.
+func (e *Earmarks) put(pod *corev1.Pod, plan *plan, period time.Duration) {
 	mark := &earmark{
-		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: until, evicting: true, victims: map[types.UID]bool{},
+		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: e.clock.Now().Add(period), evicting: true, victims: map[types.UID]bool{},
 	}
 	for _, victim := range plan.victims {
 		mark.victims[victim.UID] = true
@@ -59,8 +70,8 @@ func (e *Earmarks) put(pod *corev1.Pod, plan *plan, until time.Time) {
 	e.byPod[pod.UID] = mark
 }
 
-// dooms says whether a pod makes way for another one, whether or not its end has been seen to begin.
-func (e *Earmarks) dooms(pod types.UID) bool {
+// isVictim reports whether a pod makes way for another one. It may not be seen to terminate yet.
+func (e *Earmarks) isVictim(pod types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, mark := range e.byPod {
@@ -79,7 +90,7 @@ func (e *Earmarks) Restore(pod *corev1.Pod) {
 	e.byPod[pod.UID] = &earmark{priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), restored: pod}
 }
 
-// evicted says that the pods that make way have been deleted, or could not be.
+// evicted notes that the pods that make way have been deleted, or could not be.
 func (e *Earmarks) evicted(pod types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,26 +99,27 @@ func (e *Earmarks) evicted(pod types.UID) {
 	}
 }
 
-// lapse says that an attempt failed, or with false that the next one begins. A nomination counts in the latter case only.
-func (e *Earmarks) lapse(pod types.UID, lapsed bool) {
+// SetFailed notes that an attempt of the pod failed after Reserve, or with false that the next one begins.
+func (e *Earmarks) SetFailed(pod types.UID, failed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if lapsed {
-		e.lapsed[pod] = true
+	if failed {
+		e.failed[pod] = true
 	} else {
-		delete(e.lapsed, pod)
+		delete(e.failed, pod)
 	}
 }
 
-// nominated says whether nothing but a nomination tells what a pod will be charged.
-func (e *Earmarks) nominated(pod types.UID) bool {
+// NominationCounts reports whether what a pod would be charged on the node to which it is nominated must be kept for it: if no earmark
+// keeps it, and the nomination was not left over by an attempt that failed.
+func (e *Earmarks) NominationCounts(pod types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.byPod[pod] == nil && !e.lapsed[pod]
+	return e.byPod[pod] == nil && !e.failed[pod]
 }
 
-// suspend says whether the pod itself is charged at present.
-func (e *Earmarks) suspend(pod types.UID, suspended bool) {
+// Suspend notes whether the pod itself is charged at present.
+func (e *Earmarks) Suspend(pod types.UID, suspended bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if mark := e.byPod[pod]; mark != nil {
@@ -120,17 +132,17 @@ func (e *Earmarks) Drop(pod types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.byPod, pod)
-	delete(e.lapsed, pod)
+	delete(e.failed, pod)
 }
 
-// Has says whether something is kept for the pod.
+// Has reports whether something is kept for the pod.
 func (e *Earmarks) Has(pod types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.byPod[pod] != nil
 }
 
-// Evicting says whether pods are being deleted for the pod at present.
+// Evicting reports whether pods are being deleted for the pod at present.
 func (e *Earmarks) Evicting(pod types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -138,9 +150,9 @@ func (e *Earmarks) Evicting(pod types.UID) bool {
 	return mark != nil && mark.evicting
 }
 
-// against returns what is kept for others and may not be given to the pod. What has been kept for too long is let go. Owed
-// tells what a pod would be charged on a node.
-func (e *Earmarks) against(
+// Against returns what is kept for others and may not be given to the pod, and drops what has been kept for too long. Owed returns
+// what a pod would be charged on a node.
+func (e *Earmarks) Against(
 	pod *corev1.Pod, owed func(pod *corev1.Pod, node string) []pool.Charge,
 ) [][]pool.Charge {
 	e.mu.Lock()

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package preemption
 
 import (
 	"k8s.io/component-base/metrics"
@@ -14,7 +14,7 @@ var preemptedPods = metrics.NewCounter(&metrics.CounterOpts{
 	StabilityLevel: metrics.ALPHA,
 })
 
-// RegisterMetrics makes the metrics of the plugin visible. It may be called more than once.
+// RegisterMetrics makes the metrics of preemption visible. It may be called more than once.
 func RegisterMetrics() {
 	legacyregistry.Register(preemptedPods) //nolint:errcheck // registering twice is allowed
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package preemption
 
 import (
 	"context"
@@ -21,28 +21,28 @@ import (
 const evictTimeout = 30 * time.Second
 
 // evict deletes the victims and lets the pod that they make way for be tried.
-func (p *ClusterResource) evict(ctx context.Context, pod *corev1.Pod, plan *plan) {
+func (p *Preemptor) evict(ctx context.Context, pod *corev1.Pod, plan *plan) {
 	ctx, cancel := context.WithTimeout(ctx, evictTimeout)
 	defer cancel()
 	for _, victim := range plan.victims {
-		if err := p.preempt(ctx, pod, victim, plan.node); err != nil {
+		if err := p.remove(ctx, pod, victim, plan.node); err != nil {
 			klog.FromContext(ctx).Error(err, "A pod could not be made to make way", "pod", klog.KObj(pod), "victim", klog.KObj(victim))
-			p.shared.Earmarks.Drop(pod.UID)
+			p.Earmarks.Drop(pod.UID)
 			break
 		}
 	}
-	p.shared.Earmarks.evicted(pod.UID)
-	p.handle.Activate(klog.FromContext(ctx), map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
+	p.Earmarks.evicted(pod.UID)
+	p.Handle.Activate(klog.FromContext(ctx), map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
 }
 
-// preempt makes a pod go: one that waits for permission is rejected, any other is deleted, and told why.
-func (p *ClusterResource) preempt(ctx context.Context, pod, victim *corev1.Pod, node string) error {
-	if waiting := p.handle.GetWaitingPod(victim.UID); waiting != nil {
-		waiting.Reject(Name, "preempted")
+// remove makes a pod go: one that waits for permission is rejected; any other is deleted, after its status has been given the reason.
+func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node string) error {
+	if waiting := p.Handle.GetWaitingPod(victim.UID); waiting != nil {
+		waiting.Reject(p.Plugin, "preempted")
 		return nil
 	}
-	pods := p.handle.ClientSet().CoreV1().Pods(victim.Namespace)
-	patch, err := disruption(pod, victim, metav1.NewTime(p.shared.Clock.Now()))
+	pods := p.Handle.ClientSet().CoreV1().Pods(victim.Namespace)
+	patch, err := disruption(pod, victim, metav1.NewTime(p.Clock.Now()))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *ClusterResource) preempt(ctx context.Context, pod, victim *corev1.Pod, 
 	case err != nil:
 		return fmt.Errorf("deleting pod %s/%s: %w", victim.Namespace, victim.Name, err)
 	}
-	p.handle.EventRecorder().Eventf(victim, pod, corev1.EventTypeNormal, "Preempted", "Preempting",
+	p.Handle.EventRecorder().Eventf(victim, pod, corev1.EventTypeNormal, "Preempted", "Preempting",
 		"Preempted by pod %v on node %v, for a cluster resource that it holds", pod.UID, node)
 	return nil
 }
