@@ -19,7 +19,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
-	"berth.dev/berth/pkg/placement/binding"
+	"berth.dev/berth/pkg/placement/dispatch"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
@@ -131,17 +131,17 @@ func (p *pass) admitted(pod *corev1.Pod, draws func(*corev1.Node) bool, allowed 
 
 func (p *pass) choose(pod *corev1.Pod, allowed map[string]bool) string {
 	wish := wishOf(pod)
-	candidates := make([]binding.Candidate, 0, len(allowed))
+	candidates := make([]dispatch.Candidate, 0, len(allowed))
 	for _, name := range p.order {
 		if !allowed[name] {
 			continue
 		}
 		h := p.homes[name]
-		candidates = append(candidates, binding.Candidate{
+		candidates = append(candidates, dispatch.Candidate{
 			Name: name, Grants: wish.Grants(&h.object.Status.ClusterUnion), Load: h.load, Size: h.nodes,
 		})
 	}
-	if best := binding.Choose(candidates); best >= 0 {
+	if best := dispatch.Choose(candidates); best >= 0 {
 		return candidates[best].Name
 	}
 	return p.order[0]

@@ -11,7 +11,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/binding"
+	"berth.dev/berth/pkg/placement/dispatch"
 )
 
 // selective says whether a pod, or its policy, says on which nodes it can run.
@@ -36,10 +36,10 @@ func (p *pass) admission(pod *corev1.Pod) func(*corev1.Node) bool {
 const maxGeoLocation = 600
 
 // wishOf returns what the pod would like of its place.
-func wishOf(pod *corev1.Pod) binding.Wish {
+func wishOf(pod *corev1.Pod) dispatch.Wish {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	const gib = 1 << 30
-	return binding.Wish{
+	return dispatch.Wish{
 		Geo: geoOf(pod.Annotations[berthv1alpha1.GeoLocationAnnotation]),
 		CPU: (requests.Cpu().MilliValue() + 999) / 1000, Mem: (requests.Memory().Value() + gib - 1) / gib,
 	}

@@ -4,10 +4,8 @@
 package binding_test
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
@@ -16,90 +14,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/binding"
+	"berth.dev/berth/pkg/placement/dispatch"
 )
-
-func TestMatchesGeo(t *testing.T) {
-	data, err := os.ReadFile("testdata/geo_match.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases struct {
-		Rows []struct {
-			Have, Want berthv1alpha1.GeoLocation
-			Match      bool
-		}
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases.Rows) == 0 {
-		t.Fatal("no cases")
-	}
-	for i, row := range cases.Rows {
-		if got := binding.MatchesGeo(row.Have, row.Want); got != row.Match {
-			t.Errorf("row %d: %+v for %+v = %v, want %v", i, row.Have, row.Want, got, row.Match)
-		}
-	}
-}
-
-func TestGrants(t *testing.T) {
-	union := &berthv1alpha1.ClusterUnion{
-		GeoLocations: []berthv1alpha1.GeoLocation{{City: "Bellevue", Country: "US"}, {City: "Berlin", Country: "DE"}},
-		CPUCapacity:  berthv1alpha1.CapacityUnion{Total: 100, Max: 64},
-	}
-	tests := map[string]struct {
-		wish binding.Wish
-		want bool
-	}{
-		"no wish":                                {binding.Wish{}, true},
-		"a country that is there":                {binding.Wish{Geo: berthv1alpha1.GeoLocation{Country: "DE"}}, true},
-		"parts of two places":                    {binding.Wish{Geo: berthv1alpha1.GeoLocation{City: "Berlin", Country: "US"}}, false},
-		"as many cores as the largest":           {binding.Wish{CPU: 64}, true},
-		"more cores than any, but not all":       {binding.Wish{CPU: 65}, false},
-		"memory of which nobody registered some": {binding.Wish{Mem: 1 << 40}, true},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.wish.Grants(union); got != tc.want {
-				t.Errorf("Grants = %v, want %v", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestChoose(t *testing.T) {
-	tests := map[string]struct {
-		candidates []binding.Candidate
-		want       int
-	}{
-		"nobody": {want: -1},
-		"who meets the wish comes first, however busy": {
-			[]binding.Candidate{{Name: "a", Room: 9, Size: 10}, {Name: "b", Grants: true, Load: 1000, Size: 1}}, 1,
-		},
-		"then who has more room in the policy": {
-			[]binding.Candidate{{Name: "a", Room: 1, Size: 10}, {Name: "b", Room: 2, Load: 50, Size: 10}}, 1,
-		},
-		"then who has less to do for its size": {
-			[]binding.Candidate{{Name: "a", Load: 2, Size: 10}, {Name: "b", Load: 3, Size: 20}}, 1,
-		},
-		"who has no nodes comes last": {
-			[]binding.Candidate{{Name: "a"}, {Name: "b", Load: 1000, Size: 1}}, 1,
-		},
-		"then the name decides": {
-			[]binding.Candidate{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
-		},
-		"numbers whose products do not fit": {
-			[]binding.Candidate{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := binding.Choose(tc.candidates); got != tc.want {
-				t.Errorf("Choose = %d, want %d", got, tc.want)
-			}
-		})
-	}
-}
 
 func cluster(name, city, flavor string, capacity, price int64) *berthv1alpha1.Cluster {
 	c := &berthv1alpha1.Cluster{}
@@ -165,7 +81,7 @@ func TestUnionIsThatOfTheClustersThatAreThere(t *testing.T) {
 			t.Fatalf("the order of the clusters matters:\n%s", diff)
 		}
 		for _, c := range left {
-			if c.Spec.GeoLocation.City != "" && !(binding.Wish{Geo: *c.Spec.GeoLocation}).Grants(&u) {
+			if c.Spec.GeoLocation.City != "" && !(dispatch.Wish{Geo: *c.Spec.GeoLocation}).Grants(&u) {
 				t.Fatalf("the place of cluster %s got lost", c.Name)
 			}
 		}
