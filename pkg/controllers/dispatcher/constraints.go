@@ -30,7 +30,7 @@ type reachKey struct {
 // reach holds the clusters that constraints admit; nil is no constraint at all.
 type reach map[string]bool
 
-// admits says whether a pod can run in the cluster, which is empty for a node in none.
+// admits reports whether a pod can run in the cluster, which is empty for a node in none.
 func (r reach) admits(cluster string) bool {
 	return r == nil || r[cluster]
 }

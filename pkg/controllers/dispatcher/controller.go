@@ -3,7 +3,15 @@
 
 // Package dispatcher gives each waiting pod a home while there are several Schedulers: the one that is to place it, recorded in a
 // label of the pod. A pod of a policy goes where the policy has free seats; any other pod goes where its selectors and its
-// constraints on clusters let it run, to the place it wishes for, and else to the scheduler with the least to do. With one Scheduler, or none, nothing is written.
+// constraints on clusters let it run, to the place it wishes for, and else to the scheduler with the least to do. With one
+// Scheduler, or none, nothing is written.
+//
+// A pass has three steps:
+//
+//	read    gather.go, pools.go                    schedulers, clusters, pods, policies, workloads
+//	decide  decide.go, seats.go and pkg/placement/dispatch, with the facts of nodes from selectors.go,
+//	        constraints.go and pools.go
+//	write   controller.go                          the label of each pod whose home changes
 //
 // The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of clusters, and a pod can be
 // bound only once.
@@ -14,7 +22,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +39,7 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/placement/dispatch"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -42,8 +50,8 @@ const (
 	pause = 50 * time.Millisecond
 	// writers is how many pods are written at a time.
 	writers = 32
-	// look is when a pass looks for pods that their home has tried in vain.
-	look = 2 * time.Second
+	// retryInterval is when the next pass finds out whose home has tried in vain.
+	retryInterval = 2 * time.Second
 )
 
 // Reconciler writes the homes of pods.
@@ -52,26 +60,16 @@ type Reconciler struct {
 	Client client.Client
 	// Writer writes pods. It has limits of its own, so that a burst of pods does not hold the other controllers up.
 	Writer client.Client
-	// Topology tells the nodes of each Cluster.
+	// Topology knows the nodes of each Cluster.
 	Topology *state.Tracker
-	// Clock tells how long a pod has waited at its home.
+	// Clock is the time by which pods wait at their homes.
 	Clock clock.PassiveClock
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
 	SchedulerNames []string
 
-	mu    sync.Mutex
-	waits map[types.UID]*wait
-
-	// compiled are the policies of the last pass, by namespace. Passes do not overlap.
+	// What the last pass remembers: pods that wait, by their UID, and policies, by namespace. Passes do not overlap.
+	waits    map[types.UID]dispatch.Wait
 	compiled map[string]policy.Set
-}
-
-// wait is what is remembered of a pod at its home.
-type wait struct {
-	home  string
-	since time.Time
-	// tries is the number of homes that have tried the pod in vain.
-	tries int
 }
 
 // SetupWithManager registers the controller.
@@ -99,14 +97,14 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 	return takes(before) != takes(after) || (before.Status.Commons == nil) != (after.Status.Commons == nil)
 }
 
-// podChanged says whether a change of a pod can change a home: its own, or that of one which wants its seat.
+// podChanged reports whether a change of a pod can change a home: its own, or that of one which wants its seat.
 func podChanged(before, after *corev1.Pod) bool {
 	return before.Spec.NodeName != after.Spec.NodeName || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase ||
 		before.Labels[berthv1alpha1.HomeSchedulerLabel] != after.Labels[berthv1alpha1.HomeSchedulerLabel]
 }
 
-// takes says whether a scheduler can place pods.
+// takes reports whether a scheduler can place pods.
 func takes(s *berthv1alpha1.Scheduler) bool {
 	return s.DeletionTimestamp == nil && state.IsAlive(s)
 }
@@ -120,18 +118,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if len(schedulers.Items) < 2 {
 		return reconcile.Result{}, nil
 	}
-	p, err := r.gather(ctx, schedulers.Items)
-	if err != nil || p == nil {
+	in, err := r.gather(ctx, schedulers.Items)
+	if err != nil || in == nil {
 		return reconcile.Result{}, err
 	}
-	if err := p.decide(ctx); err != nil {
-		return reconcile.Result{}, err
+	p := newPass(in, r.waits)
+	changes := p.decide()
+	r.waits, r.compiled = p.round.Waits(), map[string]policy.Set{}
+	for i := range in.namespaces {
+		r.compiled[in.namespaces[i].name] = in.namespaces[i].policies
 	}
-	result := reconcile.Result{}
-	if p.remember() > 0 {
-		result.RequeueAfter = look
-	}
-	return result, r.write(ctx, p.changes)
+	return reconcile.Result{RequeueAfter: retryInterval}, r.write(ctx, changes)
 }
 
 // change is a new home of a pod.

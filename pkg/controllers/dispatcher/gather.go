@@ -12,135 +12,147 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/dispatch"
+	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// pass is one look at all pods that wait.
-type pass struct {
-	*Reconciler
-	now time.Time
-	// homes are the schedulers that can place pods, by name; order holds their names.
-	homes map[string]*candidate
-	order []string
-	// commons is the scheduler that looks after what belongs to no cluster, empty for none.
-	commons string
-	// topology tells the nodes of clusters, and homeOf the scheduler of a cluster.
+// input is what the decisions of a pass depend on.
+type input struct {
+	now            time.Time
+	schedulerNames []string
+	// schedulers can place pods; commons is the one that looks after nodes in no cluster, empty for none.
+	schedulers []dispatch.Scheduler
+	commons    string
+	// topology knows the nodes of clusters, and homeOf the scheduler of a cluster.
 	topology *topology.Snapshot
 	homeOf   map[string]string
-	// waiting are the pods without a node, by namespace.
-	waiting map[string][]*corev1.Pod
-	groups  map[string]string
-	// policies are those of the namespaces of the waiting pods.
-	policies map[string]policy.Set
-	known    map[types.UID]*wait
-	next     map[types.UID]*wait
-	changes  []change
-	reaches  reaches
+	// namespaces are those with pods that wait, by name.
+	namespaces []namespace
 	// pools are those of ClusterResources, by the name of these, and left is what is left of each.
 	pools map[string]*pool.Resource
 	left  map[string][]int64
 }
 
-// candidate is a scheduler with what it has to do.
-type candidate struct {
-	object *berthv1alpha1.Scheduler
-	nodes  int
-	load   int
+// namespace is what the homes of its pods depend on.
+type namespace struct {
+	name string
+	// waiting are the pods without a node, by name.
+	waiting []*corev1.Pod
+	// policies, found by index, and workloads are empty if there is no policy.
+	policies  policy.Set
+	index     *policymatch.Index
+	workloads []*workload.Observed
 }
 
 // gather reads what there is; nil if no pod waits or no scheduler could take one.
-func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Scheduler) (*pass, error) {
-	p := &pass{
-		Reconciler: r, now: r.Clock.Now(), homes: map[string]*candidate{}, homeOf: map[string]string{},
-		waiting: map[string][]*corev1.Pod{}, groups: map[string]string{}, policies: map[string]policy.Set{}, next: map[types.UID]*wait{},
+func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Scheduler) (*input, error) {
+	in := &input{now: r.Clock.Now(), schedulerNames: r.SchedulerNames, homeOf: map[string]string{}}
+	in.addSchedulers(schedulers)
+	if len(in.schedulers) == 0 {
+		return nil, nil
 	}
-	r.mu.Lock()
-	p.known = r.waits
-	r.mu.Unlock()
+	waiting, err := r.listWaiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(waiting) == 0 {
+		r.waits = nil
+		return nil, nil
+	}
+	r.Topology.Invalidate()
+	if in.topology, err = r.Topology.Snapshot(ctx); err != nil {
+		return nil, err
+	}
+	in.addClusters()
+	for _, name := range slices.Sorted(maps.Keys(waiting)) {
+		n, err := r.readNamespace(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		n.waiting = waiting[name]
+		in.namespaces = append(in.namespaces, n)
+	}
+	in.pools, in.left, err = r.listPools(ctx)
+	return in, err
+}
+
+// addSchedulers adds the schedulers that can place pods.
+func (in *input) addSchedulers(schedulers []berthv1alpha1.Scheduler) {
 	for i := range schedulers {
 		s := &schedulers[i]
 		if !takes(s) {
 			continue
 		}
-		p.homes[s.Name] = &candidate{object: s}
-		if s.Status.Commons != nil {
-			p.commons = s.Name
+		commons := s.Status.Commons != nil
+		in.schedulers = append(in.schedulers, dispatch.Scheduler{Name: s.Name, Union: &s.Status.ClusterUnion, Commons: commons})
+		if commons {
+			in.commons = s.Name
 		}
 	}
-	p.order = slices.Sorted(maps.Keys(p.homes))
-	if len(p.homes) == 0 {
-		return nil, nil
-	}
-	if err := p.listPods(ctx); err != nil {
-		return nil, err
-	}
-	if len(p.waiting) == 0 {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		clear(r.waits)
-		return nil, nil
-	}
-	r.Topology.Invalidate()
-	snapshot, err := r.Topology.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p.place(snapshot)
-	if err := p.listPools(ctx); err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
-func (p *pass) listPods(ctx context.Context) error {
-	var pods corev1.PodList
-	if err := p.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing pods: %w", err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if !workload.Pending(pod) || !slices.Contains(p.SchedulerNames, pod.Spec.SchedulerName) {
-			continue
-		}
-		p.waiting[pod.Namespace] = append(p.waiting[pod.Namespace], pod)
-		if h := p.homes[p.homeNow(pod)]; h != nil {
-			h.load++
-		}
-	}
-	for _, pods := range p.waiting {
-		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return nil
-}
-
-// place finds the home of each cluster. A cluster on its way counts for the scheduler that gets it: the old one places nothing
-// there any more.
-func (p *pass) place(snapshot *topology.Snapshot) {
-	p.topology = snapshot
-	for name, c := range snapshot.Clusters() {
+// addClusters finds the scheduler of each cluster. A cluster on its way counts for the scheduler that gets it: the old one
+// places nothing there any more.
+func (in *input) addClusters() {
+	for name, c := range in.topology.Clusters() {
 		owner := c.Object.Status.HomeScheduler
 		if t := c.Object.Status.HomeTransfer; t != nil {
 			owner = t.To
 		}
-		if h := p.homes[owner]; h != nil {
-			p.homeOf[name] = owner
-			h.nodes += len(c.Nodes)
+		i := slices.IndexFunc(in.schedulers, func(s dispatch.Scheduler) bool { return s.Name == owner })
+		if i >= 0 {
+			in.homeOf[name] = owner
+			in.schedulers[i].Nodes += len(c.Nodes)
 		}
 	}
 }
 
-// homeOfNode returns the scheduler of a node, empty for none.
-func (p *pass) homeOfNode(node string) string {
-	_, cluster := p.topology.Place(node)
-	if cluster == "" {
-		return p.commons
+// listWaiting returns the pods that wait for one of Berth's schedulers, by namespace and then by name.
+func (r *Reconciler) listWaiting(ctx context.Context) (map[string][]*corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
 	}
-	return p.homeOf[cluster]
+	waiting := map[string][]*corev1.Pod{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if workload.Pending(pod) && slices.Contains(r.SchedulerNames, pod.Spec.SchedulerName) {
+			waiting[pod.Namespace] = append(waiting[pod.Namespace], pod)
+		}
+	}
+	for _, pods := range waiting {
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return waiting, nil
+}
+
+// readNamespace reads the policies of a namespace, and if there are any its workloads.
+func (r *Reconciler) readNamespace(ctx context.Context, name string) (namespace, error) {
+	n := namespace{name: name}
+	var list berthv1alpha1.PropagationPolicyList
+	if err := r.Client.List(ctx, &list, client.InNamespace(name), client.UnsafeDisableDeepCopy); err != nil {
+		return n, fmt.Errorf("listing the policies of namespace %s: %w", name, err)
+	}
+	if len(list.Items) == 0 {
+		return n, nil
+	}
+	objects, err := state.ListWorkloads(ctx, r.Client, name)
+	if err != nil {
+		return n, err
+	}
+	policies := make([]*berthv1alpha1.PropagationPolicy, len(list.Items))
+	for i := range list.Items {
+		policies[i] = &list.Items[i]
+	}
+	n.policies, n.index = policy.NewSet(policies, r.compiled[name]), policymatch.NewIndex(policies)
+	n.workloads = workload.Observe(objects)
+	return n, nil
 }

@@ -6,10 +6,10 @@ package dispatcher
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -17,42 +17,35 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// listPools reads the pools of ClusterResources that can be used.
-func (p *pass) listPools(ctx context.Context) error {
+// listPools reads the pools of ClusterResources that can be used, and what is left of each, by the name of the ClusterResource.
+func (r *Reconciler) listPools(ctx context.Context) (pools map[string]*pool.Resource, left map[string][]int64, err error) {
 	var list berthv1alpha1.ClusterResourceList
-	err := p.Client.List(ctx, &list, client.UnsafeDisableDeepCopy)
+	err = r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy)
 	if apimeta.IsNoMatchError(err) {
-		return nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("listing cluster resources: %w", err)
+		return nil, nil, fmt.Errorf("listing cluster resources: %w", err)
 	}
-	p.pools, p.left = make(map[string]*pool.Resource, len(list.Items)), make(map[string][]int64, len(list.Items))
+	pools, left = make(map[string]*pool.Resource, len(list.Items)), make(map[string][]int64, len(list.Items))
 	for i := range list.Items {
 		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			p.pools[usable.Name()], p.left[usable.Name()] = usable, usable.Left(&list.Items[i].Status)
+			pools[usable.Name()], left[usable.Name()] = usable, usable.Left(&list.Items[i].Status)
 		}
+	}
+	return pools, left, nil
+}
+
+// roomy returns the homes that have nodes whose pools have enough left for the pod, nil if it asks for nothing.
+func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
+	if draws := p.draws(pod, true); draws != nil {
+		return p.homesOfNodes(pod, draws)
 	}
 	return nil
 }
 
-// withRoom returns those of the homes that have nodes whose pools have enough left for the pod; all of them if there is none.
-func (p *pass) withRoom(pod *corev1.Pod, allowed map[string]bool) map[string]bool {
-	draws := p.draws(pod, true)
-	if draws == nil {
-		return allowed
-	}
-	roomy := map[string]bool{}
-	p.admitted(pod, draws, roomy)
-	maps.DeleteFunc(roomy, func(name string, _ bool) bool { return !allowed[name] })
-	if len(roomy) == 0 {
-		return allowed
-	}
-	return roomy
-}
-
-// draws returns what tells the nodes that are in a pool of everything that the pod asks for, and with room in pools that have enough
-// left; nil if it asks for nothing.
+// draws returns a function that reports whether a node is in a pool of everything that the pod asks for, and if room is true in
+// pools that have enough left; nil if the pod asks for nothing.
 func (p *pass) draws(pod *corev1.Pod, room bool) func(*corev1.Node) bool {
 	if !demand.Asks(pod) {
 		return nil

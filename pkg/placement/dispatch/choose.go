@@ -1,7 +1,6 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dispatch decides which of several schedulers a waiting pod goes to. It knows no API server and no clock.
 package dispatch
 
 import (

@@ -1,0 +1,186 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatch
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// Scheduler is a scheduler that can place pods.
+type Scheduler struct {
+	// Name is the name of the Scheduler.
+	Name string
+	// Union is what its clusters have together.
+	Union *berthv1alpha1.ClusterUnion
+	// Nodes is the number of nodes in its clusters.
+	Nodes int
+	// Commons is true for the scheduler that places pods on nodes in no cluster.
+	Commons bool
+}
+
+// Pod is a waiting pod.
+type Pod struct {
+	// UID is that of the pod.
+	UID types.UID
+	// Label is the home that its label names, empty for none.
+	Label string
+	// Gang identifies the pods that must have the same home, empty for none. Members wait
+	// for each other at their scheduler.
+	Gang string
+	// Unschedulable is true if the last attempt to place the pod found no node.
+	Unschedulable bool
+	// Seat is the number that the pod's controller gave it, or admit.NoSeat.
+	Seat int32
+}
+
+// Round decides on the homes of all pods that wait. It is not safe for concurrent use.
+type Round struct {
+	now        time.Time
+	schedulers []Scheduler // by name
+	load       map[string]int
+	gangs      map[string]string
+	before     map[types.UID]Wait
+	after      map[types.UID]Wait
+}
+
+// NewRound begins a round with the schedulers that can place pods, of which there must be
+// one, and with what the round before remembered of pods.
+func NewRound(now time.Time, schedulers []Scheduler, waits map[types.UID]Wait) *Round {
+	r := &Round{
+		now: now, schedulers: slices.Clone(schedulers), load: map[string]int{}, gangs: map[string]string{},
+		before: waits, after: map[types.UID]Wait{},
+	}
+	slices.SortFunc(r.schedulers, func(a, b Scheduler) int { return strings.Compare(a.Name, b.Name) })
+	return r
+}
+
+// Count counts a pod as load of its home. It must be called for each pod that waits before
+// the first decision.
+func (r *Round) Count(p *Pod) {
+	r.load[r.home(p)]++
+}
+
+// Waits returns what the round remembers of the pods that it has decided on, by their UID.
+func (r *Round) Waits() map[types.UID]Wait {
+	return r.after
+}
+
+// Decided reports whether the round has decided on a pod.
+func (r *Round) Decided(p *Pod) bool {
+	return r.after[p.UID].Home != ""
+}
+
+// Moved returns the home that a pod was given, and reports whether it is another one than it
+// had.
+func (r *Round) Moved(p *Pod) (to string, moved bool) {
+	to = r.after[p.UID].Home
+	return to, to != r.home(p)
+}
+
+// WithNodes returns the schedulers that have nodes to place pods on.
+func (r *Round) WithNodes() sets.Set[string] {
+	names := sets.Set[string]{}
+	for i := range r.schedulers {
+		if s := &r.schedulers[i]; s.Nodes > 0 || s.Commons {
+			names.Insert(s.Name)
+		}
+	}
+	return names
+}
+
+// Join gives a pod the home of its gang, and reports false if there is none yet.
+func (r *Round) Join(p *Pod) bool {
+	to := r.gangs[p.Gang]
+	if to != "" {
+		r.assign(p, to)
+	}
+	return to != ""
+}
+
+// Eligible returns the homes that come into question for a pod: those that it can reach, as
+// far as only names them; nil names all. It returns all schedulers if none is left, because
+// somebody must tell the user that there is no node.
+func (r *Round) Eligible(reached, only sets.Set[string]) sets.Set[string] {
+	if only != nil {
+		reached = reached.Intersection(only)
+	}
+	if reached.Len() > 0 {
+		return reached
+	}
+	all := sets.Set[string]{}
+	for i := range r.schedulers {
+		all.Insert(r.schedulers[i].Name)
+	}
+	return all
+}
+
+// Stay leaves a pod with its present home if that is eligible, and either the only one or not
+// in vain. It reports whether the pod stays.
+func (r *Round) Stay(p *Pod, eligible sets.Set[string]) bool {
+	present := r.home(p)
+	stays := eligible.Has(present) && (eligible.Len() == 1 || !r.inVain(p))
+	if stays {
+		r.decide(p, present)
+	}
+	return stays
+}
+
+// Move gives a pod that does not stay the best of the eligible homes, or, if some of them are
+// roomy, the best of these. Of several it is not the present one if that was in vain.
+func (r *Round) Move(p *Pod, eligible, roomy sets.Set[string], wish Wish) {
+	if eligible.Len() > 1 && r.inVain(p) {
+		eligible = eligible.Difference(sets.New(r.home(p)))
+	}
+	if both := eligible.Intersection(roomy); both.Len() > 0 {
+		eligible = both
+	}
+	candidates := make([]Candidate, 0, eligible.Len())
+	for i := range r.schedulers {
+		if s := &r.schedulers[i]; eligible.Has(s.Name) {
+			candidates = append(candidates, Candidate{
+				Name: s.Name, Grants: wish.Grants(s.Union), Load: r.load[s.Name], Size: s.Nodes,
+			})
+		}
+	}
+	r.decide(p, candidates[Choose(candidates)].Name)
+}
+
+// decide gives a pod, and the gang that it is the first of, a home.
+func (r *Round) decide(p *Pod, to string) {
+	r.assign(p, to)
+	if p.Gang != "" {
+		r.gangs[p.Gang] = to
+	}
+}
+
+// assign gives a pod a home, which may be the one that it has.
+func (r *Round) assign(p *Pod, to string) {
+	present, w := r.home(p), r.before[p.UID]
+	if w.Home != present {
+		w = Wait{Home: present, Since: r.now}
+	}
+	if to != present {
+		r.load[present]--
+		r.load[to]++
+		w = Wait{Home: to, Since: r.now, Tries: w.Tries + 1}
+	}
+	r.after[p.UID] = w
+}
+
+// home returns the present home of a pod.
+func (r *Round) home(p *Pod) string {
+	return r.before[p.UID].home(p.Label, r.now)
+}
+
+// inVain reports whether the home of a pod has found no node for it for too long.
+func (r *Round) inVain(p *Pod) bool {
+	return p.Unschedulable && r.before[p.UID].expired(r.home(p), r.now)
+}

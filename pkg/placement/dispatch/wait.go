@@ -1,0 +1,41 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatch
+
+import "time"
+
+const (
+	// patience is how long a pod stays with a home that has found no node for it; it
+	// doubles with each home tried in vain.
+	patience = 10 * time.Second
+	// longestPatience bounds that.
+	longestPatience = 5 * time.Minute
+	// cacheDelay is how long the cache may take to show what was written.
+	cacheDelay = 2 * time.Second
+)
+
+// Wait is what is remembered of a pod at its home. The zero value is that of a pod of which
+// nothing is known.
+type Wait struct {
+	// Home is the scheduler that has the pod.
+	Home string
+	// Since is when it got the pod, or was first seen with it.
+	Since time.Time
+	// Tries is the number of homes that the pod was given, this one included.
+	Tries int
+}
+
+// home returns the home of a pod whose label names labelled. What was written a moment ago
+// counts, although the label may not show it yet.
+func (w Wait) home(labelled string, now time.Time) string {
+	if w.Home != "" && now.Sub(w.Since) < cacheDelay {
+		return w.Home
+	}
+	return labelled
+}
+
+// expired reports whether a home has had the pod for so long that another one may try.
+func (w Wait) expired(home string, now time.Time) bool {
+	return w.Home != "" && w.Home == home && now.Sub(w.Since) >= min(longestPatience, patience<<min(w.Tries, 8))
+}
