@@ -187,3 +187,33 @@ func TestClustersThatAreNotEligibleGetNoShareAndNoTurn(t *testing.T) {
 		})
 	}
 }
+
+func TestPrefers(t *testing.T) {
+	o := order(t, apportion.Cluster{Name: "a", Weight: 1}, apportion.Cluster{Name: "b", Weight: 2},
+		apportion.Cluster{Name: "full", Weight: 9, Max: new(int64(0))})
+	const full int32 = 2
+	tests := map[string]struct {
+		plan          *apportion.Plan
+		cluster, best int32
+		want          bool
+	}{
+		"below its share":                  {o.Plan(3), a, admit.None, true},
+		"below its share, one is known":    {o.Plan(3), b, a, false},
+		"without a share":                  {o.Plan(3), full, admit.None, false},
+		"in no cluster":                    {o.Plan(3), admit.None, admit.None, false},
+		"in turn":                          {nil, a, admit.None, true},
+		"in turn, an earlier one is known": {nil, a, b, false},
+		"in turn, a later one is known":    {nil, b, a, true},
+		"in turn, the known one again":     {nil, b, b, false},
+		"at its maximum":                   {nil, full, admit.None, false},
+		"in turn, in no cluster":           {nil, admit.None, admit.None, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := admit.Answer(&admit.Question{Order: o, Plan: tc.plan, Seat: admit.NoSeat, Held: []int32{0, 0, 0}})
+			if prefers := got.Prefers(tc.cluster, tc.best); prefers != tc.want {
+				t.Errorf("Prefers(%d, %d) = %t, want %t", tc.cluster, tc.best, prefers, tc.want)
+			}
+		})
+	}
+}
