@@ -4,8 +4,6 @@
 package application
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // object is a manifest made ready to be applied.
@@ -133,17 +132,14 @@ func ownerReference(app *berthv1alpha1.Application) metav1.OwnerReference {
 	}
 }
 
-// labelOf returns the value of the label for the name of an Application.
-func labelOf(name string) string { return shorten(name, 63) }
+// labelName fits into the value of a label, and policyName leaves room beside it.
+var (
+	labelName  = names.Form{Max: 63, Keep: 52, Trim: "-.", Hash: names.SHA256}
+	policyName = names.Form{Max: 200, Keep: 189, Trim: "-.", Hash: names.SHA256}
+)
 
-// shorten cuts a name that is too long, and keeps it apart from others that begin alike.
-func shorten(name string, most int) string {
-	if len(name) <= most {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return strings.TrimRight(name[:most-11], "-.") + "-" + hex.EncodeToString(sum[:5])
-}
+// labelOf returns the value of the label for the name of an Application.
+func labelOf(name string) string { return labelName.Shorten(name) }
 
 // readPods finds the template of the pods of an object, and lets the scheduler place them by a
 // policy of their own.
@@ -169,7 +165,7 @@ func (p *parser) readPods(o *object, kind schema.GroupKind) error {
 	if request, _, _ := unstructured.NestedString(o.Object, append(annotations, berthv1alpha1.PolicyAnnotation)...); request != "" {
 		return fmt.Errorf("%s: its pods ask for policy %.63q, and the Application places them", o, request)
 	}
-	o.policy = shorten(p.app.Name+"-"+strings.ToLower(o.GetKind())+"-"+o.GetName(), 200)
+	o.policy = policyName.Shorten(p.app.Name + "-" + strings.ToLower(o.GetKind()) + "-" + o.GetName())
 	if err := unstructured.SetNestedField(o.Object, o.policy, append(annotations, berthv1alpha1.PolicyAnnotation)...); err != nil {
 		return fmt.Errorf("%s: the annotations of its pods cannot be read", o)
 	}

@@ -5,7 +5,6 @@ package subscription
 
 import (
 	"fmt"
-	"hash/fnv"
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,6 +16,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // copied is a copy of a feed that serves a Cluster.
@@ -47,33 +47,15 @@ func (o *outcome) wantedCopies() []copied {
 // copyOf names the copy of a feed that serves a Cluster.
 func copyOf(ref *berthv1alpha1.Feed, cluster string) berthv1alpha1.Feed {
 	named := *ref
-	named.Name = copyName(ref.Name, cluster)
+	named.Name = copyName.Shorten(ref.Name + "-" + cluster)
 	return named
 }
 
-// maxCopyName leaves room for what controllers add to the names of pods.
-const maxCopyName = 200
-
-// copyName returns the name of the copy of an object for a Cluster.
-func copyName(name, cluster string) string {
-	full := name + "-" + cluster
-	if len(full) <= maxCopyName {
-		return full
-	}
-	hash := fnv.New64a()
-	hash.Write([]byte(full))
-	return fmt.Sprintf("%s-%016x", full[:maxCopyName], hash.Sum64())
-}
-
-// sourceLabel returns a label value that tells of what object a copy is.
-func sourceLabel(name string) string {
-	if len(name) <= validation.LabelValueMaxLength {
-		return name
-	}
-	hash := fnv.New64a()
-	hash.Write([]byte(name))
-	return fmt.Sprintf("%016x", hash.Sum64())
-}
+// copyName leaves room for what controllers add to the names of pods, and sourceLabel fits into the value of a label.
+var (
+	copyName    = names.Form{Max: 200, Keep: 200, Hash: names.FNV}
+	sourceLabel = names.Form{Max: validation.LabelValueMaxLength, Hash: names.FNV}
+)
 
 // copiesOf returns the copies of a Subscription that are known to exist, also those whose owner somebody has removed.
 func copiesOf(objects *workload.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {

@@ -32,7 +32,7 @@ func desired(source *unstructured.Unstructured, c *copied, owner *berthv1alpha1.
 		delete(labels, key)
 		delete(annotations, key)
 	}
-	labels[berthv1alpha1.CopyOfLabel], labels[berthv1alpha1.CopyClusterLabel] = sourceLabel(source.GetName()), c.cluster
+	labels[berthv1alpha1.CopyOfLabel], labels[berthv1alpha1.CopyClusterLabel] = sourceLabel.Shorten(source.GetName()), c.cluster
 	o.SetLabels(labels)
 	if len(annotations) > 0 {
 		o.SetAnnotations(annotations)

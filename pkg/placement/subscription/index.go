@@ -7,8 +7,6 @@ package subscription
 
 import (
 	"cmp"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -16,6 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // StrategyOf returns by what a Subscription divides.
@@ -48,20 +47,14 @@ func Bundled(spec *berthv1alpha1.SubscriptionSpec) bool {
 		spec.DividingScheduling.Admission == berthv1alpha1.BundleAdmission
 }
 
-// maxReadable bounds what a name of a policy tells in plain words.
-const maxReadable = 200
+// policyName is how the names of policies are made.
+var policyName = names.Form{Keep: 200, Trim: "-.", Hash: names.FNV}
 
 // PolicyName returns the name of the PropagationPolicy that a Subscription writes for a feed.
 func PolicyName(subscription string, feed *berthv1alpha1.Feed) string {
-	hash := fnv.New64a()
 	kind := schema.FromAPIVersionAndKind(feed.APIVersion, feed.Kind)
-	for _, part := range []string{subscription, kind.Group, kind.Kind, feed.Name} {
-		hash.Write([]byte(part))
-		hash.Write([]byte{0})
-	}
-	readable := subscription + "-" + feed.Name
-	readable = strings.TrimRight(readable[:min(len(readable), maxReadable)], "-.")
-	return fmt.Sprintf("%s-%016x", readable, hash.Sum64())
+	identity := strings.Join([]string{subscription, kind.Group, kind.Kind, feed.Name, ""}, "\x00")
+	return policyName.Hashed(subscription+"-"+feed.Name, identity)
 }
 
 // Compare orders Subscriptions that wait for room: larger priorities first, then the older ones, then by UID.

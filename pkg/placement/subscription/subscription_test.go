@@ -87,6 +87,26 @@ func TestPolicyNamesAreValidAndApart(t *testing.T) {
 	}
 }
 
+// The names under which policies were stored by earlier versions.
+func TestPolicyNamesStayAsTheyAreStored(t *testing.T) {
+	long := strings.Repeat("a", 198)
+	tests := map[string]struct{ subscription, feed, want string }{
+		"short":                      {"shop", "web", "shop-web-cdac5bd6c0434334"},
+		"as long as it can be":       {long, "x", long + "-x-34c8141b93e88a54"},
+		"cut":                        {long + "a", "web", long + "a-0902e785894b17e1"},
+		"cut, without dashes at end": {long, "-x", long + "-1dc72ddd30775263"},
+		"cut, without dots at end":   {long + ".", "web", long + "-7566d1e8030dc55a"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			feed := deployment(tc.feed)
+			if got := subscription.PolicyName(tc.subscription, &feed); got != tc.want {
+				t.Errorf("PolicyName = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestIndex(t *testing.T) {
 	foreign := deployment("abroad")
 	foreign.Namespace = "bank"

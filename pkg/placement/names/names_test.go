@@ -1,0 +1,58 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package names_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/names"
+)
+
+// The names that were stored before there was this package, by where they are made.
+func TestNamesStayAsTheyAreStored(t *testing.T) {
+	a, b := strings.Repeat("a", 198), strings.Repeat("b", 51)
+	copies := names.Form{Max: 200, Keep: 200, Hash: names.FNV}
+	labels := names.Form{Max: 63, Hash: names.FNV}
+	applications := names.Form{Max: 63, Keep: 52, Trim: "-.", Hash: names.SHA256}
+	tests := map[string]struct {
+		form       names.Form
+		name, want string
+	}{
+		"short copy":                 {copies, "web-a", "web-a"},
+		"longest copy that is whole": {copies, a + "-b", a + "-b"},
+		"long copy":                  {copies, a + "-bc", a + "-b-a1d3e4db334065e9"},
+		"a copy is not trimmed":      {copies, a + "--b", a + "---a2dfdddb3423a45d"},
+		"short label":                {labels, "web", "web"},
+		"longest label":              {labels, strings.Repeat("b", 63), strings.Repeat("b", 63)},
+		"long label":                 {labels, strings.Repeat("b", 64), "5338487becab6325"},
+		"short Application":          {applications, "web", "web"},
+		"long Application":           {applications, strings.Repeat("b", 64), strings.Repeat("b", 52) + "-a0fab1377f"},
+		"an Application is trimmed":  {applications, b + "-.-" + strings.Repeat("c", 20), b + "-e2c3346edb"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.form.Shorten(tc.name); got != tc.want {
+				t.Errorf("Shorten(%q) = %q, want %q", tc.name, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestShortenedNamesFitAndStayApart(t *testing.T) {
+	form := names.Form{Max: 30, Keep: 13, Trim: "-.", Hash: names.FNV}
+	rapid.Check(t, func(t *rapid.T) {
+		one := rapid.StringMatching(`[a-z][a-z.-]{0,60}`).Draw(t, "one")
+		other := one[:min(len(one), 30)] + rapid.StringMatching(`[a-z.-]{0,40}`).Draw(t, "rest of the other")
+		short := form.Shorten(one)
+		if len(short) > 30 {
+			t.Errorf("%q has %d bytes, want at most 30", short, len(short))
+		}
+		if one != other && short == form.Shorten(other) {
+			t.Errorf("%q and %q are both shortened to %q", one, other, short)
+		}
+	})
+}
