@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
 )
 
@@ -61,7 +60,10 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 // is, nil if that is not known.
 func (o *object) workload(target string, seen *observed, live client.Object) *migrate.Workload {
 	known := &migrate.Workload{
-		Target: target, StartFirst: o.startFirst, Manifest: o.replicas, Live: replicasOf(live), Pods: seen.pods[o.policy],
+		Target: target, StartFirst: o.startFirst, Manifest: o.replicas, Pods: seen.pods[o.policy],
+	}
+	if replicas, read := workload.ReplicasOf(live); read {
+		known.Live = new(int64(replicas))
 	}
 	if policy := seen.policies[o.policy]; policy != nil {
 		known.Policy = policy.Spec.Placement.StaticWeightList
@@ -70,47 +72,20 @@ func (o *object) workload(target string, seen *observed, live client.Object) *mi
 	return known
 }
 
-// replicasOf returns how many replicas an object has, nil if that is not known.
-func replicasOf(live client.Object) *int64 {
-	var replicas *int32
-	switch l := live.(type) {
-	case *appsv1.Deployment:
-		replicas = l.Spec.Replicas
-	case *appsv1.ReplicaSet:
-		replicas = l.Spec.Replicas
-	case *appsv1.StatefulSet:
-		replicas = l.Spec.Replicas
-	case *corev1.ReplicationController:
-		replicas = l.Spec.Replicas
-	}
-	if replicas == nil {
-		return nil
-	}
-	return new(int64(*replicas))
-}
-
-// readLive returns an object as the cache has it, nil for kinds that are not in the cache. Missing
-// says that there is none.
-func (w *writer) readLive(ctx context.Context, o *object) (object client.Object, missing bool, err error) {
-	switch o.GetKind() {
-	case "Deployment":
-		object = &appsv1.Deployment{}
-	case "ReplicaSet":
-		object = &appsv1.ReplicaSet{}
-	case "StatefulSet":
-		object = &appsv1.StatefulSet{}
-	case "ReplicationController":
-		object = &corev1.ReplicationController{}
-	}
-	if object == nil || !o.scales {
+// readLive returns an object with replicas as the cache has it, nil for others and for kinds that are
+// not in the cache. Missing reports that there is none.
+func (w *writer) readLive(ctx context.Context, o *object) (live client.Object, missing bool, err error) {
+	kind := workload.KindFor(o.GetAPIVersion(), o.GetKind())
+	if kind == nil || !o.scales {
 		return nil, false, nil
 	}
-	err = w.client.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: o.GetName()}, object)
-	if apierrors.IsNotFound(err) {
+	live = kind.NewObject()
+	err = w.client.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: o.GetName()}, live)
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil, true, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, false, fmt.Errorf("reading %s: %w", o, err)
 	}
-	return object, false, nil
+	return live, false, nil
 }
