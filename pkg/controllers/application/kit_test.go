@@ -42,10 +42,14 @@ type world struct {
 	client     client.Client
 	mapper     apimeta.RESTMapper
 	clock      *clocktesting.FakePassiveClock
+	recorder   *events.FakeRecorder
 	controller *application.Reconciler
 
-	writes   int
-	refuse   func(kind, name string) error
+	writes int
+	refuse func(kind, name string) error
+	// fail makes requests fail, by their verb ("get", "list", "patch", "delete", "status") and the
+	// type of the object.
+	fail     func(verb string, object runtime.Object) error
 	podCount int
 }
 
@@ -81,9 +85,36 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 				w.writes++
 				return c.Apply(ctx, o, opts...)
 			},
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				if err := w.failure("get", o); err != nil {
+					return err
+				}
+				return c.Get(ctx, key, o, opts...)
+			},
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if err := w.failure("list", list); err != nil {
+					return err
+				}
+				return c.List(ctx, list, opts...)
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+				if err := w.failure("patch", o); err != nil {
+					return err
+				}
+				return c.Patch(ctx, o, patch, opts...)
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				if err := w.failure("delete", o); err != nil {
+					return err
+				}
+				return c.Delete(ctx, o, opts...)
+			},
 			SubResourcePatch: func(
 				ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 			) error {
+				if err := w.failure("status", o); err != nil {
+					return err
+				}
 				w.writes++
 				return c.SubResource(sub).Patch(ctx, o, patch, opts...)
 			},
@@ -93,10 +124,18 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 	return w
 }
 
+func (w *world) failure(verb string, object runtime.Object) error {
+	if w.fail == nil {
+		return nil
+	}
+	return w.fail(verb, object)
+}
+
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
+	w.recorder = events.NewFakeRecorder(1000)
 	w.controller = application.New(application.Options{
-		Client: w.client, Live: w.client, Mapper: w.mapper, Recorder: events.NewFakeRecorder(1000), Clock: w.clock,
+		Client: w.client, Live: w.client, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
 		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
 	})
 }
@@ -164,6 +203,19 @@ func (w *world) edit(change func(*berthv1alpha1.ApplicationSpec)) {
 	change(&app.Spec)
 	app.Generation++
 	w.must(w.client.Update(w.t.Context(), app))
+}
+
+// events returns what was told about the Application.
+func (w *world) events() []string {
+	var told []string
+	for {
+		select {
+		case event := <-w.recorder.Events:
+			told = append(told, event)
+		default:
+			return told
+		}
+	}
 }
 
 // condition returns status, reason and message of a condition.
