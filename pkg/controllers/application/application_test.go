@@ -138,7 +138,14 @@ func TestStartFirst(t *testing.T) {
 		t.Helper()
 		w.restart() // How far a migration is must not hang on memory.
 		w.clock.SetTime(w.clock.Now().Add(3 * time.Second))
+		w.pass()
+		if replicas := *w.deployment().Spec.Replicas; replicas != wantReplicas {
+			t.Fatalf("%s: %d replicas after the first pass, want %d", what, replicas, wantReplicas)
+		}
 		w.passes()
+		if got, moving := w.rebalance(), strings.Contains(wantPolicy, " "); (got == berthv1alpha1.RebalanceNever) != moving {
+			t.Fatalf("%s: the policy moves running pods: %s", what, got)
+		}
 		if policy, replicas := w.policy(), *w.deployment().Spec.Replicas; policy != wantPolicy || replicas != wantReplicas {
 			t.Fatalf("%s: policy %q and %d replicas, want %q and %d", what, policy, replicas, wantPolicy, wantReplicas)
 		}

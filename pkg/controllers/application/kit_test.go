@@ -302,6 +302,14 @@ func (w *world) policy() string {
 	return strings.Join(entries, " ")
 }
 
+// rebalance returns whether the policy of the Deployment moves running pods.
+func (w *world) rebalance() berthv1alpha1.RebalanceMode {
+	w.t.Helper()
+	policy := &berthv1alpha1.PropagationPolicy{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: "web-deployment-front"}, policy))
+	return policy.Spec.Rebalance.Mode
+}
+
 func (w *world) deployment() *appsv1.Deployment {
 	w.t.Helper()
 	d := &appsv1.Deployment{}
