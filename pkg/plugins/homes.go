@@ -53,7 +53,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	if err != nil {
 		return nil, err
 	}
-	shared := homescheduler.NewShared(s.homes.name)
+	shared := homescheduler.NewShared(s.homes.name, s.Clock)
 	shared.Membership, shared.View = s.membership, base.view
 	shared.Catalog, err = s.sources.schedulers(defaultPatience, s.wakeForHomes)
 	if err != nil {

@@ -47,7 +47,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 				Client: c, Live: live, Leases: leases,
 				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
 			},
-			&binding.Reconciler{Client: c, Live: live, Leases: leases},
+			&binding.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}},
 			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},

@@ -6,7 +6,6 @@ package binding
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,5 +87,5 @@ func (p *pass) writeCommons(ctx context.Context, before, next binding.Record, st
 // commonsRevision returns a revision that no scheduler has acknowledged. Nobody remembers the last one while nobody has the
 // commons, so it is the time.
 func (p *pass) commonsRevision() int64 {
-	return time.Now().UnixNano()
+	return p.Clock.Now().UnixNano()
 }

@@ -21,6 +21,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,6 +56,8 @@ type Reconciler struct {
 	Live client.Reader
 	// Leases takes the Leases of schedulers that have died.
 	Leases *state.Leases
+	// Clock is the time that fences and drains go by.
+	Clock clock.PassiveClock
 
 	drains drains
 }
@@ -194,7 +197,7 @@ func (p *pass) writeClusters(
 			return
 		}
 		if err == nil {
-			p.drains.note(p.clusters[i].Name, steps[i], time.Now())
+			p.drains.note(p.clusters[i].Name, steps[i], p.Clock.Now())
 		}
 		errs[i] = client.IgnoreNotFound(err)
 		if records[i].Home != desired[i] {

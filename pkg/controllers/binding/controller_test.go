@@ -49,7 +49,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
 	h.leases = state.NewLeases(h.api, h.api, h.clock)
-	h.Reconciler = binding.Reconciler{Client: h.api, Live: h.api, Leases: h.leases}
+	h.Reconciler = binding.Reconciler{Client: h.api, Live: h.api, Leases: h.leases, Clock: h.clock}
 	return h
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -50,5 +49,5 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 
 // stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.
 func (p *pass) stillFenced() bool {
-	return p.fencedUntil.IsZero() || time.Now().Before(p.fencedUntil)
+	return p.fencedUntil.IsZero() || p.Clock.Now().Before(p.fencedUntil)
 }

@@ -88,19 +88,19 @@ func (s *Shared) lookForNew(ctx context.Context, b *Background) {
 	if len(due) == 0 {
 		return
 	}
-	began := time.Now()
+	began := s.Clock.Now()
 	if err := s.adopt(ctx, b, due); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot read what runs on clusters that came to this scheduler, trying again")
 		select {
 		case <-ctx.Done():
-		case <-time.After(max(adoptPause, time.Since(began))):
+		case <-s.Clock.After(max(adoptPause, s.Clock.Since(began))):
 		}
 	}
 }
 
 // wake lets pods be tried that may find a node in what is adopted.
 func (s *Shared) wake(b *Background) {
-	if homes := s.Catalog.Snapshot(); homes != nil && s.applies(homes) && s.wakeDue(time.Now()) {
+	if homes := s.Catalog.Snapshot(); homes != nil && s.applies(homes) && s.wakeDue(s.Clock.Now()) {
 		b.Wake(s.Mine(homes, b.Waiting()))
 	}
 }
@@ -190,7 +190,7 @@ func (s *Shared) register(ctx context.Context, b *Background) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(registerInterval):
+		case <-s.Clock.After(registerInterval):
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -20,6 +21,8 @@ import (
 
 // Shared is what the instances of the plugin, one for each profile, have in common.
 type Shared struct {
+	// Clock is the time that adoptions and registrations go by.
+	Clock clock.WithTicker
 	// Self is the name of the Scheduler of this process, empty for none.
 	Self string
 	// Catalog knows Schedulers and the homes of clusters.
@@ -60,9 +63,9 @@ type nodeSet struct {
 }
 
 // NewShared returns the state of one process.
-func NewShared(self string) *Shared {
+func NewShared(self string, clk clock.WithTicker) *Shared {
 	return &Shared{
-		Self: self, underWay: map[types.UID]underWay{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
+		Clock: clk, Self: self, underWay: map[types.UID]underWay{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
 	}
 }
 

@@ -5,7 +5,6 @@ package homescheduler
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,14 +24,14 @@ func (s *Shared) tellRole(ctx context.Context, b *Background) {
 		return
 	case <-b.Fence.Opened():
 	}
-	tick := time.NewTicker(lookInterval)
+	tick := s.Clock.NewTicker(lookInterval)
 	defer tick.Stop()
 	var cause *corev1.ObjectReference // the Scheduler because of which it stands back
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
 		homes := s.Catalog.Snapshot()
 		switch {

@@ -22,7 +22,7 @@ const eventTimeout = 30 * time.Second
 
 func TestAProcessWithoutANameTellsWhetherItStandsBack(t *testing.T) {
 	client := fake.NewSimpleClientset(shard("b", nil), shard("a", nil))
-	shared := homescheduler.NewShared("")
+	shared := homescheduler.NewShared("", clock.RealClock{})
 	var err error
 	shared.Catalog, err = catalog.NewHomeCatalog(client, "", clock.RealClock{}, time.Minute, func(_, _ *catalog.Homes) {})
 	if err != nil {
