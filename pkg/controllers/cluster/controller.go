@@ -20,17 +20,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/topology"
 )
@@ -46,9 +45,6 @@ const (
 	afterConflict = 500 * time.Millisecond
 )
 
-// All is the only key: one pass is over all Clusters.
-type All struct{}
-
 // Reconciler writes the status of Clusters.
 //
 // A change of one Cluster can give or take nodes of every other, so there is one key for all: each pass is over all of them, and
@@ -62,40 +58,19 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[All](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			after[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), state.ClusterChanges())).
+			singleton.After[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), state.ClusterChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			after[*berthv1alpha1.Cluster](afterStatus, nil), statusChanges())).
+			singleton.After[*berthv1alpha1.Cluster](afterStatus), statusChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{},
-			after[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
+			singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the cluster controller: %w", err)
 	}
 	return nil
-}
-
-// after asks for a pass after a pause. What is to be noted of the change is noted before.
-func after[T client.Object](pause time.Duration, note func()) handler.TypedEventHandler[T, All] {
-	add := func(queue workqueue.TypedRateLimitingInterface[All]) {
-		if note != nil {
-			note()
-		}
-		queue.AddAfter(All{}, pause)
-	}
-	return handler.TypedFuncs[T, All]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
-			add(q)
-		},
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
-			add(q)
-		},
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workqueue.TypedRateLimitingInterface[All]) {
-			add(q)
-		},
-	}
 }
 
 // statusChanges lets updates pass that touch what this controller writes, so that what somebody else overwrote is set
@@ -111,7 +86,7 @@ func statusChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 }
 
 // Reconcile brings the status of every Cluster up to date.
-func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	snapshot, err := r.Topology.Snapshot(ctx)
 	if err != nil {
 		return reconcile.Result{}, err

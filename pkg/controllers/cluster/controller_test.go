@@ -23,6 +23,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -70,7 +71,7 @@ func (h *harness) pass() (requeue time.Duration, err error) {
 	h.t.Helper()
 	h.tracker.Invalidate()
 	h.writes = nil
-	result, err := h.Reconcile(h.t.Context(), cluster.All{})
+	result, err := h.Reconcile(h.t.Context(), singleton.Key{})
 	return result.RequeueAfter, err
 }
 
@@ -327,7 +328,7 @@ func TestAStatusOfAnotherSpecIsNotWritten(t *testing.T) {
 	if err := h.api.Update(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Reconcile(t.Context(), cluster.All{}); err != nil {
+	if _, err := h.Reconcile(t.Context(), singleton.Key{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.writes) != 0 {

@@ -11,18 +11,16 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -30,9 +28,6 @@ const Name = "metrics"
 
 // pause is how long changes are collected before they are written.
 const pause = 500 * time.Millisecond
-
-// All is the only key: one pass is over everything that has metrics.
-type All struct{}
 
 // Reconciler writes what the Sampler has read.
 type Reconciler struct {
@@ -53,18 +48,18 @@ func New(c client.Client, sampler *Sampler, threshold float64) *Reconciler {
 
 // SetupWithManager registers the controller and the Sampler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	controller := builder.TypedControllerManagedBy[All](mgr).Named(Name).
-		WatchesRawSource(source.TypedChannel(r.sampler.changed, soon(nil)))
+	controller := builder.TypedControllerManagedBy[singleton.Key](mgr).Named(Name).
+		WatchesRawSource(source.TypedChannel(r.sampler.changed, singleton.After[client.Object](pause)))
 	for _, place := range []client.Object{
 		&berthv1alpha1.Cluster{}, &berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}, &berthv1alpha1.OpenStackProject{},
 	} {
-		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), place, soon(nil), newSpec()))
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), place, singleton.After[client.Object](pause), newSpec()))
 	}
 	for _, origin := range []client.Object{
 		&berthv1alpha1.GlobalMetric{}, &berthv1alpha1.Metric{},
 		&berthv1alpha1.GlobalMetricsProvider{}, &berthv1alpha1.MetricsProvider{},
 	} {
-		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), origin, soon(r.sampler.Notice), newSpec()))
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), origin, singleton.After[client.Object](pause, r.sampler.Notice), newSpec()))
 	}
 	err := controller.Complete(r)
 	if err == nil {
@@ -76,30 +71,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// soon asks for a pass after a pause. What is to be noted of the change is noted before.
-func soon(note func()) handler.TypedEventHandler[client.Object, All] {
-	type queue = workqueue.TypedRateLimitingInterface[All]
-	ask := func(q queue) {
-		if note != nil {
-			note()
-		}
-		q.AddAfter(All{}, pause)
-	}
-	return handler.TypedFuncs[client.Object, All]{
-		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[client.Object], q queue) { ask(q) },
-		UpdateFunc:  func(_ context.Context, _ event.TypedUpdateEvent[client.Object], q queue) { ask(q) },
-		DeleteFunc:  func(_ context.Context, _ event.TypedDeleteEvent[client.Object], q queue) { ask(q) },
-		GenericFunc: func(_ context.Context, _ event.TypedGenericEvent[client.Object], q queue) { ask(q) },
-	}
-}
-
 // newSpec lets pass what users change.
 func newSpec() predicate.Predicate {
 	return predicate.GenerationChangedPredicate{}
 }
 
 // Reconcile brings everything up to date with the last readings.
-func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	w, err := look(ctx, r.Client)
 	if err != nil {
 		return reconcile.Result{}, err

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/metrics"
 	"berth.dev/berth/pkg/metricsources"
 )
@@ -95,7 +96,7 @@ func (h *harness) round() {
 func (h *harness) pass() {
 	h.t.Helper()
 	h.writes = nil
-	if _, err := h.reconciler.Reconcile(h.t.Context(), metrics.All{}); err != nil {
+	if _, err := h.reconciler.Reconcile(h.t.Context(), singleton.Key{}); err != nil {
 		h.t.Fatal(err)
 	}
 	slices.Sort(h.writes)

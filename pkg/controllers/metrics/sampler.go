@@ -211,7 +211,7 @@ func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics [
 			outcome = err
 			break
 		}
-		value, failed := read(ctx, source, p, m)
+		value, failed := s.read(ctx, source, p, m)
 		if ctx.Err() != nil {
 			return
 		}
@@ -225,10 +225,10 @@ func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics [
 }
 
 // read reads one metric, and checks its value against its range.
-func read(ctx context.Context, source metricsources.Source, p *provider, m *metric) (float64, *metricsources.Error) {
-	begin := time.Now()
+func (s *Sampler) read(ctx context.Context, source metricsources.Source, p *provider, m *metric) (float64, *metricsources.Error) {
+	begin := s.options.Clock.Now()
 	sample, err := metricsources.Take(ctx, source, m.object.GetName(), m.spec)
-	readDuration.WithLabelValues(string(p.spec.Type)).Observe(time.Since(begin).Seconds())
+	readDuration.WithLabelValues(string(p.spec.Type)).Observe(s.options.Clock.Since(begin).Seconds())
 	if err == nil {
 		reads.WithLabelValues(string(p.spec.Type), berthv1alpha1.ReasonMetricsRead).Inc()
 		return sample.Value, nil

@@ -21,12 +21,20 @@ type Key struct{}
 
 type queue = workqueue.TypedRateLimitingInterface[Key]
 
-// After asks for a pass after a pause.
-func After[T client.Object](pause time.Duration) handler.TypedEventHandler[T, Key] {
+// After asks for a pass after a pause. Before that it calls the notes, which take down that something
+// has changed. They must not block.
+func After[T client.Object](pause time.Duration, notes ...func()) handler.TypedEventHandler[T, Key] {
+	ask := func(q queue) {
+		for _, note := range notes {
+			note()
+		}
+		q.AddAfter(Key{}, pause)
+	}
 	return handler.TypedFuncs[T, Key]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { q.AddAfter(Key{}, pause) },
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { q.AddAfter(Key{}, pause) },
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { q.AddAfter(Key{}, pause) },
+		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { ask(q) },
+		UpdateFunc:  func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { ask(q) },
+		DeleteFunc:  func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { ask(q) },
+		GenericFunc: func(_ context.Context, _ event.TypedGenericEvent[T], q queue) { ask(q) },
 	}
 }
 
