@@ -35,7 +35,7 @@ func (c *candidates) list(ctx context.Context, reader client.Reader, app *berthv
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) > 2*len(list.Items)+maxRanking {
+	if c.known == nil || len(c.known) > 2*len(list.Items)+rank.MaxShown {
 		c.known = map[string]*known{} // Most of them are gone.
 	}
 	found := make([]rank.Candidate, len(list.Items))

@@ -105,7 +105,7 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
 			fmt.Sprintf("cluster %s does not suit any more, and migration is Never", chosen))
 	}
-	if ranking := places(results); !alike(status.Ranking, ranking) {
+	if ranking := rank.Shown(results); !alike(status.Ranking, ranking) {
 		status.Ranking = ranking
 		if i >= 0 {
 			status.Score = new(results[i].Score)
@@ -126,24 +126,6 @@ func unmatched(results []rank.Result) string {
 		return "there are no Clusters"
 	}
 	return "no cluster matches: " + rank.Summarize(results)
-}
-
-// maxRanking is how many clusters the status tells of.
-const maxRanking = 20
-
-func places(results []rank.Result) []berthv1alpha1.RankedPlace {
-	ranking := make([]berthv1alpha1.RankedPlace, 0, min(len(results), maxRanking))
-	for i := range results[:min(len(results), maxRanking)] {
-		r := &results[i]
-		place := berthv1alpha1.RankedPlace{
-			Name: r.Name, Eligible: r.Eligible, Score: r.Score, Reasons: slices.Concat(r.Rejections, r.Problems),
-		}
-		for _, part := range r.Parts {
-			place.Parts = append(place.Parts, berthv1alpha1.ScorePart(part))
-		}
-		ranking = append(ranking, place)
-	}
-	return ranking
 }
 
 // noticeable is the least difference of scores that is written.

@@ -25,8 +25,6 @@ const (
 	metricsPatience = time.Minute
 	// metricsPoll is how often it looks again.
 	metricsPoll = 2 * time.Second
-	// maxRanked bounds the places that a status shows.
-	maxRanked = 20
 )
 
 // place is a Cloud, GlobalCloud or OpenStackProject.
@@ -83,7 +81,7 @@ func choose(uid types.UID, age time.Duration, constraints rank.Constraints, inva
 		byName[places[i].candidate.Name] = &places[i]
 	}
 	results := rank.Rank(&rank.Request{UID: string(uid), Constraints: constraints}, candidates)
-	result.ranking = ranked(results)
+	result.ranking = rank.Shown(results)
 	if len(results) == 0 || !results[0].Eligible {
 		result.condition.Reason = berthv1alpha1.ReasonNoCloudMatches
 		result.condition.Message = "there is none to choose from"
@@ -96,21 +94,6 @@ func choose(uid types.UID, age time.Duration, constraints rank.Constraints, inva
 	result.condition.Status, result.condition.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonCloudChosen
 	result.condition.Message = fmt.Sprintf("%s is the best of %d", results[0].Name, len(results))
 	return result
-}
-
-// ranked returns results as a status shows them.
-func ranked(results []rank.Result) []berthv1alpha1.RankedPlace {
-	results = results[:min(len(results), maxRanked)]
-	places := make([]berthv1alpha1.RankedPlace, 0, len(results))
-	for _, r := range results {
-		p := berthv1alpha1.RankedPlace{Name: r.Name, Eligible: r.Eligible, Score: r.Score}
-		p.Reasons = append(append(p.Reasons, r.Rejections...), r.Problems...)
-		for _, part := range r.Parts {
-			p.Parts = append(p.Parts, berthv1alpha1.ScorePart(part))
-		}
-		places = append(places, p)
-	}
-	return places
 }
 
 // allClouds returns all clouds.

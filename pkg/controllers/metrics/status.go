@@ -29,8 +29,10 @@ func (r *Reconciler) setMetric(object client.Object, m measured, now time.Time) 
 	if m.value != nil && (status.Value == nil || differs(status.Normalized, m.normalized, r.Threshold)) {
 		status.Value, status.Normalized, status.Time = m.value, m.normalized, &metav1.Time{Time: now}
 	}
-	setCondition(&status.Conditions, object, berthv1alpha1.MetricAvailable, m.err,
-		berthv1alpha1.ReasonMetricsRead, "the value was read")
+	apimeta.SetStatusCondition(&status.Conditions, outcome(metav1.Condition{
+		Type: berthv1alpha1.MetricAvailable, Reason: berthv1alpha1.ReasonMetricsRead, Message: "the value was read",
+		ObservedGeneration: object.GetGeneration(),
+	}, m.err))
 }
 
 // setProvider sets the status of a provider.
@@ -45,20 +47,20 @@ func setProvider(object client.Object, failed *metricsources.Error) {
 		return
 	}
 	status.ObservedGeneration = object.GetGeneration()
-	setCondition(&status.Conditions, object, berthv1alpha1.ProviderReachable, failed,
-		berthv1alpha1.ReasonProviderAnswers, "the provider answers")
+	apimeta.SetStatusCondition(&status.Conditions, outcome(metav1.Condition{
+		Type: berthv1alpha1.ProviderReachable, Reason: berthv1alpha1.ReasonProviderAnswers, Message: "the provider answers",
+		ObservedGeneration: object.GetGeneration(),
+	}, failed))
 }
 
-func setCondition(
-	conditions *[]metav1.Condition, object client.Object, kind string, failed *metricsources.Error, reason, message string,
-) {
-	condition := metav1.Condition{
-		Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: object.GetGeneration(),
-	}
+// outcome returns a condition that is true for what succeeded, and has the reason and message of the
+// error for what failed.
+func outcome(succeeded metav1.Condition, failed *metricsources.Error) metav1.Condition {
+	succeeded.Status = metav1.ConditionTrue
 	if failed != nil {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, failed.Reason, failed.Message
+		succeeded.Status, succeeded.Reason, succeeded.Message = metav1.ConditionFalse, failed.Reason, failed.Message
 	}
-	apimeta.SetStatusCondition(conditions, condition)
+	return succeeded
 }
 
 // setPlace sets the samples of a Cluster, cloud or project.

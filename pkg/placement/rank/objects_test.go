@@ -126,3 +126,20 @@ func TestClusterCandidateNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestShown(t *testing.T) {
+	results := []rank.Result{
+		{Name: "a", Eligible: true, Score: 0.5, Parts: []rank.Part{{Name: "green", Weight: 1, Value: 0.5}}, Problems: []string{"late"}},
+		{Name: "b", Rejections: []string{"offline"}, Problems: []string{"late"}},
+	}
+	want := []berthv1alpha1.RankedPlace{
+		{Name: "a", Eligible: true, Score: 0.5, Parts: []berthv1alpha1.ScorePart{{Name: "green", Weight: 1, Value: 0.5}}, Reasons: []string{"late"}},
+		{Name: "b", Reasons: []string{"offline", "late"}},
+	}
+	if diff := cmp.Diff(want, rank.Shown(results)); diff != "" {
+		t.Errorf("places mismatch (-want +got):\n%s", diff)
+	}
+	if got := len(rank.Shown(make([]rank.Result, 30))); got != 20 {
+		t.Errorf("%d of 30 places are shown, want 20", got)
+	}
+}

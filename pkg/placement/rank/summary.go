@@ -8,7 +8,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
+
+// MaxShown is how many places the status of an object shows.
+const MaxShown = 20
+
+// Shown returns the first MaxShown results as the status of an object shows them.
+func Shown(results []Result) []berthv1alpha1.RankedPlace {
+	results = results[:min(len(results), MaxShown)]
+	shown := make([]berthv1alpha1.RankedPlace, 0, len(results))
+	for i := range results {
+		r := &results[i]
+		place := berthv1alpha1.RankedPlace{
+			Name: r.Name, Eligible: r.Eligible, Score: r.Score, Reasons: slices.Concat(r.Rejections, r.Problems),
+		}
+		for _, part := range r.Parts {
+			place.Parts = append(place.Parts, berthv1alpha1.ScorePart(part))
+		}
+		shown = append(shown, place)
+	}
+	return shown
+}
 
 // maxCounted bounds the different reasons that a summary names.
 const maxCounted = 10
