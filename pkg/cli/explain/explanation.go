@@ -14,6 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/placement"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
@@ -98,13 +99,13 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 		e.explainEnd()
 		return e
 	}
-	order, err := policymatch.Order(policy)
-	if err != nil {
-		e.becausef("policy %q cannot be carried out, so its pods wait: %v", policy.Name, err)
+	compiled := modelpolicy.Compile(policy)
+	if compiled.Err != nil {
+		e.becausef("policy %q cannot be carried out, so its pods wait: %v", policy.Name, compiled.Err)
 		e.explainEnd()
 		return e
 	}
-	asked := newQuestion(s, pod, policy, order, w)
+	asked := newQuestion(s, pod, policy, compiled.Order, w)
 	if asked.fixed {
 		e.FixedSeat = &asked.seat
 	}

@@ -1,8 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package topology tells which node belongs to which Cluster, how many nodes of each take pods, and in which Cluster a pod
-// counts.
+// Package topology says which node belongs to which Cluster, how many nodes of each take pods, and
+// in which Cluster a pod counts. There are three answers to the last, each for those who know so
+// much:
+//
+//	Snapshot.ClusterOf        the Cluster of its node, and of a node that is not known the one that the stamp names
+//	Snapshot.ClusterOfBehind  the same, and the stamp also if its Cluster exists and the snapshot does not have it yet
+//	stamp.Of(pod).Cluster     where Berth placed it, for those who ask what a placement came to rather than who runs where
 package topology
 
 import (
@@ -20,7 +25,8 @@ import (
 type Cluster struct {
 	// Object is the Cluster. It is shared and must not be changed.
 	Object *berthv1alpha1.Cluster
-	// Nodes are the nodes that belong to the Cluster, by name. They are shared and must not be changed.
+	// Nodes are the nodes that belong to the Cluster, by name. They are shared and must not be
+	// changed.
 	Nodes []*corev1.Node
 	// ReadyNodes is the number of those nodes that are ready and not cordoned.
 	ReadyNodes int
@@ -60,15 +66,16 @@ func (s *Snapshot) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Place returns the named node, nil if there is none, and the name of its Cluster, empty if it belongs to none.
+// Place returns the named node, nil if there is none, and the name of its Cluster, empty if it
+// belongs to none.
 func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	p := s.nodes[node]
 	return p.node, p.cluster
 }
 
-// ClusterOf returns the name of the Cluster that a bound pod counts in, empty for none: the one that its node belongs to. A
-// pod whose node is not known, because it is gone or has not been heard of yet, counts where it was placed, as it does for
-// the schedulers.
+// ClusterOf returns the name of the Cluster that a bound pod counts in, empty for none: the one
+// that its node belongs to. A pod whose node is not known, because it is gone or has not been heard
+// of yet, counts where it was placed, as it does for the schedulers.
 func (s *Snapshot) ClusterOf(pod *corev1.Pod) string {
 	node, cluster := s.Place(pod.Spec.NodeName)
 	if node == nil {
@@ -78,9 +85,10 @@ func (s *Snapshot) ClusterOf(pod *corev1.Pod) string {
 	return cluster
 }
 
-// ClusterOfBehind is ClusterOf for a snapshot that may lag behind what the scheduler knew: caches of nodes and Clusters fill
-// one by one, the more so after the API server could not be reached. A pod counts where it was placed also if that Cluster
-// is not in the snapshot and exists all the same.
+// ClusterOfBehind is ClusterOf for a snapshot that may lag behind what the scheduler knew: caches
+// of nodes and Clusters fill one by one, the more so after the API server could not be reached. A
+// pod counts where it was placed also if that Cluster is not in the snapshot and exists all the
+// same.
 func (s *Snapshot) ClusterOfBehind(pod *corev1.Pod, exists func(cluster string) bool) string {
 	name := s.ClusterOf(pod)
 	given, _ := stamp.Of(pod)

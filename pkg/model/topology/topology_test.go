@@ -167,3 +167,39 @@ func TestClusterOf(t *testing.T) {
 		})
 	}
 }
+
+// A pod that was placed in cluster b, or in a, runs on a node of a snapshot that has only a.
+func TestClusterOfBehind(t *testing.T) {
+	s := topology.New(
+		[]berthv1alpha1.Cluster{cluster("a", 0, berthv1alpha1.ClusterSpec{Nodes: []string{"in"}})},
+		[]corev1.Node{node("in", nil), node("out", nil)},
+	)
+	tests := map[string]struct {
+		node      string
+		placedIn  string
+		exists    bool
+		want      string
+		wantAsked bool
+	}{
+		"placed where its node is":                          {node: "in", placedIn: "a", want: "a"},
+		"its node has moved to a known cluster":             {node: "in", placedIn: "b", want: "a", wantAsked: true},
+		"its node has not moved, the cluster is new":        {node: "in", placedIn: "b", exists: true, want: "b", wantAsked: true},
+		"its node has left a known cluster":                 {node: "out", placedIn: "a", exists: true, want: ""},
+		"its node is in none, the cluster is gone":          {node: "out", placedIn: "b", want: "", wantAsked: true},
+		"its node is in none, the cluster is new":           {node: "out", placedIn: "b", exists: true, want: "b", wantAsked: true},
+		"nothing is known: as placed, without a lookup":     {node: "absent", placedIn: "b", want: "b"},
+		"placed in no cluster":                              {node: "in", want: "a"},
+		"placed in no cluster, on a node that is not there": {node: "absent", want: ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "pod"}, Spec: corev1.PodSpec{NodeName: tc.node}}
+			pod.Annotations = stamp.Stamp{Policy: "p", Cluster: tc.placedIn, Seat: stamp.NoSeat}.Annotations(pod, tc.node)
+			asked := false
+			got := s.ClusterOfBehind(pod, func(string) bool { asked = true; return tc.exists })
+			if got != tc.want || asked != tc.wantAsked {
+				t.Errorf("cluster %q, asked %t; want %q, %t", got, asked, tc.want, tc.wantAsked)
+			}
+		})
+	}
+}
