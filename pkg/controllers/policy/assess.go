@@ -22,10 +22,12 @@ type inForce struct {
 	*modelpolicy.Policy
 	// policy is the newest version of the policy, Policy one of the same generation.
 	policy *berthv1alpha1.PropagationPolicy
-	// clusters are the clusters of the policy by their index in the seat order, nil for those that do not exist.
+	// clusters are the clusters of the policy by their index in the seat order, nil for those that
+	// do not exist.
 	clusters   []*topology.Cluster
 	placements []*placement
-	// unserved are selected workloads whose pods use another scheduler, lost those that another policy places.
+	// unserved are selected workloads whose pods use another scheduler, lost those that another
+	// policy places.
 	unserved []*workload.Observed
 	lost     []loss
 }
@@ -39,10 +41,11 @@ type loss struct {
 // placement is a workload with the policy in force for it.
 type placement struct {
 	*workload.Observed
-	// Shares are empty if the policy cannot be carried out. Desired and Current are by the index of the cluster.
+	// Shares are empty if the policy cannot be carried out. Desired and Current are by the index of
+	// the cluster.
 	modelpolicy.Shares
-	// bound are the replicas that count, of which Pods tells what rebalance sees, and seats what they should hold, nil if
-	// that must not change now.
+	// bound are the replicas that count, of which Pods tells what rebalance sees, and seats what
+	// they should hold, nil if that must not change now.
 	bound    []*corev1.Pod
 	seats    []int32
 	pending  int32
@@ -69,8 +72,8 @@ func (a *assessor) clustersOf(order *apportion.Order) []*topology.Cluster {
 	return clusters
 }
 
-// assess counts the replicas of a workload where they are, and compares them with the shares. Pods that are known to have
-// been evicted do not count, whatever the cache says.
+// assess counts the replicas of a workload where they are, and compares them with the shares. Pods
+// that are known to have been evicted do not count, whatever the cache says.
 func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *placement {
 	p := &placement{Observed: o, pending: int32(o.Pending(false)), note: note}
 	for _, pod := range o.Bound() {
@@ -81,8 +84,8 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 	if in.Err != nil {
 		return p
 	}
-	// Without its seat a pod would be the first that goes when its workload shrinks. So it keeps it while the cache has not
-	// heard of its Cluster yet.
+	// Without its seat a pod would be the first that goes when its workload shrinks. So it keeps it
+	// while the cache has not heard of its Cluster yet.
 	unheard := func(cluster string) bool { return in.Names(cluster) && a.unheard(cluster) }
 	p.Shares = in.Shares(o, p.bound, func(pod *corev1.Pod) string { return a.snapshot.ClusterOfBehind(pod, unheard) })
 	for i, pod := range p.bound {
@@ -97,7 +100,8 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 	return p
 }
 
-// seat gives the pods the seats that they should hold, unless the workload is about to shrink by those that they do hold.
+// seat gives the pods the seats that they should hold, unless the workload is about to shrink by
+// those that they do hold.
 func (p *placement) seat() {
 	if len(p.bound) > int(p.Replicas) {
 		return
@@ -115,8 +119,8 @@ func (p *placement) seat() {
 	}
 }
 
-// age is how long a pod has been running; a pod that has not started counts from when it was made, so that one that never
-// will can be moved.
+// age is how long a pod has been running; a pod that has not started counts from when it was made,
+// so that one that never will can be moved.
 func (a *assessor) age(pod *corev1.Pod) time.Duration {
 	since := pod.CreationTimestamp.Time
 	if started := pod.Status.StartTime; started != nil && started.After(since) {

@@ -21,8 +21,8 @@ const (
 	failedLookupAgain = 10 * time.Second
 )
 
-// lookups remembers whether Clusters exist that are not in the cache, for all namespaces, so that the API server is seldom
-// asked. It is safe for concurrent use.
+// lookups remembers whether Clusters exist that are not in the cache, for all namespaces, so that
+// the API server is seldom asked. It is safe for concurrent use.
 type lookups struct {
 	mu      sync.Mutex
 	answers map[string]answer
@@ -35,8 +35,8 @@ type answer struct {
 	until  time.Time
 }
 
-// recall returns what is remembered, and until when it is worth nothing to ask again. While the API server does not answer,
-// a Cluster counts as one that exists.
+// recall returns what is remembered, and until when it is worth nothing to ask again. While the API
+// server does not answer, a Cluster counts as one that exists.
 func (l *lookups) recall(cluster string, now time.Time) (a answer, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,8 @@ func (l *lookups) note(cluster string, exists bool, err error, now time.Time) an
 	return l.answers[cluster]
 }
 
-// lookUp returns a function that reports whether a Cluster that is not in the cache exists, and that asks for another pass if it may.
+// lookUp returns a function that reports whether a Cluster that is not in the cache exists, and
+// that asks for another pass if it may.
 func (p *pass) lookUp(ctx context.Context) func(cluster string) bool {
 	return func(cluster string) bool {
 		a, known := p.lookups.recall(cluster, p.now)

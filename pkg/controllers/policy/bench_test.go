@@ -78,7 +78,8 @@ func (s statusWriter) Patch(context.Context, client.Object, client.Patch, ...cli
 	return nil
 }
 
-// newMemory has policies with a Deployment each, and so many pods in all, over ten clusters of twenty nodes.
+// newMemory has policies with a Deployment each, and so many pods in all, over ten clusters of
+// twenty nodes.
 func newMemory(policies, pods int) *memory {
 	m := &memory{}
 	var clusterNames []string
@@ -115,7 +116,8 @@ func newMemory(policies, pods int) *memory {
 	return m
 }
 
-// BenchmarkPass is one pass over a namespace, with a new process each time or with one that has seen it before.
+// BenchmarkPass is one pass over a namespace, with a new process each time or with one that has
+// seen it before.
 func BenchmarkPass(b *testing.B) {
 	for _, size := range []struct{ policies, pods int }{{1, 100}, {100, 10_000}, {1_000, 10_000}} {
 		for _, start := range []string{"cold", "warm"} {
@@ -144,9 +146,9 @@ func benchReconciler(m *memory) *policy.Reconciler {
 	})
 }
 
-// A pass looks at each pod a bounded number of times, however many policies there are: with a hundred times the policies it
-// must not take anything like a hundred times as long. The best of several runs is compared, which the machine hardly
-// disturbs.
+// A pass looks at each pod a bounded number of times, however many policies there are: with a
+// hundred times the policies it must not take anything like a hundred times as long. The best of
+// several runs is compared, which the machine hardly disturbs.
 func TestPassesDoNotMultiplyPoliciesByPods(t *testing.T) {
 	pass := func(r *policy.Reconciler) time.Duration {
 		began := time.Now()

@@ -18,7 +18,8 @@ import (
 // maxNames bounds the names that one message lists.
 const maxNames = 10
 
-// accepted reports whether the spec can be carried out as written. Unusable weights come first: they stop the whole policy.
+// accepted reports whether the spec can be carried out as written. Unusable weights come first:
+// they stop the whole policy.
 func accepted(in *inForce) metav1.Condition {
 	condition := metav1.Condition{Type: berthv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse}
 	problems := policymatch.Problems(in.policy)
@@ -78,7 +79,8 @@ func clustersResolved(in *inForce) metav1.Condition {
 	return condition
 }
 
-// placedCondition reports whether the replicas run where the policy wants them, and if not, what becomes of it.
+// placedCondition reports whether the replicas run where the policy wants them, and if not, what
+// becomes of it.
 func placedCondition(in *inForce) metav1.Condition {
 	condition := metav1.Condition{Type: berthv1alpha1.PolicyPlaced, Status: metav1.ConditionFalse}
 	total := sum(in)

@@ -25,8 +25,8 @@ const (
 // maxNote bounds the text of an event; the API server allows 1024 bytes.
 const maxNote = 1000
 
-// worthAnEvent are the reasons that a user may want to do something about. The others pass by themselves, or are what the
-// user asked for.
+// worthAnEvent are the reasons that a user may want to do something about. The others pass by
+// themselves, or are what the user asked for.
 var worthAnEvent = []rebalance.Reason{
 	rebalance.ClustersNotReady, rebalance.NoRoom, rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs,
 }
@@ -49,7 +49,8 @@ func (m *moves) add(in *inForce, placed *placement, victim rebalance.Victim) {
 	m.ways[from+" to "+in.Order.Name(victim.To)]++
 }
 
-// recordMoves records what a round did, in one event for the workload, and the first of several refusals.
+// recordMoves records what a round did, in one event for the workload, and the first of several
+// refusals.
 func (p *pass) recordMoves(in *inForce, placed *placement, m *moves) {
 	if len(m.ways) > 0 {
 		ways := make([]string, 0, len(m.ways))

@@ -19,12 +19,13 @@ import (
 
 // Evictor evicts pods.
 type Evictor interface {
-	// Evict asks for the eviction of exactly this pod: one of the same name with another UID must be left alone. The error
-	// is that of the API server.
+	// Evict asks for the eviction of exactly this pod: one of the same name with another UID must
+	// be left alone. The error is that of the API server.
 	Evict(ctx context.Context, pod *corev1.Pod) error
 }
 
-// evictionTimeout bounds one call. The API server retries conflicts for up to ten seconds by itself.
+// evictionTimeout bounds one call. The API server retries conflicts for up to ten seconds by
+// itself.
 const evictionTimeout = 15 * time.Second
 
 // apiEvictor evicts through the subresource of the API server, which respects PodDisruptionBudgets.
@@ -32,11 +33,12 @@ type apiEvictor struct {
 	client rest.Interface
 }
 
-// NewEvictor returns an Evictor that uses a client of the core group. There is no fallback to a plain delete.
+// NewEvictor returns an Evictor that uses a client of the core group. There is no fallback to a
+// plain delete.
 func NewEvictor(client rest.Interface) Evictor { return &apiEvictor{client: client} }
 
-// Evict implements Evictor. The client does not repeat the call by itself when told to wait, because that would stop the
-// pass for as long as the disruption controller lags behind.
+// Evict implements Evictor. The client does not repeat the call by itself when told to wait,
+// because that would stop the pass for as long as the disruption controller lags behind.
 func (e *apiEvictor) Evict(ctx context.Context, pod *corev1.Pod) error {
 	ctx, cancel := context.WithTimeout(ctx, evictionTimeout)
 	defer cancel()
@@ -70,14 +72,16 @@ const (
 // outcomes are all outcomes, so that each has a count from the start.
 var outcomes = []outcome{outcomeEvicted, outcomeRefusedByPDB, outcomeSeveralPDBs, outcomeGone, outcomeFailed}
 
-// severalPDBsText is part of what the API server says of a pod with more than one PodDisruptionBudget. Nothing else
-// tells this error from other internal ones.
+// severalPDBsText is part of what the API server says of a pod with more than one
+// PodDisruptionBudget. Nothing else tells this error from other internal ones.
 const severalPDBsText = "more than one PodDisruptionBudget"
 
-// severalPDBsPause is how long a pod with more than one budget is left alone: only a user can change that.
+// severalPDBsPause is how long a pod with more than one budget is left alone: only a user can
+// change that.
 const severalPDBsPause = 5 * time.Minute
 
-// classify tells the outcome of an eviction, and how long the API server asks to wait before the next attempt.
+// classify returns the outcome of an eviction, and how long the API server asks to wait before the
+// next attempt.
 func classify(err error) (result outcome, wait time.Duration) {
 	switch {
 	case err == nil:

@@ -22,7 +22,8 @@ import (
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 )
 
-// misplaced says how the condition Placed reads of a policy that moves nothing although two pods are in the wrong place.
+// misplaced says how the condition Placed reads of a policy that moves nothing although two pods
+// are in the wrong place.
 func misplaced(why string) string {
 	return "False Misplaced: replicas outside their share: 2 (" + why + ")"
 }
@@ -259,7 +260,8 @@ func TestTheFirstRoundWaitsForTheCooldown(t *testing.T) {
 	}
 }
 
-// The cache says that two pods are to be evicted; in the meantime something has happened on the server.
+// The cache says that two pods are to be evicted; in the meantime something has happened on the
+// server.
 func TestTheServerHasTheLastWord(t *testing.T) {
 	pod := func(name string, mutate func(*corev1.Pod)) func(*harness) {
 		return func(h *harness) { change(h, webPod(name, "hangzhou-0", 0), mutate) }

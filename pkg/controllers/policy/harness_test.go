@@ -36,8 +36,8 @@ const namespace = "ns"
 // birth is when everything in these tests was made; the clock starts an hour later.
 var birth = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// harness runs the reconciler on a cache and an API server that are two different things: what happens on the server is
-// in the cache only after sync.
+// harness runs the reconciler on a cache and an API server that are two different things: what
+// happens on the server is in the cache only after sync.
 type harness struct {
 	*policy.Reconciler
 	t *testing.T
@@ -100,7 +100,8 @@ func builder(t *testing.T) *fake.ClientBuilder {
 	return b
 }
 
-// newHarness starts with the objects on the server and in the cache. The reconciler has been running for an hour.
+// newHarness starts with the objects on the server and in the cache. The reconciler has been
+// running for an hour.
 func newHarness(t *testing.T, objects ...client.Object) *harness {
 	t.Helper()
 	h := &harness{t: t, clock: clocktesting.NewFakePassiveClock(birth), recorder: events.NewFakeRecorder(100)}

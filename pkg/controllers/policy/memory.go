@@ -16,26 +16,32 @@ import (
 )
 
 const (
-	// forgetEvicted is when an evicted pod that is still there counts again: then the eviction came to nothing.
+	// forgetEvicted is when an evicted pod that is still there counts again: then the eviction came
+	// to nothing.
 	forgetEvicted = 2 * time.Minute
 
-	// firstRefusal and longestRefusal bound the pause before a pod that was refused is tried again; it doubles each time.
+	// firstRefusal and longestRefusal bound the pause before a pod that was refused is tried again;
+	// it doubles each time.
 	firstRefusal   = 5 * time.Second
 	longestRefusal = 5 * time.Minute
 )
 
-// record is what one process remembers of the evictions of one workload. Nothing in it allows an eviction that the state
-// of the cluster does not; all of it only holds evictions back. A process that knows nothing yet waits a cool-down first.
+// record is what one process remembers of the evictions of one workload. Nothing in it allows an
+// eviction that the state of the cluster does not; all of it only holds evictions back. A process
+// that knows nothing yet waits a cool-down first.
 type record struct {
 	// policy is the UID and generation of the policy that the record speaks of.
 	policy policyVersion
-	// roundAt is when the last round of evictions was last seen under way, or when the process began to look.
+	// roundAt is when the last round of evictions was last seen under way, or when the process
+	// began to look.
 	roundAt time.Time
 	// open is true until all replicas are bound again after a round.
 	open bool
-	// misplaced is how many pods were misplaced when the round began, fruitless how many rounds in a row changed nothing.
+	// misplaced is how many pods were misplaced when the round began, fruitless how many rounds in
+	// a row changed nothing.
 	misplaced, fruitless int
-	// gone are the pods that were evicted but are still in the cache, with the time of the eviction.
+	// gone are the pods that were evicted but are still in the cache, with the time of the
+	// eviction.
 	gone map[types.UID]time.Time
 	// refusals are the pods that a PodDisruptionBudget did not let go.
 	refusals map[types.UID]refusal
@@ -74,8 +80,8 @@ func (r *record) noteEvicted(pod types.UID, now time.Time) {
 	r.gone[pod] = now
 }
 
-// noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone. It is left alone for
-// at least as long as the API server asked for.
+// noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone.
+// It is left alone for at least as long as the API server asked for.
 func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration) {
 	pause := min(max(2*r.refusals[pod].pause, firstRefusal, atLeast), max(longestRefusal, atLeast))
 	if r.refusals == nil {
@@ -84,7 +90,8 @@ func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration
 	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause}
 }
 
-// update brings the record up to date with the pods in the cache. It forgets what is no longer needed.
+// update brings the record up to date with the pods in the cache. It forgets what is no longer
+// needed.
 func (r *record) update(version policyVersion, pods []*corev1.Pod, now time.Time) {
 	if r.policy != version {
 		r.policy, r.fruitless, r.noRoomUntil = version, 0, time.Time{}
@@ -108,8 +115,9 @@ func (r *record) update(version policyVersion, pods []*corev1.Pod, now time.Time
 	}
 }
 
-// follow closes the round once all replicas are bound again, and notes whether it was of any use. Pods that were evicted
-// are not among those bound, whatever the cache says, so a cache that lags behind keeps the round open.
+// follow closes the round once all replicas are bound again, and notes whether it was of any use.
+// Pods that were evicted are not among those bound, whatever the cache says, so a cache that lags
+// behind keeps the round open.
 func (r *record) follow(complete bool, misplaced int, now time.Time) {
 	if !r.open {
 		return
@@ -126,7 +134,8 @@ func (r *record) follow(complete bool, misplaced int, now time.Time) {
 	}
 }
 
-// nextRefusalEnds returns how long it takes until the first refused pod may be tried again, 0 if there is none.
+// nextRefusalEnds returns how long it takes until the first refused pod may be tried again, 0 if
+// there is none.
 func (r *record) nextRefusalEnds(now time.Time) time.Duration {
 	var next time.Duration
 	for _, refusal := range r.refusals {
@@ -137,7 +146,8 @@ func (r *record) nextRefusalEnds(now time.Time) time.Duration {
 	return next
 }
 
-// notes are what is remembered of a namespace from one pass to the next. They belong to the pass of the namespace.
+// notes are what is remembered of a namespace from one pass to the next. They belong to the pass of
+// the namespace.
 type notes struct {
 	// policies are the compiled policies, and reported is when the status of each was written last.
 	policies modelpolicy.Set
@@ -146,8 +156,8 @@ type notes struct {
 	records map[types.UID]*record
 }
 
-// next returns the notes for the pass after this one: without records, and without what concerns policies that are gone or
-// have changed.
+// next returns the notes for the pass after this one: without records, and without what concerns
+// policies that are gone or have changed.
 func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy) *notes {
 	after := &notes{
 		policies: modelpolicy.NewSet(policies, n.policies), reported: map[*modelpolicy.Policy]time.Time{},

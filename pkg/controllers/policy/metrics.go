@@ -33,8 +33,8 @@ func init() {
 	}
 }
 
-// replicaCollector sums up what the last pass over each namespace found. Namespaces and policies are no labels: users make
-// as many of them as they like.
+// replicaCollector sums up what the last pass over each namespace found. Namespaces and policies
+// are no labels: users make as many of them as they like.
 type replicaCollector struct {
 	description *prometheus.Desc
 

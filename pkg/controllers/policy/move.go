@@ -24,10 +24,11 @@ import (
 )
 
 const (
-	// roomAgain is when room is looked for again: other pods come and go without an event for this controller. roomPause
-	// is how long a search that found none is good for, whatever happens.
+	// roomAgain is when room is looked for again: other pods come and go without an event for this
+	// controller. roomPause is how long a search that found none is good for, whatever happens.
 	roomAgain, roomPause = 30 * time.Second, 5 * time.Second
-	// changedAgain is when something is tried again in which the API server knew better than the cache.
+	// changedAgain is when something is tried again in which the API server knew better than the
+	// cache.
 	changedAgain = time.Second
 	// limitAgain is when a round goes on that ran into the limit of evictions.
 	limitAgain = time.Second
@@ -54,8 +55,8 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 	return errors.Join(errs...)
 }
 
-// moveWorkload decides on the round of one workload, has the API server confirm it, and carries it out. It returns what was
-// decided, which is also worth something with an error.
+// moveWorkload decides on the round of one workload, has the API server confirm it, and carries it
+// out. It returns what was decided, which is also worth something with an error.
 func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement) (rebalance.Decision, error) {
 	round := p.round(in, placed, vacancies{})
 	switch {
@@ -138,8 +139,9 @@ func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance
 	return round
 }
 
-// findRoom returns what the clusters that are short of replicas would take. The pods of a revision are alike, so any of
-// them stands for the replacements; a pod with a fixed seat comes back with its own volumes, so each stands for itself.
+// findRoom returns what the clusters that are short of replicas would take. The pods of a revision
+// are alike, so any of them stands for the replacements; a pod with a fixed seat comes back with
+// its own volumes, so each stands for itself.
 func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (vacancies, error) {
 	found := vacancies{seats: map[types.UID]bool{}}
 	for i, pod := range placed.bound {
@@ -194,8 +196,9 @@ func stamped(pod *corev1.Pod) bool {
 	return found
 }
 
-// confirm decides once more, on what the API server has at this moment and the room that was found. It returns the victims
-// of that decision; they are none if the policy has changed or is no longer in force for the workload.
+// confirm decides once more, on what the API server has at this moment and the room that was found.
+// It returns the victims of that decision; they are none if the policy has changed or is no longer
+// in force for the workload.
 func (p *pass) confirm(
 	ctx context.Context, in *inForce, placed *placement, found vacancies,
 ) (map[types.UID]*corev1.Pod, error) {
@@ -221,9 +224,9 @@ func (p *pass) confirm(
 	return confirmed, nil
 }
 
-// evictAll evicts the victims of a decision that were confirmed, in order, and returns the decision with what holds back
-// the others. It stops at the first that a budget does not let go: the others of the workload are most likely under the
-// same budget.
+// evictAll evicts the victims of a decision that were confirmed, in order, and returns the decision
+// with what holds back the others. It stops at the first that a budget does not let go: the others
+// of the workload are most likely under the same budget.
 func (p *pass) evictAll(
 	ctx context.Context, in *inForce, placed *placement, decision rebalance.Decision, confirmed map[types.UID]*corev1.Pod,
 ) (rebalance.Decision, error) {
@@ -266,7 +269,8 @@ func (p *pass) evictAll(
 	return decision, nil
 }
 
-// reserve keeps other workloads of this pass from counting on the room that the replacement will take.
+// reserve keeps other workloads of this pass from counting on the room that the replacement will
+// take.
 func (p *pass) reserve(ctx context.Context, in *inForce, pod *corev1.Pod, victim rebalance.Victim) {
 	volumes, err := room.VolumesOf(ctx, p.Live, pod)
 	if err == nil {
@@ -278,7 +282,8 @@ func (p *pass) reserve(ctx context.Context, in *inForce, pod *corev1.Pod, victim
 	}
 }
 
-// requeueWorkload asks for another pass where only time, or something that makes no event here, changes the decision.
+// requeueWorkload asks for another pass where only time, or something that makes no event here,
+// changes the decision.
 func (p *pass) requeueWorkload(placed *placement) {
 	p.requeueAfter(placed.decision.RetryAfter)
 	if len(placed.note.gone) > 0 {

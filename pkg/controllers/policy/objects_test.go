@@ -136,7 +136,8 @@ func owner(apiVersion, kind, name string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: new(true)}
 }
 
-// webPod is a ready pod of the Deployment "web" that the policy "p" placed on a node; an empty node leaves it pending.
+// webPod is a ready pod of the Deployment "web" that the policy "p" placed on a node; an empty node
+// leaves it pending.
 func webPod(name, node string, seat int32, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: meta(name),
@@ -175,8 +176,8 @@ func annotated(key, value string) func(*corev1.Pod) {
 
 func unstamped(p *corev1.Pod) { p.Annotations = nil }
 
-// placed are beijing 2 and hangzhou 3 of the Deployment "web" with 5 replicas, as the weights 2 and 3 want it: beijing
-// owns the seats 1 and 3.
+// placed are beijing 2 and hangzhou 3 of the Deployment "web" with 5 replicas, as the weights 2 and
+// 3 want it: beijing owns the seats 1 and 3.
 func placed(changes ...func(*corev1.Pod)) []client.Object {
 	objects := []client.Object{newDeployment(5), newReplicaSet("rs1", "1", 5)}
 	for seat, site := range []string{"hangzhou", "beijing", "hangzhou", "beijing", "hangzhou"} {

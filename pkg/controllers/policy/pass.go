@@ -81,8 +81,8 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	return p, nil
 }
 
-// assign gives each workload to the policy in force for it, and notes it with the others that select it. Known are the
-// records of the workloads.
+// assign gives each workload to the policy in force for it, and notes it with the others that
+// select it. Known are the records of the workloads.
 func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, known map[types.UID]*record) {
 	for _, o := range observed {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))

@@ -14,7 +14,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// podChanges lets those updates of pods pass that a pass looks at: most are of the status and of no interest.
+// podChanges lets those updates of pods pass that a pass looks at: most are of the status and of no
+// interest.
 func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 	return predicate.TypedFuncs[*corev1.Pod]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {

@@ -39,19 +39,21 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Schedulers are the names of the schedulers that Berth's plugins run in.
 	Schedulers []string
-	// Restamps limits how many pods get a new seat, Evictions how many are evicted, over all policies.
+	// Restamps limits how many pods get a new seat, Evictions how many are evicted, over all
+	// policies.
 	Restamps, Evictions flowcontrol.RateLimiter
 }
 
-// Reconciler carries out the policies of a namespace. Passes over different namespaces may run at the same time.
+// Reconciler carries out the policies of a namespace. Passes over different namespaces may run at
+// the same time.
 type Reconciler struct {
 	Options
 	memory  memory
 	lookups lookups
 }
 
-// New returns a Reconciler. The first round of evictions of each workload waits until its cool-down has passed since now:
-// another process may have ended a round a moment ago.
+// New returns a Reconciler. The first round of evictions of each workload waits until its cool-down
+// has passed since now: another process may have ended a round a moment ago.
 func New(options Options) *Reconciler {
 	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}}
 }
@@ -76,8 +78,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }
 
-// reportPause is the least time between two writes of the status of a policy. While pods come and go in masses it keeps
-// the requests for what matters more.
+// reportPause is the least time between two writes of the status of a policy. While pods come and
+// go in masses it keeps the requests for what matters more.
 const reportPause = 500 * time.Millisecond
 
 // report writes the status of a policy if it differs from what it should be.

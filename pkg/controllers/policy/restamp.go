@@ -24,10 +24,11 @@ import (
 // restampAgain is when a pass that ran into the rate limit goes on.
 const restampAgain = time.Second
 
-// restamp writes the new seats of pods whose stamp is out of date: because the weights or the policy have changed, because
-// the node has moved to another Cluster, or because a pod turned out to be surplus. A workload that shrinks afterwards
-// loses the right pods. Nothing is written while a workload has more pods than replicas, because its controller is
-// deciding by the present seats at that moment.
+// restamp writes the new seats of pods whose stamp is out of date: because the weights or the
+// policy have changed, because the node has moved to another Cluster, or because a pod turned out
+// to be surplus. A workload that shrinks afterwards loses the right pods. Nothing is written while
+// a workload has more pods than replicas, because its controller is deciding by the present seats
+// at that moment.
 func (p *pass) restamp(ctx context.Context) error {
 	var errs []error
 	for _, in := range p.policies {
@@ -49,8 +50,9 @@ func (p *pass) restamp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// restamped returns the annotations of a pod that are not as they should be; nil stands for one to be removed. A deletion
-// cost that is not Berth's own is left alone. Only pods with a valid stamp are touched.
+// restamped returns the annotations of a pod that are not as they should be; nil stands for one to
+// be removed. A deletion cost that is not Berth's own is left alone. Only pods with a valid stamp
+// are touched.
 func restamped(in *inForce, cluster int, seat int32, pod *corev1.Pod) map[string]any {
 	given, stamped := stamp.Of(pod)
 	if !stamped {
@@ -86,8 +88,8 @@ func textOrNone(text string, some bool) any {
 	return text
 }
 
-// annotate changes annotations of exactly this version of the pod: what anybody else wrote since is looked at first. The
-// next pass comes with the update.
+// annotate changes annotations of exactly this version of the pod: what anybody else wrote since is
+// looked at first. The next pass comes with the update.
 func (p *pass) annotate(ctx context.Context, pod *corev1.Pod, changes map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "resourceVersion": pod.ResourceVersion, "annotations": changes,

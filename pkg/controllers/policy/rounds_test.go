@@ -40,7 +40,8 @@ func TestACacheThatLagsBehindCausesNoSecondEviction(t *testing.T) {
 	if diff := cmp.Diff([]string{"web-0"}, h.evicted()); diff != "" {
 		t.Fatalf("evicted pods mismatch (-want +got):\n%s", diff)
 	}
-	// The replacement is there and ready on the server, but the cache still shows the pod that was evicted.
+	// The replacement is there and ready on the server, but the cache still shows the pod that was
+	// evicted.
 	h.replace("new-0", "beijing-0", 0)
 	for range 3 {
 		h.wait(time.Second)

@@ -41,7 +41,8 @@ const nodeIndex = "spec.nodeName"
 
 type queue = workqueue.TypedRateLimitingInterface[string]
 
-// IndexPods adds the index of pods by node that the controller needs. It is to be called once, before the cache starts.
+// IndexPods adds the index of pods by node that the controller needs. It is to be called once,
+// before the cache starts.
 func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &corev1.Pod{}, nodeIndex, func(object client.Object) []string {
 		pod, ok := object.(*corev1.Pod)
@@ -100,8 +101,8 @@ func ofNamespace[T client.Object]() handler.TypedEventHandler[T, string] {
 	return onEvent(func(_ context.Context, object T, q queue) { q.AddAfter(object.GetNamespace(), pause) })
 }
 
-// everywhere asks for a pass over each namespace that has a policy. An event that comes while all of these passes are
-// still to come adds nothing, so a burst of node events costs as much as one.
+// everywhere asks for a pass over each namespace that has a policy. An event that comes while all
+// of these passes are still to come adds nothing, so a burst of node events costs as much as one.
 func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
 	var asked time.Time // events of one source come one after the other
 	return onEvent(func(ctx context.Context, _ T, q queue) {
@@ -112,7 +113,8 @@ func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, str
 		}
 		var list berthv1alpha1.PropagationPolicyList
 		if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-			// The cache answers as soon as it has synced; until then every policy comes as an event of its own.
+			// The cache answers as soon as it has synced; until then every policy comes as an event
+			// of its own.
 			ctrl.LoggerFrom(ctx).V(2).Info("Cannot list policies", "err", err)
 			return
 		}

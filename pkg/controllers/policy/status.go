@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// maxWorkloads and maxClusterRows bound the status, so that it fits into an object whatever a policy selects.
+	// maxWorkloads and maxClusterRows bound the status, so that it fits into an object whatever a
+	// policy selects.
 	maxWorkloads   = 100
 	maxClusterRows = 2000
 )
 
-// setStatus fills in the status of a policy. It holds no times and no countdowns: as long as nothing changes, neither does
-// the status.
+// setStatus fills in the status of a policy. It holds no times and no countdowns: as long as
+// nothing changes, neither does the status.
 func setStatus(status *berthv1alpha1.PropagationPolicyStatus, in *inForce) {
 	status.ObservedGeneration = in.policy.Generation
 	status.WorkloadCount = int32(len(in.placements))

@@ -16,8 +16,9 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// suits reports whether a cluster meets the constraints of a pod and of its policy at this moment. The scheduler lets the
-// replacement of the pod into no other, and into none at all if the constraints cannot be understood.
+// suits reports whether a cluster meets the constraints of a pod and of its policy at this moment.
+// The scheduler lets the replacement of the pod into no other, and into none at all if the
+// constraints cannot be understood.
 func (p *pass) suits(ctx context.Context, in *inForce, cluster string, pod *corev1.Pod) (bool, error) {
 	wish, err := modelpolicy.WishOf(pod, in.Policy)
 	if err != nil {

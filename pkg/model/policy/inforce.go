@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// Request is what pods ask for by the annotation PolicyAnnotation. Users write it, and Berth writes it on the pods that a
-// policy places. So where it is read decides how much it says:
+// Request is what pods ask for by the annotation PolicyAnnotation. Users write it, and Berth writes
+// it on the pods that a policy places. So where it is read decides how much it says:
 //
 //	read from                      Name                        Placed
 //	a template                     the annotation              false: Berth writes on no template
@@ -39,8 +39,8 @@ func RequestOf(pod *corev1.Pod) Request {
 	return r
 }
 
-// RequestOfWorkload returns the request of the pods of a workload: that of their template or, where no template is read,
-// that of the youngest pod.
+// RequestOfWorkload returns the request of the pods of a workload: that of their template or, where
+// no template is read, that of the youngest pod.
 func RequestOfWorkload(o *workload.Observed) Request {
 	if pod := o.RequestedBy(); pod != nil {
 		return RequestOf(pod)
@@ -48,11 +48,13 @@ func RequestOfWorkload(o *workload.Observed) Request {
 	return Request{Name: o.Request}
 }
 
-// InForce returns the policy in force for a workload whose pods have the request, nil if there is none, and how it came to
-// be. The error is policymatch.ErrNotFound if a user asks for a policy that does not exist.
+// InForce returns the policy in force for a workload whose pods have the request, nil if there is
+// none, and how it came to be. The error is policymatch.ErrNotFound if a user asks for a policy
+// that does not exist.
 //
-// A request that was read from a pod which the policy has placed counts only if it cannot be Berth's: if the policy
-// selects the workload, that alone explains the annotation, and if the policy is gone, nobody asks for it any more.
+// A request that was read from a pod which the policy has placed counts only if it cannot be
+// Berth's: if the policy selects the workload, that alone explains the annotation, and if the
+// policy is gone, nobody asks for it any more.
 func InForce(
 	index *policymatch.Index, w *policymatch.Workload, request Request,
 ) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {

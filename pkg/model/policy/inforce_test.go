@@ -31,7 +31,8 @@ func selecting(name string, selector berthv1alpha1.ResourceSelector) *berthv1alp
 	}
 }
 
-// asking returns a pod that carries the request and, unless placedBy is empty, the stamp of a policy.
+// asking returns a pod that carries the request and, unless placedBy is empty, the stamp of a
+// policy.
 func asking(request, placedBy string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p", Annotations: map[string]string{}}}
 	if placedBy != "" {
@@ -123,7 +124,8 @@ func nameOf(p *berthv1alpha1.PropagationPolicy) string {
 	return p.Name
 }
 
-// chains are the owners of a pod, the direct one first. The last of a chain need not be of a kind that Berth reads.
+// chains are the owners of a pod, the direct one first. The last of a chain need not be of a kind
+// that Berth reads.
 var chains = map[string][]metav1.OwnerReference{
 	"bare":        nil,
 	"Deployment":  {controller("apps/v1", "ReplicaSet", "rs"), controller("apps/v1", "Deployment", "web")},
@@ -139,8 +141,8 @@ func controller(apiVersion, kind, name string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: new(true)}
 }
 
-// objectsOf returns the owners of a pod that Berth reads, with the annotations in their templates. They are made by way of
-// JSON, so that a new kind needs no code here.
+// objectsOf returns the owners of a pod that Berth reads, with the annotations in their templates.
+// They are made by way of JSON, so that a new kind needs no code here.
 func objectsOf(t *rapid.T, chain []metav1.OwnerReference, annotations map[string]string) []workload.Object {
 	var objects []workload.Object
 	for i, ref := range chain {
@@ -186,10 +188,11 @@ func drawPolicies(t *rapid.T, w *policymatch.Workload) *policymatch.Index {
 	return policymatch.NewIndex(policies)
 }
 
-// The scheduler asks about a pod that waits, the controllers and the CLI about its workload. Were they to differ, one would
-// place pods by a policy by which the others find them misplaced. The answer for the workload must not change either by
-// what Berth writes on the pod, with one exception: where no template can be read, a request for a policy that selects the
-// workload anyway cannot be told from Berth's own writing.
+// The scheduler asks about a pod that waits, the controllers and the CLI about its workload. Were
+// they to differ, one would place pods by a policy by which the others find them misplaced. The
+// answer for the workload must not change either by what Berth writes on the pod, with one
+// exception: where no template can be read, a request for a policy that selects the workload anyway
+// cannot be told from Berth's own writing.
 func TestSchedulerAndControllersFindTheSamePolicyInForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		chain := chains[rapid.SampledFrom([]string{

@@ -11,15 +11,16 @@ import (
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
-// SafeToEvictAnnotation with the value "false" protects a pod from eviction; it is cluster-autoscaler's.
+// SafeToEvictAnnotation with the value "false" protects a pod from eviction; it is
+// cluster-autoscaler's.
 const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 // systemCriticalPriority is the lowest priority that only system classes have.
 const systemCriticalPriority = 2_000_000_000
 
-// KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable if it may be. Node is the
-// node of the pod, nil if it has vanished; refused says that a PodDisruptionBudget did not let the pod go a short while ago.
-// The first rule that holds counts.
+// KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable
+// if it may be. Node is the node of the pod, nil if it has vanished; refused says that a
+// PodDisruptionBudget did not let the pod go a short while ago. The first rule that holds counts.
 func KeepOf(pod *corev1.Pod, node *corev1.Node, policy string, refused bool) rebalance.Keep {
 	given, stamped := stamp.Of(pod)
 	for _, rule := range [...]struct {
@@ -39,8 +40,8 @@ func KeepOf(pod *corev1.Pod, node *corev1.Node, policy string, refused bool) reb
 	return rebalance.Movable
 }
 
-// protected reports whether a pod must not be evicted whatever the policy wants: pods critical to the system, static pods,
-// pods that nothing would replace, and those that a user marked.
+// protected reports whether a pod must not be evicted whatever the policy wants: pods critical to
+// the system, static pods, pods that nothing would replace, and those that a user marked.
 func protected(pod *corev1.Pod) bool {
 	_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	critical := pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority

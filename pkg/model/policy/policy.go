@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy says what a PropagationPolicy means to the pods that it places: its seats and constraints, compiled once
-// for each generation; which policy is in force for a pod or a workload; and what a pod and its policy together ask of
-// clusters. Scheduler, controllers and CLI all ask here, so that they cannot disagree.
+// Package policy says what a PropagationPolicy means to the pods that it places: its seats and
+// constraints, compiled once for each generation; which policy is in force for a pod or a workload;
+// and what a pod and its policy together ask of clusters. Scheduler, controllers and CLI all ask
+// here, so that they cannot disagree.
 package policy
 
 import (
@@ -17,14 +18,15 @@ import (
 
 // Policy is a compiled PropagationPolicy. It is safe for concurrent use.
 type Policy struct {
-	// Object is the policy in the version that was compiled. Later versions of the same generation may differ from it in
-	// metadata and status. It must not be changed.
+	// Object is the policy in the version that was compiled. Later versions of the same generation
+	// may differ from it in metadata and status. It must not be changed.
 	Object *berthv1alpha1.PropagationPolicy
 	// Order is the seat order of the policy, nil if Err is set.
 	Order *apportion.Order
 	// Err says why the weights cannot be used. Then the policy places nothing, and its pods wait.
 	Err error
-	// Constraints are what clusters must meet. They mean nothing if ConstraintsErr says what is wrong with them.
+	// Constraints are what clusters must meet. They mean nothing if ConstraintsErr says what is
+	// wrong with them.
 	Constraints    rank.Constraints
 	ConstraintsErr error
 
@@ -41,8 +43,8 @@ func Compile(object *berthv1alpha1.PropagationPolicy) *Policy {
 	return p
 }
 
-// Plan returns the seats of n replicas, at most apportion.MaxSeats. Plans in use are kept. It must not be called if Err is
-// set.
+// Plan returns the seats of n replicas, at most apportion.MaxSeats. Plans in use are kept. It must
+// not be called if Err is set.
 func (p *Policy) Plan(n int32) *apportion.Plan { return p.plans.Of(n) }
 
 // Strict reports whether a pod waits when no cluster has a free place in its share.
@@ -65,8 +67,8 @@ func (p *Policy) Names(cluster string) bool {
 // Set holds compiled policies by namespace and name. It must not be changed.
 type Set map[types.NamespacedName]*Policy
 
-// NewSet compiles the policies. Those that the set before, which may be nil, holds in the same generation are taken over:
-// equal pointers mean that nothing has changed.
+// NewSet compiles the policies. Those that the set before, which may be nil, holds in the same
+// generation are taken over: equal pointers mean that nothing has changed.
 func NewSet(objects []*berthv1alpha1.PropagationPolicy, before Set) Set {
 	set := make(Set, len(objects))
 	for _, object := range objects {

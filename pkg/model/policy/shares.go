@@ -14,22 +14,24 @@ import (
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
-// Shares compares where the replicas of a workload are with where its policy wants them. Clusters are meant by their index
-// in the seat order.
+// Shares compares where the replicas of a workload are with where its policy wants them. Clusters
+// are meant by their index in the seat order.
 type Shares struct {
-	// Plan is the seat order for the replicas that the workload wants, nil if their number is not known.
+	// Plan is the seat order for the replicas that the workload wants, nil if their number is not
+	// known.
 	Plan *apportion.Plan
-	// Pods are the replicas that were counted, in the order in which they were given, as package rebalance sees them.
-	// Cost, Age, Keep and Fits are left to the caller.
+	// Pods are the replicas that were counted, in the order in which they were given, as package
+	// rebalance sees them. Cost, Age, Keep and Fits are left to the caller.
 	Pods []rebalance.Pod
-	// Desired and Current are numbers of replicas by cluster. Where Plan is nil the policy is content with what is there.
+	// Desired and Current are numbers of replicas by cluster. Where Plan is nil the policy is
+	// content with what is there.
 	Desired, Current []int32
 	// Misplaced is how many replicas run outside their share.
 	Misplaced int
 }
 
-// Shares counts replicas of a workload, which are pods of it that are bound, in the clusters that clusterOf returns by
-// name, empty for none. It must not be called if Err is set.
+// Shares counts replicas of a workload, which are pods of it that are bound, in the clusters that
+// clusterOf returns by name, empty for none. It must not be called if Err is set.
 func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf func(*corev1.Pod) string) Shares {
 	clusters := p.Order.Len()
 	s := Shares{
@@ -80,8 +82,8 @@ func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) 
 	return r
 }
 
-// completionIndexes returns the indexes of the pods of an Indexed Job. They go beyond the number of pods that the Job wants
-// at a time, and its shares are those of the indexes at hand.
+// completionIndexes returns the indexes of the pods of an Indexed Job. They go beyond the number of
+// pods that the Job wants at a time, and its shares are those of the indexes at hand.
 func completionIndexes(o *workload.Observed) []int32 {
 	if o.Kind != workload.KindJob {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
-// The policy has the weights beijing 1 and hangzhou 2, so of 3 replicas the seats are hangzhou, beijing, hangzhou.
+// The policy has the weights beijing 1 and hangzhou 2, so of 3 replicas the seats are hangzhou,
+// beijing, hangzhou.
 func TestShares(t *testing.T) {
 	deployment := controller("apps/v1", "ReplicaSet", "rs")
 	set := controller("apps/v1", "StatefulSet", "db")

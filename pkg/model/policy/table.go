@@ -12,17 +12,19 @@ type table struct {
 	ids     []int32
 }
 
-// Table translates between two numberings of clusters: the index of a cluster in Order, and the ID that the caller gives
-// to it. Indexes holds the index of each ID, -1 where the policy does not name the cluster; ids holds the ID of each index.
-// For the policy of beijing and hangzhou and a caller that has met shanghai before:
+// Table translates between two numberings of clusters: the index of a cluster in Order, and the ID
+// that the caller gives to it. Indexes holds the index of each ID, -1 where the policy does not
+// name the cluster; ids holds the ID of each index. For the policy of beijing and hangzhou and a
+// caller that has met shanghai before:
 //
 //	cluster     shanghai  beijing  hangzhou
 //	ID                 0        1         2
 //	index              -        0         1
 //	indexes = [-1 0 1], ids = [1 2]
 //
-// Known returns how many IDs have been given, and idOf the ID of a cluster, a new one if it has none. An ID must never
-// change. The answer is kept while known stays the same. Neither result must be changed.
+// Known returns how many IDs have been given, and idOf the ID of a cluster, a new one if it has
+// none. An ID must never change. The answer is kept while known stays the same. Neither result must
+// be changed.
 func (p *Policy) Table(known func() int, idOf func(cluster string) int32) (indexes, ids []int32) {
 	t := &p.table
 	t.mu.Lock()

@@ -48,8 +48,8 @@ func (p *ClusterMetrics) PreFilter(
 	return nil, nil
 }
 
-// constrainedBy returns the policy in force for a pod if some policy of the namespace has constraints, else nil. The error
-// is that of Snapshot.PolicyOf.
+// constrainedBy returns the policy in force for a pod if some policy of the namespace has
+// constraints, else nil. The error is that of Snapshot.PolicyOf.
 func (s *Shared) constrainedBy(snapshot *catalog.Snapshot, pod *corev1.Pod) (*policy.Policy, error) {
 	if !snapshot.Constrained(pod.Namespace) {
 		return nil, nil
@@ -185,8 +185,8 @@ func (*ClusterMetrics) PreFilterExtensions() fwk.PreFilterExtensions {
 	return nil
 }
 
-// PreScore puts the clusters of the feasible nodes in order. It is skipped for pods that do not ask for that, and if they are
-// all equally good.
+// PreScore puts the clusters of the feasible nodes in order. It is skipped for pods that do not ask
+// for that, and if they are all equally good.
 func (p *ClusterMetrics) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
@@ -210,8 +210,8 @@ func (p *ClusterMetrics) PreScore(
 	if levels < 2 {
 		return skip
 	}
-	// Scores of metrics are fractions, and whole numbers would make clusters equal that are not. So the order counts: the best
-	// cluster gets all points and no other cluster does.
+	// Scores of metrics are fractions, and whole numbers would make clusters equal that are not. So
+	// the order counts: the best cluster gets all points and no other cluster does.
 	s.scores = make([]int64, len(present))
 	worse := int64(0)
 	for standing, found := range present {

@@ -40,7 +40,8 @@ func online(cluster *berthv1alpha1.Cluster, status metav1.ConditionStatus) *bert
 	return cluster
 }
 
-// newSites returns a scheduler that knows the Clusters, with one node in each, and a node in none of them.
+// newSites returns a scheduler that knows the Clusters, with one node in each, and a node in none
+// of them.
 func newSites(t testing.TB, clusters ...*berthv1alpha1.Cluster) *plugintest.Scheduler {
 	t.Helper()
 	objects := []runtime.Object{plugintest.MakeNode("nowhere", 0).Obj()}

@@ -1,10 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustermetrics is the scheduler plugin that keeps pods to the clusters that meet their constraints on labels,
-// metrics and custom resources, and prefers the clusters with the best metrics for pods that ask for that. What the constraints
-// mean and how clusters are ranked is decided in pkg/placement/constraint and pkg/placement/rank. The values of metrics are those
-// in the status of Clusters: no provider is ever asked here.
+// Package clustermetrics is the scheduler plugin that keeps pods to the clusters that meet their
+// constraints on labels, metrics and custom resources, and prefers the clusters with the best
+// metrics for pods that ask for that. What the constraints mean and how clusters are ranked is
+// decided in pkg/placement/constraint and pkg/placement/rank. The values of metrics are those in
+// the status of Clusters: no provider is ever asked here.
 package clustermetrics
 
 import (
@@ -27,11 +28,12 @@ const (
 	// ErrReasonNoCluster is the reason for nodes that lie in no Cluster.
 	ErrReasonNoCluster = "node(s) in no cluster"
 
-	// ErrReasonRejected and why a cluster is rejected, in the words of pkg/placement/rank, is the reason for the nodes of such
-	// clusters: "node(s) in clusters not meeting location is DE".
+	// ErrReasonRejected and why a cluster is rejected, in the words of pkg/placement/rank, is the
+	// reason for the nodes of such clusters: "node(s) in clusters not meeting location is DE".
 	ErrReasonRejected = "node(s) in clusters %s"
 
-	// ErrReasonPolicyUnknown rejects a pod for which nobody can tell whether a policy with constraints is in force.
+	// ErrReasonPolicyUnknown rejects a pod for which nobody can tell whether a policy with
+	// constraints is in force.
 	ErrReasonPolicyUnknown = "the policy of the pod is not known, and with it what the cluster must meet"
 
 	// ErrReasonUnreadable rejects pods with constraints while Clusters have never been read.
@@ -47,7 +49,8 @@ type Shared struct {
 	Catalog *catalog.Catalog
 	// Owners finds the workload of a pod.
 	Owners workload.Source
-	// View tells which node lies in which cluster and who runs where. It is used inside scheduling cycles only.
+	// View tells which node lies in which cluster and who runs where. It is used inside scheduling
+	// cycles only.
 	View *view.View
 }
 
@@ -75,8 +78,8 @@ func (*ClusterMetrics) Name() string {
 	return Name
 }
 
-// SignPod lets pods without constraints be scheduled in batches. The others are not signed: where one of a workload runs is
-// what makes the next one stick there.
+// SignPod lets pods without constraints be scheduled in batches. The others are not signed: where
+// one of a workload runs is what makes the next one stick there.
 func (p *ClusterMetrics) SignPod(ctx context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "SignPod", &status)
 	snapshot := p.shared.Catalog.Snapshot()

@@ -16,8 +16,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// EventsToRegister names what can help a pod that this plugin rejected. Changes of Clusters and policies are not among them:
-// those wake the pods they concern directly, see Helped.
+// EventsToRegister names what can help a pod that this plugin rejected. Changes of Clusters and
+// policies are not among them: those wake the pods they concern directly, see Helped.
 func (p *ClusterMetrics) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
 		// No narrower event tells that a waiting pod asks for something else.
@@ -85,8 +85,9 @@ type kindOfWish struct {
 	policy    *policy.Policy
 }
 
-// Helped returns those of the pods, which wait, that a change of Clusters may help: some Cluster meets their constraints now
-// that did not before, or nodes may lie in other Clusters. That the value of a metric has changed helps nobody by itself.
+// Helped returns those of the pods, which wait, that a change of Clusters may help: some Cluster
+// meets their constraints now that did not before, or nodes may lie in other Clusters. That the
+// value of a metric has changed helps nobody by itself.
 func (s *Shared) Helped(before, after *catalog.Snapshot, pods []*corev1.Pod) []*corev1.Pod {
 	if before == nil || after == nil {
 		return nil // All pods are woken.

@@ -16,8 +16,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Placed returns the workloads that a policy places, by namespace, kind and name; and how many others a policy selects
-// although their pods use another scheduler.
+// Placed returns the workloads that a policy places, by namespace, kind and name; and how many
+// others a policy selects although their pods use another scheduler.
 func (s *State) Placed() (placed []Workload, unserved int) {
 	placed = []Workload{}
 	for _, o := range s.observe() {
@@ -97,7 +97,8 @@ func (n Name) matches(o *workload.Observed) bool {
 	return o.Name == n.name && (n.kind == "" || n.kind == kind || n.kind == kind+"s") && (n.group == "" || n.group == group)
 }
 
-// Find returns the placed workloads of a namespace that have the name. It fails if there is none, and says why.
+// Find returns the placed workloads of a namespace that have the name. It fails if there is none,
+// and says why.
 func (s *State) Find(namespace string, name Name) ([]Workload, error) {
 	found := []Workload{}
 	var notPlaced []string

@@ -10,8 +10,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/placement"
 )
 
-// FuzzParseName checks that a name either is refused with a message of bearable length, or means the same when it is read
-// again.
+// FuzzParseName checks that a name either is refused with a message of bearable length, or means
+// the same when it is read again.
 func FuzzParseName(f *testing.F) {
 	for _, seed := range []string{
 		"nginx", "deployment/nginx", "deploy/nginx", "Deployment.apps/nginx", "/nginx", "deploy/", "a/b/c", "", "\x00", "./0", "a./b", "a\x00/b", "a.b.c/d.e",

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package placement works out from the live objects of a cluster how the replicas of workloads are shared out. It asks the
-// code that decides in the scheduler and in the controllers, not the status they wrote, so it is right also while they are
-// down.
+// Package placement works out from the live objects of a cluster how the replicas of workloads are
+// shared out. It asks the code that decides in the scheduler and in the controllers, not the status
+// they wrote, so it is right also while they are down.
 package placement
 
 import (
@@ -29,7 +29,8 @@ const (
 	maxSchedulers = 64
 )
 
-// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs, and returns its value.
+// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs, and returns
+// its value.
 func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
 	schedulers := values.NewNames("scheduler", maxSchedulers)
 	flags.Var(schedulers, "scheduler-names",
@@ -37,7 +38,8 @@ func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
 	return schedulers
 }
 
-// State is what follows from live objects as a whole. It shares them, and nothing of it must be changed.
+// State is what follows from live objects as a whole. It shares them, and nothing of it must be
+// changed.
 type State struct {
 	// Objects are the objects that the state was made of.
 	Objects *live.Objects
@@ -49,7 +51,8 @@ type State struct {
 	Schedulers []string
 }
 
-// NewState returns the state that follows from the objects. No schedulers stand for Berth's own profile.
+// NewState returns the state that follows from the objects. No schedulers stand for Berth's own
+// profile.
 func NewState(objects *live.Objects, schedulers []string) *State {
 	if len(schedulers) == 0 {
 		schedulers = []string{defaultScheduler}
@@ -65,10 +68,11 @@ func NewState(objects *live.Objects, schedulers []string) *State {
 	}
 }
 
-// InForce returns the policy in force for a pod of a workload, nil if there is none, and how it came to be. A pod that waits
-// is asked what it asks for itself, as the scheduler does. What a policy has placed is asked as part of its workload, as the
-// policy controller does: what it carries may be Berth's own writing, where the template of the workload says what was asked
-// for. The error is policymatch.ErrNotFound if the policy asked for does not exist.
+// InForce returns the policy in force for a pod of a workload, nil if there is none, and how it
+// came to be. A pod that waits is asked what it asks for itself, as the scheduler does. What a
+// policy has placed is asked as part of its workload, as the policy controller does: what it
+// carries may be Berth's own writing, where the template of the workload says what was asked for.
+// The error is policymatch.ErrNotFound if the policy asked for does not exist.
 func (s *State) InForce(pod *corev1.Pod, w *workload.Workload) (*berthv1alpha1.PropagationPolicy, policymatch.By, error) {
 	request := policy.RequestOf(pod)
 	if request.Placed {

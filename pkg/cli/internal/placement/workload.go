@@ -31,7 +31,8 @@ type Workload struct {
 	Pending int `json:"pending"`
 	// Misplaced is the number of pods that run outside their share.
 	Misplaced int `json:"misplaced"`
-	// Clusters are those of the policy by name, then those in which pods run although the policy does not name them.
+	// Clusters are those of the policy by name, then those in which pods run although the policy
+	// does not name them.
 	Clusters []Cluster `json:"clusters"`
 	// Notes tell what keeps the policy from being carried out as written.
 	Notes []string `json:"notes,omitempty"`
@@ -51,7 +52,8 @@ type Cluster struct {
 	Pending int `json:"pending"`
 	// NodesUsed is the number of nodes on which the current replicas run.
 	NodesUsed int `json:"nodesUsed"`
-	// Nodes is the number of nodes of the cluster, ReadyNodes of those that are ready and not cordoned.
+	// Nodes is the number of nodes of the cluster, ReadyNodes of those that are ready and not
+	// cordoned.
 	Nodes      int `json:"nodes"`
 	ReadyNodes int `json:"readyNodes"`
 }

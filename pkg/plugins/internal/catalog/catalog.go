@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package catalog keeps the Clusters and PropagationPolicies at hand for the scheduling cycle, as immutable snapshots. It
-// runs its own informers instead of registering the kinds as queueing events, because a scheduler that waits for the events
-// of a CRD that is not installed blocks every pod for ever.
+// Package catalog keeps the Clusters and PropagationPolicies at hand for the scheduling cycle, as
+// immutable snapshots. It runs its own informers instead of registering the kinds as queueing
+// events, because a scheduler that waits for the events of a CRD that is not installed blocks every
+// pod for ever.
 package catalog
 
 import (
@@ -51,9 +52,10 @@ type Catalog struct {
 	*board[Snapshot]
 }
 
-// New returns a catalog that reads through the client once Run is called. While the first lists fail for longer than
-// patience, Unreadable says why. onChange is called after each new snapshot, and with two nils when the answer of
-// Unreadable has changed; it is called from one goroutine and may take its time.
+// New returns a catalog that reads through the client once Run is called. While the first lists
+// fail for longer than patience, Unreadable says why. onChange is called after each new snapshot,
+// and with two nils when the answer of Unreadable has changed; it is called from one goroutine and
+// may take its time.
 func New(
 	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Snapshot),
 ) (*Catalog, error) {

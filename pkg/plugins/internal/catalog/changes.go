@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// ChangedClusters returns the names of the clusters that came, went or changed between two snapshots.
+// ChangedClusters returns the names of the clusters that came, went or changed between two
+// snapshots.
 func ChangedClusters(before, after *Snapshot) sets.Set[string] {
 	changed := sets.New[string]()
 	for name, version := range after.clusters {
@@ -23,10 +24,10 @@ func ChangedClusters(before, after *Snapshot) sets.Set[string] {
 	return changed
 }
 
-// ChangedNamespaces returns the namespaces whose waiting pods a change may concern: those with a policy that came, went or
-// changed, and those with any policy if a cluster did. A cluster that no policy names counts too, because nodes that it
-// gives up or claims leave or join others. All is true if every namespace is concerned, because there was no snapshot
-// before.
+// ChangedNamespaces returns the namespaces whose waiting pods a change may concern: those with a
+// policy that came, went or changed, and those with any policy if a cluster did. A cluster that no
+// policy names counts too, because nodes that it gives up or claims leave or join others. All is
+// true if every namespace is concerned, because there was no snapshot before.
 func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], all bool) {
 	if before == nil || after == nil {
 		return nil, true

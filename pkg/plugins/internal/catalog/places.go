@@ -16,8 +16,9 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// Place is a Cluster as constraints and scores see it. A Cluster whose labels, metrics, custom resources and readiness stay
-// the same is the same *Place in all snapshots. It is safe for concurrent use.
+// Place is a Cluster as constraints and scores see it. A Cluster whose labels, metrics, custom
+// resources and readiness stay the same is the same *Place in all snapshots. It is safe for
+// concurrent use.
 type Place struct {
 	object *berthv1alpha1.Cluster
 
@@ -25,7 +26,8 @@ type Place struct {
 	candidates map[string]*rank.Candidate
 }
 
-// Candidate returns the Cluster as a candidate for something in a namespace. It must not be changed.
+// Candidate returns the Cluster as a candidate for something in a namespace. It must not be
+// changed.
 func (p *Place) Candidate(namespace string) *rank.Candidate {
 	// Only namespaces that have metrics of their own see it differently from all others.
 	if !slices.ContainsFunc(p.object.Spec.Metrics, func(m berthv1alpha1.MetricReference) bool { return m.Namespace == namespace }) {
@@ -44,7 +46,8 @@ func (p *Place) Candidate(namespace string) *rank.Candidate {
 	return &candidate
 }
 
-// placeChanged tells a change of what constraints and scores look at, or of the spec, from other writes of status.
+// placeChanged tells a change of what constraints and scores look at, or of the spec, from other
+// writes of status.
 func placeChanged(oldObj, newObj any) bool {
 	before, okBefore := oldObj.(*berthv1alpha1.Cluster)
 	after, okAfter := newObj.(*berthv1alpha1.Cluster)

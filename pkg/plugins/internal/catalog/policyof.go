@@ -10,9 +10,9 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// PolicyOf returns the policy in force for a pod, nil if there is none, and the pod's workload. The error is
-// policymatch.ErrNotFound if the pod asks for a policy that does not exist, and workload.ErrOwnerNotFound if the owner of the
-// pod is not known.
+// PolicyOf returns the policy in force for a pod, nil if there is none, and the pod's workload. The
+// error is policymatch.ErrNotFound if the pod asks for a policy that does not exist, and
+// workload.ErrOwnerNotFound if the owner of the pod is not known.
 func (s *Snapshot) PolicyOf(pod *corev1.Pod, owners workload.Source) (*policy.Policy, workload.Workload, error) {
 	w, err := workload.Of(pod, owners)
 	if err != nil {
