@@ -1,0 +1,347 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package agreement_test holds the scheduler, the dispatcher, the policy controller and berthctl to one answer: to which workload a
+// pod belongs, how many replicas that wants, which policy is in force, in which cluster the pod is, and which seat it has. Were
+// two to differ, one would evict what the other places.
+package agreement_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/plugintest"
+)
+
+// replicas of each workload whose kind tells them.
+const replicas = 5
+
+// chain is how the pods of a case are owned, from their own controller to the topmost; nobody owns bare pods.
+type chain struct {
+	owners []metav1.OwnerReference
+	// wantKnown is true if the number of replicas can be known, wantFixed if the controller numbers its pods.
+	wantKnown, wantFixed bool
+	// wantPolicy is the policy in force.
+	wantPolicy string
+}
+
+func ref(apiVersion, kind, name string) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID("uid-" + name), Controller: new(true)}
+}
+
+var chains = map[string]chain{
+	"Deployment": {
+		owners:    []metav1.OwnerReference{ref("apps/v1", "ReplicaSet", "web-v1"), ref("apps/v1", "Deployment", "web")},
+		wantKnown: true, wantPolicy: "by-labels",
+	},
+	"ReplicaSet":            {owners: []metav1.OwnerReference{ref("apps/v1", "ReplicaSet", "web")}, wantKnown: true, wantPolicy: "by-labels"},
+	"StatefulSet":           {owners: []metav1.OwnerReference{ref("apps/v1", "StatefulSet", "web")}, wantKnown: true, wantFixed: true, wantPolicy: "by-labels"},
+	"Job":                   {owners: []metav1.OwnerReference{ref("batch/v1", "Job", "web")}, wantKnown: true, wantPolicy: "by-labels"},
+	"indexed Job":           {owners: []metav1.OwnerReference{ref("batch/v1", "Job", "web")}, wantKnown: true, wantFixed: true, wantPolicy: "by-labels"},
+	"ReplicationController": {owners: []metav1.OwnerReference{ref("v1", "ReplicationController", "web")}, wantKnown: true, wantPolicy: "by-labels"},
+	"Rollout": {
+		owners:    []metav1.OwnerReference{ref("apps/v1", "ReplicaSet", "web-v1"), ref("argoproj.io/v1alpha1", "Rollout", "web")},
+		wantKnown: true, wantPolicy: "by-kind",
+	},
+	"CloneSet":  {owners: []metav1.OwnerReference{ref("apps.kruise.io/v1alpha1", "CloneSet", "web")}, wantPolicy: "by-kind"},
+	"bare pods": {wantPolicy: "by-labels"},
+}
+
+// top is the workload of a pod.
+func (c chain) top(pod string) berthv1alpha1.WorkloadReference {
+	if len(c.owners) == 0 {
+		return berthv1alpha1.WorkloadReference{APIVersion: "v1", Kind: "Pod", Name: pod}
+	}
+	top := c.owners[len(c.owners)-1]
+	return berthv1alpha1.WorkloadReference{APIVersion: top.APIVersion, Kind: top.Kind, Name: top.Name}
+}
+
+// objects are the owners that Berth reads, made by way of JSON so that a new kind needs no code here.
+func (c chain) objects(t *testing.T) []client.Object {
+	t.Helper()
+	var objects []client.Object
+	for i, owner := range c.owners {
+		kind := workload.KindFor(owner.APIVersion, owner.Kind)
+		if kind == nil {
+			continue
+		}
+		var selector any = metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		if kind.Kind == "ReplicationController" {
+			selector = map[string]string{"app": "web"}
+		}
+		data, err := json.Marshal(map[string]any{
+			"metadata": metav1.ObjectMeta{
+				Namespace: plugintest.Namespace, Name: owner.Name, UID: owner.UID, OwnerReferences: c.owners[i+1 : min(i+2, len(c.owners))],
+			},
+			"spec": map[string]any{
+				"replicas": replicas, "parallelism": replicas, "completions": 2 * replicas, "selector": selector,
+				"template": map[string]any{"spec": map[string]any{"schedulerName": plugintest.Profile}},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := kind.NewObject()
+		if err := json.Unmarshal(data, object); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// policies select the workload by the absence of a label, which only an object that is read can show, and by its kind.
+func (c chain) policies() []client.Object {
+	top := c.top("")
+	byLabels := plugintest.MakePolicy("by-labels").Selects(top.APIVersion, top.Kind, "").Weight(2, "beijing").Weight(3, "hangzhou")
+	byLabels.Spec.ResourceSelectors[0].LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "env", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"test"}},
+	}}
+	byKind := plugintest.MakePolicy("by-kind").Selects(top.APIVersion, top.Kind, "").Weight(4, "beijing").Weight(1, "hangzhou")
+	return []client.Object{byLabels.Obj(), byKind.Obj()}
+}
+
+func (c chain) pod(number int) *corev1.Pod {
+	pod := plugintest.MakePod(fmt.Sprintf("web-%d", number)).Label("app", "web").SchedulerName(plugintest.Profile).Obj()
+	if c.wantFixed {
+		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(number)}
+	}
+	pod.OwnerReferences = c.owners[:min(1, len(c.owners))]
+	return pod
+}
+
+func TestAllAgreeOnEachPod(t *testing.T) {
+	for name, c := range chains {
+		t.Run(name, func(t *testing.T) {
+			var world []client.Object
+			for _, o := range plugintest.Sites(2, "beijing", "hangzhou") {
+				world = append(world, o.(client.Object)) //nolint:errcheck // they are
+			}
+			world = append(append(world, c.policies()...), c.objects(t)...)
+			waiting, bound, stamps := c.schedule(t, world)
+
+			if c.wantKnown {
+				c.checkDispatcher(t, append(world[:len(world):len(world)], waiting...), stamps)
+			} else if len(c.owners) > 0 {
+				c.checkDispatcherByTurn(t, world, waiting, bound, stamps)
+			}
+			world = append(world, bound...)
+			c.checkController(t, world, stamps)
+			c.checkCLI(t, world, stamps)
+		})
+	}
+}
+
+// schedule lets the scheduler place the pods one after the other.
+func (c chain) schedule(t *testing.T, world []client.Object) (waiting, bound []client.Object, stamps map[string]stamp.Stamp) {
+	t.Helper()
+	objects := make([]runtime.Object, len(world))
+	for i := range world {
+		objects[i] = world[i].DeepCopyObject()
+	}
+	s := plugintest.New(t, objects)
+	stamps = map[string]stamp.Stamp{}
+	for i := range replicas {
+		pod := c.pod(i)
+		waiting = append(waiting, pod.DeepCopy())
+		placed := s.MustPlace(pod)
+		given, stamped := stamp.Of(placed)
+		if !stamped || given.Policy != c.wantPolicy || given.Cluster != plugintest.SiteOf(placed.Spec.NodeName) {
+			t.Fatalf("the scheduler placed %s on %s with the stamp %+v, want one of policy %s", pod.Name, placed.Spec.NodeName, given, c.wantPolicy)
+		}
+		stamps[pod.Name] = given
+		bound = append(bound, placed)
+	}
+	return waiting, bound, stamps
+}
+
+// perCluster counts the pods in each cluster.
+func perCluster(stamps map[string]stamp.Stamp) map[string]int {
+	counts := map[string]int{}
+	for _, given := range stamps {
+		counts[given.Cluster]++
+	}
+	return counts
+}
+
+// checkDispatcher checks that the dispatcher hands the pods, while they wait, to the homes of the clusters that take them.
+func (c chain) checkDispatcher(t *testing.T, world []client.Object, stamps map[string]stamp.Stamp) {
+	t.Helper()
+	homes := dispatch(t, world)
+	counts := map[string]int{}
+	for pod, home := range homes {
+		counts[home]++
+		if c.wantFixed && home != stamps[pod].Cluster {
+			t.Errorf("the dispatcher sends %s, which is numbered, to %q, the scheduler to %s", pod, home, stamps[pod].Cluster)
+		}
+	}
+	if diff := cmp.Diff(perCluster(stamps), counts); diff != "" {
+		t.Errorf("pods by cluster (-scheduler +dispatcher):\n%s", diff)
+	}
+}
+
+// checkDispatcherByTurn checks that the dispatcher hands each pod, once those before it run, to the home of the cluster whose turn
+// it is. It counts pods without a controller one by one, so there it has a guess only.
+func (c chain) checkDispatcherByTurn(
+	t *testing.T, world, waiting, bound []client.Object, stamps map[string]stamp.Stamp,
+) {
+	t.Helper()
+	for i, pod := range waiting {
+		homes := dispatch(t, append(append(world[:len(world):len(world)], bound[:i]...), pod))
+		if got, want := homes[pod.GetName()], stamps[pod.GetName()].Cluster; got != want {
+			t.Errorf("the dispatcher sends %s to %q, the scheduler to %s", pod.GetName(), got, want)
+		}
+	}
+}
+
+// workloads are the pods of each workload by cluster.
+type workloads map[berthv1alpha1.WorkloadReference]map[string]int
+
+// placed returns the workloads as the scheduler has placed them.
+func (c chain) placed(stamps map[string]stamp.Stamp) workloads {
+	all := workloads{}
+	for pod, given := range stamps {
+		top := c.top(pod)
+		if all[top] == nil {
+			all[top] = map[string]int{}
+		}
+		all[top][given.Cluster]++
+	}
+	return all
+}
+
+// checkReplicas checks what somebody says of the number of replicas of a workload.
+func (c chain) checkReplicas(t *testing.T, who string, got *int32) {
+	t.Helper()
+	if (got != nil) != c.wantKnown || got != nil && *got != replicas {
+		t.Errorf("%s: replicas %v, want %d if they can be known", who, got, replicas)
+	}
+}
+
+// checkController checks that the policy controller counts the pods to the same policy and leaves them as they are.
+func (c chain) checkController(t *testing.T, world []client.Object, stamps map[string]stamp.Stamp) {
+	t.Helper()
+	evicted, api := control(t, world)
+	if len(evicted) > 0 {
+		t.Errorf("the policy controller evicts %v", evicted)
+	}
+	var pods corev1.PodList
+	if err := api.List(t.Context(), &pods); err != nil {
+		t.Fatal(err)
+	}
+	after := map[string]stamp.Stamp{}
+	for i := range pods.Items {
+		after[pods.Items[i].Name], _ = stamp.Of(&pods.Items[i])
+	}
+	if diff := cmp.Diff(stamps, after); diff != "" {
+		t.Errorf("stamps (-scheduler +policy controller):\n%s", diff)
+	}
+	var policies berthv1alpha1.PropagationPolicyList
+	if err := api.List(t.Context(), &policies); err != nil {
+		t.Fatal(err)
+	}
+	for i := range policies.Items {
+		p := &policies.Items[i]
+		if p.Name != c.wantPolicy {
+			if len(p.Status.Workloads) != 0 {
+				t.Errorf("policy %s has the workloads %+v, want none", p.Name, p.Status.Workloads)
+			}
+			continue
+		}
+		got := workloads{}
+		for _, w := range p.Status.Workloads {
+			c.checkReplicas(t, "the policy controller", w.Replicas)
+			got[w.Ref] = map[string]int{}
+			for _, in := range w.Clusters {
+				if in.Current > 0 {
+					got[w.Ref][in.Name] = int(in.Current)
+				}
+			}
+		}
+		if diff := cmp.Diff(c.placed(stamps), got); diff != "" {
+			t.Errorf("pods by workload and cluster (-scheduler +policy controller):\n%s", diff)
+		}
+	}
+}
+
+// checkCLI checks what berthctl says of each pod and of the workloads.
+func (c chain) checkCLI(t *testing.T, world []client.Object, stamps map[string]stamp.Stamp) {
+	t.Helper()
+	for pod, given := range stamps {
+		c.checkExplain(t, world, pod, given)
+	}
+	var all struct {
+		Items []struct {
+			Ref      berthv1alpha1.WorkloadReference
+			Policy   string
+			Replicas *int32
+			Clusters []struct {
+				Name    string
+				Current int
+			}
+		}
+	}
+	berthctl(t, world, &all, "get", "placement")
+	got := workloads{}
+	for _, w := range all.Items {
+		c.checkReplicas(t, "get placement", w.Replicas)
+		if w.Policy != c.wantPolicy {
+			t.Errorf("get placement: policy %q is in force, want %q", w.Policy, c.wantPolicy)
+		}
+		got[w.Ref] = map[string]int{}
+		for _, in := range w.Clusters {
+			if in.Current > 0 {
+				got[w.Ref][in.Name] = in.Current
+			}
+		}
+	}
+	if diff := cmp.Diff(c.placed(stamps), got); diff != "" {
+		t.Errorf("pods by workload and cluster (-scheduler +get placement):\n%s", diff)
+	}
+}
+
+// checkExplain checks what berthctl says of a bound pod.
+func (c chain) checkExplain(t *testing.T, world []client.Object, pod string, given stamp.Stamp) {
+	t.Helper()
+	var got struct {
+		Workload struct {
+			berthv1alpha1.WorkloadReference `json:",inline"`
+
+			Replicas *int32
+		}
+		Policy    struct{ Name string }
+		Placement struct {
+			Cluster, PlacedBy, PlacedIn string
+			Seat                        int32
+		}
+		FixedSeat *int32
+	}
+	berthctl(t, world, &got, "explain", "pod", pod)
+	c.checkReplicas(t, "explain pod", got.Workload.Replicas)
+	if diff := cmp.Diff(c.top(pod), got.Workload.WorkloadReference); diff != "" {
+		t.Errorf("explain pod %s: the workload (-want +got):\n%s", pod, diff)
+	}
+	if got.Policy.Name != c.wantPolicy {
+		t.Errorf("explain pod %s: policy %q is in force, want %q", pod, got.Policy.Name, c.wantPolicy)
+	}
+	p := got.Placement
+	if in := (stamp.Stamp{Policy: p.PlacedBy, Cluster: p.PlacedIn, Seat: p.Seat}); in != given || p.Cluster != given.Cluster {
+		t.Errorf("explain pod %s: %+v, want %+v", pod, p, given)
+	}
+	if (got.FixedSeat != nil) != c.wantFixed || got.FixedSeat != nil && *got.FixedSeat != given.Seat {
+		t.Errorf("explain pod %s: the fixed seat %v, want %d", pod, got.FixedSeat, given.Seat)
+	}
+}
