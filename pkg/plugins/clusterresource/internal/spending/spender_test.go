@@ -5,13 +5,14 @@ package spending
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -138,18 +139,18 @@ func TestASchedulerThatIsAlone(t *testing.T) {
 	leaving.DeletionTimestamp, leaving.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"keep"}
 	spending.Status.Spending = &berthv1alpha1.Spending{}
 	for name, tc := range map[string]struct {
-		there []runtime.Object
+		there []kruntime.Object
 		// own is what the informer shows of its own status.
 		own        *berthv1alpha1.Spending
 		wantLifted bool
 		wantWrites int
 	}{
-		"gives out everything":                    {there: []runtime.Object{scheduler("a")}, wantLifted: true},
-		"says first that it keeps to no grants":   {there: []runtime.Object{spending}, own: spending.Status.Spending, wantLifted: true, wantWrites: 1},
-		"not while the API server still says so":  {there: []runtime.Object{spending}},
-		"not if there is another one":             {there: []runtime.Object{scheduler("a"), scheduler("b")}},
-		"not if there is only another one":        {there: []runtime.Object{scheduler("b")}},
-		"not if it is being deleted":              {there: []runtime.Object{leaving}},
+		"gives out everything":                    {there: []kruntime.Object{scheduler("a")}, wantLifted: true},
+		"says first that it keeps to no grants":   {there: []kruntime.Object{spending}, own: spending.Status.Spending, wantLifted: true, wantWrites: 1},
+		"not while the API server still says so":  {there: []kruntime.Object{spending}},
+		"not if there is another one":             {there: []kruntime.Object{scheduler("a"), scheduler("b")}},
+		"not if there is only another one":        {there: []kruntime.Object{scheduler("b")}},
+		"not if it is being deleted":              {there: []kruntime.Object{leaving}},
 		"not if there is none, not even this one": {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +255,7 @@ func TestErrorsOfThePass(t *testing.T) {
 			if tc.alone {
 				b.homes = &catalog.Homes{Registered: true, Spending: &berthv1alpha1.Spending{}}
 			}
-			b.api.PrependReactor(tc.verb, tc.resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, broken })
+			b.api.PrependReactor(tc.verb, tc.resource, func(clienttesting.Action) (bool, kruntime.Object, error) { return true, nil, broken })
 			if err := b.pass(t.Context()); err == nil || err.Error() != tc.want || !errors.Is(err, broken) {
 				t.Errorf("error %v, want %s", err, tc.want)
 			}
@@ -262,5 +263,28 @@ func TestErrorsOfThePass(t *testing.T) {
 				t.Error("everything may be given out")
 			}
 		})
+	}
+}
+
+func TestRunWaitsForTheLeadAndThenPassesAtEveryInterval(t *testing.T) {
+	b := newBench(t, scheduler("a"), scheduler("b"))
+	passes := make(chan struct{})
+	homes := b.homes
+	b.Homes = func() *catalog.Homes {
+		passes <- struct{}{}
+		return homes
+	}
+	b.Fence = fence.New()
+	go b.Run(t.Context())
+	if b.clock.HasWaiters() {
+		t.Error("it runs without the lead")
+	}
+	b.Fence.KeepOpen()
+	for range 2 {
+		for !b.clock.HasWaiters() {
+			runtime.Gosched()
+		}
+		b.clock.Step(interval)
+		<-passes
 	}
 }

@@ -1,0 +1,120 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package spending
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+)
+
+// pagesOf lets a client answer the first lists with pages, of which an error stands for a failure.
+func pagesOf(client *kubefake.Clientset, pages ...any) {
+	next := 0
+	client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, kruntime.Object, error) {
+		page := pages[next]
+		next++
+		if err, failed := page.(error); failed {
+			return true, nil, err
+		}
+		list := page.(*corev1.PodList)
+		return true, list, nil
+	})
+}
+
+func TestSeed(t *testing.T) {
+	known, missed := holder("known", charge("", "1")), holder("missed", charge("", "1"))
+	plain := waiting("plain")
+	plain.Spec.NodeName = "node"
+	page := func(next string, pods ...*corev1.Pod) *corev1.PodList {
+		list := &corev1.PodList{}
+		list.Continue = next
+		for _, pod := range pods {
+			list.Items = append(list.Items, *pod)
+		}
+		return list
+	}
+	for name, tc := range map[string]struct {
+		pages []any
+		// wantUnclear are the pods to be looked at again, wantChanges how often that is told.
+		wantUnclear []ledger.PodRef
+		wantChanges int
+	}{
+		"one page": {
+			pages: []any{page("", known, missed, plain)}, wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
+		},
+		"two pages": {
+			pages: []any{page("more", known), page("", missed, plain)}, wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
+		},
+		"failures, of which the first is made known": {
+			pages:       []any{errors.New("down"), page("more", known), errors.New("down"), page("", known, missed)},
+			wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, pending, clock := kubefake.NewClientset(), ledger.NewPending(), clocktesting.NewFakeClock(time.Unix(0, 0))
+			pagesOf(client, tc.pages...)
+			leader := make(chan struct{})
+			seed, changes, done := &Seed{}, 0, make(chan struct{})
+			go func() {
+				defer close(done)
+				seed.Run(t.Context(), clock, leader, client, pending,
+					func(pod *corev1.Pod) bool { return pod.Name == "known" }, func() { changes++ })
+			}()
+			if seed.Done() || len(client.Actions()) > 0 {
+				t.Error("the list is read before the process leads")
+			}
+			close(leader)
+			for ended := false; !ended; {
+				select {
+				case <-done:
+					ended = true
+				default:
+					runtime.Gosched()
+					if clock.HasWaiters() {
+						clock.Step(seedInterval)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.wantUnclear, pending.AllUnclear()); diff != "" {
+				t.Errorf("to be looked at again (-want +got):\n%s", diff)
+			}
+			for _, pod := range []*corev1.Pod{known, missed} {
+				if _, charged := pending.Get(pod.UID); !charged {
+					t.Errorf("pod %s is not charged", pod.Name)
+				}
+			}
+			if _, charged := pending.Get(plain.UID); charged {
+				t.Error("a pod that holds nothing is charged")
+			}
+			if !seed.Done() || changes != tc.wantChanges {
+				t.Errorf("done: %t after %d changes, want %d", seed.Done(), changes, tc.wantChanges)
+			}
+		})
+	}
+}
+
+func TestTheSeedSaysWhyItFails(t *testing.T) {
+	seed, client := &Seed{}, kubefake.NewClientset()
+	pagesOf(client, errors.New("down"))
+	failed := make(chan struct{})
+	leader := make(chan struct{})
+	close(leader)
+	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), leader, client, ledger.NewPending(),
+		func(*corev1.Pod) bool { return true }, func() { close(failed) })
+	<-failed
+	if seed.Done() || seed.Failure() == nil || seed.Failure().Error() != "listing pods: down" {
+		t.Errorf("done: %t, failure: %v", seed.Done(), seed.Failure())
+	}
+}
