@@ -34,8 +34,14 @@ type finding struct {
 	transient bool
 }
 
-// parsed says whether it is known what the feed needs.
+// parsed reports whether it is known what the feed needs.
 func (f *finding) parsed() bool { return f.message == "" }
+
+// mayEnd reports whether the feed may be understood later without an event. A feed that does not exist yet, or that is
+// invalid, makes one when that changes.
+func (f *finding) mayEnd() bool {
+	return !f.parsed() && f.reason != berthv1alpha1.ReasonFeedNotFound && f.reason != berthv1alpha1.ReasonFeedInvalid
+}
 
 func trouble(reason, format string, args ...any) finding {
 	return finding{reason: reason, message: fmt.Sprintf(format, args...)}

@@ -95,56 +95,61 @@ func (r *Reconciler) forget(subscription types.NamespacedName) {
 	feedsByReason.forget(subscription)
 }
 
-// findings returns what is known of each feed, and after what pause to look again if some trouble may go without anybody
-// telling.
+// findings returns what is known of each feed, and after what pause to read the feeds again if some trouble may end without an
+// event.
 func (r *Reconciler) findings(
 	ctx context.Context, subscription *berthv1alpha1.Subscription,
-) ([]finding, time.Duration, error) {
+) (findings []finding, pause time.Duration, err error) {
 	key := client.ObjectKeyFromObject(subscription)
-	feeds := subscription.Spec.Feeds
-	findings := make([]finding, len(feeds))
-	targets := make([]target, len(feeds))
-	wanted := sets.New[target]()
-	var pause time.Duration
-	for i := range feeds {
-		t, why := targetOf(r.mapper, subscription.Namespace, &feeds[i])
-		switch {
-		case why != nil:
-			findings[i] = *why
-			pause = retry
-		case wanted.Has(t):
-			findings[i] = trouble(berthv1alpha1.ReasonFeedDuplicate, "the %s is listed twice", feeds[i].Kind)
-		default:
-			targets[i] = t
-			wanted.Insert(t)
-		}
-	}
+	targets, findings, pause := r.targets(subscription)
+	wanted := sets.New(slices.Collect(maps.Values(targets))...)
 	r.watches.want(key, wanted)
 
 	r.mu.Lock()
 	before := r.memory[key]
 	r.mu.Unlock()
 	now := map[target]remembered{}
-	for i := range feeds {
-		if targets[i] == (target{}) {
-			continue
+	for i := range findings {
+		feed := &subscription.Spec.Feeds[i]
+		if t, ok := targets[i]; ok {
+			if findings[i], err = r.read(ctx, feed, t, before, now); err != nil {
+				return nil, 0, err
+			}
+			if findings[i].mayEnd() {
+				pause = retry
+			}
 		}
-		var err error
-		if findings[i], err = r.read(ctx, &feeds[i], targets[i], before, now); err != nil {
-			return nil, 0, err
-		}
-		if f := &findings[i]; !f.parsed() && f.reason != berthv1alpha1.ReasonFeedNotFound && f.reason != berthv1alpha1.ReasonFeedInvalid {
-			pause = retry
-		}
-	}
-	for i := range feeds {
-		findings[i].order.Feed = feeds[i]
+		findings[i].order.Feed = *feed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.memory[key] = now
 	feedsByReason.note(key, findings)
 	return findings, pause, nil
+}
+
+// targets returns the object that each feed names, by the index of the feed, findings for the feeds that name none, and a
+// pause if that may change without an event.
+func (r *Reconciler) targets(
+	subscription *berthv1alpha1.Subscription,
+) (targets map[int]target, findings []finding, pause time.Duration) {
+	feeds := subscription.Spec.Feeds
+	targets, findings = map[int]target{}, make([]finding, len(feeds))
+	seen := sets.New[target]()
+	for i := range feeds {
+		t, why := targetOf(r.mapper, subscription.Namespace, &feeds[i])
+		switch {
+		case why != nil:
+			findings[i] = *why
+			pause = retry
+		case seen.Has(t):
+			findings[i] = trouble(berthv1alpha1.ReasonFeedDuplicate, "the %s is listed twice", feeds[i].Kind)
+		default:
+			targets[i] = t
+			seen.Insert(t)
+		}
+	}
+	return targets, findings, pause
 }
 
 // subscriptions returns all Subscriptions that have been read.
