@@ -83,7 +83,7 @@ func notServed(feed *berthv1alpha1.Feed) finding {
 }
 
 // read returns what is known of a feed that has a target. It remembers what it read in the memory of the Subscription. The
-// error is errPending if that cannot be told yet.
+// error is errPending if that is not known yet.
 func (r *Reconciler) read(
 	ctx context.Context, feed *berthv1alpha1.Feed, t target, before, now map[target]remembered,
 ) (finding, error) {

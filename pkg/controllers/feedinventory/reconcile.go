@@ -40,7 +40,7 @@ type Reconciler struct {
 	memory map[types.NamespacedName]map[target]remembered
 }
 
-// divides says whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
+// divides reports whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
 // no other.
 func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
 	return subscription.ByRoom(spec) || subscription.Bundled(spec)

@@ -24,8 +24,8 @@ const actionRead = "ReadFeeds"
 // maxNote bounds the text of an event; the API server allows 1024 bytes.
 const maxNote = 1000
 
-// tell makes an event when feeds of a Subscription are missing, and when none is any more. Another message makes none.
-func (r *Reconciler) tell(before *berthv1alpha1.Subscription, parsed *metav1.Condition) {
+// recordEvent makes an event when feeds of a Subscription are missing, and when none is any more. Another message makes none.
+func (r *Reconciler) recordEvent(before *berthv1alpha1.Subscription, parsed *metav1.Condition) {
 	old := apimeta.FindStatusCondition(before.Status.Conditions, parsed.Type)
 	switch {
 	case r.recorder == nil, old != nil && old.Status == parsed.Status:

@@ -20,7 +20,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// belongs says whether an inventory was made for a Subscription.
+// belongs reports whether an inventory was made for a Subscription.
 func belongs(inventory *berthv1alpha1.FeedInventory, subscription *berthv1alpha1.Subscription) bool {
 	owner := metav1.GetControllerOf(inventory)
 	return owner != nil && owner.UID == subscription.UID
@@ -165,8 +165,8 @@ func feedStatuses(before []berthv1alpha1.FeedStatus, findings []finding) []berth
 // allKnown is the message when nothing is missing.
 const allKnown = "it is known of all feeds what they need"
 
-// told is how many feeds in trouble a condition names.
-const told = 3
+// maxNamed is how many feeds in trouble a condition names.
+const maxNamed = 3
 
 // summary returns a condition that is true if all feeds are parsed, and names some of those that are not.
 func summary(conditionType string, findings []finding) metav1.Condition {
@@ -174,7 +174,7 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	missing := 0
 	for i := range findings {
 		if f := &findings[i]; !f.parsed() {
-			if missing++; missing <= told {
+			if missing++; missing <= maxNamed {
 				names = append(names, fmt.Sprintf("%s %s (%s): %.300s", f.order.Kind, f.order.Name, f.reason, f.message))
 			}
 		}
@@ -185,8 +185,8 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 		}
 	}
 	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, "; "))
-	if missing > told {
-		message += fmt.Sprintf("; and %d more", missing-told)
+	if missing > maxNamed {
+		message += fmt.Sprintf("; and %d more", missing-maxNamed)
 	}
 	return metav1.Condition{
 		Type: conditionType, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonFeedsMissing, Message: message,
@@ -209,6 +209,6 @@ func (r *Reconciler) writeParsed(ctx context.Context, subscription *berthv1alpha
 		}
 		return fmt.Errorf("writing the status of Subscription %s/%s: %w", subscription.Namespace, subscription.Name, err)
 	}
-	r.tell(subscription, &condition)
+	r.recordEvent(subscription, &condition)
 	return nil
 }

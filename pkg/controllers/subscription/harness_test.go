@@ -53,6 +53,8 @@ type world struct {
 	applies     int
 	// ownInventories takes effect with the next restart.
 	ownInventories bool
+	// podsErr is why the pods of a node cannot be listed, nil if they can.
+	podsErr error
 }
 
 func newWorld(t *testing.T) *world {
@@ -115,6 +117,9 @@ func (w *world) restart() {
 		OwnInventories: w.ownInventories,
 		PodsOn: func(ctx context.Context) room.PodsOn {
 			return func(node string) ([]corev1.Pod, error) {
+				if w.podsErr != nil {
+					return nil, w.podsErr
+				}
 				var all corev1.PodList
 				err := w.client.List(ctx, &all)
 				return slices.DeleteFunc(all.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != node }), err

@@ -32,7 +32,7 @@ const (
 // ByRoom reports whether free capacity decides.
 func (s Strategy) ByRoom() bool { return s == Spread || s == Binpack }
 
-// MaxReplicas is the largest number of replicas, capacity included, that can be told of one cluster.
+// MaxReplicas is the largest number of replicas, capacity included, that one cluster can have.
 const MaxReplicas = math.MaxInt32
 
 // Cluster is a place that can take replicas, or holds some.

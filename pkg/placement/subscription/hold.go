@@ -37,7 +37,7 @@ func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *i
 	return NotDivided
 }
 
-// Whole says whether a feed of a Subscription that divides by room has no replicas to divide: it is copied whole, and there is no
+// Whole reports whether a feed of a Subscription that divides by room has no replicas to divide: it is copied whole, and there is no
 // policy for it.
 func Whole(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 	placement := PlacementOf(s, feed)

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subscription tells which Subscription places a workload and how it divides replicas, for the controller that writes
-// the policies of Subscriptions and for the scheduler that waits for them.
+// Package subscription is the one home of what a Subscription says: which Subscription places a workload, by what strategy
+// it divides replicas, what its policies are called, and what keeps the pods of a feed from being scheduled. The controller
+// that writes the policies, the scheduler that waits for them, and the CLI ask it.
 package subscription
 
 import (
@@ -36,12 +37,12 @@ func StrategyOf(spec *berthv1alpha1.SubscriptionSpec) divide.Strategy {
 	return divide.Spread
 }
 
-// ByRoom says whether a Subscription divides by free capacity.
+// ByRoom reports whether a Subscription divides by free capacity.
 func ByRoom(spec *berthv1alpha1.SubscriptionSpec) bool {
 	return StrategyOf(spec).ByRoom()
 }
 
-// Bundled says whether the feeds of a Subscription are admitted all at once.
+// Bundled reports whether the feeds of a Subscription are admitted all at once.
 func Bundled(spec *berthv1alpha1.SubscriptionSpec) bool {
 	return StrategyOf(spec) != divide.Replication && spec.DividingScheduling != nil &&
 		spec.DividingScheduling.Admission == berthv1alpha1.BundleAdmission
@@ -91,8 +92,9 @@ type entry struct {
 	feed         int
 }
 
-// NewIndex returns an index of the Subscriptions, which must not be changed afterwards. Of several that list a workload the
-// oldest places it, then the one with the smallest name. Feeds of other namespaces are nobody's.
+// NewIndex returns an index of the Subscriptions, which must not be changed afterwards. If several list a workload, the oldest
+// places it, and among those of the same age the one with the smallest name. No Subscription places a feed of another
+// namespace than its own.
 func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
 	sorted := slices.Clone(subscriptions)
 	slices.SortFunc(sorted, func(a, b *berthv1alpha1.Subscription) int {
@@ -118,7 +120,7 @@ func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
 	return x
 }
 
-// Foreign says whether a feed names another namespace than that of its Subscription, which is not allowed.
+// Foreign reports whether a feed names another namespace than that of its Subscription, which is not allowed.
 func Foreign(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 	return feed.Namespace != "" && feed.Namespace != s.Namespace
 }
@@ -127,7 +129,7 @@ func keyOf(namespace string, feed *berthv1alpha1.Feed) key {
 	return key{namespace, schema.FromAPIVersionAndKind(feed.APIVersion, feed.Kind).GroupKind(), feed.Name}
 }
 
-// Any says whether the namespace has a Subscription. It does not allocate.
+// Any reports whether the namespace has a Subscription. It does not allocate.
 func (x *Index) Any(namespace string) bool {
 	return x.namespaces[namespace]
 }
@@ -138,7 +140,7 @@ func (x *Index) Of(namespace, apiVersion, kind, name string) (*berthv1alpha1.Sub
 	return e.subscription, e.feed
 }
 
-// PlacementOf returns what the status of a Subscription tells of a feed, nil if it tells nothing.
+// PlacementOf returns what the status of a Subscription records of a feed, nil if it records nothing.
 func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berthv1alpha1.FeedPlacement {
 	for i := range s.Status.Feeds {
 		if p := &s.Status.Feeds[i]; keyOf("", &p.Feed) == keyOf("", feed) {
@@ -148,7 +150,7 @@ func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berth
 	return nil
 }
 
-// Lists says whether a Subscription lists an object of its namespace.
+// Lists reports whether a Subscription lists an object of its namespace.
 func Lists(s *berthv1alpha1.Subscription, apiVersion, kind, name string) bool {
 	wanted := key{"", schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}
 	return slices.ContainsFunc(s.Spec.Feeds, func(feed berthv1alpha1.Feed) bool {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feedinventory is the scheduler plugin that holds the pods of feeds back until their Subscription has been divided. Where
-// they may go then is said by the PropagationPolicies of the Subscription, which NodeGroupPolicy carries out. How replicas are
-// divided is decided in pkg/placement/divide, and when by the controller of Subscriptions.
+// Package feedinventory is the scheduler plugin that holds the pods of feeds back until their Subscription has been divided.
+// The PropagationPolicies of the Subscription say where they may go then, and NodeGroupPolicy carries those out. Package
+// placement/bundle decides how replicas are divided, and the controller of Subscriptions when.
 package feedinventory
 
 import (
@@ -39,13 +39,13 @@ const (
 
 // The answers are made once: the framework only reads them.
 var (
-	notRead       = hold(ErrReasonNotRead)
-	ownerNotFound = hold(ErrReasonOwnerNotFound)
-	notDivided    = hold(ErrReasonNotDivided)
-	bundleWaits   = hold(ErrReasonBundleWaits)
+	notRead       = blockedBy(ErrReasonNotRead)
+	ownerNotFound = blockedBy(ErrReasonOwnerNotFound)
+	notDivided    = blockedBy(ErrReasonNotDivided)
+	bundleWaits   = blockedBy(ErrReasonBundleWaits)
 )
 
-func hold(reason string) *fwk.Status {
+func blockedBy(reason string) *fwk.Status {
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)
 }
 
@@ -105,11 +105,11 @@ func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status
 	if s == nil {
 		return nil
 	}
-	return p.judge(s, &s.Spec.Feeds[feed], &w)
+	return p.blocked(s, &s.Spec.Feeds[feed], &w)
 }
 
-// judge says what keeps the pods of a feed.
-func (p *FeedInventory) judge(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, w *workload.Workload) *fwk.Status {
+// blocked returns what keeps the pods of a feed from being scheduled, nil if nothing does.
+func (p *FeedInventory) blocked(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, w *workload.Workload) *fwk.Status {
 	var replicas *int32
 	if w.ReplicasKnown {
 		replicas = &w.Replicas

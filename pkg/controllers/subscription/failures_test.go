@@ -1,0 +1,41 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/subscription"
+)
+
+func TestNothingIsWrittenIfRoomCannotBeCounted(t *testing.T) {
+	for name, strategy := range map[string]change{
+		"by room":     func(s *berthv1alpha1.Subscription) {},
+		"as a bundle": bundle,
+		"by subgroup": regions(1, []string{"a"}, []string{"b"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("a", 4)
+			w.site("b", 4)
+			w.deploy("web", 6)
+			w.subscribe("shop", []string{"web"}, strategy)
+			w.podsErr = errors.New("the cache is closed")
+			_, err := w.r.Reconcile(t.Context(), subscription.All{})
+			want := "counting room for Deployment web of Subscription shop/shop"
+			if !errors.Is(err, w.podsErr) || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v, want one that wraps %q and says %q", err, w.podsErr, want)
+			}
+			if w.statusWrites+w.policyWrites > 0 {
+				t.Errorf("%d writes of the status and %d of policies after a decision that is void", w.statusWrites, w.policyWrites)
+			}
+			w.podsErr = nil
+			w.pass()
+			w.want("Scheduled when room can be counted", w.reason("shop", "Scheduled"), "AllPlaced")
+		})
+	}
+}
