@@ -39,13 +39,12 @@ var (
 )
 
 func TestAdmission(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Admission policies")
+	installation.Suite{Title: "Admission policies", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+func begin(ctx SpecContext, started installation.Plane) {
 	var admin kubernetes.Interface
-	plane, admin, _ = installation.Start(ctx)
+	plane, admin = started.ControlPlane, started.Client
 	installation.Apply(ctx, plane)
 	Expect(localplane.CreateNodes(ctx, admin, "node", 1, nil, nil)).To(Succeed())
 
@@ -68,9 +67,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 			return err
 		}).WithTimeout(timeout).WithPolling(poll).Should(HaveOccurred())
 	}
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}
 
 // as returns a client of a user.
 func as(user string, groups ...string) kubernetes.Interface {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -36,15 +35,12 @@ var (
 )
 
 func TestApplications(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "applications")
+	installation.Suite{Title: "applications", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	controllers = schedulerproc.StartControllers(ctx, plane, "--metrics-interval=1s")
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}

@@ -39,27 +39,25 @@ var (
 )
 
 func TestCLI(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "berthctl")
+	installation.Suite{Title: "berthctl", Begin: begin, End: end}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+func begin(ctx SpecContext, started installation.Plane) {
 	var err error
 	binDir, err = localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, client, berth = installation.Start(ctx)
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 
 	By("asking before the CRDs are there")
 	expectFailure(ctx, "the Berth API is not installed in this cluster: kubectl apply -k manifests/base", "get", "placement")
 	expectFailure(ctx, "the Berth API is not installed in this cluster", "explain", "pod", "nginx")
 
 	installation.ApplyCRDs(ctx, plane)
-})
+}
 
-var _ = AfterSuite(func() {
+func end(_ SpecContext) {
 	gexec.KillAndWait(timeout)
-	installation.Stop(plane)
-})
+}
 
 // start runs berthctl as the administrator, under the name of one of its links.
 func start(ctx context.Context, program string, args ...string) *gexec.Session {

@@ -46,12 +46,11 @@ var (
 )
 
 func TestControllers(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "berth-controller-manager")
+	installation.Suite{Title: "berth-controller-manager", Begin: begin, End: end}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	Expect(localplane.ApplyManifests(ctx, plane.Config(),
 		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
 		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
@@ -63,14 +62,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	installation.ApplyCRDs(ctx, plane)
 	untilReady(ctx)
 	binder = startStandIn()
-})
+}
 
-var _ = AfterSuite(func() {
+func end(_ SpecContext) {
 	if binder != nil {
 		binder.stop()
 	}
-	installation.Stop(plane)
-})
+}
 
 // startManager runs bin/berth-controller-manager with the permissions of the shipped ServiceAccount.
 func startManager(ctx context.Context, args ...string) {

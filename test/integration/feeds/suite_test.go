@@ -41,12 +41,11 @@ var (
 )
 
 func TestFeeds(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Feeds")
+	installation.Suite{Title: "Feeds", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	var err error
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
@@ -57,9 +56,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(GinkgoLogr)
 	startManager("")
 	DeferCleanup(func() { stopManager() })
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}
 
 // stopManager stops what startManager started last.
 var stopManager func()

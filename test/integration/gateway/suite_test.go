@@ -51,15 +51,14 @@ var (
 )
 
 func TestGateway(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "berth-gateway")
+	installation.Suite{Title: "berth-gateway", Begin: begin, End: end}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+func begin(ctx SpecContext, started installation.Plane) {
 	var err error
 	binDir, err = localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	plane, client, berth = installation.Start(ctx)
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.ApplyBase(ctx, plane)
 
 	gateways = [2]string{startGateway(ctx, "berth-gateway-0"), startGateway(ctx, "berth-gateway-1")}
@@ -70,12 +69,11 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	By("asking before the CRDs are there")
 	expectProblem(send(ctx, registrar, http.MethodPost, clusters, small("early")), 503, gateway.CodeUnavailable, "try again")
 	installation.ApplyCRDs(ctx, plane)
-})
+}
 
-var _ = AfterSuite(func() {
+func end(_ SpecContext) {
 	gexec.KillAndWait(timeout)
-	installation.Stop(plane)
-})
+}
 
 // startGateway starts an instance and returns its URL once it serves.
 func startGateway(ctx context.Context, name string, args ...string) string {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -34,14 +33,11 @@ var (
 )
 
 func TestGrants(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "grants of ClusterResources")
+	installation.Suite{Title: "grants of ClusterResources", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	schedulerproc.StartControllers(ctx, plane)
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}

@@ -41,31 +41,25 @@ var (
 )
 
 func TestManifests(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Manifests and examples")
+	installation.Suite{Title: "Manifests and examples", Options: aggregateRoles, Begin: begin}.Run(t)
 }
 
-// Everything is applied as the documentation says: first the CRDs, then the base.
-var _ = BeforeSuite(func(ctx SpecContext) {
-	binDir, err := localplane.FindBinDir()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = localplane.Start(ctx, localplane.Options{
-		BinDir: binDir, LogDir: os.Getenv("BERTH_TEST_LOGS"),
-		// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin are made of.
-		ControllerManagerArgs: []string{"--controllers=clusterrole-aggregation-controller"},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	client, err = kubernetes.NewForConfig(plane.Config())
-	Expect(err).NotTo(HaveOccurred())
+func aggregateRoles(options *localplane.Options) {
+	// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin are made of.
+	options.ControllerManagerArgs = []string{"--controllers=clusterrole-aggregation-controller"}
+}
+
+// begin applies everything as the documentation says: first the CRDs, then the base.
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client = started.ControlPlane, started.Client
+	var err error
 	objects, err = dynamic.NewForConfig(plane.Config())
 	Expect(err).NotTo(HaveOccurred())
 	installation.ApplyCRDs(ctx, plane)
 	base, err := localplane.BuildKustomization(installation.Path("manifests", "base"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(localplane.ApplyObjects(ctx, plane.Config(), base)).To(Succeed())
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}
 
 // filesIn returns the YAML files of a directory and those below it.
 func filesIn(dir string) []string {

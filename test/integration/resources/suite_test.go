@@ -47,25 +47,23 @@ var (
 )
 
 func TestResources(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "cluster resources")
+	installation.Suite{Title: "cluster resources", Begin: begin, End: end}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	createPriorities(ctx)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	schedulerproc.StartControllers(ctx, plane)
-})
+}
 
-var _ = AfterSuite(func(ctx SpecContext) {
-	defer installation.Stop(plane)
+func end(ctx SpecContext) {
 	if main != nil {
 		Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
 	}
-})
+}
 
 func createPriorities(ctx context.Context) {
 	GinkgoHelper()

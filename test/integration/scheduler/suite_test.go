@@ -39,22 +39,20 @@ var (
 )
 
 func TestScheduler(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "berth-scheduler")
+	installation.Suite{Title: "berth-scheduler", Begin: begin, End: end}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.
 	schedulerproc.StartControllers(ctx, plane)
-})
+}
 
-var _ = AfterSuite(func(ctx SpecContext) {
-	defer installation.Stop(plane)
+func end(ctx SpecContext) {
 	if main != nil {
 		Expect(schedulerproc.Sum(main.Metrics(ctx), "berth_plugin_panics_total")).To(BeZero())
 	}
-})
+}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -42,14 +41,11 @@ var (
 )
 
 func TestSharding(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "several berth-schedulers")
+	installation.Suite{Title: "several berth-schedulers", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	schedulerproc.StartControllers(ctx, plane)
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}

@@ -42,18 +42,15 @@ var (
 )
 
 func TestSubscriptions(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Subscriptions")
+	installation.Suite{Title: "Subscriptions", Begin: begin}.Run(t)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	plane, client, berth = installation.Start(ctx)
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	schedulerproc.StartControllers(ctx, plane)
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}
 
 // site is what a spec has to itself: a namespace and Clusters that no other spec uses.
 type site struct{ namespace, suffix string }

@@ -37,8 +37,7 @@ var (
 )
 
 func TestWrites(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "requests to the API server")
+	installation.Suite{Title: "requests to the API server", Options: audit, Begin: begin}.Run(t)
 }
 
 // stockConfiguration makes a scheduler of the one of Berth that has none of its plugins: the stock scheduler.
@@ -47,16 +46,18 @@ kind: KubeSchedulerConfiguration
 leaderElection: {leaderElect: false}
 `
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+func audit(options *localplane.Options) {
 	var err error
 	log, err = auditlog.New(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
-	plane, client, berth = installation.Start(ctx, func(o *localplane.Options) { o.APIServerArgs = log.Flags() })
+	options.APIServerArgs = log.Flags()
+}
+
+func begin(ctx SpecContext, started installation.Plane) {
+	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	scheduler = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "stock", Configuration: []byte(stockConfiguration)})
 	schedulerproc.StartControllers(ctx, plane)
 	createSites(ctx)
-})
-
-var _ = AfterSuite(func() { installation.Stop(plane) })
+}
