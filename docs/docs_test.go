@@ -283,3 +283,22 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesNameFoldersThatExist keeps the pages that say where something is from pointing to where it was.
+func TestPagesNameFoldersThatExist(t *testing.T) {
+	path := regexp.MustCompile("`((?:apis|cmd|hack|manifests|pkg|test)/[A-Za-z0-9_./-]+)`")
+	for _, page := range []string{
+		filepath.Join(root, "CONTRIBUTING.md"), filepath.Join("reference", "glossary.md"),
+		filepath.Join("adr", "0008-one-home-for-each-concept.md"),
+	} {
+		found := path.FindAllStringSubmatch(content(t, page), -1)
+		if len(found) == 0 {
+			t.Errorf("%s names no folder", page)
+		}
+		for _, match := range found {
+			if _, err := os.Stat(filepath.Join(root, match[1])); err != nil {
+				t.Errorf("%s names %s, which does not exist", page, match[1])
+			}
+		}
+	}
+}
