@@ -44,7 +44,7 @@ func main() {
 // exempt reports whether the exported names of a package are for others than the packages of this module.
 func exempt(path string) bool {
 	path = strings.TrimPrefix(path, module)
-	return slices.ContainsFunc([]string{"apis/", "pkg/generated/", "pkg/plugintest", "pkg/cli/internal/clitest", "examples/"},
+	return slices.ContainsFunc([]string{"apis/", "pkg/generated/", "pkg/plugintest", "pkg/cli/internal/clitest", "cmd/internal/flagtest", "examples/"},
 		func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 

@@ -25,7 +25,7 @@ var floors = [][]string{
 }
 
 // kits are the folders of what only tests may import. They are as high as what they help to test, and tests reach up to them.
-var kits = []string{"pkg/plugintest", "test/"}
+var kits = []string{"pkg/plugintest", "cmd/internal/flagtest", "test/"}
 
 // apart are the folders whose parts, their direct subfolders, import nothing of each other. What parts share is in the folder
 // itself or in one of the shared parts.
@@ -35,7 +35,7 @@ var apart = []struct {
 }{
 	{"pkg/plugins", []string{"internal"}},
 	{"pkg/controllers", []string{"internal", "state", "room"}},
-	{"cmd", nil},
+	{"cmd", []string{"internal"}},
 }
 
 // beside are the folders on one floor that import nothing of each other.

@@ -8,15 +8,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/cli/globalflag"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/cmd/internal/flagsets"
 )
 
 // NewCommand returns the command berth-controller-manager. It may be run once per process.
@@ -49,16 +47,7 @@ ServiceAccount. Several instances may run; the one that holds the lease works.`,
 		},
 	}
 	sets := opts.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
-	for _, set := range sets.FlagSets {
-		cmd.Flags().AddFlagSet(set)
-	}
-	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
-	if err != nil {
-		columns = 0
-	}
-	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
+	flagsets.AddTo(cmd, &sets)
 	return cmd
 }
 

@@ -116,7 +116,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth.StringSliceVar(&o.Metrics.NamespacedHosts, "metrics-namespaced-hosts", o.Metrics.NamespacedHosts,
 		"Hosts that MetricsProviders of namespaces may name; *.example.com for all below example.com. None by default.")
 	berth.Float64Var(&o.OnlineShares.Online, "cluster-online-share", o.OnlineShares.Online,
-		"Share of ready nodes at which a Cluster comes cluster.")
+		"Share of ready nodes at which a Cluster comes online.")
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
 		"Share of ready nodes below which a Cluster goes offline.")
 	o.FeatureGates.AddFlag(berth)

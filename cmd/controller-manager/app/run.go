@@ -30,8 +30,8 @@ import (
 // the meantime for instance, heals when the CRD comes back; to exit would gain nothing. Readiness tells of it.
 const syncPatience = 365 * 24 * time.Hour
 
-// NewScheme returns the kinds that the controllers read and write.
-func NewScheme() *runtime.Scheme {
+// newScheme returns the kinds that the controllers read and write.
+func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(berthv1alpha1.AddToScheme(scheme))
@@ -82,7 +82,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 
 func managerOptions(opts *Options) ctrl.Options {
 	return ctrl.Options{
-		Scheme: NewScheme(),
+		Scheme: newScheme(),
 		Cache: cache.Options{
 			ByObject:         cached(),
 			DefaultTransform: cache.TransformStripManagedFields(),

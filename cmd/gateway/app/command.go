@@ -9,18 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/cli/globalflag"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
+
+	"berth.dev/berth/cmd/internal/flagsets"
 )
 
 // NewCommand returns the command berth-gateway. It may be run once per process.
 func NewCommand() *cobra.Command {
-	opts := NewOptions()
+	opts := newOptions()
 	cmd := &cobra.Command{
 		Use:   "berth-gateway",
 		Short: "Serve the registration API of clusters",
@@ -46,19 +44,10 @@ ServiceAccount.`,
 			if err := opts.Validate(); err != nil {
 				return err
 			}
-			return Run(genericapiserver.SetupSignalContext(), opts)
+			return run(genericapiserver.SetupSignalContext(), opts)
 		},
 	}
 	sets := opts.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
-	for _, set := range sets.FlagSets {
-		cmd.Flags().AddFlagSet(set)
-	}
-	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
-	if err != nil {
-		columns = 0
-	}
-	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
+	flagsets.AddTo(cmd, &sets)
 	return cmd
 }

@@ -26,8 +26,8 @@ const (
 	apiQPS, apiBurst = 400, 800
 )
 
-// Options are the flags of berth-gateway.
-type Options struct {
+// options are the flags of berth-gateway.
+type options struct {
 	// Kubeconfig names the API server. Empty means the environment variable KUBECONFIG, or the cluster the gateway runs in.
 	Kubeconfig string
 	// KubeAPIQPS and KubeAPIBurst limit the requests to the API server.
@@ -47,9 +47,9 @@ type Options struct {
 	Logging *logsapi.LoggingConfiguration
 }
 
-// NewOptions returns the defaults: TLS on port 8443, with a certificate made in memory.
-func NewOptions() *Options {
-	o := &Options{
+// newOptions returns the defaults: TLS on port 8443, with a certificate made in memory.
+func newOptions() *options {
+	o := &options{
 		KubeAPIQPS: apiQPS, KubeAPIBurst: apiBurst,
 		Limits:         gateway.DefaultLimits(),
 		SecureServing:  genericoptions.NewSecureServingOptions(),
@@ -64,7 +64,7 @@ func NewOptions() *Options {
 }
 
 // Flags returns the flags in groups.
-func (o *Options) Flags() cliflag.NamedFlagSets {
+func (o *options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	api := sets.FlagSet("API server")
 	api.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
@@ -92,7 +92,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 }
 
 // Validate returns what is wrong with the options, all at once.
-func (o *Options) Validate() error {
+func (o *options) Validate() error {
 	var errs []error
 	errs = append(errs, o.SecureServing.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
@@ -125,7 +125,7 @@ func checkLoopback(address string) error {
 }
 
 // kubeconfig returns the path of the kubeconfig, empty for the cluster that the gateway runs in.
-func (o *Options) kubeconfig() string {
+func (o *options) kubeconfig() string {
 	if o.Kubeconfig != "" {
 		return o.Kubeconfig
 	}

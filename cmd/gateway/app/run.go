@@ -34,8 +34,8 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// Run serves until the context ends, and then until all requests are answered.
-func Run(ctx context.Context, opts *Options) error {
+// run serves until the context ends, and then until all requests are answered.
+func run(ctx context.Context, opts *options) error {
 	var secure *genericapiserver.SecureServingInfo
 	if err := opts.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
 		return fmt.Errorf("making a certificate: %w", err)
@@ -65,7 +65,7 @@ func Run(ctx context.Context, opts *Options) error {
 }
 
 // newHandler makes the gateway. Its clients have its own rights; what callers may do is asked of the API server.
-func newHandler(opts *Options, secure *genericapiserver.SecureServingInfo) (http.Handler, error) {
+func newHandler(opts *options, secure *genericapiserver.SecureServingInfo) (http.Handler, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", opts.kubeconfig())
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
@@ -93,7 +93,7 @@ func newHandler(opts *Options, secure *genericapiserver.SecureServingInfo) (http
 }
 
 // delegate lets the API server decide who callers are and what they may do.
-func delegate(opts *Options, secure *genericapiserver.SecureServingInfo, g *gateway.Config) error {
+func delegate(opts *options, secure *genericapiserver.SecureServingInfo, g *gateway.Config) error {
 	if opts.Authentication.RemoteKubeConfigFile == "" {
 		opts.Authentication.RemoteKubeConfigFile = opts.kubeconfig()
 	}

@@ -12,12 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server"
 	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/cli/globalflag"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/klog/v2"
 	schedulerapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -25,6 +22,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/cmd/internal/flagsets"
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins"
 )
@@ -52,18 +50,8 @@ plugins. Start from manifests/base/scheduler-config.yaml.`,
 			return run(cmd, opts, &share)
 		},
 	}
-	flags := opts.Flags
-	share.addFlags(flags.FlagSet("berth"))
-	verflag.AddFlags(flags.FlagSet("global"))
-	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
-	for _, set := range flags.FlagSets {
-		cmd.Flags().AddFlagSet(set)
-	}
-	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
-	if err != nil {
-		columns = 0
-	}
-	cliflag.SetUsageAndHelpFunc(cmd, *flags, columns)
+	share.addFlags(opts.Flags.FlagSet("berth"))
+	flagsets.AddTo(cmd, opts.Flags)
 	return cmd
 }
 
