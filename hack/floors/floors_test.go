@@ -86,7 +86,7 @@ func faultOf(from, to string, inTest bool) string {
 		who = "a test of " + from
 	}
 	switch {
-	case slices.Contains(debts, from+" "+to):
+	case from == to, slices.Contains(debts, from+" "+to):
 		return ""
 	case kit && !inTest && floorOf(from) < len(floors)-1:
 		if below(from, "pkg/plugintest") {
@@ -97,7 +97,7 @@ func faultOf(from, to string, inTest bool) string {
 		return ""
 	case floorOf(to) > floorOf(from):
 		return fmt.Sprintf("%s imports %s, which is on a higher floor", who, to)
-	case from != to && areApart(from, to):
+	case areApart(from, to):
 		return fmt.Sprintf("%s imports %s, which stands beside it", who, to)
 	}
 	return ""
