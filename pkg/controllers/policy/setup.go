@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,6 +23,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (
@@ -60,7 +59,7 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[string](mgr).
+	b := builder.TypedControllerManagedBy[string](mgr).
 		Named(Name).
 		WithOptions(controller.TypedOptions[string]{
 			MaxConcurrentReconciles: passes,
@@ -77,16 +76,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			ofNamespace[*berthv1alpha1.PropagationPolicy](),
 			predicate.TypedGenerationChangedPredicate[*berthv1alpha1.PropagationPolicy]{})).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
-		WatchesRawSource(workloadSource(c, &appsv1.Deployment{})).
-		WatchesRawSource(workloadSource(c, &appsv1.ReplicaSet{})).
-		WatchesRawSource(workloadSource(c, &appsv1.StatefulSet{})).
-		WatchesRawSource(workloadSource(c, &batchv1.Job{})).
-		WatchesRawSource(workloadSource(c, &corev1.ReplicationController{})).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			everywhere[*berthv1alpha1.Cluster](r), state.ClusterChanges())).
-		Complete(r)
-	if err != nil {
+			everywhere[*berthv1alpha1.Cluster](r), state.ClusterChanges()))
+	for _, kind := range workload.Kinds() {
+		b.WatchesRawSource(workloadSource(c, kind.NewObject()))
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("setting up the policy controller: %w", err)
 	}
 	return nil

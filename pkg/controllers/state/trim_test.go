@@ -238,3 +238,15 @@ func TestTombstonesPass(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCacheTrimsEveryKindOfTheTable(t *testing.T) {
+	trimmed := map[reflect.Type]bool{}
+	for object, in := range state.ByObject() {
+		trimmed[reflect.TypeOf(object)] = in.Transform != nil
+	}
+	for _, kind := range workload.Kinds() {
+		if !trimmed[reflect.TypeOf(kind.NewObject())] {
+			t.Errorf("the cache holds %s whole", kind.Resource)
+		}
+	}
+}

@@ -12,8 +12,6 @@ import (
 
 	"berth.dev/berth/pkg/model/workload"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,7 +91,7 @@ func New(options Options) *Reconciler {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[All](mgr).
+	b := builder.TypedControllerManagedBy[All](mgr).
 		Named(Name).
 		WithOptions(controller.TypedOptions[All]{
 			MaxConcurrentReconciles: 1, // passes know what the one before has written
@@ -107,14 +105,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			policyChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges())).
-		WatchesRawSource(workloadSource(c, r, &appsv1.Deployment{})).
-		WatchesRawSource(workloadSource(c, r, &appsv1.ReplicaSet{})).
-		WatchesRawSource(workloadSource(c, r, &appsv1.StatefulSet{})).
-		WatchesRawSource(workloadSource(c, r, &batchv1.Job{})).
-		WatchesRawSource(workloadSource(c, r, &corev1.ReplicationController{})).
-		Complete(r)
-	if err != nil {
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges()))
+	for _, kind := range workload.Kinds() {
+		b.WatchesRawSource(workloadSource(c, r, kind.NewObject()))
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of Subscriptions: %w", err)
 	}
 	return nil
