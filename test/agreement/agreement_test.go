@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agreement_test holds the scheduler, the dispatcher, the policy controller and berthctl to one answer: to which workload a
-// pod belongs, how many replicas that wants, which policy is in force, in which cluster the pod is, and which seat it has. Were
-// two to differ, one would evict what the other places.
+// Package agreement_test holds the scheduler, the dispatcher, the policy controller and berthctl to
+// one answer: to which workload a pod belongs, how many replicas that wants, which policy is in
+// force, in which cluster the pod is, and which seat it has. Were two to differ, one would evict
+// what the other places.
 package agreement_test
 
 import (
@@ -29,10 +30,12 @@ import (
 // replicas of each workload whose kind tells them.
 const replicas = 5
 
-// chain is how the pods of a case are owned, from their own controller to the topmost; nobody owns bare pods.
+// chain is how the pods of a case are owned, from their own controller to the topmost; nobody owns
+// bare pods.
 type chain struct {
 	owners []metav1.OwnerReference
-	// wantKnown is true if the number of replicas can be known, wantFixed if the controller numbers its pods.
+	// wantKnown is true if the number of replicas can be known, wantFixed if the controller numbers
+	// its pods.
 	wantKnown, wantFixed bool
 	// wantPolicy is the policy in force.
 	wantPolicy string
@@ -69,7 +72,8 @@ func (c chain) top(pod string) berthv1alpha1.WorkloadReference {
 	return berthv1alpha1.WorkloadReference{APIVersion: top.APIVersion, Kind: top.Kind, Name: top.Name}
 }
 
-// objects are the owners that Berth reads, made by way of JSON so that a new kind needs no code here.
+// objects are the owners that Berth reads, made by way of JSON so that a new kind needs no code
+// here.
 func (c chain) objects(t *testing.T) []client.Object {
 	t.Helper()
 	var objects []client.Object
@@ -103,7 +107,8 @@ func (c chain) objects(t *testing.T) []client.Object {
 	return objects
 }
 
-// policies select the workload by the absence of a label, which only an object that is read can show, and by its kind.
+// policies select the workload by the absence of a label, which only an object that is read can
+// show, and by its kind.
 func (c chain) policies() []client.Object {
 	top := c.top("")
 	byLabels := plugintest.MakePolicy("by-labels").Selects(top.APIVersion, top.Kind, "").Weight(2, "beijing").Weight(3, "hangzhou")
@@ -177,7 +182,8 @@ func perCluster(stamps map[string]stamp.Stamp) map[string]int {
 	return counts
 }
 
-// checkDispatcher checks that the dispatcher hands the pods, while they wait, to the homes of the clusters that take them.
+// checkDispatcher checks that the dispatcher hands the pods, while they wait, to the homes of the
+// clusters that take them.
 func (c chain) checkDispatcher(t *testing.T, world []client.Object, stamps map[string]stamp.Stamp) {
 	t.Helper()
 	homes := dispatch(t, world)
@@ -193,8 +199,9 @@ func (c chain) checkDispatcher(t *testing.T, world []client.Object, stamps map[s
 	}
 }
 
-// checkDispatcherByTurn checks that the dispatcher hands each pod, once those before it run, to the home of the cluster whose turn
-// it is. It counts pods without a controller one by one, so there it has a guess only.
+// checkDispatcherByTurn checks that the dispatcher hands each pod, once those before it run, to the
+// home of the cluster whose turn it is. It counts pods without a controller one by one, so there it
+// has a guess only.
 func (c chain) checkDispatcherByTurn(
 	t *testing.T, world, waiting, bound []client.Object, stamps map[string]stamp.Stamp,
 ) {
@@ -231,7 +238,8 @@ func (c chain) checkReplicas(t *testing.T, who string, got *int32) {
 	}
 }
 
-// checkController checks that the policy controller counts the pods to the same policy and leaves them as they are.
+// checkController checks that the policy controller counts the pods to the same policy and leaves
+// them as they are.
 func (c chain) checkController(t *testing.T, world []client.Object, stamps map[string]stamp.Stamp) {
 	t.Helper()
 	evicted, api := control(t, world)

@@ -64,7 +64,8 @@ func serve(t *testing.T, objects []client.Object) client.Client {
 	return b.Build()
 }
 
-// dispatch returns the home that the dispatcher gives to each pod. Each cluster is bound to a scheduler of its name.
+// dispatch returns the home that the dispatcher gives to each pod. Each cluster is bound to a
+// scheduler of its name.
 func dispatch(t *testing.T, objects []client.Object) map[string]string {
 	t.Helper()
 	homed := make([]client.Object, 0, len(objects))
@@ -111,8 +112,8 @@ func (e *evictor) Evict(_ context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// control runs the policy controller for some hours. It returns the names of the pods that it evicted, and an API server with
-// what it wrote.
+// control runs the policy controller for some hours. It returns the names of the pods that it
+// evicted, and an API server with what it wrote.
 func control(t *testing.T, objects []client.Object) (evicted []string, after client.Client) {
 	t.Helper()
 	api, e, clock := serve(t, objects), &evictor{}, testclock.NewFakePassiveClock(start)

@@ -15,8 +15,8 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 )
 
-// NodeChanges lets those events of nodes pass that can change the nodes of a Cluster or what they take. Heartbeats, and
-// the other updates that kubelets send every few seconds, do not.
+// NodeChanges lets those events of nodes pass that can change the nodes of a Cluster or what they
+// take. Heartbeats, and the other updates that kubelets send every few seconds, do not.
 func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 	return predicate.TypedFuncs[*corev1.Node]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Node]) bool {
@@ -31,8 +31,8 @@ func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 	}
 }
 
-// ClusterChanges lets those events of Clusters pass that can change to which Cluster a node belongs: all but those of the
-// status.
+// ClusterChanges lets those events of Clusters pass that can change to which Cluster a node
+// belongs: all but those of the status.
 func ClusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {

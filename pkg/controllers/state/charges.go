@@ -13,7 +13,8 @@ import (
 	"berth.dev/berth/pkg/model/charges"
 )
 
-// ConcernedIndex is the index of the pods that ClusterResources concern; concerned is its only value.
+// ConcernedIndex is the index of the pods that ClusterResources concern; concerned is its only
+// value.
 const (
 	ConcernedIndex = "berth.dev/cluster-resources"
 	concerned      = "true"
@@ -35,8 +36,8 @@ func ConcernedValues(object client.Object) []string {
 	return nil
 }
 
-// ListConcerned reads the pods that ask for a ClusterResource or were charged for one from a cache with
-// ConcernedIndex. The pods belong to the cache and must not be changed.
+// ListConcerned reads the pods that ask for a ClusterResource or were charged for one from a cache
+// with ConcernedIndex. The pods belong to the cache and must not be changed.
 func ListConcerned(ctx context.Context, cache client.Reader) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := cache.List(ctx, &pods, client.UnsafeDisableDeepCopy, client.MatchingFields{ConcernedIndex: concerned})

@@ -34,7 +34,8 @@ func meta(name string, owner *metav1.OwnerReference) metav1.ObjectMeta {
 	return m
 }
 
-// object makes an object of a kind that wants one pod. It goes by way of JSON, so that a new kind needs no code here.
+// object makes an object of a kind that wants one pod. It goes by way of JSON, so that a new kind
+// needs no code here.
 func object(tb testing.TB, kind *workload.Kind, name string, owner *metav1.OwnerReference) workload.Object {
 	tb.Helper()
 	var selector any = metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}

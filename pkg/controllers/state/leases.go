@@ -47,8 +47,8 @@ func DefaultLease(name string) types.NamespacedName {
 	}
 }
 
-// Leases knows which Leases are renewed. It goes by its own clock from the moment at which it saw a renewal, so that clocks which
-// differ between machines do no harm. It is safe for concurrent use.
+// Leases knows which Leases are renewed. It goes by its own clock from the moment at which it saw a
+// renewal, so that clocks which differ between machines do no harm. It is safe for concurrent use.
 type Leases struct {
 	reader client.Reader
 	writer client.Client
@@ -118,7 +118,8 @@ func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Lea
 	case known && before.renewed.Equal(&next.renewed) && before.holder == next.holder:
 		next = before
 	case known && next.holder == "":
-		// Given back: another process of the scheduler may take it up for as long as it would have lasted.
+		// Given back: another process of the scheduler may take it up for as long as it would have
+		// lasted.
 		next.at, next.duration = before.at, before.duration
 	}
 	l.seen[key] = next
@@ -126,7 +127,8 @@ func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Lea
 	return Lease{Exists: true, Alive: alive, Holder: next.holder}
 }
 
-// durationOf returns how long a Lease lasts. One that is given back says one second, which is not what its holder had.
+// durationOf returns how long a Lease lasts. One that is given back says one second, which is not
+// what its holder had.
 func durationOf(lease *coordinationv1.Lease) time.Duration {
 	seconds := ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)
 	if seconds <= 1 {
@@ -135,8 +137,9 @@ func durationOf(lease *coordinationv1.Lease) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Take takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the returned time no process of the
-// scheduler can hold it, so none binds anything. False says that the Lease is alive after all.
+// Take takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the
+// returned time no process of the scheduler can hold it, so none binds anything. False says that
+// the Lease is alive after all.
 func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time.Time, taken bool, err error) {
 	lease, err := l.read(ctx, key)
 	if err != nil {
@@ -161,7 +164,8 @@ func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("taking lease %s: %w", key, err)
 	}
-	// Who waits for it waits for a whole duration, and a third of that leaves time for the writes that follow.
+	// Who waits for it waits for a whole duration, and a third of that leaves time for the writes
+	// that follow.
 	return start.Add(durationOf(lease) / 3), true, nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// LiveWorkload returns the same workload as the reader has it now, nil if it is gone. The reader should ask the API server. Only
-// kinds with a selector can be read.
+// LiveWorkload returns the same workload as the reader has it now, nil if it is gone. The reader
+// should ask the API server. Only kinds with a selector can be read.
 func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Observed, error) {
 	if o.Selector == nil {
 		return nil, fmt.Errorf("%s %s/%s is of a kind that cannot be read", o.Kind, o.Namespace, o.Name)
@@ -44,7 +44,8 @@ func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observe
 func liveOwners(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Objects, error) {
 	objects := &workload.Objects{}
 	revisions := []client.ListOption{client.InNamespace(o.Namespace)}
-	// The selector of a foreign owner is that of one ReplicaSet, and a second one in use would be a rollout.
+	// The selector of a foreign owner is that of one ReplicaSet, and a second one in use would be a
+	// rollout.
 	if !o.Foreign() {
 		object := workload.KindFor(o.APIVersion, o.Kind).NewObject()
 		if err := reader.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name}, object); err != nil {

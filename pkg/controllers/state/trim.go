@@ -23,8 +23,9 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or StatefulSet, of which the
-// cache does not have the text, but for those that other controllers and kubectl keep there.
+// AnnotationsDigest exists in the cache only. It changes with the annotations of a Deployment or
+// StatefulSet, of which the cache does not have the text, but for those that other controllers and
+// kubectl keep there.
 const AnnotationsDigest = "berth.dev/annotations-digest"
 
 // podAnnotations are the annotations of pods that the controllers read.
@@ -60,8 +61,9 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 	}
 }
 
-// Pod cuts a pod down to its owner, place, stamp, requests, and what says whether it runs. For a pod that Berth placed it
-// also keeps what decides where a replacement could run, and of one that waits what decides who places it.
+// Pod cuts a pod down to its owner, place, stamp, requests, and what says whether it runs. For a
+// pod that Berth placed it also keeps what decides where a replacement could run, and of one that
+// waits what decides who places it.
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
 	spec := corev1.PodSpec{
@@ -132,7 +134,8 @@ func podScheduled(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return nil
 }
 
-// Node cuts a node down to its labels, and what says whether and how much it takes. Heartbeats leave no trace.
+// Node cuts a node down to its labels, and what says whether and how much it takes. Heartbeats
+// leave no trace.
 func Node(node *corev1.Node) {
 	meta(&node.ObjectMeta)
 	node.Spec = corev1.NodeSpec{Unschedulable: node.Spec.Unschedulable, Taints: node.Spec.Taints}

@@ -21,8 +21,8 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// chains are the ways in which a pod "p" can be owned: the owners, from the pod's own to the topmost. Each is of the UID of its
-// name. Owners of kinds that Berth does not read have no object.
+// chains are the ways in which a pod "p" can be owned: the owners, from the pod's own to the
+// topmost. Each is of the UID of its name. Owners of kinds that Berth does not read have no object.
 var chains = map[string][]metav1.OwnerReference{
 	"bare pod":                      nil,
 	"Deployment":                    {*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web")},
@@ -139,8 +139,8 @@ func policyInForce(t *rapid.T, w *workload.Workload, selectors map[string]berthv
 	return policy.Name + " by " + by.String()
 }
 
-// The scheduler asks Of and the controllers ask Observe. Were they to differ, one would place pods by a policy by which the
-// other finds them misplaced and evicts them.
+// The scheduler asks Of and the controllers ask Observe. Were they to differ, one would place pods
+// by a policy by which the other finds them misplaced and evicts them.
 func TestOfAndObserveNameTheSameWorkload(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is an object of a kind of the table, with a typed pointer in it such as *appsv1.Deployment.
+// Object is an object of a kind of the table, with a typed pointer in it such as
+// *appsv1.Deployment.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -26,7 +27,8 @@ type List interface {
 	runtime.Object
 }
 
-// Kind is a kind of objects that control pods and that Berth reads. A Kind is immutable, and there is one of each.
+// Kind is a kind of objects that control pods and that Berth reads. A Kind is immutable, and there
+// is one of each.
 type Kind struct {
 	// GroupVersionKind is the kind and the version in which it is read.
 	schema.GroupVersionKind
@@ -43,16 +45,19 @@ type Kind struct {
 	facts    func(metav1.Object) facts
 	selector func(metav1.Object) labels.Selector
 
-	// numbered kinds have other objects as revisions, of which the one with the highest RevisionAnnotation counts.
+	// numbered kinds have other objects as revisions, of which the one with the highest
+	// RevisionAnnotation counts.
 	numbered bool
 	// revision kinds are those others: an object that has a controller is a revision of it.
 	revision bool
-	// single kinds never change the template of their pods, so all pods of an object are of one revision.
+	// single kinds never change the template of their pods, so all pods of an object are of one
+	// revision.
 	single bool
 	// ends is true for kinds whose objects are over once they want no pods.
 	ends bool
-	// ordinal returns the text of the number that an object of the kind gave to a pod, and the number of the first pod if first
-	// is what the object says; nil for kinds that do not number their pods.
+	// ordinal returns the text of the number that an object of the kind gave to a pod, and the
+	// number of the first pod if first is what the object says; nil for kinds that do not number
+	// their pods.
 	ordinal func(pod *corev1.Pod, first int32) (text string, start int32)
 }
 
@@ -73,8 +78,9 @@ type facts struct {
 // Kinds returns all kinds that Berth reads.
 func Kinds() []*Kind { return slices.Clone(kinds) }
 
-// KindFor returns the kind of that name in the group of the API version, nil if Berth does not read it. The version does not
-// count. It does not allocate, and is quick because it is asked for every pod: the names are compared before the groups.
+// KindFor returns the kind of that name in the group of the API version, nil if Berth does not read
+// it. The version does not count. It does not allocate, and is quick because it is asked for every
+// pod: the names are compared before the groups.
 func KindFor(apiVersion, kind string) *Kind {
 	for _, k := range kinds {
 		if k.Kind == kind && (k.apiVersion == apiVersion || k.Group == schema.FromAPIVersionAndKind(apiVersion, kind).Group) {
@@ -111,13 +117,14 @@ func (k *Kind) GroupVersionResource() schema.GroupVersionResource {
 	return k.GroupVersion().WithResource(k.Resource)
 }
 
-// IsRevision reports whether an object of the kind that has a controller is a revision of it, as a ReplicaSet is one of its
-// Deployment.
+// IsRevision reports whether an object of the kind that has a controller is a revision of it, as a
+// ReplicaSet is one of its Deployment.
 func (k *Kind) IsRevision() bool { return k.revision }
 
-// ReplicasOf returns how many pods an object wants at present; known is false for kinds that Berth does not read. A number that
-// is absent is 1, one below 0 is 0. A Job wants as many as its parallelism, or as the completions that are left if those are
-// fewer, and none while it is suspended and once it has finished.
+// ReplicasOf returns how many pods an object wants at present; known is false for kinds that Berth
+// does not read. A number that is absent is 1, one below 0 is 0. A Job wants as many as its
+// parallelism, or as the completions that are left if those are fewer, and none while it is
+// suspended and once it has finished.
 func ReplicasOf(object metav1.Object) (replicas int32, known bool) {
 	kind := KindOf(object)
 	if kind == nil {
@@ -126,7 +133,8 @@ func ReplicasOf(object metav1.Object) (replicas int32, known bool) {
 	return kind.facts(object).replicas, true
 }
 
-// FirstOrdinal returns the number of the first pod of an object: that of spec.ordinals for a StatefulSet, 0 for all others.
+// FirstOrdinal returns the number of the first pod of an object: that of spec.ordinals for a
+// StatefulSet, 0 for all others.
 func FirstOrdinal(object metav1.Object) int32 {
 	if kind := KindOf(object); kind != nil {
 		return kind.facts(object).firstOrdinal
@@ -134,8 +142,8 @@ func FirstOrdinal(object metav1.Object) int32 {
 	return 0
 }
 
-// TemplateOf returns the template of the pods of an object, which must not be changed; nil if it has none or is of a kind that
-// Berth does not read.
+// TemplateOf returns the template of the pods of an object, which must not be changed; nil if it
+// has none or is of a kind that Berth does not read.
 func TemplateOf(object metav1.Object) *corev1.PodTemplateSpec {
 	if kind := KindOf(object); kind != nil {
 		return kind.facts(object).template

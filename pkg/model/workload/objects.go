@@ -21,8 +21,8 @@ type Objects struct {
 	Pods []corev1.Pod
 }
 
-// Add adds the objects of a list to the owners, without copying them. It fails for what is no list of objects of a kind of the
-// table.
+// Add adds the objects of a list to the owners, without copying them. It fails for what is no list
+// of objects of a kind of the table.
 func (o *Objects) Add(list runtime.Object) error {
 	return meta.EachListItem(list, func(item runtime.Object) error {
 		owner, ok := item.(Object)

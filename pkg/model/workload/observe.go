@@ -12,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observe returns the workloads that the objects make up, in the order of Compare. Each pod is looked at once, however
-// many workloads there are. Pods whose owner is of a kind that is read, but is not among the objects, belong to nothing
-// yet. Finished Jobs and workloads of kinds that are not read are there only while they have pods.
+// Observe returns the workloads that the objects make up, in the order of Compare. Each pod is
+// looked at once, however many workloads there are. Pods whose owner is of a kind that is read, but
+// is not among the objects, belong to nothing yet. Finished Jobs and workloads of kinds that are
+// not read are there only while they have pods.
 func Observe(objects *Objects) []*Observed {
 	g := &gathering{source: objects.Source(), byUID: map[types.UID]*Observed{}}
 	for _, owner := range objects.Owners {
@@ -108,9 +109,10 @@ func (o *Observed) ask(template *corev1.PodTemplateSpec) {
 	}
 }
 
-// addRevision makes the ReplicaSet with the highest revision number the one that counts. The deployment controller gives
-// the ReplicaSet of the present template a number above all others, also when it takes up an old one again. The number of
-// the Deployment follows in a write of its own: until it does, the rollout is not settled.
+// addRevision makes the ReplicaSet with the highest revision number the one that counts. The
+// deployment controller gives the ReplicaSet of the present template a number above all others,
+// also when it takes up an old one again. The number of the Deployment follows in a write of its
+// own: until it does, the rollout is not settled.
 func (o *Observed) addRevision(object metav1.Object) {
 	if revision := revisionNumber(object); o.Revision.Owner == "" || revision > o.newest {
 		o.Revision, o.newest = Revision{Owner: object.GetUID()}, revision
@@ -128,8 +130,8 @@ func revisionNumber(object metav1.Object) int64 {
 	return n
 }
 
-// addForeignRevision takes up a ReplicaSet of an owner of a kind that is not read: the youngest one that has replicas counts.
-// With two of them in use a rollout is under way.
+// addForeignRevision takes up a ReplicaSet of an owner of a kind that is not read: the youngest one
+// that has replicas counts. With two of them in use a rollout is under way.
 func (o *Observed) addForeignRevision(kind *Kind, object Object) {
 	f := kind.facts(object)
 	first, inUse, used := o.foreign == nil, f.replicas > 0, o.foreign != nil && o.Replicas > 0
@@ -143,7 +145,8 @@ func (o *Observed) addForeignRevision(kind *Kind, object Object) {
 	o.Settled = settled && (!inUse || !used)
 }
 
-// followYoungest makes the revision of the youngest pod the one that counts. A pod without a controller has but itself.
+// followYoungest makes the revision of the youngest pod the one that counts. A pod without a
+// controller has but itself.
 func (o *Observed) followYoungest(pod *corev1.Pod) {
 	if o.youngest != nil && !pod.CreationTimestamp.After(o.youngest.CreationTimestamp.Time) {
 		return

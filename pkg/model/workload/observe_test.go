@@ -21,7 +21,8 @@ type seen struct {
 	Name     string
 	Replicas int32
 	Known    bool
-	// Bound are the pods that count, Pending and AllPending those of the newest and of all revisions that are not bound.
+	// Bound are the pods that count, Pending and AllPending those of the newest and of all
+	// revisions that are not bound.
 	Bound               []string
 	Pending, AllPending int
 	Finished            bool

@@ -19,7 +19,8 @@ type Observed struct {
 	Workload
 	// Generation of the workload object; 0 for kinds that are not read.
 	Generation int64
-	// Request is the value of the policy annotation of the pods: a policy's name, PolicyNone or empty.
+	// Request is the value of the policy annotation of the pods: a policy's name, PolicyNone or
+	// empty.
 	Request string
 	// Scheduler is the name of the scheduler that the pods ask for.
 	Scheduler string
@@ -27,17 +28,19 @@ type Observed struct {
 	Selector labels.Selector
 	// Revision is the revision that counts, the newest one.
 	Revision Revision
-	// Settled is true if the controller of the workload has seen the latest change and rolls nothing out. Old pods may
-	// still be there; see RolloutFinished.
+	// Settled is true if the controller of the workload has seen the latest change and rolls
+	// nothing out. Old pods may still be there; see RolloutFinished.
 	Settled bool
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
 
 	// kind of the workload, nil for those that are not read.
 	kind *Kind
-	// revision is the number of the latest revision of a Deployment, newest the highest of its ReplicaSets.
+	// revision is the number of the latest revision of a Deployment, newest the highest of its
+	// ReplicaSets.
 	revision, newest int64
-	// foreign is the ReplicaSet that counts of an owner that is not read, youngest the youngest pod of one without any.
+	// foreign is the ReplicaSet that counts of an owner that is not read, youngest the youngest pod
+	// of one without any.
 	foreign  Object
 	youngest *corev1.Pod
 }
@@ -45,10 +48,12 @@ type Observed struct {
 // RequestedBy returns the pod whose annotation Request is, nil if Request is that of a template.
 func (o *Observed) RequestedBy() *corev1.Pod { return o.youngest }
 
-// Foreign reports whether the workload is of a kind that is not read and was made out from its ReplicaSets.
+// Foreign reports whether the workload is of a kind that is not read and was made out from its
+// ReplicaSets.
 func (o *Observed) Foreign() bool { return o.foreign != nil }
 
-// RevisionKind returns the kind of the objects that are the revisions of the workload, nil if it keeps none.
+// RevisionKind returns the kind of the objects that are the revisions of the workload, nil if it
+// keeps none.
 func (o *Observed) RevisionKind() *Kind {
 	if o.foreign != nil {
 		return KindOf(o.foreign)
@@ -60,7 +65,8 @@ func (o *Observed) RevisionKind() *Kind {
 	return kinds[i]
 }
 
-// Bound returns the pods of the newest revision that are bound to a node. They are the replicas that count.
+// Bound returns the pods of the newest revision that are bound to a node. They are the replicas
+// that count.
 func (o *Observed) Bound() []*corev1.Pod {
 	bound := make([]*corev1.Pod, 0, len(o.Pods))
 	for _, pod := range o.Pods {
@@ -71,7 +77,8 @@ func (o *Observed) Bound() []*corev1.Pod {
 	return bound
 }
 
-// Pending returns the number of pods of the newest revision, or of all revisions, that are not bound.
+// Pending returns the number of pods of the newest revision, or of all revisions, that are not
+// bound.
 func (o *Observed) Pending(allRevisions bool) int {
 	pending := 0
 	for _, pod := range o.Pods {
@@ -82,7 +89,8 @@ func (o *Observed) Pending(allRevisions bool) int {
 	return pending
 }
 
-// RolloutFinished reports whether all pods are of the newest revision and the workload's controller knows of no newer one.
+// RolloutFinished reports whether all pods are of the newest revision and the workload's controller
+// knows of no newer one.
 func (o *Observed) RolloutFinished() bool {
 	return o.Settled && !slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return !o.counts(pod) })
 }
@@ -92,7 +100,8 @@ func (o *Observed) counts(pod *corev1.Pod) bool {
 	return revision == o.Revision
 }
 
-// Asks reports whether the workload is Berth's to place: it asks for one of the schedulers, or pods of it carry a stamp.
+// Asks reports whether the workload is Berth's to place: it asks for one of the schedulers, or pods
+// of it carry a stamp.
 func (o *Observed) Asks(schedulers []string) bool {
 	if slices.Contains(schedulers, o.Scheduler) {
 		return true

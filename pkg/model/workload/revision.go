@@ -12,24 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// RevisionAnnotation is the number by which the deployment controller tells the revisions of a Deployment apart, on
-// the Deployment and on its ReplicaSets.
+// RevisionAnnotation is the number by which the deployment controller tells the revisions of a
+// Deployment apart, on the Deployment and on its ReplicaSets.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
 // rolloutsPodTemplateHash is the label by which Argo Rollouts tells revisions apart.
 const rolloutsPodTemplateHash = "rollouts-pod-template-hash"
 
-// Revision identifies the pods that share one set of seats: the pods of one revision of one workload. Old and new pods of
-// a rollout have different revisions, because with one shared count a rollout that may neither exceed its share nor drop
-// below its replicas never ends. The zero value stands for no revision.
+// Revision identifies the pods that share one set of seats: the pods of one revision of one
+// workload. Old and new pods of a rollout have different revisions, because with one shared count a
+// rollout that may neither exceed its share nor drop below its replicas never ends. The zero value
+// stands for no revision.
 type Revision struct {
 	// Owner is the UID of the controller of the pods.
 	Owner types.UID
-	// Hash tells the revisions of one controller apart; empty for controllers that make a new object for each revision.
+	// Hash tells the revisions of one controller apart; empty for controllers that make a new
+	// object for each revision.
 	Hash string
 }
 
-// RevisionOf returns the revision of a pod; ok is false for a pod without a controller. It does not allocate.
+// RevisionOf returns the revision of a pod; ok is false for a pod without a controller. It does not
+// allocate.
 func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -60,9 +63,10 @@ func RevisionUnder(pod *corev1.Pod, policy string) (revision Revision, owned boo
 	return Revision{Owner: types.UID(pod.Namespace + "/" + policy), Hash: "pods without a controller"}, false
 }
 
-// Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0. Such a number is the seat
-// of the pod: those controllers remove the highest number first, so a smaller workload keeps the lowest seats. A
-// StatefulSet that starts to count elsewhere (spec.ordinals.start) is read from first, its first ordinal.
+// Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0.
+// Such a number is the seat of the pod: those controllers remove the highest number first, so a
+// smaller workload keeps the lowest seats. A StatefulSet that starts to count elsewhere
+// (spec.ordinals.start) is read from first, its first ordinal.
 func Ordinal(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {

@@ -17,7 +17,8 @@ import (
 // KindJob is the kind of Jobs, whose pods are never evicted.
 const KindJob = "Job"
 
-// kinds is the table of the kinds that Berth reads. A new kind is a new entry, and a rule that lets the programs read it.
+// kinds is the table of the kinds that Berth reads. A new kind is a new entry, and a rule that lets
+// the programs read it.
 var kinds = complete([]*Kind{
 	{
 		GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets",
@@ -66,7 +67,8 @@ func complete(table []*Kind) []*Kind {
 	return table
 }
 
-// typed makes a function of one type of objects a function of objects, which must be of that type: KindOf sees to it.
+// typed makes a function of one type of objects a function of objects, which must be of that type:
+// KindOf sees to it.
 func typed[T metav1.Object, R any](read func(T) R) func(metav1.Object) R {
 	return func(object metav1.Object) R {
 		return read(object.(T)) //nolint:errcheck // see above
@@ -132,7 +134,8 @@ func replicasOrOne(replicas *int32) int32 {
 	return max(0, *replicas)
 }
 
-// selectorOf returns a selector that selects nothing if the API server let one pass that cannot be understood.
+// selectorOf returns a selector that selects nothing if the API server let one pass that cannot be
+// understood.
 func selectorOf(selector *metav1.LabelSelector) labels.Selector {
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
@@ -141,7 +144,8 @@ func selectorOf(selector *metav1.LabelSelector) labels.Selector {
 	return parsed
 }
 
-// ordinalOfStatefulSet reads the label that the controller writes since Kubernetes 1.28, else the end of the name.
+// ordinalOfStatefulSet reads the label that the controller writes since Kubernetes 1.28, else the
+// end of the name.
 func ordinalOfStatefulSet(pod *corev1.Pod, first int32) (text string, start int32) {
 	if text = pod.Labels[appsv1.PodIndexLabel]; text == "" {
 		text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
@@ -149,7 +153,8 @@ func ordinalOfStatefulSet(pod *corev1.Pod, first int32) (text string, start int3
 	return text, first
 }
 
-// ordinalOfJob reads the label that the controller writes since Kubernetes 1.28, else the annotation. Jobs count from 0.
+// ordinalOfJob reads the label that the controller writes since Kubernetes 1.28, else the
+// annotation. Jobs count from 0.
 func ordinalOfJob(pod *corev1.Pod, _ int32) (text string, start int32) {
 	if text = pod.Labels[batchv1.JobCompletionIndexAnnotation]; text == "" {
 		text = pod.Annotations[batchv1.JobCompletionIndexAnnotation]

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload answers to which workload a pod belongs, how many replicas that workload wants, and which pods count as one
-// revision of it. The scheduler asks for one pod with Of; the controllers and the CLI ask for a whole namespace with Observe.
-// Both read one table of kinds and follow owners by the same rule.
+// Package workload answers to which workload a pod belongs, how many replicas that workload wants,
+// and which pods count as one revision of it. The scheduler asks for one pod with Of; the
+// controllers and the CLI ask for a whole namespace with Observe. Both read one table of kinds and
+// follow owners by the same rule.
 package workload
 
 import (
@@ -18,13 +19,15 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// ErrOwnerNotFound is wrapped by the error of Of when the controller of a pod does not exist, or is not known yet.
+// ErrOwnerNotFound is wrapped by the error of Of when the controller of a pod does not exist, or is
+// not known yet.
 var ErrOwnerNotFound = errors.New("owner not found")
 
 // Source looks up the owners of pods. Implementations are safe for concurrent use.
 type Source interface {
-	// Owner returns the named object of a kind, with a typed pointer such as *appsv1.Deployment in it; callers do not modify it.
-	// If there is none the error is one for which apierrors.IsNotFound holds.
+	// Owner returns the named object of a kind, with a typed pointer such as *appsv1.Deployment in
+	// it; callers do not modify it. If there is none the error is one for which
+	// apierrors.IsNotFound holds.
 	Owner(kind *Kind, namespace, name string) (metav1.Object, error)
 }
 
@@ -40,9 +43,11 @@ type Workload struct {
 	LabelsUnknown bool
 	// Replicas is the number of replicas wanted at present. It means nothing unless ReplicasKnown.
 	Replicas int32
-	// ReplicasKnown is false for pods without an owner and for owners of kinds that Berth does not read.
+	// ReplicasKnown is false for pods without an owner and for owners of kinds that Berth does not
+	// read.
 	ReplicasKnown bool
-	// FirstOrdinal is the number of the first pod, if the workload is a StatefulSet that does not count from 0.
+	// FirstOrdinal is the number of the first pod, if the workload is a StatefulSet that does not
+	// count from 0.
 	FirstOrdinal int32
 }
 
@@ -54,9 +59,9 @@ func (w Workload) Selectable() *policymatch.Workload {
 	}
 }
 
-// Of returns the workload of a pod. A pod without a controller is its own workload, of kind Pod. The error wraps
-// ErrOwnerNotFound if an object of the owner chain is missing or is another object of the same name. It does not allocate
-// unless it fails.
+// Of returns the workload of a pod. A pod without a controller is its own workload, of kind Pod.
+// The error wraps ErrOwnerNotFound if an object of the owner chain is missing or is another object
+// of the same name. It does not allocate unless it fails.
 func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -75,9 +80,9 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	return ofOwner(kind, object, ref.APIVersion, source)
 }
 
-// ofOwner returns the workload of the pods of an object: the object itself or what it is a revision of. A ReplicaSet that a
-// controller of a kind that is not read owns, an Argo Rollout for instance, belongs to that, and the number of replicas is the
-// ReplicaSet's own.
+// ofOwner returns the workload of the pods of an object: the object itself or what it is a revision
+// of. A ReplicaSet that a controller of a kind that is not read owns, an Argo Rollout for instance,
+// belongs to that, and the number of replicas is the ReplicaSet's own.
 func ofOwner(kind *Kind, object metav1.Object, apiVersion string, source Source) (Workload, error) {
 	var parent *metav1.OwnerReference
 	if kind.revision {
@@ -99,7 +104,8 @@ func ofOwner(kind *Kind, object metav1.Object, apiVersion string, source Source)
 	return above.workload(owner, parent.APIVersion), nil
 }
 
-// workload returns an object of the kind as a workload, named in an API version of the kind's group.
+// workload returns an object of the kind as a workload, named in an API version of the kind's
+// group.
 func (k *Kind) workload(object metav1.Object, apiVersion string) Workload {
 	f := k.facts(object)
 	return Workload{

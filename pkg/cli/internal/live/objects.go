@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package live reads the objects of a cluster from which placements follow: once, or again whenever they change.
+// Package live reads the objects of a cluster from which placements follow: once, or again whenever
+// they change.
 package live
 
 import (
@@ -13,7 +14,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Objects are the objects of one namespace, or of all, with the nodes and Clusters. They are only read.
+// Objects are the objects of one namespace, or of all, with the nodes and Clusters. They are only
+// read.
 type Objects struct {
 	workload.Objects
 	Policies []berthv1alpha1.PropagationPolicy

@@ -17,8 +17,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Read lists all objects of a namespace, or of all namespaces if it is empty. The error says in one line what keeps it
-// from reading.
+// Read lists all objects of a namespace, or of all namespaces if it is empty. The error says in one
+// line what keeps it from reading.
 func Read(ctx context.Context, clients client.Clients, namespace string) (*Objects, error) {
 	o := &Objects{}
 	berth := clients.Berth.BerthV1alpha1()

@@ -14,7 +14,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 )
 
-// ReadClusterResources lists all ClusterResources, by name. The error says in one line what keeps it from reading.
+// ReadClusterResources lists all ClusterResources, by name. The error says in one line what keeps
+// it from reading.
 func ReadClusterResources(ctx context.Context, clients client.Clients) ([]berthv1alpha1.ClusterResource, error) {
 	var found []berthv1alpha1.ClusterResource
 	if err := list(ctx, clients.Berth.BerthV1alpha1().ClusterResources().List, &found); err != nil {
@@ -24,7 +25,8 @@ func ReadClusterResources(ctx context.Context, clients client.Clients) ([]berthv
 	return found, nil
 }
 
-// ReadSubscriptions lists the Subscriptions of a namespace into the objects. Where the kind is not installed there are none.
+// ReadSubscriptions lists the Subscriptions of a namespace into the objects. Where the kind is not
+// installed there are none.
 func (o *Objects) ReadSubscriptions(ctx context.Context, clients client.Clients, namespace string) error {
 	err := list(ctx, clients.Berth.BerthV1alpha1().Subscriptions(namespace).List, &o.Subscriptions)
 	if apierrors.IsNotFound(err) {

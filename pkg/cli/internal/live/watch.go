@@ -20,16 +20,18 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// quiet is how long a change is held back for others that come with it: a Deployment that is scaled changes dozens of
-// objects within moments.
+// quiet is how long a change is held back for others that come with it: a Deployment that is scaled
+// changes dozens of objects within moments.
 const quiet = 200 * time.Millisecond
 
-// Watch calls show with the present objects, and again after changes, until the context ends or show fails. The end of the
-// context is no error. When the connection is lost, warn is told once, and Watch goes on as soon as it can.
+// Watch calls show with the present objects, and again after changes, until the context ends or
+// show fails. The end of the context is no error. When the connection is lost, warn is told once,
+// and Watch goes on as soon as it can.
 func Watch(
 	ctx context.Context, clients client.Clients, namespace string, warn func(error), show func(*Objects) error,
 ) error {
-	// A plain read reports at once what a watch would retry for ever: no connection, no rights, no CRDs.
+	// A plain read reports at once what a watch would retry for ever: no connection, no rights, no
+	// CRDs.
 	objects, err := Read(ctx, clients, namespace)
 	if err != nil {
 		return err
@@ -115,7 +117,8 @@ func (w *watches) listen(kind string, informer cache.SharedIndexInformer) error 
 	})
 }
 
-// start runs the watches until the context ends, and returns a function that waits until they have ended.
+// start runs the watches until the context ends, and returns a function that waits until they have
+// ended.
 func (w *watches) start(ctx context.Context) (wait func()) {
 	w.kubernetes.Start(ctx.Done())
 	w.berth.Start(ctx.Done())

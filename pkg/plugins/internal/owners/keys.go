@@ -12,8 +12,8 @@ import (
 // maxKeys bounds the memory of keys.
 const maxKeys = 4096
 
-// keys remembers the keys of objects in a store, so that looking up the owners of one pod after the other does not make a string
-// each time. It is safe for concurrent use.
+// keys remembers the keys of objects in a store, so that looking up the owners of one pod after the
+// other does not make a string each time. It is safe for concurrent use.
 type keys struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]string

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package owners looks up the owners of pods in the scheduler's informers, and finds the pods that wait.
+// Package owners looks up the owners of pods in the scheduler's informers, and finds the pods that
+// wait.
 package owners
 
 import (
@@ -19,7 +20,8 @@ import (
 )
 
 const (
-	// pendingIndex lists the pods that are not bound yet by namespace, so that waking them does not touch all the others.
+	// pendingIndex lists the pods that are not bound yet by namespace, so that waking them does not
+	// touch all the others.
 	pendingIndex = "berth.dev/pending"
 
 	// waitingIndex lists the pods that are not bound yet by the UID of their controller.
@@ -32,7 +34,8 @@ const (
 // Owners is a workload.Source over the scheduler's shared informers. It is safe for concurrent use.
 type Owners struct {
 	pods cache.Indexer
-	// kinds are the stores of the kinds that control pods, revisions those whose objects are revisions of others.
+	// kinds are the stores of the kinds that control pods, revisions those whose objects are
+	// revisions of others.
 	kinds     map[*workload.Kind]cache.Indexer
 	revisions []cache.Indexer
 
@@ -41,8 +44,9 @@ type Owners struct {
 
 var _ workload.Source = &Owners{}
 
-// New registers the informers it needs with the factory, which must not have been started yet. Whenever an owner appears or
-// changes in a way that matters to where its pods go, wake is called with those of its pods that wait.
+// New registers the informers it needs with the factory, which must not have been started yet.
+// Whenever an owner appears or changes in a way that matters to where its pods go, wake is called
+// with those of its pods that wait.
 func New(factory informers.SharedInformerFactory, wake func(pods []*corev1.Pod)) (*Owners, error) {
 	pods := factory.Core().V1().Pods().Informer()
 	if err := pods.AddIndexers(cache.Indexers{pendingIndex: pendingNamespace, waitingIndex: waitingFor}); err != nil {
@@ -121,7 +125,8 @@ func (o *Owners) handler(wake func([]*corev1.Pod)) cache.ResourceEventHandler {
 	}
 }
 
-// wish is what decides, beside labels, which policy is in force for the pods of an owner and how they are shared out.
+// wish is what decides, beside labels, which policy is in force for the pods of an owner and how
+// they are shared out.
 type wish struct {
 	uid, parent     types.UID
 	replicas, start int32
@@ -133,7 +138,8 @@ func wishOf(object metav1.Object) wish {
 	if parent != nil {
 		w.parent = parent.UID
 	}
-	// In a rollout the Deployment resizes its ReplicaSets step by step, but the shares are those of its own replicas.
+	// In a rollout the Deployment resizes its ReplicaSets step by step, but the shares are those of
+	// its own replicas.
 	if revision := workload.KindOf(object).IsRevision(); !revision || parent == nil ||
 		workload.KindFor(parent.APIVersion, parent.Kind) == nil {
 		w.replicas, _ = workload.ReplicasOf(object)
@@ -141,7 +147,8 @@ func wishOf(object metav1.Object) wish {
 	return w
 }
 
-// waitingFor returns the pods that wait and are controlled by the owner, directly or through a ReplicaSet.
+// waitingFor returns the pods that wait and are controlled by the owner, directly or through a
+// ReplicaSet.
 func (o *Owners) waitingFor(owner types.UID) []*corev1.Pod {
 	pods := list[*corev1.Pod](o.pods, waitingIndex, string(owner))
 	for _, store := range o.revisions {
@@ -179,8 +186,8 @@ func list[T any](indexer cache.Indexer, index, value string) []T {
 	return found
 }
 
-// Owner returns the named object of a kind from its informer. It goes to the store itself, because a lister allocates for each
-// lookup.
+// Owner returns the named object of a kind from its informer. It goes to the store itself, because
+// a lister allocates for each lookup.
 func (o *Owners) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
 	if owner, found := get[metav1.Object](o, o.kinds[kind], namespace, name); found {
 		return owner, nil
