@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -22,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // passes is the number of Applications looked at in parallel.
@@ -68,8 +68,7 @@ func clusterChanges() predicate.Predicate {
 		return before.Generation != after.Generation ||
 			!apiequality.Semantic.DeepEqual(before.Labels, after.Labels) ||
 			!apiequality.Semantic.DeepEqual(before.Status.Metrics, after.Status.Metrics) ||
-			apimeta.IsStatusConditionTrue(before.Status.Conditions, berthv1alpha1.ClusterOnline) !=
-				apimeta.IsStatusConditionTrue(after.Status.Conditions, berthv1alpha1.ClusterOnline)
+			rank.Unavailable(before) != rank.Unavailable(after)
 	})
 }
 

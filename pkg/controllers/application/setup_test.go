@@ -36,6 +36,8 @@ func TestChangesThatMatter(t *testing.T) {
 	policy := func(change func(*berthv1alpha1.PropagationPolicy)) event.UpdateEvent {
 		return changed(&berthv1alpha1.PropagationPolicy{}, change)
 	}
+	offline := &berthv1alpha1.Cluster{}
+	offline.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionFalse}}
 	tests := map[string]struct {
 		predicate predicate.Predicate
 		event     event.UpdateEvent
@@ -54,9 +56,12 @@ func TestChangesThatMatter(t *testing.T) {
 		"a cluster's labels":  {clusters, cluster(func(c *berthv1alpha1.Cluster) { c.Labels = map[string]string{"a": "b"} }), true},
 		"a cluster's metrics": {clusters, cluster(func(c *berthv1alpha1.Cluster) { sample(c, 1) }), true},
 		"a cluster's nodes":   {clusters, cluster(func(c *berthv1alpha1.Cluster) { c.Status.NodeCount++ }), false},
-		"a cluster comes online": {clusters, cluster(func(c *berthv1alpha1.Cluster) {
+		"a cluster comes online": {clusters, changed(offline, func(c *berthv1alpha1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue}}
 		}), true},
+		"a cluster is online, as was supposed": {clusters, cluster(func(c *berthv1alpha1.Cluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue}}
+		}), false},
 		"something else": {clusters, event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}, true},
 	}
 	for name, tc := range tests {

@@ -128,7 +128,7 @@ func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance
 		round.Never = rebalance.Forbidden
 	}
 	for i, cluster := range in.clusters {
-		round.Clusters[i].Ready = cluster != nil && cluster.ReadyNodes > 0
+		round.Clusters[i].Ready = cluster.TakesPods()
 		if found.clusters != nil {
 			round.Clusters[i].Room = found.clusters[i]
 		}
@@ -182,7 +182,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 func (p *pass) roomIn(
 	ctx context.Context, in *inForce, cluster *topology.Cluster, pod *corev1.Pod, volumes *room.Volumes, limit int,
 ) (int, error) {
-	if cluster == nil || cluster.ReadyNodes == 0 || limit <= 0 {
+	if !cluster.TakesPods() || limit <= 0 {
 		return 0, nil
 	}
 	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {

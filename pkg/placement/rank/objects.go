@@ -53,7 +53,7 @@ func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint
 func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidate {
 	c := Candidate{
 		Name: cluster.Name, Labels: cluster.Labels, CustomResources: cluster.Spec.CustomResources,
-		Unavailable: unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
+		Unavailable: Unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
 	return c
@@ -72,7 +72,11 @@ func CloudCandidate(
 	return c
 }
 
-func unavailable(cluster *berthv1alpha1.Cluster) string {
+// Unavailable returns why nothing is to be sent to a Cluster, Offline or BeingDeleted, and an empty text if
+// something may. It goes by the condition Online, which stays as it is while single nodes come and go; a
+// Cluster about which nothing is observed yet counts as online, unless it is still to be made. Whether a
+// node takes a pod at this moment is another question: see topology.Cluster.TakesPods.
+func Unavailable(cluster *berthv1alpha1.Cluster) string {
 	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	switch {
 	case cluster.DeletionTimestamp != nil:

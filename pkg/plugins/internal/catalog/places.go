@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
@@ -55,16 +53,9 @@ func placeChanged(oldObj, newObj any) bool {
 }
 
 func samePlace(a, b *berthv1alpha1.Cluster) bool {
-	return a.UID == b.UID && a.Generation == b.Generation && a.DeletionTimestamp.Equal(b.DeletionTimestamp) &&
-		maps.Equal(a.Labels, b.Labels) && online(a) == online(b) &&
+	return a.UID == b.UID && a.Generation == b.Generation && rank.Unavailable(a) == rank.Unavailable(b) &&
+		maps.Equal(a.Labels, b.Labels) &&
 		equality.Semantic.DeepEqual(a.Status.Metrics, b.Status.Metrics)
-}
-
-func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
-	if condition := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); condition != nil {
-		return condition.Status
-	}
-	return ""
 }
 
 // buildPlaces takes over from the snapshot before what has not changed.
