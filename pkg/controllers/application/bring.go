@@ -72,8 +72,8 @@ func (o *object) workload(target string, seen *observed, live client.Object) *mi
 	return known
 }
 
-// readLive returns an object with replicas as the cache has it, nil for others and for kinds that are
-// not in the cache. Missing reports that there is none.
+// readLive returns an object with replicas as the cache has it, nil for others and for kinds that
+// are not in the cache. Missing reports that there is none.
 func (w *writer) readLive(ctx context.Context, o *object) (live client.Object, missing bool, err error) {
 	kind := workload.KindFor(o.GetAPIVersion(), o.GetKind())
 	if kind == nil || !o.scales {

@@ -131,8 +131,8 @@ func unmatched(results []rank.Result) string {
 // noticeable is the least difference of scores that is written.
 const noticeable = 0.005
 
-// alike says whether two rankings differ in nothing but small parts of scores, which are not worth
-// a write.
+// alike reports whether two rankings differ in nothing but small parts of scores, which are not
+// worth a write.
 func alike(a, b []berthv1alpha1.RankedPlace) bool {
 	return slices.EqualFunc(a, b, func(x, y berthv1alpha1.RankedPlace) bool {
 		return x.Name == y.Name && x.Eligible == y.Eligible && slices.Equal(x.Reasons, y.Reasons) &&

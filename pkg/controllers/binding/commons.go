@@ -14,9 +14,10 @@ import (
 	"berth.dev/berth/pkg/placement/binding"
 )
 
-// commons makes one step towards one ready scheduler that looks after what belongs to no cluster, and says whether more are to
-// come. The record is kept by the schedulers themselves: the one with status.commons. First it is taken from the old one, then
-// given to the new one, so that at no time two have it.
+// commons makes one step towards one ready scheduler that looks after what belongs to no cluster,
+// and reports whether more are to come. The record is kept by the schedulers themselves: the one
+// with status.commons. First it is taken from the old one, then given to the new one, so that at no
+// time two have it.
 func (p *pass) commons(ctx context.Context) (more bool, err error) {
 	record, desired := p.commonsRecord()
 	if _, step := binding.Next(berthv1alpha1.CommonsName, record, desired, p.schedulers); step == binding.Stay {
@@ -42,7 +43,8 @@ func (p *pass) commons(ctx context.Context) (more bool, err error) {
 	return true, fresh.writeCommons(ctx, record, next, step)
 }
 
-// commonsRecord returns who has the commons, and who should: whoever has them as long as it is ready, otherwise the first.
+// commonsRecord returns who has the commons, and who should: whoever has them as long as it is
+// ready, otherwise the first.
 func (p *pass) commonsRecord() (record binding.Record, desired string) {
 	for _, name := range p.sortedNames() {
 		if c := p.objects[name].Status.Commons; c != nil && record.Home == "" {
@@ -84,8 +86,8 @@ func (p *pass) writeCommons(ctx context.Context, before, next binding.Record, st
 	}
 }
 
-// commonsRevision returns a revision that no scheduler has acknowledged. Nobody remembers the last one while nobody has the
-// commons, so it is the time.
+// commonsRevision returns a revision that no scheduler has acknowledged. Nobody remembers the last
+// one while nobody has the commons, so it is the time.
 func (p *pass) commonsRevision() int64 {
 	return p.Clock.Now().UnixNano()
 }

@@ -1,10 +1,21 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package binding binds Clusters to Schedulers. What is recorded in the status of a Cluster is the truth; it changes in two
-// phases, as pkg/placement/binding decides: the old scheduler is asked to drain, says that nothing of its own is under way any more,
-// and then the Cluster moves. A scheduler that has died loses its clusters after its Lease has been taken. The controller owns the
-// condition Bound of Clusters that exist, and the finalizers of Clusters and Schedulers that keep them until they are drained.
+// Package binding binds Clusters to Schedulers. What is recorded in the status of a Cluster is the
+// truth; it changes in two phases, as pkg/placement/binding decides: the old scheduler is asked to
+// drain, acknowledges that nothing of its own is under way any more, and then the Cluster moves.
+// The controller owns the condition Bound of Clusters that exist, and the finalizers that keep
+// Clusters and Schedulers until they are drained.
+//
+// One pass is over everything, and goes through these steps:
+//
+//	gather    all Schedulers and Clusters, from the cache             (controller.go)
+//	decide    the Scheduler that each Cluster should have             (package binding of placement)
+//	fence     take the Leases of dead Schedulers that lose something  (fence.go)
+//	step      one step of each binding                                (package binding of placement)
+//	write     finalizers, bindings and conditions                     (controller.go)
+//	commons   one step for what belongs to no Cluster                 (commons.go)
+//	finalize  let Schedulers go that have given everything up         (finalize.go)
 package binding
 
 import (
@@ -40,11 +51,12 @@ const Name = "binding"
 const (
 	// pause is how long a change waits for others.
 	pause = 100 * time.Millisecond
-	// again is when a pass looks again while something is under way.
+	// again is the pause before the next pass while something is under way.
 	again = 500 * time.Millisecond
 	// writers is how many Clusters are written at a time.
 	writers = 16
-	// leastDrains and drainShare bound the clusters that drain at a time: a tenth of all, and at least so many.
+	// leastDrains and drainShare bound the clusters that drain at a time: a tenth of all, and at
+	// least so many.
 	leastDrains, drainShare = 10, 10
 )
 
@@ -98,7 +110,7 @@ func closed(s *berthv1alpha1.Scheduler) bool {
 	return s.Status.Spending != nil && s.Status.Spending.Closed
 }
 
-// pass is one look at everything.
+// pass is one pass over everything.
 type pass struct {
 	*Reconciler
 	objects    map[string]*berthv1alpha1.Scheduler
@@ -121,12 +133,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	}
 	errFence := p.fence(ctx, desired)
 	records, steps := binding.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
-	unsettled, err := p.writeClusters(ctx, desired, records, steps)
+	unfinished, err := p.writeClusters(ctx, desired, records, steps)
 	bound.set(p.sortedNames(), records)
 	commons, errCommons := p.commons(ctx)
 	leaving, errFinal := p.finalize(ctx, records)
 	result := reconcile.Result{}
-	if unsettled || commons || leaving {
+	if unfinished || commons || leaving {
 		result.RequeueAfter = again
 	}
 	return result, errors.Join(errFence, err, errCommons, errFinal)
@@ -180,10 +192,10 @@ func recordOf(c *berthv1alpha1.Cluster) binding.Record {
 	return r
 }
 
-// writeClusters writes what has changed, and says whether more is to come.
+// writeClusters writes what has changed, and reports whether more is to come.
 func (p *pass) writeClusters(
 	ctx context.Context, desired []string, records []binding.Record, steps []binding.Step,
-) (unsettled bool, err error) {
+) (unfinished bool, err error) {
 	errs := make([]error, len(p.clusters))
 	var more atomic.Bool
 	workqueue.ParallelizeUntil(ctx, writers, len(p.clusters), func(i int) {
@@ -227,8 +239,8 @@ func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired
 	return nil
 }
 
-// keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter any more. With one
-// scheduler nothing needs to be drained.
+// keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter
+// any more. With one scheduler nothing needs to be drained.
 func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record binding.Record) error {
 	has := slices.Contains(before.Finalizers, berthv1alpha1.ClusterFinalizer)
 	leaving := before.DeletionTimestamp != nil

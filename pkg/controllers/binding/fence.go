@@ -28,7 +28,8 @@ func (p *pass) losing(desired []string) []string {
 	return slices.Sorted(maps.Keys(losing))
 }
 
-// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot be taken keeps what it has.
+// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot
+// be taken keeps what it has.
 func (p *pass) fence(ctx context.Context, desired []string) error {
 	losing := p.losing(desired)
 	errs := make([]error, 0, len(losing))
@@ -47,7 +48,8 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 	return errors.Join(errs...)
 }
 
-// stillFenced says whether the schedulers that were fenced still are. A pass that takes too long begins anew.
+// stillFenced reports whether the schedulers that were fenced still are. A pass that takes too long
+// begins anew.
 func (p *pass) stillFenced() bool {
 	return p.fencedUntil.IsZero() || p.Clock.Now().Before(p.fencedUntil)
 }

@@ -19,7 +19,8 @@ import (
 	"berth.dev/berth/pkg/placement/binding"
 )
 
-// finalize keeps each Scheduler until it has given everything up, and says whether one is leaving.
+// finalize keeps each Scheduler until it has given everything up, and reports whether one is
+// leaving.
 func (p *pass) finalize(ctx context.Context, records []binding.Record) (leaving bool, err error) {
 	var errs []error
 	for _, before := range p.objects {
@@ -45,8 +46,9 @@ func (p *pass) finalize(ctx context.Context, records []binding.Record) (leaving 
 	return leaving, errors.Join(errs...)
 }
 
-// needed says whether a Scheduler must be kept: always until it is deleted, and then for as long as a cluster, the commons, a grant
-// or a waiting pod is its own, or it may still give out something. Pods can go elsewhere only if there is another scheduler.
+// needed reports whether a Scheduler must be kept: always until it is deleted, and then for as long
+// as a cluster, the commons, a grant or a waiting pod is its own, or it may still give out
+// something. Pods can go elsewhere only if there is another scheduler.
 func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records []binding.Record) (bool, error) {
 	if s.DeletionTimestamp == nil {
 		return true, nil
@@ -73,12 +75,12 @@ func (p *pass) needed(ctx context.Context, s *berthv1alpha1.Scheduler, records [
 	}), nil
 }
 
-// spends says whether a Scheduler may give out something of ClusterResources.
+// spends reports whether a Scheduler may give out something of ClusterResources.
 func spends(s *berthv1alpha1.Scheduler) bool {
 	return state.IsAlive(s) && s.Status.Spending != nil && !s.Status.Spending.Closed
 }
 
-// granted says whether a Scheduler may still give out something of a ClusterResource.
+// granted reports whether a Scheduler may still give out something of a ClusterResource.
 func (p *pass) granted(ctx context.Context, name string) (bool, error) {
 	var resources berthv1alpha1.ClusterResourceList
 	if err := p.Client.List(ctx, &resources, client.UnsafeDisableDeepCopy); err != nil {
@@ -92,7 +94,7 @@ func (p *pass) granted(ctx context.Context, name string) (bool, error) {
 	}), nil
 }
 
-// owns says whether something is bound to a Scheduler, or on its way to it.
+// owns reports whether something is bound to a Scheduler, or on its way to it.
 func (p *pass) owns(s *berthv1alpha1.Scheduler, records []binding.Record) bool {
 	return s.Status.Commons != nil ||
 		slices.ContainsFunc(p.inputs, func(c binding.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// maxSchedulersInMetrics bounds the series: schedulers beyond it, by name, are summed up as otherSchedulers.
+	// maxSchedulersInMetrics bounds the series: schedulers beyond it, by name, are summed up as
+	// otherSchedulers.
 	maxSchedulersInMetrics = 100
 	// No Scheduler can have one of these names.
 	otherSchedulers, noScheduler = "_other", "_none"

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// series returns the values of a metric by the value of its only label, and the number of observations of a histogram.
+// series returns the values of a metric by the value of its only label, and the number of
+// observations of a histogram.
 func series(t *testing.T, name string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()

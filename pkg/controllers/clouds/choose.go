@@ -1,10 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clouds binds what is to be made to the place where it is best made: Clusters with a section provision to a Cloud or
-// GlobalCloud, MagnumClusters to an OpenStackProject. It owns the
-// conditions CloudBound and Bound there, and status.scheduledTo. A choice is
-// final; having none is not: every change of a place asks again.
+// Package clouds binds what is to be made to the place where it is best made: Clusters with a
+// section provision to a Cloud or GlobalCloud, MagnumClusters to an OpenStackProject. It owns the
+// conditions CloudBound and Bound there, and status.scheduledTo. A choice is final; having none is
+// not: every change of a place asks again.
 package clouds
 
 import (

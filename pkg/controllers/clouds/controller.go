@@ -43,7 +43,7 @@ type Reconciler[T subject] struct {
 	// places returns what can be chosen, which are the kinds of origins.
 	places  func(context.Context, client.Reader) ([]place, error)
 	origins []client.Object
-	// open says whether an object still is to be bound.
+	// open reports whether an object still is to be bound.
 	open func(T) bool
 	// wanted returns the constraints of an object.
 	wanted func(T) (rank.Constraints, error)

@@ -47,8 +47,9 @@ const (
 
 // Reconciler writes the status of Clusters.
 //
-// A change of one Cluster can give or take nodes of every other, so there is one key for all: each pass is over all of them, and
-// writes only what has changed. A burst of node events makes one pass.
+// A change of one Cluster can give or take nodes of every other, so there is one key for all: each
+// pass is over all of them, and writes only what has changed. A burst of node events makes one
+// pass.
 type Reconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
@@ -73,8 +74,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// statusChanges lets updates pass that touch what this controller writes, so that what somebody else overwrote is set
-// right again. Our own writes come by too and find nothing to do.
+// statusChanges lets updates pass that touch what this controller writes, so that what somebody
+// else overwrote is set right again. Our own writes come by too and find nothing to do.
 func statusChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		CreateFunc: func(event.TypedCreateEvent[*berthv1alpha1.Cluster]) bool { return false },
@@ -110,8 +111,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	return result, errors.Join(errs...)
 }
 
-// write updates the status of one Cluster if it differs. The patch holds the version it was computed from, so conditions
-// of other controllers cannot get lost in it.
+// write updates the status of one Cluster if it differs. The patch holds the version it was
+// computed from, so conditions of other controllers cannot get lost in it.
 func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) error {
 	before := &berthv1alpha1.Cluster{}
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {

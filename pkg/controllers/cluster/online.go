@@ -44,10 +44,12 @@ func (s Shares) Validate() error {
 	return nil
 }
 
-// OnlineReconciler writes the condition Online of Clusters: applications can be sent to a Cluster that is online.
+// OnlineReconciler writes the condition Online of Clusters: applications can be sent to a Cluster
+// that is online.
 //
-// A Cluster is online while a large enough share of its nodes takes pods. The share at which it comes online is higher than the
-// one at which it goes offline, so a Cluster at the limit does not flap, and one bad node of many drives nothing away.
+// A Cluster is online while a large enough share of its nodes takes pods. The share at which it
+// comes online is higher than the one at which it goes offline, so a Cluster at the limit does not
+// flap, and one bad node of many drives nothing away.
 type OnlineReconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
@@ -67,7 +69,8 @@ func (r *OnlineReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// onlineChanges lets pass what the condition hangs on, and the condition itself, so that what somebody else wrote is set right.
+// onlineChanges lets pass what the condition hangs on, and the condition itself, so that what
+// somebody else wrote is set right.
 func onlineChanges() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -109,7 +112,8 @@ func (r *OnlineReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	return reconcile.Result{}, nil
 }
 
-// condition returns the condition Online. Its message has no numbers of nodes, so that not every node makes a write.
+// condition returns the condition Online. Its message has no numbers of nodes, so that not every
+// node makes a write.
 func (r *OnlineReconciler) condition(cluster *berthv1alpha1.Cluster) metav1.Condition {
 	online := apimeta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	needed := r.Shares.Online

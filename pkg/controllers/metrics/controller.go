@@ -35,7 +35,8 @@ type Reconciler struct {
 	Client client.Client
 	// Clock tells the time.
 	Clock clock.PassiveClock
-	// Threshold is by how much a normalised value must differ from the one written before it is written anew.
+	// Threshold is by how much a normalised value must differ from the one written before it is
+	// written anew.
 	Threshold float64
 
 	sampler *Sampler
@@ -78,7 +79,7 @@ func newSpec() predicate.Predicate {
 
 // Reconcile brings everything up to date with the last readings.
 func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
-	w, err := look(ctx, r.Client)
+	w, err := readWorld(ctx, r.Client)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -143,8 +144,8 @@ func (r *Reconciler) places(ctx context.Context) ([]client.Object, error) {
 	return places, nil
 }
 
-// write updates the status of an object if it differs. The patch holds the version it was computed from, so what other
-// controllers wrote cannot get lost in it.
+// write updates the status of an object if it differs. The patch holds the version it was computed
+// from, so what other controllers wrote cannot get lost in it.
 func (r *Reconciler) write(ctx context.Context, before client.Object, set func(client.Object)) error {
 	after, ok := before.DeepCopyObject().(client.Object)
 	if !ok {

@@ -18,7 +18,8 @@ import (
 	"berth.dev/berth/pkg/metricsources"
 )
 
-// outlet is the connection to a provider. Only one goroutine at a time, the one that has set busy, uses source.
+// outlet is the connection to a provider. Only one goroutine at a time, the one that has set busy,
+// uses source.
 type outlet struct {
 	busy atomic.Bool
 	// again is set if something new could not be read because of that.

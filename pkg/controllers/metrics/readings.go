@@ -67,8 +67,8 @@ func (r *readings) provider(uid types.UID) (*metricsources.Error, bool) {
 	return err, ok
 }
 
-// note keeps the outcome of an attempt. The age of a value is counted by the local clock from when it arrived. The last value
-// of an earlier process stands in the status and counts from now.
+// note keeps the outcome of an attempt. The age of a value is counted by the local clock from when
+// it arrived. The last value of an earlier process stands in the status and counts from now.
 func (r *readings) note(m *metric, p *provider, value float64, err *metricsources.Error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *readings) noteProvider(uid types.UID, err *metricsources.Error) {
 	r.providers[uid] = err
 }
 
-// upToDate says whether a metric was read as it and its provider are now.
+// upToDate reports whether a metric was read as it and its provider are now.
 func (r *readings) upToDate(m *metric, p *provider) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

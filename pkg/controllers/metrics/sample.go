@@ -61,7 +61,7 @@ func outOfRange(err error) *metricsources.Error {
 	return &metricsources.Error{Reason: reason, Message: err.Error()}
 }
 
-// differs says whether a normalised value is far enough from the one that is written.
+// differs reports whether a normalised value is far enough from the one that is written.
 func differs(before, after *float64, threshold float64) bool {
 	if before == nil || after == nil {
 		return before != after

@@ -92,8 +92,8 @@ func (s *Sampler) Start(ctx context.Context) error {
 	}
 }
 
-// Notice says that metrics or providers were made, changed or deleted. What is new is read soon, without waiting for the next
-// interval.
+// Notice says that metrics or providers were made, changed or deleted. What is new is read soon,
+// without waiting for the next interval.
 func (s *Sampler) Notice() {
 	select {
 	case s.noticed <- struct{}{}:
@@ -122,9 +122,10 @@ func (s *Sampler) Round(ctx context.Context) error {
 	return err
 }
 
-// round starts one reading of each metric. Providers are asked beside each other, the metrics of one after each other.
+// round starts one reading of each metric. Providers are asked beside each other, the metrics of
+// one after each other.
 func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scope) error {
-	w, err := look(ctx, s.options.Reader)
+	w, err := readWorld(ctx, s.options.Reader)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scop
 	}
 	s.readings.keep(metrics, providers)
 	s.keepOutlets(providers)
-	s.tell()
+	s.notify()
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, runni
 		}
 		defer s.atOnce.Release(1)
 		s.readAll(ctx, o, p, metrics)
-		s.tell()
+		s.notify()
 	})
 }
 
@@ -181,7 +182,8 @@ func (s *Sampler) release(o *outlet) {
 	}
 }
 
-// wait waits up to a tenth of the interval before a server is asked. It returns false if the context ends.
+// wait waits up to a tenth of the interval before a server is asked. It returns false if the
+// context ends.
 func (s *Sampler) wait(ctx context.Context, p *provider) bool {
 	if p.spec.Type == berthv1alpha1.StaticMetrics {
 		return true
@@ -241,8 +243,8 @@ func (s *Sampler) read(ctx context.Context, source metricsources.Source, p *prov
 	return 0, known
 }
 
-// tell asks for a pass of the Reconciler.
-func (s *Sampler) tell() {
+// notify asks for a pass of the Reconciler.
+func (s *Sampler) notify() {
 	select {
 	case s.changed <- event.GenericEvent{}:
 	default:

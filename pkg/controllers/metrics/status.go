@@ -53,8 +53,8 @@ func setProvider(object client.Object, failed *metricsources.Error) {
 	}, failed))
 }
 
-// outcome returns a condition that is true for what succeeded, and has the reason and message of the
-// error for what failed.
+// outcome returns a condition that is true for what succeeded, and has the reason and message of
+// the error for what failed.
 func outcome(succeeded metav1.Condition, failed *metricsources.Error) metav1.Condition {
 	succeeded.Status = metav1.ConditionTrue
 	if failed != nil {

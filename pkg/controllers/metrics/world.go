@@ -14,8 +14,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// key names a metric or provider. The namespace of global ones is empty. Where Krake's names have underscores, names of
-// Kubernetes objects have hyphens.
+// key names a metric or provider. The namespace of global ones is empty. Where Krake's names have
+// underscores, names of Kubernetes objects have hyphens.
 type key struct{ namespace, name string }
 
 func keyOf(namespace, name string) key {
@@ -49,8 +49,8 @@ type world struct {
 	providers map[key]*provider
 }
 
-// look reads the metrics and providers from the cache.
-func look(ctx context.Context, reader client.Reader) (*world, error) {
+// readWorld reads the metrics and providers from the cache.
+func readWorld(ctx context.Context, reader client.Reader) (*world, error) {
 	w := &world{metrics: map[key]*metric{}, providers: map[key]*provider{}}
 	var (
 		globalMetrics   berthv1alpha1.GlobalMetricList

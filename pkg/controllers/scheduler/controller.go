@@ -32,8 +32,8 @@ import (
 // Name is the name of the controller in logs and metrics.
 const Name = "scheduler"
 
-// lookInterval is how often the Lease of each Scheduler is read.
-const lookInterval = time.Second
+// pollInterval is how often the Lease of each Scheduler is read.
+const pollInterval = time.Second
 
 // Reconciler keeps the condition Ready of Schedulers and runs those that are managed.
 type Reconciler struct {
@@ -88,7 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 			return reconcile.Result{}, fmt.Errorf("writing the status of scheduler %s: %w", before.Name, err)
 		}
 	}
-	return reconcile.Result{RequeueAfter: lookInterval}, errRun
+	return reconcile.Result{RequeueAfter: pollInterval}, errRun
 }
 
 func ready(s *berthv1alpha1.Scheduler, lease state.Lease) metav1.Condition {
@@ -111,7 +111,8 @@ func ready(s *berthv1alpha1.Scheduler, lease state.Lease) metav1.Condition {
 
 var errNoTemplate = errors.New("there is no Deployment to copy")
 
-// run makes the Deployment of a managed Scheduler, and deletes that of one which is not managed any more. It goes with its owner.
+// run makes the Deployment of a managed Scheduler, and deletes that of one which is not managed any
+// more. It goes with its owner.
 func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error {
 	switch {
 	case s.DeletionTimestamp != nil:
@@ -151,8 +152,9 @@ func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error 
 	return nil
 }
 
-// stop deletes the Deployment of a Scheduler that is gone, and so has given everything up. The garbage collector would do it too,
-// but it learns of a new kind only half a minute after its CRD came.
+// stop deletes the Deployment of a Scheduler that is gone, and so has given everything up. The
+// garbage collector would do it too, but it learns of a new kind only half a minute after its CRD
+// came.
 func (r *Reconciler) stop(ctx context.Context, name string) error {
 	// Another Scheduler may have the name by now.
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: name}, &berthv1alpha1.Scheduler{}); !apierrors.IsNotFound(err) {

@@ -16,11 +16,13 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// specAnnotation tells of what the Deployment was made, so that it is written only when that changes.
+// specAnnotation tells of what the Deployment was made, so that it is written only when that
+// changes.
 const specAnnotation = "berth.dev/made-from"
 
-// DeploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, whose first container is also told
-// the name of the Scheduler, and not to make it again when it has been deleted.
+// DeploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, whose
+// first container is also told the name of the Scheduler, and not to make it again when it has been
+// deleted.
 func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{

@@ -33,8 +33,9 @@ const (
 	maxClusters = 5000
 )
 
-// UnionReconciler keeps in the status of each Scheduler what its clusters have together. It recomputes that from all clusters at
-// each change and never patches it, so it equals a recount at all times.
+// UnionReconciler keeps in the status of each Scheduler what its clusters have together. It
+// recomputes that from all clusters at each change and never patches it, so it equals a recount at
+// all times.
 type UnionReconciler struct {
 	// Client reads from the cache and writes the status.
 	Client client.Client
@@ -57,7 +58,7 @@ func (r *UnionReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// clusterChanged says whether a change of a cluster may change a union.
+// clusterChanged reports whether a change of a cluster may change a union.
 func clusterChanged(before, after *berthv1alpha1.Cluster) bool {
 	return before.Generation != after.Generation || before.Status.HomeScheduler != after.Status.HomeScheduler
 }

@@ -25,8 +25,8 @@ func cluster(name, home, region string) *berthv1alpha1.Cluster {
 	return c
 }
 
-// The cases of Global Resource Scheduler: what two clusters share stays, what was edited follows, and a scheduler that loses its
-// last cluster is written too.
+// The cases of Global Resource Scheduler: what two clusters share stays, what was edited follows,
+// and a scheduler that loses its last cluster is written too.
 func TestUnionsFollowTheClusters(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := berthv1alpha1.AddToScheme(scheme); err != nil {

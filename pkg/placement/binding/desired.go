@@ -13,7 +13,8 @@ import (
 type Scheduler struct {
 	// Name is the name of the Scheduler.
 	Name string
-	// Weight is its share of the clusters in relation to the others, 1 to rendezvous.MaxWeight; 0 counts as 1.
+	// Weight is its share of the clusters in relation to the others, 1 to rendezvous.MaxWeight; 0
+	// counts as 1.
 	Weight int
 	// Registered is false for one that is only known because clusters are bound to it.
 	Registered bool
@@ -21,18 +22,19 @@ type Scheduler struct {
 	Leaving bool
 	// Alive is true while its lease is held, and for as long after that as the lease lasts.
 	Alive bool
-	// Fenced is true if it is certain that it binds nothing any more, because its lease belongs to somebody else.
+	// Fenced is true if it is certain that it binds nothing any more, because its lease belongs to
+	// somebody else.
 	Fenced bool
 	// Drained are the revisions that it has acknowledged, by cluster.
 	Drained map[string]int64
 }
 
-// Takes says whether the scheduler may be given clusters. There may be none.
+// Takes reports whether the scheduler may be given clusters. There may be none.
 func (s *Scheduler) Takes() bool {
 	return s != nil && s.Registered && !s.Leaving && s.Alive
 }
 
-// Keeps says whether what is bound to the scheduler stays when nobody can take it.
+// Keeps reports whether what is bound to the scheduler stays when nobody can take it.
 func (s *Scheduler) Keeps() bool {
 	return s != nil && s.Registered && !s.Leaving
 }
@@ -63,9 +65,10 @@ func (s Schedulers) Taking() int {
 	return n
 }
 
-// Desired returns the scheduler to which each cluster, as given, should be bound: the one it is pinned to if that is ready,
-// otherwise what rendezvous hashing says. A cluster that is being deleted should be bound to none. While no scheduler is ready,
-// clusters stay where they are. The result does not depend on the order of anything. It fails if there are more clusters or
+// Desired returns the scheduler to which each cluster, as given, should be bound: the one it is
+// pinned to if that is ready, otherwise what rendezvous hashing says. A cluster that is being
+// deleted should be bound to none. While no scheduler is ready, clusters stay where they are. The
+// result does not depend on the order of anything. It fails if there are more clusters or
 // schedulers than can be shared out.
 func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	desired := make([]string, len(clusters))

@@ -7,7 +7,8 @@ package binding
 type Record struct {
 	// Home is the scheduler that alone places pods on the cluster, empty for none.
 	Home string
-	// Moving is true while Home is asked to give the cluster up; To is who gets it then, empty for nobody.
+	// Moving is true while Home is asked to give the cluster up; To is who gets it then, empty for
+	// nobody.
 	Moving bool
 	To     string
 	// Revision grows with each change of the others.
@@ -32,8 +33,22 @@ const (
 	Seize
 )
 
-// Next returns what the record of a cluster becomes next if the cluster should be bound to desired, and by which step. It never
-// gives a cluster away unless its home has acknowledged the very revision that asked for it, or is fenced.
+// Next returns what the record of a cluster becomes next if the cluster should be bound to desired,
+// and by which step:
+//
+//	recorded            desired     home                       step
+//	nothing             nothing                                Stay
+//	nothing             b                                      Bind
+//	home a              a                                      Stay
+//	home a, moving      a                                      Cancel
+//	home a              not a       gone or fenced             Seize
+//	home a              not a       there                      Drain
+//	home a, moving to b not b       there                      Drain
+//	home a, moving to b b           acknowledged the revision  Move
+//	home a, moving to b b           did not yet                Stay
+//
+// So no cluster is given away unless its home has acknowledged the very revision that asked for it,
+// or cannot bind any more.
 func Next(cluster string, r Record, desired string, schedulers Schedulers) (Record, Step) {
 	next := Record{Home: r.Home, Moving: r.Moving, To: r.To, Revision: r.Revision + 1}
 	owner := schedulers[r.Home]
@@ -67,8 +82,9 @@ func acknowledged(owner *Scheduler, cluster string, revision int64) bool {
 	return found && drained == revision
 }
 
-// Steps returns what becomes of each record, as given, of which at most budget are asked to drain at a time. What is already
-// being drained counts; what is seized or bound for the first time does not.
+// Steps returns what becomes of each record, as given, of which at most budget are asked to drain
+// at a time. What is already being drained counts; what is seized or bound for the first time does
+// not.
 func Steps(clusters []Cluster, desired []string, schedulers Schedulers, budget int) ([]Record, []Step) {
 	for _, c := range clusters {
 		if c.Record.Moving {

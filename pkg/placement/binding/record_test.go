@@ -161,7 +161,8 @@ func (w *world) mayPlace(name string, cluster int) bool {
 	return !w.schedulers[name].Fenced && r.Home == name && !r.Moving
 }
 
-// Whatever schedulers do, and however late they learn of changes, no two of them have pods under way on one cluster.
+// Whatever schedulers do, and however late they learn of changes, no two of them have pods under
+// way on one cluster.
 func TestNoTwoSchedulersPlaceOnOneCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c"}
@@ -199,8 +200,8 @@ func (w *world) event(t *rapid.T, name string, cluster int) {
 	case 4:
 		s.Leaving = !s.Leaving
 	case 5:
-		// A dead scheduler is fenced by taking its lease; what it had under way has ended by then. One that comes back
-		// reads everything before it places anything.
+		// A dead scheduler is fenced by taking its lease; what it had under way has ended by then.
+		// One that comes back reads everything before it places anything.
 		s.Alive, s.Fenced = s.Fenced, !s.Fenced
 		clear(w.busy[name])
 		for i := range w.clusters {
@@ -245,7 +246,8 @@ func (w *world) reconcile(t *rapid.T, budget int) []binding.Step {
 	return steps
 }
 
-// converge lets everybody see and do everything, and checks that the records reach what is desired and then rest.
+// converge lets everybody see and do everything, and checks that the records reach what is desired
+// and then rest.
 func (w *world) converge(t *rapid.T) {
 	for range 4 * len(w.clusters) {
 		w.reconcile(t, 1)

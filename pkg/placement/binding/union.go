@@ -20,9 +20,10 @@ const maxListed = 1000
 // maxShown bounds what a column of kubectl get shows of a list.
 const maxShown = 5
 
-// Union returns what the clusters have together. It is made from all of them each time, never patched, so that what two
-// clusters share cannot get lost with one of them. Lists are sorted and hold each value once. A cluster that says nothing of
-// something adds nothing to it, and a server price of 0 is none.
+// Union returns what the clusters have together. It is made from all of them each time, never
+// patched, so that what two clusters share cannot get lost with one of them. Lists are sorted and
+// hold each value once. A cluster that says nothing of something adds nothing to it, and a server
+// price of 0 is none.
 func Union(clusters []*berthv1alpha1.Cluster) berthv1alpha1.ClusterUnion {
 	var u berthv1alpha1.ClusterUnion
 	geo, regions := map[berthv1alpha1.GeoLocation]bool{}, map[berthv1alpha1.Region]bool{}

@@ -63,7 +63,8 @@ func TestColumnsShowTheFirstFew(t *testing.T) {
 	}
 }
 
-// What two clusters share does not get lost with one of them, and the order of the clusters does not matter.
+// What two clusters share does not get lost with one of them, and the order of the clusters does
+// not matter.
 func TestUnionIsThatOfTheClustersThatAreThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []*berthv1alpha1.Cluster

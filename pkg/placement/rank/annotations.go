@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// maxAnnotation bounds an annotation in characters before it is read, maxListed how many constraints it can hold.
+	// maxAnnotation bounds an annotation in characters before it is read, maxListed how many
+	// constraints it can hold.
 	maxAnnotation = 20 << 10
 	maxListed     = 20
 )
 
-// Annotations are the keys by which a pod says what the cluster where it runs must meet, and whether the best one is preferred.
-// It must not be changed.
+// Annotations are the keys by which a pod says what the cluster where it runs must meet, and
+// whether the best one is preferred. It must not be changed.
 var Annotations = [...]string{
 	berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,
 	berthv1alpha1.ClusterResourceConstraintAnnotation, berthv1alpha1.ClusterRankingAnnotation,
@@ -35,7 +36,7 @@ type Wish struct {
 	Ranked bool
 }
 
-// HasWish says whether some annotation holds a wish.
+// HasWish reports whether some annotation holds a wish.
 func HasWish(annotations map[string]string) bool {
 	if len(annotations) == 0 {
 		return false
@@ -48,8 +49,8 @@ func HasWish(annotations map[string]string) bool {
 	return false
 }
 
-// ParseAnnotations returns the wish of a pod with these annotations. The error names the annotation that is wrong and the
-// column of the mistake.
+// ParseAnnotations returns the wish of a pod with these annotations. The error names the annotation
+// that is wrong and the column of the mistake.
 func ParseAnnotations(annotations map[string]string) (*Wish, error) {
 	w := &Wish{}
 	for _, key := range Annotations {
@@ -95,7 +96,7 @@ func (c Constraints) And(other Constraints) Constraints {
 	}
 }
 
-// Admits says whether a candidate can be chosen by something that meets it for the first time.
+// Admits reports whether a candidate can be chosen by something that meets it for the first time.
 func (c Constraints) Admits(candidate *Candidate) bool {
 	return len(rejections(&Request{Constraints: c}, candidate, false)) == 0
 }

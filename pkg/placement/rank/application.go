@@ -7,8 +7,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// ApplicationStickiness returns the stickiness of an application, which may set none or a part of it, completed by the
-// general one.
+// ApplicationStickiness returns the stickiness of an application, which may set none or a part of
+// it, completed by the general one.
 func ApplicationStickiness(own *berthv1alpha1.ApplicationStickiness, general Stickiness) *Stickiness {
 	if own != nil && own.Value != nil {
 		general.Value = *own.Value

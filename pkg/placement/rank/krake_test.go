@@ -27,9 +27,10 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// Krake leaves the weight of the stickiness out of the denominator where the stickiness is 0; its documentation, which Berth
-// follows, does not. So the rows of places that are not the current one are scores of clouds, which have no stickiness, and
-// the documented formula is checked beside them.
+// Krake leaves the weight of the stickiness out of the denominator where the stickiness is 0; its
+// documentation, which Berth follows, does not. So the rows of places that are not the current one
+// are scores of clouds, which have no stickiness, and the documented formula is checked beside
+// them.
 func TestScoresOfKrake(t *testing.T) {
 	var file struct {
 		Cases []struct {
@@ -113,7 +114,8 @@ func TestSelectionOfKrake(t *testing.T) {
 			continue
 		}
 		if row.Suggest != "" {
-			// "keep the current cluster": a provider that fails is no reason to leave a healthy cluster.
+			// "keep the current cluster": a provider that fails is no reason to leave a healthy
+			// cluster.
 			want = row.App.ScheduledTo
 		}
 		request := &rank.Request{UID: "u", Current: row.App.ScheduledTo, Stickiness: &rank.DefaultStickiness}

@@ -13,15 +13,17 @@ var (
 	// ErrEmptyRange says that the least value of a metric is not below its greatest.
 	ErrEmptyRange = errors.New("min is not less than max")
 
-	// ErrOutOfRange says that a value is not between the least and the greatest of its metric, or not a number.
+	// ErrOutOfRange says that a value is not between the least and the greatest of its metric, or
+	// not a number.
 	ErrOutOfRange = errors.New("the value is out of range")
 
 	// ErrNotAllowed says that a value is in range but not one of those that its metric lists.
 	ErrNotAllowed = errors.New("the value is none of the allowed values")
 )
 
-// Normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values; what is outside is an
-// error and never cut off. If values are listed the value must be one of them.
+// Normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values;
+// what is outside is an error and never cut off. If values are listed the value must be one of
+// them.
 func Normalize(value, least, greatest float64, allowed []int64) (float64, error) {
 	if !(least < greatest) {
 		return 0, ErrEmptyRange

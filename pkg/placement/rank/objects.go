@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
-// ParseCloudConstraints reads constraints on clouds or projects. The error names the list that is wrong, by the names given,
-// and the column of the mistake.
+// ParseCloudConstraints reads constraints on clouds or projects. The error names the list that is
+// wrong, by the names given, and the column of the mistake.
 func ParseCloudConstraints(labelsName string, labels []string, metricsName string, metrics []string) (Constraints, error) {
 	parsedLabels, err := parseAll(labelsName, constraint.Label, labels)
 	if err != nil {
@@ -25,7 +25,8 @@ func ParseCloudConstraints(labelsName string, labels []string, metricsName strin
 	return Constraints{Labels: parsedLabels, Metrics: parsedMetrics}, err
 }
 
-// ParseConstraints reads the constraints of a user. The error names the field that is wrong and the column of the mistake.
+// ParseConstraints reads the constraints of a user. The error names the field that is wrong and the
+// column of the mistake.
 func ParseConstraints(c *berthv1alpha1.ClusterConstraints) (Constraints, error) {
 	if c == nil {
 		return Constraints{}, nil
@@ -47,9 +48,9 @@ func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint
 	return parsed, nil
 }
 
-// ClusterCandidate returns a Cluster as a candidate for something in a namespace. Its metrics are those of its spec with the
-// values of its status. Metrics of other namespaces do not count. A Cluster about which nothing is observed yet counts as
-// online, unless it is still to be made.
+// ClusterCandidate returns a Cluster as a candidate for something in a namespace. Its metrics are
+// those of its spec with the values of its status. Metrics of other namespaces do not count. A
+// Cluster about which nothing is observed yet counts as online, unless it is still to be made.
 func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidate {
 	c := Candidate{
 		Name: cluster.Name, Labels: cluster.Labels, CustomResources: cluster.Spec.CustomResources,
@@ -59,8 +60,9 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 	return c
 }
 
-// CloudCandidate returns a Cloud, GlobalCloud or OpenStackProject as a candidate. Its metrics are those of its spec with the
-// values of its status. Metrics of other namespaces than its own do not count.
+// CloudCandidate returns a Cloud, GlobalCloud or OpenStackProject as a candidate. Its metrics are
+// those of its spec with the values of its status. Metrics of other namespaces than its own do not
+// count.
 func CloudCandidate(
 	name string, meta *metav1.ObjectMeta, references []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample,
 ) Candidate {
@@ -72,10 +74,11 @@ func CloudCandidate(
 	return c
 }
 
-// Unavailable returns why nothing is to be sent to a Cluster, Offline or BeingDeleted, and an empty text if
-// something may. It goes by the condition Online, which stays as it is while single nodes come and go; a
-// Cluster about which nothing is observed yet counts as online, unless it is still to be made. Whether a
-// node takes a pod at this moment is another question: see topology.Cluster.TakesPods.
+// Unavailable returns why nothing is to be sent to a Cluster, Offline or BeingDeleted, and an empty
+// text if something may. It goes by the condition Online, which stays as it is while single nodes
+// come and go; a Cluster about which nothing is observed yet counts as online, unless it is still
+// to be made. Whether a node takes a pod at this moment is another question: see
+// topology.Cluster.TakesPods.
 func Unavailable(cluster *berthv1alpha1.Cluster) string {
 	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	switch {
@@ -120,7 +123,8 @@ func (m *Metric) fill(sample *berthv1alpha1.MetricSample) {
 	}
 }
 
-// numbers returns the numbers of a profile by the names that constraints use. What is 0 was not given, except in lists.
+// numbers returns the numbers of a profile by the names that constraints use. What is 0 was not
+// given, except in lists.
 func numbers(profile *berthv1alpha1.ClusterProfile) map[string]constraint.Number {
 	found := map[string]constraint.Number{}
 	for name, value := range map[string]int64{

@@ -14,8 +14,9 @@ import (
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
-// Rank returns what becomes of each candidate, the best one first. The first result is the choice if it is eligible. The
-// order of the candidates does not matter. It neither changes nor keeps its arguments.
+// Rank returns what becomes of each candidate, the best one first. The first result is the choice
+// if it is eligible. The order of the candidates does not matter. It neither changes nor keeps its
+// arguments.
 func Rank(request *Request, candidates []Candidate) []Result {
 	results := make([]Result, len(candidates))
 	for i := range candidates {
@@ -82,7 +83,7 @@ func judge(request *Request, c *Candidate) Result {
 	return result
 }
 
-// usable says whether a metric counts for a place.
+// usable reports whether a metric counts for a place.
 func (m *Metric) usable(current bool) bool {
 	return (m.Freshness == Fresh || m.Freshness == Stale && current) && m.valid()
 }
@@ -148,8 +149,8 @@ func rejections(request *Request, c *Candidate, current bool) []string {
 	return reasons
 }
 
-// compare returns why a candidate does not meet a metric constraint, empty if it does. A metric without any value is held
-// against all places but the current one.
+// compare returns why a candidate does not meet a metric constraint, empty if it does. A metric
+// without any value is held against all places but the current one.
 func (c *Candidate) compare(wanted *constraint.Constraint, current bool) string {
 	var actual constraint.Number
 	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Name == wanted.Key() })

@@ -7,7 +7,8 @@ import (
 	"math"
 )
 
-// Stickiness is what a place gains by being where the application runs now. It stands for the cost of moving.
+// Stickiness is what a place gains by being where the application runs now. It stands for the cost
+// of moving.
 type Stickiness struct {
 	// Value counts like the normalised value of a metric; 1 is usual.
 	Value float64
@@ -31,9 +32,10 @@ type Part struct {
 	Weight float64
 }
 
-// Score returns the score of a place with these metrics. Without metrics it is the product of value and weight of the
-// stickiness, otherwise the weighted mean of all parts, of which the stickiness is one. A nil stickiness stands in neither:
-// clouds and projects have none. It is finite if all numbers are, and weights are positive.
+// Score returns the score of a place with these metrics. Without metrics it is the product of value
+// and weight of the stickiness, otherwise the weighted mean of all parts, of which the stickiness
+// is one. A nil stickiness stands in neither: clouds and projects have none. It is finite if all
+// numbers are, and weights are positive.
 func Score(metrics []Part, sticky *Stickiness, current bool) (score float64, parts []Part) {
 	parts = append(make([]Part, 0, len(metrics)+1), metrics...)
 	if sticky != nil {

@@ -35,8 +35,9 @@ func Shown(results []Result) []berthv1alpha1.RankedPlace {
 // maxCounted bounds the different reasons that a summary names.
 const maxCounted = 10
 
-// Summarize tells why nothing is eligible, as numbers of places by their first reason, the largest number first: "3 offline, 2
-// without label location". It is empty if there are no results or some are eligible.
+// Summarize tells why nothing is eligible, as numbers of places by their first reason, the largest
+// number first: "3 offline, 2 without label location". It is empty if there are no results or some
+// are eligible.
 func Summarize(results []Result) string {
 	counts := map[string]int{}
 	for i := range results {

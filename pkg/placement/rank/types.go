@@ -13,7 +13,8 @@ type Freshness int
 const (
 	// Missing means that there is no value, and never was one.
 	Missing Freshness = iota
-	// Stale means that the last good value is too old to attract anything. It still counts where the application runs.
+	// Stale means that the last good value is too old to attract anything. It still counts where
+	// the application runs.
 	Stale
 	// Fresh means that the value counts.
 	Fresh
@@ -31,7 +32,8 @@ type Metric struct {
 	Normalized float64
 	// Freshness tells whether the values are there.
 	Freshness Freshness
-	// Problem says in words why the value could not be read, if so. A fresh value can have one: the last attempt failed.
+	// Problem says in words why the value could not be read, if so. A fresh value can have one: the
+	// last attempt failed.
 	Problem string
 }
 
@@ -47,12 +49,13 @@ type Candidate struct {
 	CustomResources []string
 	// Metrics are its metrics, in the order in which they are explained.
 	Metrics []Metric
-	// Numbers are further numbers that metric constraints can compare. A metric of the same name comes first.
+	// Numbers are further numbers that metric constraints can compare. A metric of the same name
+	// comes first.
 	Numbers map[string]constraint.Number
 	// Remarks are told with the result and change nothing.
 	Remarks []string
-	// LastScore is the score of the last decision in which its metrics had values, if that is known. It is used for the
-	// current place only.
+	// LastScore is the score of the last decision in which its metrics had values, if that is
+	// known. It is used for the current place only.
 	LastScore *float64
 }
 
@@ -81,7 +84,8 @@ type Request struct {
 	Current string
 	// Constraints must be met.
 	Constraints Constraints
-	// Stickiness favours the current place. Nil means that nothing does, and that the term is absent from the formula.
+	// Stickiness favours the current place. Nil means that nothing does, and that the term is
+	// absent from the formula.
 	Stickiness *Stickiness
 }
 
@@ -99,8 +103,8 @@ type Result struct {
 	Parts []Part
 	// Measured is true if the score comes from metrics.
 	Measured bool
-	// Held is true for the current place if its metrics have no values and no last score is known: nothing is known against
-	// it, so it stays first.
+	// Held is true for the current place if its metrics have no values and no last score is known:
+	// nothing is known against it, so it stays first.
 	Held bool
 	// Problems say which metrics could not be read, and why, after the remarks of the candidate.
 	Problems []string

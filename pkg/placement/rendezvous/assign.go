@@ -1,11 +1,12 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rendezvous shares clusters out among schedulers by bounded rendezvous hashing. Every pair of a cluster and a
-// scheduler has a score that depends on the two names alone. The pairs are taken from the best score downwards; a pair counts
-// if its cluster has no owner yet and its scheduler is not full. Since both sides rank by the same score this is the one
-// stable matching: the result depends on the two sets only, never on order, history or who computes it, nobody gets more
-// than its bound, and when a scheduler comes or goes hardly more clusters move than must.
+// Package rendezvous shares clusters out among schedulers by bounded rendezvous hashing. Every pair
+// of a cluster and a scheduler has a score that depends on the two names alone. The pairs are taken
+// from the best score downwards; a pair counts if its cluster has no owner yet and its scheduler is
+// not full. Since both sides rank by the same score this is the one stable matching: the result
+// depends on the two sets only, never on order, history or who computes it, nobody gets more than
+// its bound, and when a scheduler comes or goes hardly more clusters move than must.
 package rendezvous
 
 import (
@@ -37,15 +38,16 @@ const (
 	maxPairs = 20_000_000
 )
 
-// LoadFactor bounds the load of each scheduler relative to its fair share, in thousandths: 1100 stands for 1.10. At least
-// 1000.
+// LoadFactor bounds the load of each scheduler relative to its fair share, in thousandths: 1100
+// stands for 1.10. At least 1000.
 type LoadFactor int
 
 // Scheduler takes a share of the clusters.
 type Scheduler struct {
 	// Name identifies the scheduler; unique, not empty.
 	Name string
-	// Weight is the scheduler's part in relation to the other weights, 1 to MaxWeight; 0 counts as 1.
+	// Weight is the scheduler's part in relation to the other weights, 1 to MaxWeight; 0 counts as
+	// 1.
 	Weight int
 }
 
@@ -53,11 +55,13 @@ type Scheduler struct {
 type Cluster struct {
 	// Name identifies the cluster; unique, not empty.
 	Name string
-	// Province and City are used if clusters are kept together by place; empty means the place is not known.
+	// Province and City are used if clusters are kept together by place; empty means the place is
+	// not known.
 	Province, City string
 }
 
-// Options say how clusters are shared out. The zero value uses DefaultLoadFactor and keeps no clusters together.
+// Options say how clusters are shared out. The zero value uses DefaultLoadFactor and keeps no
+// clusters together.
 type Options struct {
 	// LoadFactor bounds the load of each scheduler; 0 means DefaultLoadFactor.
 	LoadFactor LoadFactor
@@ -67,7 +71,8 @@ type Options struct {
 
 // Assignment tells who owns which cluster.
 type Assignment struct {
-	// Owners holds, for each cluster as given, the index of its scheduler, -1 if there are no schedulers.
+	// Owners holds, for each cluster as given, the index of its scheduler, -1 if there are no
+	// schedulers.
 	Owners []int
 	// Loads holds the number of clusters of each scheduler as given.
 	Loads []int
@@ -75,8 +80,9 @@ type Assignment struct {
 	Capacities []int
 }
 
-// Assign shares the clusters out. It fails, naming the culprit, on empty or repeated names, on weights and load factors out
-// of range, and on more than MaxClusters or MaxSchedulers. Without schedulers no cluster has an owner, which is no error.
+// Assign shares the clusters out. It fails, naming the culprit, on empty or repeated names, on
+// weights and load factors out of range, and on more than MaxClusters or MaxSchedulers. Without
+// schedulers no cluster has an owner, which is no error.
 func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assignment, error) {
 	if options.LoadFactor == 0 {
 		options.LoadFactor = DefaultLoadFactor
@@ -101,8 +107,8 @@ func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assig
 	return a, nil
 }
 
-// capacities returns ceil(factor * clusters * weight / weights) for each scheduler, in integers: with floats 1.1 * 10 has a
-// ceiling of 12.
+// capacities returns ceil(factor * clusters * weight / weights) for each scheduler, in integers:
+// with floats 1.1 * 10 has a ceiling of 12.
 func capacities(clusters int, schedulers []Scheduler, factor LoadFactor) []int {
 	total := uint64(0)
 	for _, s := range schedulers {
@@ -127,8 +133,9 @@ type pair struct {
 	unit, scheduler int32
 }
 
-// match gives each unit to the scheduler that ranks it best and has room for all of it, and returns the units for which
-// nobody has. A unit of one cluster always finds room, since the capacities add up to at least the number of clusters.
+// match gives each unit to the scheduler that ranks it best and has room for all of it, and returns
+// the units for which nobody has. A unit of one cluster always finds room, since the capacities add
+// up to at least the number of clusters.
 func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 	pairs := make([]pair, 0, len(units)*len(schedulers))
 	for s, scheduler := range schedulers {
@@ -208,9 +215,10 @@ func unique(kind, name string, seen map[string]struct{}) error {
 	return nil
 }
 
-// rank turns a hash into the order in which pairs are taken. Read as a number u in (0, 1], a hash gives an exponentially
-// distributed waiting time -log2(u)/weight, so that without a bound each scheduler wins in proportion to its weight. It is
-// computed in integers, for the same result on every machine.
+// rank turns a hash into the order in which pairs are taken. Read as a number u in (0, 1], a hash
+// gives an exponentially distributed waiting time -log2(u)/weight, so that without a bound each
+// scheduler wins in proportion to its weight. It is computed in integers, for the same result on
+// every machine.
 func rank(hash, weight uint64) uint64 {
 	return minusLog2(hash) << (62 - 6 - fraction) / weight
 }

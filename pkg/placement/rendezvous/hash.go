@@ -3,8 +3,8 @@
 
 package rendezvous
 
-// HashVersion names the hash below. A scheduler's share of the clusters depends on it, so another hash needs another version
-// and a migration.
+// HashVersion names the hash below. A scheduler's share of the clusters depends on it, so another
+// hash needs another version and a migration.
 const HashVersion = "v1"
 
 // prefixHash is the state of a hash after the name of a scheduler.
@@ -15,14 +15,15 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// hashPrefix starts the hash of the pairs of one scheduler: FNV-1a over the name and a separator that no name contains.
+// hashPrefix starts the hash of the pairs of one scheduler: FNV-1a over the name and a separator
+// that no name contains.
 func hashPrefix(scheduler string) prefixHash {
 	// A zero byte leaves the state as it is before the multiplication.
 	return prefixHash(fnv(fnvOffset, scheduler) * fnvPrime)
 }
 
-// with returns the hash of the pair. FNV alone leaves names that differ in the last letter side by side; the finaliser of
-// splitmix64 spreads them.
+// with returns the hash of the pair. FNV alone leaves names that differ in the last letter side by
+// side; the finaliser of splitmix64 spreads them.
 func (p prefixHash) with(key string) uint64 {
 	h := fnv(uint64(p), key)
 	h ^= h >> 30

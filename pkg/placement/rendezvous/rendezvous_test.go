@@ -203,7 +203,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// No cluster and scheduler may prefer each other to what they got: that is what makes the matching the only stable one.
+// No cluster and scheduler may prefer each other to what they got: that is what makes the matching
+// the only stable one.
 func TestMatchingIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, s := drawClusters(t), drawSchedulers(t, 1)
@@ -230,8 +231,9 @@ func TestMatchingIsStable(t *testing.T) {
 	})
 }
 
-// The bound is a whole number. With only a few clusters for each scheduler one more scheduler can lower it by a large part,
-// and what is above it must move; that is why this speaks of at least a dozen clusters for each.
+// The bound is a whole number. With only a few clusters for each scheduler one more scheduler can
+// lower it by a large part, and what is above it must move; that is why this speaks of at least a
+// dozen clusters for each.
 func TestOnlyNecessaryClustersMove(t *testing.T) {
 	for _, n := range []int{60, 300, 1000, 3000} {
 		for _, m := range []int{2, 3, 5, 10, 32} {

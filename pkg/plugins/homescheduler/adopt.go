@@ -22,8 +22,19 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// adoption is a cluster that came to this scheduler, with the pods that the API server says are on its nodes. What others bound
-// there may not be in the snapshot yet, and until it is nothing is placed there.
+// What others bound to the nodes of a cluster before it came to this scheduler may not be in the
+// snapshot yet, and pods that are not in the snapshot are not counted. So a cluster is adopted
+// before anything is placed there:
+//
+//	state     what is known                                    next state, and what leads there
+//	due       the catalog has the binding (toAdopt)            adopting: the API server confirms the binding, and lists the pods (adopt)
+//	adopting  the pods that the snapshot must have             adopted: a cycle's snapshot has all of them (completeAdoptions)
+//	behind    a cycle's snapshot lacked some of them           adopting: those that are gone are dropped (recheck)
+//	adopted   the snapshot has what others bound               due: the binding has another revision
+//
+// A cluster that is drained or bound to another scheduler leaves every state at once.
+
+// adoption is a cluster that is being adopted.
 type adoption struct {
 	revision int64
 	// expected are the pods that the snapshot must have.
@@ -38,18 +49,21 @@ type expectedPod struct {
 }
 
 const (
-	// recheckPause is how long it is waited for the snapshot to catch up before it is asked whether the pods that it lacks are still
-	// there, and recheckedPods how many are asked for at a time.
+	// recheckPause is the time for the snapshot to catch up before the API server is asked whether
+	// the pods that it lacks still exist, and recheckedPods is how many are asked for at a time.
 	recheckPause  = time.Second
 	recheckedPods = 100
-	// wakePause is how long pods are left alone after they have been woken to look at what is being adopted: there may be thousands.
+	// wakePause is the least time between two wake-ups of the waiting pods, of which there may be
+	// thousands, while clusters are being adopted.
 	wakePause = 500 * time.Millisecond
-	// adoptPause is the least pause after an attempt to adopt that failed. It lasts as long as the attempt, if that was longer.
+	// adoptPause is the least pause after an attempt to adopt that failed. It lasts as long as the
+	// attempt, if that was longer.
 	adoptPause = time.Second
 )
 
-// settle adopts the clusters all of whose pods the snapshot has, and returns a number that changes whenever it adopts some.
-func (s *Shared) settle(homes *catalog.Homes, lister fwk.SharedLister) int64 {
+// completeAdoptions adopts the clusters all of whose pods the snapshot has, and returns a number
+// that changes whenever it adopts some.
+func (s *Shared) completeAdoptions(homes *catalog.Homes, lister fwk.SharedLister) int64 {
 	for name, a := range s.adopting {
 		if h := homes.Clusters[name]; h.Scheduler != s.Self || h.Revision != a.revision {
 			delete(s.adopting, name)
@@ -76,7 +90,7 @@ func has(lister fwk.SharedLister, e expectedPod) bool {
 	return slices.ContainsFunc(info.GetPods(), func(p fwk.PodInfo) bool { return p.GetPod().UID == e.ref.UID })
 }
 
-// toAdopt returns the bindings whose pods have to be read.
+// toAdopt returns the clusters that are due, with the revisions of their bindings.
 func (s *Shared) toAdopt(homes *catalog.Homes) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,22 +110,24 @@ func (s *Shared) toAdopt(homes *catalog.Homes) map[string]int64 {
 	return due
 }
 
-// wakeDue says whether the waiting pods are to be tried: clusters have been adopted since the last call, so pods may have found no
-// node meanwhile; or some are being adopted, and only a scheduling cycle, of whatever pod, can look into the snapshot.
+// wakeDue reports whether the waiting pods are to be tried: clusters have been adopted since the
+// last call, so pods may have found no node meanwhile; or some are being adopted, and only a
+// scheduling cycle, of whatever pod, can look into the snapshot.
 func (s *Shared) wakeDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news := s.told != s.set.adoption
+	news := s.woken != s.set.adoption
 	if !news && (len(s.adopting) == 0 || now.Before(s.wakeAgain)) {
 		return false
 	}
-	s.told, s.wakeAgain = s.set.adoption, now.Add(wakePause)
+	s.woken, s.wakeAgain = s.set.adoption, now.Add(wakePause)
 	return true
 }
 
 const adoptionPage = 500
 
-// adopt reads from the API server itself that the bindings are still what they seem, and which pods are on the nodes.
+// adopt reads from the API server itself that the bindings are still what they seem, and which pods
+// are on the nodes.
 func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64) error {
 	if err := s.confirm(ctx, b, due); err != nil {
 		return err
@@ -185,7 +201,7 @@ func (s *Shared) missing() map[string][]expectedPod {
 	return pods
 }
 
-// gone says whether a pod does not take up any place in the cluster any more.
+// gone reports whether a pod does not take up any place in the cluster any more.
 func (s *Shared) gone(ctx context.Context, b *Background, cluster string, e expectedPod) bool {
 	node := b.Node(e.node)
 	if node == nil || s.clusterOf(node) != cluster {

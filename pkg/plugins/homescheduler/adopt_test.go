@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// foreign is a pod that another scheduler has bound to a node of the cluster "other", and that the snapshot lacks.
+// foreign is a pod that another scheduler has bound to a node of the cluster "other", and that the
+// snapshot lacks.
 func foreign(number int) *corev1.Pod {
 	p := pod(number, "b")
 	p.Spec.NodeName = "other-0"

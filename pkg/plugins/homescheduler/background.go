@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	// lookInterval is how often it is looked what there is to adopt or to acknowledge. A change waits for no longer.
-	lookInterval = 200 * time.Millisecond
+	// pollInterval is the pause between two looks for what there is to adopt or to acknowledge: the
+	// longest that a change waits.
+	pollInterval = 200 * time.Millisecond
 	// requestTimeout bounds a request, or a few small ones.
 	requestTimeout = 10 * time.Second
 	// registerInterval is the pause between two attempts to register.
@@ -42,8 +43,9 @@ type Background struct {
 	Berth  versioned.Interface
 	// Fence tells whether this process is the leader.
 	Fence *fence.Fence
-	// Lease is the lease that it registers with. Without a name it does not register: whoever makes its Scheduler also deletes it,
-	// and a process that is about to be stopped after that must not make it again.
+	// Lease is the lease that it registers with. Without a name it does not register: whoever makes
+	// its Scheduler also deletes it, and a process that is about to be stopped after that must not
+	// make it again.
 	Lease berthv1alpha1.LeaseReference
 	// Node returns a node that the informer knows, nil if it does not.
 	Node func(name string) *corev1.Node
@@ -51,16 +53,16 @@ type Background struct {
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
-	// Tell records an event.
+	// Tell records an event about an object.
 	Tell func(regarding *corev1.ObjectReference, reason, note string)
 }
 
-// Run registers the Scheduler of this process once it is the leader, unless others do, adopts the clusters that come to it, and acknowledges those
-// that it is to give up, until the context ends.
+// Run registers the Scheduler of this process once it is the leader, unless others do, adopts the
+// clusters that come to it, and acknowledges those that it is to give up, until the context ends.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
 	if s.Self == "" {
-		s.tellRole(ctx, b)
+		s.reportRole(ctx, b)
 		return
 	}
 	select {
@@ -72,14 +74,15 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 		s.register(ctx, b)
 	}
 	// To adopt means to read all pods, which can take minutes. Nothing else waits for that.
-	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForNew(ctx, b) }, lookInterval)
+	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.adoptNew(ctx, b) }, pollInterval)
 	go wait.UntilWithContext(ctx, func(ctx context.Context) { s.recheck(ctx, b) }, recheckPause)
-	go wait.UntilWithContext(ctx, func(context.Context) { s.wake(b) }, lookInterval)
-	wait.UntilWithContext(ctx, func(ctx context.Context) { s.lookForLeaving(ctx, b) }, lookInterval)
+	go wait.UntilWithContext(ctx, func(context.Context) { s.wake(b) }, pollInterval)
+	wait.UntilWithContext(ctx, func(ctx context.Context) { s.acknowledgeDrains(ctx, b) }, pollInterval)
 }
 
-// lookForNew adopts the clusters that have come to this process. As long as there is no other scheduler it need not.
-func (s *Shared) lookForNew(ctx context.Context, b *Background) {
+// adoptNew adopts the clusters that have come to this process. As long as there is no other
+// scheduler it need not.
+func (s *Shared) adoptNew(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
 	if homes == nil || s.Membership() == nil || !s.applies(homes) {
 		return // nobody can tell yet which node lies in which cluster
@@ -105,8 +108,8 @@ func (s *Shared) wake(b *Background) {
 	}
 }
 
-// lookForLeaving acknowledges what this process is to give up.
-func (s *Shared) lookForLeaving(ctx context.Context, b *Background) {
+// acknowledgeDrains acknowledges what this process is to give up.
+func (s *Shared) acknowledgeDrains(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
 	if homes == nil || s.Membership() == nil {
 		return
@@ -114,7 +117,7 @@ func (s *Shared) lookForLeaving(ctx context.Context, b *Background) {
 	if err := s.acknowledge(ctx, b, homes); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
-	s.settleUnclear(ctx, b)
+	s.resolveUnclear(ctx, b)
 }
 
 // Mine returns the pods that this process is to place, of all that wait.
@@ -125,7 +128,8 @@ func (s *Shared) Mine(homes *catalog.Homes, waiting []*corev1.Pod) []*corev1.Pod
 	return slices.DeleteFunc(waiting, func(pod *corev1.Pod) bool { return !s.owns(homes, pod) })
 }
 
-// drained returns the clusters that this scheduler is to give up and where nothing of its own is under way.
+// drained returns the clusters that this scheduler is to give up and where nothing of its own is
+// under way.
 func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +175,8 @@ func (s *Shared) acknowledge(ctx context.Context, b *Background, homes *catalog.
 	return nil
 }
 
-// register makes the Scheduler of this process, if there is none. One that is deleted later is not made again: that is how a
-// scheduler is told to give everything up.
+// register makes the Scheduler of this process, if there is none. One that is deleted later is not
+// made again: that is how a scheduler is told to give everything up.
 func (s *Shared) register(ctx context.Context, b *Background) {
 	lease := b.Lease
 	object := &berthv1alpha1.Scheduler{
@@ -195,9 +199,9 @@ func (s *Shared) register(ctx context.Context, b *Background) {
 	}
 }
 
-// settleUnclear finds out by live reads which pods with an unclear outcome have been bound. Either way they are not on their way
-// any more.
-func (s *Shared) settleUnclear(ctx context.Context, b *Background) {
+// resolveUnclear reads the pods with an unclear outcome from the API server. Bound or not, they are
+// not under way any more.
+func (s *Shared) resolveUnclear(ctx context.Context, b *Background) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	for _, ref := range s.allUnclear() {

@@ -15,7 +15,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// newBench returns scheduler a of two, with half of the nodes, its plugin, and the nodes of its snapshot.
+// newBench returns scheduler a of two, with half of the nodes, its plugin, and the nodes of its
+// snapshot.
 func newBench(b *testing.B, nodes int) (*plugintest.Scheduler, *homescheduler.HomeScheduler, []fwk.NodeInfo) {
 	b.Helper()
 	s := plugintest.New(b, world(), plugintest.Named("a"))

@@ -1,12 +1,14 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package homescheduler is the scheduler plugin by which several schedulers share the clusters: each places only the pods whose
-// home it is, and only on the nodes of clusters that are bound to it. While there is no other scheduler it does nothing.
+// Package homescheduler is the scheduler plugin by which several schedulers share the clusters:
+// each places only the pods whose home it is, and only on the nodes of clusters that are bound to
+// it. While there is no other scheduler it does nothing.
 //
-// A cluster changes hands only after its old scheduler has acknowledged that nothing of its own is under way there, so pods that
-// are being bound are counted; and the new one places nothing there before its snapshot has every pod that the old one bound. So
-// what other plugins count by cluster is exact although several processes place pods.
+// A cluster changes hands only after its old scheduler has acknowledged that nothing of its own is
+// under way there, so pods that are being bound are counted; and the new one places nothing there
+// before its snapshot has every pod that the old one bound. So what other plugins count by cluster
+// is exact although several processes place pods.
 package homescheduler
 
 import (
@@ -81,7 +83,8 @@ func (*HomeScheduler) Name() string {
 	return Name
 }
 
-// PreEnqueue holds the pods of other schedulers back. It writes nothing about them: they are not waiting for this process.
+// PreEnqueue holds the pods of other schedulers back. It writes nothing about them: they are not
+// waiting for this process.
 func (p *HomeScheduler) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
 	homes := p.shared.Catalog.Snapshot()
 	switch {
@@ -99,8 +102,8 @@ func (*HomeScheduler) SignPod(context.Context, *corev1.Pod) ([]fwk.SignFragment,
 	return nil, nil
 }
 
-// EventsToRegister names what can help a pod that this plugin rejected. A change of a binding is not among it: that wakes the pods
-// it concerns directly.
+// EventsToRegister names what can help a pod that this plugin rejected. A change of a binding is
+// not among it: that wakes the pods it concerns directly.
 func (p *HomeScheduler) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
 		{
@@ -126,8 +129,8 @@ func (p *HomeScheduler) isSchedulableAfterPodChange(_ klog.Logger, pod, before, 
 	return fwk.Queue
 }
 
-// isSchedulableAfterNodeChange wakes the pod when a node may have come to the clusters of this scheduler. Which cluster that is
-// cannot be told here for sure, and nodes come and go rarely.
+// isSchedulableAfterNodeChange wakes the pod when a node may have come to the clusters of this
+// scheduler. Which cluster that is cannot be told here for sure, and nodes come and go rarely.
 func (p *HomeScheduler) isSchedulableAfterNodeChange(_ klog.Logger, pod *corev1.Pod, _, _ *corev1.Node) fwk.QueueingHint {
 	if homes := p.shared.Catalog.Snapshot(); homes != nil && !p.shared.owns(homes, pod) {
 		return fwk.QueueSkip
@@ -144,8 +147,8 @@ type state struct {
 	clusters []bool
 }
 
-// OwnClusters returns the clusters to which the pod of a cycle is kept, by their ID in the view; shared is false if it is kept to
-// none.
+// OwnClusters returns the clusters to which the pod of a cycle is kept, by their ID in the view;
+// shared is false if it is kept to none.
 func OwnClusters(cycle fwk.CycleState) (own []bool, shared bool) {
 	data, err := cycle.Read(stateKey)
 	if err != nil {
@@ -191,7 +194,8 @@ func (*HomeScheduler) PreFilterExtensions() fwk.PreFilterExtensions {
 	return nil
 }
 
-// Filter repeats what PreFilter has named, because the framework tries a nominated node without asking.
+// Filter repeats what PreFilter has named, because the framework tries a nominated node without
+// asking.
 func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	data, err := cycle.Read(stateKey)
 	if err != nil {
@@ -203,7 +207,8 @@ func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.
 	return otherHome
 }
 
-// PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that makes way could help them.
+// PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that
+// makes way could help them.
 func (*HomeScheduler) PostFilter(
 	_ context.Context, _ fwk.CycleState, _ *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (*fwk.PostFilterResult, *fwk.Status) {
@@ -214,7 +219,8 @@ func (*HomeScheduler) PostFilter(
 	return nil, fwk.NewStatus(fwk.Unschedulable)
 }
 
-// Reserve notes that a pod is on its way to a node, unless the cluster of the node has been given up in the meantime.
+// Reserve notes that a pod is on its way to a node, unless the cluster of the node has been given
+// up in the meantime.
 func (p *HomeScheduler) Reserve(
 	ctx context.Context, _ fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
@@ -225,7 +231,8 @@ func (p *HomeScheduler) Reserve(
 	return nil
 }
 
-// Unreserve says that the pod is not on its way any more, unless nobody knows whether it has been bound.
+// Unreserve says that the pod is not on its way any more, unless nobody knows whether it has been
+// bound.
 func (p *HomeScheduler) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.arrived(pod.UID, false)
 }

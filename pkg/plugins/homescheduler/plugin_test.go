@@ -229,7 +229,8 @@ func TestItRegistersItself(t *testing.T) {
 	}
 }
 
-// A policy names clusters of several schedulers. The plugin of policies must not look for room, or take samples, in those of others.
+// A policy names clusters of several schedulers. The plugin of policies must not look for room, or
+// take samples, in those of others.
 func TestAPolicyIsCarriedOutInTheOwnClusters(t *testing.T) {
 	d := plugintest.Deployment("web", 10)
 	rs := plugintest.ReplicaSet(d, "v1")

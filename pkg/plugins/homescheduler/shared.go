@@ -33,13 +33,15 @@ type Shared struct {
 	View *view.View
 
 	mu sync.Mutex
-	// underWay are the pods that are being bound, by UID. It is kept only by a process that is a Scheduler.
+	// underWay are the pods that are being bound, by UID. It is kept only by a process that is a
+	// Scheduler.
 	underWay map[types.UID]underWay
-	// adopted are the revisions of the clusters whose pods the snapshot has, adopting those that are looked at.
+	// adopted are the revisions of the clusters whose pods the snapshot has, adopting those that
+	// are looked at.
 	adopted  map[string]int64
 	adopting map[string]*adoption
-	// told is the adoption after which pods were woken last.
-	told int64
+	// woken is the adoption after which pods were woken last.
+	woken int64
 	// wakeAgain is when pods may be woken again although nothing has been adopted.
 	wakeAgain time.Time
 
@@ -54,7 +56,8 @@ type underWay struct {
 	unclear bool
 }
 
-// nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the scheduling cycle.
+// nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the
+// scheduling cycle.
 type nodeSet struct {
 	homes    *catalog.Homes
 	shape    int64
@@ -69,7 +72,7 @@ func NewShared(self string, clk clock.WithTicker) *Shared {
 	}
 }
 
-// applies says whether there is anybody to share with.
+// applies reports whether there is anybody to share with.
 func (s *Shared) applies(homes *catalog.Homes) bool {
 	if s.Self == "" {
 		return homes.Shared
@@ -77,7 +80,7 @@ func (s *Shared) applies(homes *catalog.Homes) bool {
 	return homes.Shared || !homes.Registered
 }
 
-// owns says whether this process is to place the pod.
+// owns reports whether this process is to place the pod.
 func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
 	if !s.applies(homes) {
 		return true
@@ -85,7 +88,8 @@ func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
 	return s.Self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] == s.Self
 }
 
-// mineLocked says whether this process alone places pods on the cluster. The caller holds the lock.
+// mineLocked reports whether this process alone places pods on the cluster. The caller holds the
+// lock.
 func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
 	h, bound := homes.Clusters[cluster]
 	if !bound || h.Scheduler != s.Self || h.Draining {
@@ -100,7 +104,7 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 	s.View.Refresh(nodes, s.Membership())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	adoption := s.settle(homes, lister)
+	adoption := s.completeAdoptions(homes, lister)
 	if s.set.homes == homes && s.set.shape == s.View.Shape() && s.set.adoption == adoption {
 		return s.set.state
 	}
@@ -133,8 +137,9 @@ func (s *Shared) ownClusters(homes *catalog.Homes) []bool {
 	return own
 }
 
-// reserve notes that a pod is on its way to a node, and returns false if the node is not this scheduler's any more. What is noted
-// before a drain is seen holds the acknowledgement up, and after that nothing is noted: both happen under the lock.
+// reserve notes that a pod is on its way to a node, and returns false if the node is not this
+// scheduler's any more. What is noted before a drain is seen holds the acknowledgement up, and
+// after that nothing is noted: both happen under the lock.
 func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if s.Self == "" {
 		return true
@@ -152,7 +157,8 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	return true
 }
 
-// reservable looks at a node anew.
+// reservable reports whether this process may place a pod on a node, for a node that is not in the
+// nodes of the last cycle.
 func (s *Shared) reservable(homes *catalog.Homes, node string) bool {
 	cluster := berthv1alpha1.CommonsName
 	if m := s.Membership(); m != nil {
@@ -171,8 +177,8 @@ func (s *Shared) reservable(homes *catalog.Homes, node string) bool {
 	return s.mineLocked(homes, cluster)
 }
 
-// arrived says that a pod is not on its way any more. One of which nobody knows whether it was bound stays, unless it certainly
-// was.
+// arrived says that a pod is not on its way any more. One of which nobody knows whether it was
+// bound stays, unless it certainly was.
 func (s *Shared) arrived(uid types.UID, certain bool) {
 	if s.Self == "" {
 		return
@@ -197,7 +203,8 @@ func (s *Shared) Unclear(uid types.UID) {
 	}
 }
 
-// Fenced says whether every pod must be bound under the lease, because another scheduler may take its place.
+// Fenced reports whether every pod must be bound under the lease, because another scheduler may
+// take its place.
 func (s *Shared) Fenced() bool {
 	return s != nil && s.Self != ""
 }

@@ -16,15 +16,16 @@ const (
 	takesOverNote  = "no Scheduler is left, so berth-scheduler without --scheduler-name places all pods again"
 )
 
-// tellRole tells by events whether this process, which is no Scheduler, stands back, for as long as it is the leader. Its pods
-// cannot tell: while it stands back it has none.
-func (s *Shared) tellRole(ctx context.Context, b *Background) {
+// reportRole records events about whether this process, which is no Scheduler, stands back, for as
+// long as it is the leader. No pod can carry that message: while the process stands back it has
+// none.
+func (s *Shared) reportRole(ctx context.Context, b *Background) {
 	select {
 	case <-ctx.Done():
 		return
 	case <-b.Fence.Opened():
 	}
-	tick := s.Clock.NewTicker(lookInterval)
+	tick := s.Clock.NewTicker(pollInterval)
 	defer tick.Stop()
 	var cause *corev1.ObjectReference // the Scheduler because of which it stands back
 	for {

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package singleton is for controllers each of whose passes looks at everything there is, because a change of one object may concern
-// all the others. There is one key, and a burst of events makes one pass.
+// Package singleton is for controllers each of whose passes looks at everything there is, because a
+// change of one object may concern all the others. There is one key, and a burst of events makes
+// one pass.
 package singleton
 
 import (
@@ -21,8 +22,8 @@ type Key struct{}
 
 type queue = workqueue.TypedRateLimitingInterface[Key]
 
-// After asks for a pass after a pause. Before that it calls the notes, which take down that something
-// has changed. They must not block.
+// After asks for a pass after a pause. Before that it calls the notes, which take down that
+// something has changed. They must not block.
 func After[T client.Object](pause time.Duration, notes ...func()) handler.TypedEventHandler[T, Key] {
 	ask := func(q queue) {
 		for _, note := range notes {
