@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,8 +29,8 @@ func (w *writer) bringAll(ctx context.Context, objects []*object, seen *observed
 	return moving, errors.Join(errs...)
 }
 
-// bring brings one object one step further: its policy first, then the number of its replicas and
-// the object itself. It reports whether the object is moving.
+// bring brings one object that belongs to the Application one step further: its policy first, then
+// the number of its replicas and the object itself. It reports whether the object is moving.
 func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving bool, err error) {
 	live, missing, err := w.readLive(ctx, o)
 	if err != nil {
@@ -38,6 +39,10 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 	if o.policy == "" {
 		return false, w.apply(ctx, o, missing)
 	}
+	if err := w.claimPods(ctx, o, live, missing, seen.policies[o.policy]); err != nil {
+		return false, err
+	}
+	must := missing || live != nil && !metav1.IsControlledBy(live, w.app) // It was handed over.
 	step := migrate.Next(o.workload(w.app.Status.ScheduledTo, seen, live))
 	if err := w.writePolicy(ctx, o, seen.policies[o.policy], step); err != nil {
 		return step.Moving, err
@@ -47,13 +52,13 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 		if err := unstructured.SetNestedField(o.Object, step.Replicas, "spec", "replicas"); err != nil {
 			return step.Moving, fmt.Errorf("setting the replicas of %s: %w", o, err)
 		}
-		missing = missing || step.Scale
+		must = must || step.Scale
 	case step.Scale:
 		if err := w.scale(ctx, o, live, step.Replicas); err != nil {
 			return step.Moving, err
 		}
 	}
-	return step.Moving, w.apply(ctx, o, missing)
+	return step.Moving, w.apply(ctx, o, must)
 }
 
 // workload returns what decides about the next step of an object with pods, given the object as it

@@ -62,7 +62,7 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 		}
 	}
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(existing...).
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(existing...).WithReturnManagedFields().
 		WithStatusSubresource(&berthv1alpha1.Application{}, &berthv1alpha1.PropagationPolicy{}, &berthv1alpha1.Cluster{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {

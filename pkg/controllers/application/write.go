@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +24,8 @@ import (
 type refusal struct {
 	what string
 	err  error
+	// foreign reports whether the reason is that the object belongs to somebody else.
+	foreign bool
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%s: %v", r.what, r.err) }
@@ -73,22 +74,18 @@ func (w *writer) scale(ctx context.Context, o *object, live client.Object, repli
 	return refused(o, w.client.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldOwner)))
 }
 
-// send applies an object, unless there is one of this name that belongs to somebody else.
+// send applies an object, unless there is one of this name that belongs to somebody else. What others
+// make or hand over to somebody else at this moment is left alone too: a new object is applied without
+// force, and one that is there only as it was when it was claimed.
 func (w *writer) send(ctx context.Context, o *object) error {
-	present, err := w.metadata(ctx, o.key())
-	switch {
-	case err != nil:
-		return refused(o, err)
-	case present == nil:
-	case present.DeletionTimestamp != nil:
-		return &refusal{o.String(), errors.New("one of this name is being deleted")}
-	case !metav1.IsControlledBy(present, w.app) && present.Labels[berthv1alpha1.ApplicationLabel] != labelOf(w.app.Name):
-		return &refusal{o.String(), fmt.Errorf(
-			"one of this name is there already and not part of this Application; the label %s=%s hands it over",
-			berthv1alpha1.ApplicationLabel, labelOf(w.app.Name))}
+	if err := w.claim(ctx, o); err != nil {
+		return err
 	}
-	config := client.ApplyConfigurationFromUnstructured(o.Unstructured)
-	return refused(o, w.client.Apply(ctx, config, client.FieldOwner(FieldOwner), client.ForceOwnership))
+	options := []client.ApplyOption{client.FieldOwner(FieldOwner)}
+	if o.present != nil {
+		options = append(options, client.ForceOwnership)
+	}
+	return refused(o, w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.bound().Unstructured), options...))
 }
 
 // refused turns an answer that the user can do something about into a refusal.
@@ -98,22 +95,9 @@ func refused(o *object, err error) error {
 		return err
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err),
 		apierrors.IsRequestEntityTooLargeError(err), apierrors.IsMethodNotSupported(err):
-		return &refusal{o.String(), err}
+		return &refusal{what: o.String(), err: err}
 	}
 	return fmt.Errorf("writing %s: %w", o, err)
-}
-
-// metadata returns the metadata of an object as the API server has it, nil if there is none.
-func (w *writer) metadata(ctx context.Context, key berthv1alpha1.ApplicationObject) (*metav1.PartialObjectMetadata, error) {
-	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: key.APIVersion, Kind: key.Kind}}
-	err := w.live.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: key.Name}, found)
-	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // no object is no error
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
 }
 
 // prune deletes the objects and policies that are not in the spec any more.
@@ -162,7 +146,6 @@ func (w *writer) remove(ctx context.Context, key berthv1alpha1.ApplicationObject
 	if present == nil || present.DeletionTimestamp != nil || !metav1.IsControlledBy(present, w.app) {
 		return nil
 	}
-	uid := present.UID
-	err = w.client.Delete(ctx, u, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	err = w.client.Delete(ctx, u, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	return refused(o, client.IgnoreNotFound(err))
 }
