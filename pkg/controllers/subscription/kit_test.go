@@ -88,7 +88,23 @@ func newWorld(t *testing.T) *world {
 					before()
 				}
 				w.applies++
-				return c.Apply(ctx, o, opts...)
+				if err := c.Apply(ctx, o, opts...); err != nil {
+					return err
+				}
+				// The API server gives every object a UID; the fake does not.
+				var list appsv1.DeploymentList
+				if err := c.List(ctx, &list); err != nil {
+					return err
+				}
+				for i := range list.Items {
+					if d := &list.Items[i]; d.UID == "" {
+						d.UID = types.UID("uid-" + d.Name)
+						if err := c.Update(ctx, d); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
 			},
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				w.count(o)
