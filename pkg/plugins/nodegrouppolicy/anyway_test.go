@@ -93,15 +93,6 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 	}
 }
 
-// cordon makes the two nodes of sites unschedulable.
-func cordon(s *plugintest.Scheduler, sites ...string) {
-	for _, site := range sites {
-		for i := range 2 {
-			plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
-		}
-	}
-}
-
 // occupyPort puts pods with host port 80 on the two nodes of sites. Host ports are not among what is looked at when it is
 // decided whether a cluster can host a pod, so that the decision turns out to be wrong only later.
 func occupyPort(s *plugintest.Scheduler, sites ...string) {

@@ -54,3 +54,17 @@ func bySite(pods []*corev1.Pod) map[string]int {
 	}
 	return counts
 }
+
+// changeNodes changes the two nodes of a site.
+func changeNodes(s *plugintest.Scheduler, site string, change func(*corev1.Node)) {
+	for i := range 2 {
+		plugintest.Update(s, plugintest.MakeNode(site, i).Obj(), change)
+	}
+}
+
+// cordon makes the two nodes of sites unschedulable.
+func cordon(s *plugintest.Scheduler, sites ...string) {
+	for _, site := range sites {
+		changeNodes(s, site, func(n *corev1.Node) { n.Spec.Unschedulable = true })
+	}
+}

@@ -78,95 +78,75 @@ func TestByTurnAReplacementTakesTheLowestFreeSeat(t *testing.T) {
 	}
 }
 
+// full uses up the cpu of both nodes of a site.
+func full(site string) func(*plugintest.Scheduler) {
+	return func(s *plugintest.Scheduler) {
+		for i := range 2 {
+			s.Add(plugintest.MakePod(fmt.Sprint("hog-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "32"}).
+				Node(fmt.Sprintf("%s-%d", site, i)).Obj())
+		}
+	}
+}
+
+func cordoned(site string) func(*plugintest.Scheduler) {
+	return func(s *plugintest.Scheduler) { cordon(s, site) }
+}
+
+func tainted(site, key string, effect corev1.TaintEffect) func(*plugintest.Scheduler) {
+	return func(s *plugintest.Scheduler) {
+		changeNodes(s, site, func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: key, Effect: effect}} })
+	}
+}
+
 func TestByTurnTheNextClusterThatCanHostIsChosen(t *testing.T) {
 	// hangzhou comes first, beijing second.
+	oneCPU := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	tests := map[string]struct {
-		objects func(s *plugintest.Scheduler)
-		pod     func() *corev1.Pod
-		want    string
+		world func(*plugintest.Scheduler)
+		pod   func(*corev1.PodSpec)
+		want  string
 	}{
-		"the first can": {pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "hangzhou"},
-		"the first is cordoned": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
-				}
-			},
-			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "beijing",
-		},
+		"the first can":         {want: "hangzhou"},
+		"the first is cordoned": {world: cordoned("hangzhou"), want: "beijing"},
 		"the first is cordoned and the pod tolerates that": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
-				}
+			world: cordoned("hangzhou"),
+			pod: func(spec *corev1.PodSpec) {
+				spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 			},
-			pod: func() *corev1.Pod {
-				pod := cloneSetPod(0)
-				pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-				return pod
-			}, want: "hangzhou",
+			want: "hangzhou",
 		},
 		"the first is tainted": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) {
-						n.Spec.Taints = []corev1.Taint{{Key: "broken", Effect: corev1.TaintEffectNoExecute}}
-					})
-				}
-			},
-			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "beijing",
+			world: tainted("hangzhou", "broken", corev1.TaintEffectNoExecute), want: "beijing",
 		},
 		"a taint that only asks does not count": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					plugintest.Update(s, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) {
-						n.Spec.Taints = []corev1.Taint{{Key: "busy", Effect: corev1.TaintEffectPreferNoSchedule}}
-					})
-				}
-			},
-			pod: func() *corev1.Pod { return cloneSetPod(0) }, want: "hangzhou",
+			world: tainted("hangzhou", "busy", corev1.TaintEffectPreferNoSchedule), want: "hangzhou",
 		},
 		"the first is full": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					s.Add(plugintest.MakePod(fmt.Sprint("hog-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "32"}).
-						Node(fmt.Sprint("hangzhou-", i)).Obj())
-				}
-			},
-			pod: func() *corev1.Pod {
-				pod := cloneSetPod(0)
-				pod.Spec.Containers = plugintest.MakePod("x").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1"}).Obj().Spec.Containers
-				return pod
-			}, want: "beijing",
+			world: full("hangzhou"),
+			pod:   func(spec *corev1.PodSpec) { spec.Containers[0].Resources.Requests = oneCPU },
+			want:  "beijing",
 		},
 		"the first is full for what the pod asks for as a whole": {
-			objects: func(s *plugintest.Scheduler) {
-				for i := range 2 {
-					s.Add(plugintest.MakePod(fmt.Sprint("hog-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "32"}).
-						Node(fmt.Sprint("hangzhou-", i)).Obj())
-				}
-			},
-			pod: func() *corev1.Pod {
-				pod := cloneSetPod(0)
-				pod.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
-				return pod
-			}, want: "beijing",
+			world: full("hangzhou"),
+			pod:   func(spec *corev1.PodSpec) { spec.Resources = &corev1.ResourceRequirements{Requests: oneCPU} },
+			want:  "beijing",
 		},
 		"the pod selects nodes of the second": {
-			pod: func() *corev1.Pod {
-				pod := cloneSetPod(0)
-				pod.Spec.NodeSelector = map[string]string{plugintest.SiteLabel: "beijing"}
-				return pod
-			}, want: "beijing",
+			pod:  func(spec *corev1.PodSpec) { spec.NodeSelector = map[string]string{plugintest.SiteLabel: "beijing"} },
+			want: "beijing",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newTwoSites(t, cloneSetPolicy().Obj())
-			if tc.objects != nil {
-				tc.objects(s)
+			pod := cloneSetPod(0)
+			if tc.world != nil {
+				tc.world(s)
 			}
-			if got := plugintest.SiteOf(s.MustPlace(tc.pod()).Spec.NodeName); got != tc.want {
+			if tc.pod != nil {
+				tc.pod(&pod.Spec)
+			}
+			if got := plugintest.SiteOf(s.MustPlace(pod).Spec.NodeName); got != tc.want {
 				t.Errorf("the pod runs in %s, want %s", got, tc.want)
 			}
 		})
