@@ -19,14 +19,14 @@ type Wish struct {
 	CPU, Mem int64
 }
 
-// MatchesGeo says whether a place is one that is wanted: each field that is not empty must be equal.
+// MatchesGeo reports whether a place is one that is wanted: each field that is not empty must be equal.
 func MatchesGeo(have, want berthv1alpha1.GeoLocation) bool {
 	meets := func(have, want string) bool { return want == "" || have == want }
 	return meets(have.City, want.City) && meets(have.Province, want.Province) &&
 		meets(have.Area, want.Area) && meets(have.Country, want.Country)
 }
 
-// Grants says whether some place of a scheduler, and the largest of its clusters, meet the wish. A capacity that nobody
+// Grants reports whether some place of a scheduler, and the largest of its clusters, meet the wish. A capacity that nobody
 // registered meets any.
 func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
 	enough := func(have berthv1alpha1.CapacityUnion, want int64) bool { return have.Max == 0 || have.Max >= want }
@@ -41,7 +41,7 @@ func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
 type Candidate struct {
 	// Name is the name of the Scheduler.
 	Name string
-	// Grants says whether it meets the pod's wish.
+	// Grants reports whether it meets the pod's wish.
 	Grants bool
 	// Room is the number of seats that the policy of the pod still has with it.
 	Room int

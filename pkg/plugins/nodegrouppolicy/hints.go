@@ -60,7 +60,7 @@ func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, b
 	return fwk.Queue
 }
 
-// asksDifferently says whether a change of a waiting pod may give it another policy or another revision. Its status does
+// asksDifferently reports whether a change of a waiting pod may give it another policy or another revision. Its status does
 // not count: the scheduler itself writes there that the pod waits.
 func asksDifferently(before, after *corev1.Pod) bool {
 	return before.Annotations[berthv1alpha1.PolicyAnnotation] != after.Annotations[berthv1alpha1.PolicyAnnotation] ||
@@ -69,7 +69,7 @@ func asksDifferently(before, after *corev1.Pod) bool {
 			ptr.Deref(metav1.GetControllerOfNoCopy(after), metav1.OwnerReference{}).UID
 }
 
-// freesPlace says whether another pod held a place in the pod's share, bound or nominated, and does so no longer.
+// freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and does so no longer.
 func freesPlace(pod, before, after *corev1.Pod) bool {
 	if before.Namespace != pod.Namespace || before.DeletionTimestamp != nil ||
 		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" {

@@ -6,6 +6,7 @@ package nodegrouppolicy
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -43,7 +44,9 @@ func (p *NodeGroupPolicy) PreFilter(
 		return nil, reject(reasonPolicyInvalid)
 	}
 
-	s, names, sampled := p.shareOut(cycle, snapshot, policy, pod, w, nodes)
+	s, names, sampled := p.shareOut(&attempt{
+		cycle: cycle, snapshot: snapshot, policy: policy, pod: pod, workload: w, nodes: nodes,
+	})
 	cycle.Write(stateKey, s)
 	if names == nil {
 		return nil, nil
@@ -52,55 +55,55 @@ func (p *NodeGroupPolicy) PreFilter(
 	return &s.result, nil
 }
 
+// attempt is an attempt to place a pod that has a policy.
+type attempt struct {
+	cycle    fwk.CycleState
+	snapshot *catalog.Snapshot
+	policy   *policy.Policy
+	pod      *corev1.Pod
+	workload workload.Workload
+	nodes    []fwk.NodeInfo
+
+	// recounted is how many nodes were counted anew for it, which took so long.
+	recounted int
+	took      time.Duration
+}
+
 // shareOut decides which clusters may take the pod, and names the nodes that the framework is to look at, see name.
-func (p *NodeGroupPolicy) shareOut(
-	cycle fwk.CycleState, snapshot *catalog.Snapshot, policy *policy.Policy, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
-) (s *state, names sets.Set[string], sampled bool) {
-	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a pod has to
-	// wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would be wasted.
-	part := p.sampling && w.ReplicasKnown && policy.Strict() && !p.shared.Retries.Thorough(pod.UID) && !narrow.Particular(pod)
-	started := p.shared.Clock.Now()
-	s, whole := p.look(snapshot, policy, pod, nodes, part)
-	recounted, took := s.view.Recounted(), p.shared.Clock.Since(started)
-	names, sampled = p.judge(cycle, s, pod, w, nodes)
-	if !whole && !sampled {
-		started = p.shared.Clock.Now()
-		s, _ = p.look(snapshot, policy, pod, nodes, false)
-		recounted, took = recounted+s.view.Recounted(), took+p.shared.Clock.Since(started)
-		names, sampled = p.judge(cycle, s, pod, w, nodes)
+func (p *NodeGroupPolicy) shareOut(a *attempt) (s *state, names sets.Set[string], sampled bool) {
+	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a
+	// pod has to wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would
+	// be wasted.
+	part := p.sampling && a.workload.ReplicasKnown && a.policy.Strict() &&
+		!p.shared.Retries.Thorough(a.pod.UID) && !narrow.Particular(a.pod)
+	s, whole := p.refresh(a, part)
+	p.admit(a, s)
+	if names, sampled = p.name(s, a.pod, a.nodes); !whole && !sampled {
+		s, _ = p.refresh(a, false)
+		p.admit(a, s)
+		names, sampled = p.name(s, a.pod, a.nodes)
 	}
-	observeRecount(recounted, took)
+	observeRecount(a.recounted, a.took)
 	return s, names, sampled
 }
 
-// look brings the view up to date, if part is true as far as it concerns the clusters of the policy. Whole says whether all nodes have
-// been looked at.
-func (p *NodeGroupPolicy) look(
-	snapshot *catalog.Snapshot, policy *policy.Policy, pod *corev1.Pod, nodes []fwk.NodeInfo, part bool,
-) (s *state, whole bool) {
-	s = &state{policy: policy, view: p.shared.View}
+// refresh brings the view up to date, if part is true as far as it concerns the clusters of the policy, and returns what
+// it counts for the pod. It reports whether all nodes have been looked at.
+func (p *NodeGroupPolicy) refresh(a *attempt, part bool) (s *state, whole bool) {
+	started := p.shared.Clock.Now()
+	s = &state{policy: a.policy, view: p.shared.View}
 	s.rejected = &s.ownRejected
-	s.revision, s.owned = workload.RevisionUnder(pod, policy.Object.Name)
+	s.revision, s.owned = workload.RevisionUnder(a.pod, a.policy.Object.Name)
 	var ids []int32
-	s.clusters, ids = policy.Table(s.view.Clusters, s.view.ClusterID)
+	s.clusters, ids = a.policy.Table(s.view.Clusters, s.view.ClusterID)
 	if whole = !part; whole {
-		s.view.Refresh(nodes, snapshot.Membership)
+		s.view.Refresh(a.nodes, a.snapshot.Membership)
 	} else {
-		whole = s.view.RefreshClusters(nodes, snapshot.Membership, ids, p.shared.Clock.Now())
+		whole = s.view.RefreshClusters(a.nodes, a.snapshot.Membership, ids, started)
 	}
 	s.counts = s.view.Counts(s.revision)
+	a.recounted, a.took = a.recounted+s.view.Recounted(), a.took+p.shared.Clock.Since(started)
 	return s, whole
-}
-
-// judge fills in which clusters may take the pod, and returns the nodes that the framework is to look at, see name.
-func (p *NodeGroupPolicy) judge(
-	cycle fwk.CycleState, s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo,
-) (names sets.Set[string], sampled bool) {
-	if p.shared.Own != nil {
-		s.keepTo(p.shared.Own(cycle))
-	}
-	p.admit(s, pod, w, nodes)
-	return p.name(s, pod, nodes)
 }
 
 // keepTo leaves out the clusters that other schedulers look after: the pod is here because one of this scheduler's is to take it.
@@ -119,20 +122,23 @@ func (s *state) keepTo(own []bool, shared bool) {
 
 // admit fills in which clusters may take the pod. With ScheduleAnyway the clusters of the policy come before all other
 // nodes. A score alone does not see to that: of many nodes the scheduler looks only at some.
-func (p *NodeGroupPolicy) admit(s *state, pod *corev1.Pod, w workload.Workload, nodes []fwk.NodeInfo) {
-	question := admit.Question{
-		Order: s.policy.Order, Seat: admit.NoSeat, Held: s.held(), Eligible: s.eligible(),
-		Strict: s.policy.Strict(), Beyond: p.shared.Retries.Has(pod.UID),
+func (p *NodeGroupPolicy) admit(a *attempt, s *state) {
+	if p.shared.Own != nil {
+		s.keepTo(p.shared.Own(a.cycle))
 	}
-	if seat, fixed := workload.Ordinal(pod, w.FirstOrdinal); fixed {
+	question := admit.Question{
+		Order: a.policy.Order, Seat: admit.NoSeat, Held: s.held(), Eligible: s.eligible(),
+		Strict: a.policy.Strict(), Beyond: p.shared.Retries.Has(a.pod.UID),
+	}
+	if seat, fixed := workload.Ordinal(a.pod, a.workload.FirstOrdinal); fixed {
 		question.Seat = seat
 	}
-	if w.ReplicasKnown {
-		question.Plan = s.policy.Plan(w.Replicas)
+	if a.workload.ReplicasKnown {
+		question.Plan = a.policy.Plan(a.workload.Replicas)
 	}
 	s.plan = question.Plan
 	for s.Admission = admit.Answer(&question); s.Provisional(); {
-		s.Resolve(s.fitting(newGuest(pod, p.handle.SharedDRAManager()), nodes))
+		s.Resolve(s.fitting(newGuest(a.pod, p.handle.SharedDRAManager()), a.nodes))
 	}
 }
 

@@ -96,7 +96,7 @@ func stateOf(cycle fwk.CycleState) *state {
 	return s
 }
 
-// Concerns says whether the pod of a cycle has a policy.
+// Concerns reports whether the pod of a cycle has a policy.
 func Concerns(cycle fwk.CycleState) bool {
 	return stateOf(cycle) != nil
 }

@@ -14,7 +14,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
-// rejectedPod says whether Filter, or the choice of nodes in PreFilter, had a part in that a pod found no node. Only then the queue
+// rejectedPod reports whether Filter, or the choice of nodes in PreFilter, had a part in that a pod found no node. Only then the queue
 // asks the hint of the plugin about it.
 func (s *state) rejectedPod(statuses fwk.NodeToStatusReader) bool {
 	// The name of no node stands for all nodes that Filter was not asked about.
