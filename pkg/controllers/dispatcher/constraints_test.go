@@ -6,30 +6,8 @@ package dispatcher_test
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
-
-// labelled is two, where the one cluster of b alone is green.
-func labelled(more ...client.Object) []client.Object {
-	objects := two(more...)
-	for _, o := range objects {
-		if c, ok := o.(*berthv1alpha1.Cluster); ok && c.Name == "c3" {
-			c.Labels = map[string]string{"energy": "green"}
-			c.Spec.CustomResources = []string{"gpus.example.com"}
-			c.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "load", Weight: 1}}
-			c.Status.Metrics = []berthv1alpha1.MetricSample{{Name: "load", Value: ptr.To(5.0), Normalized: ptr.To(0.5)}}
-		}
-	}
-	return objects
-}
-
-func annotated(key, text string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Annotations = map[string]string{key: text} }
-}
 
 func TestConstraintsDecideTheHome(t *testing.T) {
 	for name, tc := range map[string]struct{ key, text, want string }{
