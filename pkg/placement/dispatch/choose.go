@@ -43,14 +43,12 @@ type Candidate struct {
 	Name string
 	// Grants reports whether it meets the pod's wish.
 	Grants bool
-	// Room is the number of seats that the policy of the pod still has with it.
-	Room int
 	// Load is how many pods wait for it or run with it, and Size how much it has to place them on, such as nodes.
 	Load, Size int
 }
 
 // Choose returns the index of the scheduler that gets a pod: one that meets its wish before one that does not, then the one
-// with most Room, then the one with the least Load for its Size, then the first by name. It returns -1 for no candidates.
+// with the least Load for its Size, then the first by name. It returns -1 for no candidates.
 func Choose(candidates []Candidate) int {
 	best := -1
 	for i := range candidates {
@@ -68,7 +66,7 @@ func compare(a, b *Candidate) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(b.Room, a.Room), compareLoad(a, b), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(compareLoad(a, b), cmp.Compare(a.Name, b.Name))
 }
 
 // compareLoad compares load/size without rounding. Nobody goes to a scheduler with nothing if another has something.
