@@ -144,6 +144,8 @@ type pass struct {
 	objects    map[string]*berthv1alpha1.Scheduler
 	schedulers map[string]grants.Scheduler
 	held       *pool.Account
+	// alone is true if there is one Scheduler that may charge everything, or none.
+	alone bool
 	// fencedUntil is until when the schedulers whose Leases were taken charge nothing for certain; zero if none was.
 	fencedUntil time.Time
 	// unsettled is true if more is to come.
@@ -152,7 +154,7 @@ type pass struct {
 
 func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.ClusterResource) (*pass, error) {
 	p := &pass{
-		Reconciler: r, resources: resources, objects: map[string]*berthv1alpha1.Scheduler{}, schedulers: map[string]grants.Scheduler{},
+		Reconciler: r, resources: resources, objects: map[string]*berthv1alpha1.Scheduler{},
 	}
 	var live berthv1alpha1.SchedulerList
 	if err := r.Live.List(ctx, &live); err != nil {
@@ -161,7 +163,7 @@ func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.Clust
 	for i := range live.Items {
 		p.objects[live.Items[i].Name] = &live.Items[i]
 	}
-	if err := p.judge(ctx); err != nil {
+	if err := p.qualify(ctx); err != nil {
 		return nil, err
 	}
 	// After those have been settled that charge nothing any more.
@@ -173,7 +175,7 @@ func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.Clust
 // update makes one step with the grants of a ClusterResource.
 func (p *pass) update(ctx context.Context, before *berthv1alpha1.ClusterResource) error {
 	after := before.DeepCopy()
-	if p.alone() {
+	if p.alone {
 		after.Status.Grants = nil
 	} else if before.DeletionTimestamp != nil || !p.step(after) {
 		return nil
@@ -196,16 +198,6 @@ func (p *pass) update(ctx context.Context, before *berthv1alpha1.ClusterResource
 		return fmt.Errorf("writing the grants of cluster resource %s: %w", before.Name, err)
 	}
 	return nil
-}
-
-// alone says whether there is one Scheduler that gives out everything, or none.
-func (p *pass) alone() bool {
-	for _, s := range p.objects {
-		if s.Status.Spending != nil {
-			return false
-		}
-	}
-	return len(p.objects) < 2
 }
 
 // revisionAfter returns the revision of the next change. The first one is the time, so that nothing that was said of another
