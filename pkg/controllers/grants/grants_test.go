@@ -4,6 +4,7 @@
 package grants_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -28,12 +29,36 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 )
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 // harness runs the reconciler on a fake API server with a ClusterResource of ten units.
 type harness struct {
 	*testing.T
 	api   client.Client
 	clock *testclock.FakeClock
 	grants.Reconciler
+	// missing is a pod that the API server has and the cache lacks.
+	missing *corev1.Pod
+	// listing is called before pods are read from the API server.
+	listing func()
+}
+
+// live reads from the API server itself.
+type live struct {
+	client.Reader
+	*harness
+}
+
+func (l live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	pods, ofPods := list.(*corev1.PodList)
+	if ofPods && l.listing != nil {
+		l.listing()
+	}
+	err := l.Reader.List(ctx, list, opts...)
+	if ofPods && l.missing != nil {
+		pods.Items = append(pods.Items, *l.missing)
+	}
+	return err
 }
 
 func newHarness(t *testing.T, objects ...client.Object) *harness {
@@ -49,13 +74,13 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	licence := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "licence"}}
 	licence.Spec.Capacity = []berthv1alpha1.ClusterResourceQuantity{{Name: "all", Quantity: resource.MustParse("10")}}
 	licence.Status.Allocatable = licence.Spec.Capacity
-	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
+	h := &harness{T: t, clock: testclock.NewFakeClock(noon)}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.ClusterResource{}, &berthv1alpha1.Scheduler{}).
 		WithIndex(&corev1.Pod{}, state.ConcernedIndex, state.ConcernedValues).
 		WithObjects(append(objects, licence)...).Build()
 	h.Reconciler = grants.Reconciler{
-		Client: h.api, Live: h.api, Leases: state.NewLeases(h.api, h.api, h.clock), Clock: h.clock,
+		Client: h.api, Live: live{h.api, h}, Leases: state.NewLeases(h.api, h.api, h.clock), Clock: h.clock,
 	}
 	return h
 }
@@ -97,6 +122,17 @@ func (h *harness) expect(when string, want ...string) {
 	if diff := cmp.Diff(append([]string{}, want...), h.read()); diff != "" {
 		h.Fatalf("grants %s (-want +got):\n%s", when, diff)
 	}
+}
+
+// lease returns the Lease of a scheduler, and false if there is none.
+func (h *harness) lease(name string) (*coordinationv1.Lease, bool) {
+	h.Helper()
+	found := &coordinationv1.Lease{}
+	err := h.api.Get(h.Context(), state.DefaultLease(name), found)
+	if client.IgnoreNotFound(err) != nil {
+		h.Fatal(err)
+	}
+	return found, err == nil
 }
 
 // say lets a scheduler say something; nil that it may give out everything.
@@ -198,6 +234,39 @@ func TestOneWithoutAProcessNeedNotSayAnything(t *testing.T) {
 	h := newHarness(t, shard("a", wants("3")), shard("b", nil))
 	h.changeScheduler("b", func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
 	h.expect("while nobody has the lease of b", "a=3")
+	if _, found := h.lease("b"); found {
+		t.Error("a lease was made that nobody ever held")
+	}
+}
+
+func TestALeaseThatWasTakenIsNotTakenAgain(t *testing.T) {
+	h := newHarness(t, shard("a", wants("3")), shard("b", nil))
+	h.changeScheduler("b", func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
+	if err := h.api.Create(t.Context(), lease("b", h.clock)); err != nil {
+		t.Fatal(err)
+	}
+	h.expect("while the lease of b may be held")
+	h.clock.Step(11 * time.Second)
+	h.expect("when it has been taken", "a=3")
+	before, _ := h.lease("b")
+	h.clock.Step(time.Second)
+	h.pass()
+	if after, _ := h.lease("b"); before.ResourceVersion != after.ResourceVersion {
+		t.Error("the lease was taken again from nobody")
+	}
+}
+
+func TestTheLeaseThatASchedulerNamesIsTaken(t *testing.T) {
+	b := shard("b", wants("6"))
+	b.Spec.Lease = &berthv1alpha1.LeaseReference{Namespace: "berth-schedulers", Name: "berth-scheduler-own"}
+	h := newHarness(t, shard("a", &berthv1alpha1.Spending{}), b)
+	h.expect("while b lives", "b=6")
+	h.changeScheduler("b", func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
+	h.say("a", wants("10"))
+	h.expect("once it has died", "a=10")
+	if _, found := h.lease("own"); !found {
+		t.Error("the lease that b names has not been taken")
+	}
 }
 
 func TestGrantsMoveWhenTheyAreAcknowledged(t *testing.T) {
@@ -285,4 +354,100 @@ func TestGrantsEndWithTheSecondScheduler(t *testing.T) {
 	if after := h.object().Status.GrantsRevision; after <= before {
 		t.Errorf("revision %d after %d: a process could take an old grant for a new one", after, before)
 	}
+}
+
+func TestPodsThatTheCacheLacksAreWaitedFor(t *testing.T) {
+	waits, plain := holder(0, "b"), holder(0, "b")
+	waits.Spec.NodeName = ""
+	plain.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": "1"}
+	plain.Spec.NodeName = ""
+	tests := map[string]struct {
+		cached, missing *corev1.Pod
+		want            []string
+	}{
+		"one that the cache lacks":                       {missing: holder(0, "b"), want: []string{"a=4", "b=6"}},
+		"one that the cache knows without a node":        {cached: plain, missing: holder(0, "b"), want: []string{"a=4", "b=6"}},
+		"one that the cache knows":                       {cached: holder(0, "b"), want: []string{"a=9"}},
+		"one that the cache lacks and that has no node":  {missing: waits, want: []string{"a=10"}},
+		"one that the cache lacks, of another scheduler": {missing: holder(0, "a"), want: []string{"a=10"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, shard("a", &berthv1alpha1.Spending{}), shard("b", wants("6")), lease("b", testclock.NewFakeClock(noon)))
+			h.expect("while b lives", "b=6")
+			h.changeScheduler("b", func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
+			h.say("a", wants("10"))
+			h.expect("while its lease lasts", "a=4", "b=6")
+			if h.missing = tc.missing; tc.cached != nil {
+				if err := h.api.Create(t.Context(), tc.cached.DeepCopy()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.clock.Step(11 * time.Second)
+			h.expect("when its lease has been taken", tc.want...)
+		})
+	}
+}
+
+// Until somebody can have the shorter of two Leases that were taken, what their schedulers had is
+// granted to others, and no longer.
+func TestAPassThatTakesTooLongWritesNothing(t *testing.T) {
+	tests := map[string]struct {
+		takes time.Duration
+		want  []string
+	}{
+		"in time":  {takes: 3 * time.Second, want: []string{"a=10"}},
+		"too late": {takes: 4 * time.Second, want: []string{"b=3", "c=3"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			long := lease("c", testclock.NewFakeClock(noon))
+			long.Spec.LeaseDurationSeconds = ptr.To[int32](60)
+			h := newHarness(t, shard("a", &berthv1alpha1.Spending{}), shard("b", wants("3")), shard("c", wants("3")),
+				lease("b", testclock.NewFakeClock(noon)), long)
+			h.expect("while all live", "b=3", "c=3")
+			for _, name := range []string{"b", "c"} {
+				h.changeScheduler(name, func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
+			}
+			h.expect("while their leases last", "b=3", "c=3")
+			h.say("a", wants("10"))
+			h.clock.Step(61 * time.Second)
+			h.listing = func() { h.clock.Step(tc.takes) }
+			h.expect("when both were taken", tc.want...)
+		})
+	}
+}
+
+func TestAPoolThatIsDeclaredNoMoreIsTakenBack(t *testing.T) {
+	h := newHarness(t, shard("a", wants("6")), shard("b", &berthv1alpha1.Spending{}))
+	h.expect("at first", "a=6")
+	object := h.object()
+	object.Spec.Capacity[0].Name = "another"
+	if err := h.api.Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	h.say("a", &berthv1alpha1.Spending{})
+	h.expect("when the pool is declared no more", "a=6->0")
+}
+
+func TestPoolsThatAnotherProgramReportsAreGranted(t *testing.T) {
+	h := newHarness(t, shard("a", wants("20")), shard("b", &berthv1alpha1.Spending{}))
+	object := h.object()
+	object.Spec.Capacity = nil
+	if err := h.api.Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	h.expect("of a pool that the spec does not declare", "a=10")
+}
+
+func TestPoolsThatCannotBeUsedKeepTheirGrants(t *testing.T) {
+	h := newHarness(t, shard("a", wants("6")), shard("b", &berthv1alpha1.Spending{}))
+	h.expect("at first", "a=6")
+	object := h.object()
+	object.Status.Allocatable = append(object.Status.Allocatable, object.Status.Allocatable[0])
+	if err := h.api.Status().Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	h.say("a", wants("9"))
+	h.expect("while two pools have one name", "a=6")
 }

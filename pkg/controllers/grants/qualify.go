@@ -94,7 +94,7 @@ func (p *pass) stopped(ctx context.Context, name string, s grants.Standing) (boo
 		}
 	}
 	until, taken, err := p.Leases.Take(ctx, key)
-	if taken && s.Died() && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
+	if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
 		p.fencedUntil = until
 	}
 	return taken, err

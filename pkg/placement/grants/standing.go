@@ -35,14 +35,14 @@ func (s Standing) Died() bool {
 // Finished reports whether the scheduler charges nothing any more, so that of what it was granted there is left what its pods hold.
 func (s Standing) Finished() bool {
 	if s.Alive {
-		return s.Granted && s.Leaving && s.Keeps && s.Closed
+		return s.Granted && s.Leaving && s.Closed
 	}
 	return s.Granted && s.Stopped
 }
 
 // role returns what the scheduler may be granted if nothing stands against it.
 func (s Standing) role() Scheduler {
-	active := s.Registered && s.Alive && s.Keeps
+	active := s.Alive && s.Keeps
 	return Scheduler{Takes: active && !s.Leaving, Leaving: active && s.Leaving}
 }
 

@@ -50,6 +50,9 @@ func TestRoles(t *testing.T) {
 		"one that is gone and not stopped keeps nobody waiting":     {other: grants.Standing{Granted: true}, wantIncomplete: true},
 		"one that may charge everything keeps all from taking":      {other: unlimited, wantNobody: true, wantIncomplete: true},
 		"one that may charge everything and is stopped":             {other: standing(func(s *grants.Standing) { s.Keeps, s.Stopped = false, true })},
+		"one that does not run, was granted nothing and is stopped": {
+			other: standing(func(s *grants.Standing) { s.Keeps, s.Alive, s.Stopped = false, false, true }),
+		},
 		"one that has died and never kept to its grants": {
 			other:      standing(func(s *grants.Standing) { s.Keeps, s.Alive, s.Granted = false, false, true }),
 			wantNobody: true, wantIncomplete: true,
@@ -133,7 +136,8 @@ func FuzzRoles(f *testing.F) {
 		for name, bits := range map[string]uint8{"a": a, "b": b} {
 			is := func(n int) bool { return bits&(1<<n) != 0 }
 			standings[name] = grants.Standing{
-				Registered: is(0), Alive: is(1), Leaving: is(2), Keeps: is(3), Closed: is(4), Granted: is(5), Stopped: is(6),
+				Registered: is(0), Alive: is(0) && is(1), Leaving: is(2), Keeps: is(0) && is(3), Closed: is(4), Granted: is(5),
+				Stopped: is(6),
 			}
 		}
 		roles, complete := grants.Roles(standings, counted)
