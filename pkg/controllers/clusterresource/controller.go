@@ -1,12 +1,14 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusterresource keeps the status of ClusterResources: which pools there are, what pods hold of each, how many pods
-// wait, and who holds most. It publishes the pools of spec.capacity, which is what the scheduler goes by, and keeps a
-// ClusterResource that is being deleted until nobody holds any of it.
+// Package clusterresource keeps the status of ClusterResources: which pools there are, what pods
+// hold of each, how many pods wait, and who holds most. It publishes the pools of spec.capacity,
+// which is what the scheduler goes by, and keeps a ClusterResource that is being deleted until
+// nobody holds any of it.
 //
-// A pod counts from the moment it is bound until it has ended or is gone, whatever becomes of its node. What Berth charged
-// it when it bound it counts from then on; pods that something else bound are charged by the same rule, from their node.
+// A pod counts from the moment it is bound until it has ended or is gone, whatever becomes of its
+// node. What Berth charged it when it bound it counts from then on; pods that something else bound
+// are charged by the same rule, from their node.
 //
 // There is one key for all, so that a burst of pods makes one pass and few writes.
 package clusterresource
@@ -47,7 +49,8 @@ type All struct{}
 
 // Reconciler writes the status of ClusterResources.
 type Reconciler struct {
-	// Client reads from the cache, which must have state.ConcernedIndex, and writes the status and the finalizer.
+	// Client reads from the cache, which must have state.ConcernedIndex, and writes the status and
+	// the finalizer.
 	Client client.Client
 	// Live reads from the API server. It is asked before a ClusterResource is let go.
 	Live client.Reader
@@ -103,24 +106,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 func (r *Reconciler) update(ctx context.Context, seen *observed) error {
 	before := seen.object
 	if before.DeletionTimestamp == nil {
-		held, err := r.hold(ctx, before)
+		held, err := r.addFinalizer(ctx, before)
 		if err != nil {
 			return err
 		}
 		before = held
 	} else if seen.holders() == 0 {
-		return r.letGo(ctx, before)
+		return r.removeFinalizer(ctx, before)
 	}
 	after := before.DeepCopy()
 	setStatus(after, seen)
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	// The patch holds the version it was computed from, so what another program reports cannot get lost in it.
+	// The patch holds the version it was computed from, so what another program reports cannot get
+	// lost in it.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, after, patch); err != nil {
 		return fmt.Errorf("writing the status of cluster resource %s: %w", before.Name, err)
 	}
-	r.tell(before, after)
+	r.recordEvents(before, after)
 	return nil
 }

@@ -23,8 +23,9 @@ const (
 	actionPublish = "Publish"
 )
 
-// tell makes an event of each condition that has turned bad, and one when pods hold no more than is allocatable again.
-func (r *Reconciler) tell(before, after *berthv1alpha1.ClusterResource) {
+// recordEvents makes an event of each condition that has turned bad, and one when pods hold no more
+// than is allocatable again.
+func (r *Reconciler) recordEvents(before, after *berthv1alpha1.ClusterResource) {
 	for _, c := range after.Status.Conditions {
 		old := apimeta.FindStatusCondition(before.Status.Conditions, c.Type)
 		changed := old == nil || old.Status != c.Status || old.Reason != c.Reason

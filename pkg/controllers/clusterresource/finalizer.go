@@ -20,8 +20,8 @@ import (
 // livePage is how many pods are read at a time from the API server.
 const livePage = 500
 
-// hold puts the finalizer on a ClusterResource and returns it as it is then.
-func (r *Reconciler) hold(ctx context.Context, object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
+// addFinalizer puts the finalizer on a ClusterResource and returns it as it is then.
+func (r *Reconciler) addFinalizer(ctx context.Context, object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
 	after := object.DeepCopy()
 	if !controllerutil.AddFinalizer(after, berthv1alpha1.ClusterResourceFinalizer) {
 		return object, nil
@@ -33,9 +33,10 @@ func (r *Reconciler) hold(ctx context.Context, object *berthv1alpha1.ClusterReso
 	return after, nil
 }
 
-// letGo takes the finalizer off a ClusterResource of which the cache knows no holder. A pod may have been bound that the
-// cache has not seen, so the API server is asked; the next pass comes with the event of that pod.
-func (r *Reconciler) letGo(ctx context.Context, object *berthv1alpha1.ClusterResource) error {
+// removeFinalizer takes the finalizer off a ClusterResource of which the cache knows no holder. A
+// pod may have been bound that the cache has not seen, so the API server is asked; the next pass
+// comes with the event of that pod.
+func (r *Reconciler) removeFinalizer(ctx context.Context, object *berthv1alpha1.ClusterResource) error {
 	after := object.DeepCopy()
 	if !controllerutil.RemoveFinalizer(after, berthv1alpha1.ClusterResourceFinalizer) {
 		return nil

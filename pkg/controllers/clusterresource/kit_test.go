@@ -34,7 +34,8 @@ type harness struct {
 	api client.Client
 	clusterresource.Reconciler
 	recorder *events.FakeRecorder
-	// writes are the names of the objects that were written in the last pass, with "/status" for writes of the status.
+	// writes are the names of the objects that were written in the last pass, with "/status" for
+	// writes of the status.
 	writes []string
 	// fail makes a write fail.
 	fail func(write string) error

@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Bounds of the metrics: pools beyond them are not told apart, ClusterResources beyond them are left out.
+// Bounds of the metrics: pools beyond them are not told apart, ClusterResources beyond them are
+// left out.
 const (
 	maxResourcesInMetrics = 100
 	maxPoolsInMetrics     = 50

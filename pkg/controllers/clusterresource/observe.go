@@ -46,7 +46,8 @@ type observed struct {
 
 func (o *observed) holders() int { return len(o.pods) }
 
-// observe finds out what pods hold of the ClusterResources, and how many wait for them. It returns them in the order of their names.
+// observe finds out what pods hold of the ClusterResources, and how many wait for them. It returns
+// them in the order of their names.
 func (r *Reconciler) observe(ctx context.Context, objects []berthv1alpha1.ClusterResource) ([]*observed, error) {
 	var nodes corev1.NodeList
 	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
@@ -69,7 +70,7 @@ func (r *Reconciler) observe(ctx context.Context, objects []berthv1alpha1.Cluste
 		o.account, o.places = tally.Account, pools.Places(o.object.Name)
 	}
 	for i := range tally.Holdings {
-		all.hold(&tally.Holdings[i])
+		all.addHolder(&tally.Holdings[i])
 	}
 	all.countWaiting(pods)
 	return slices.SortedFunc(maps.Values(all), func(a, b *observed) int {
@@ -112,7 +113,8 @@ func (all observations) pools(nodes []corev1.Node) *charges.Pools {
 	return pools
 }
 
-// countWaiting counts the pods that have no node and ask for something. The scheduler tells pods whose request cannot be read.
+// countWaiting counts the pods that have no node and ask for something. The scheduler tells pods
+// whose request cannot be read.
 func (all observations) countWaiting(pods []corev1.Pod) {
 	for i := range pods {
 		pod := &pods[i]
@@ -128,8 +130,8 @@ func (all observations) countWaiting(pods []corev1.Pod) {
 	}
 }
 
-// hold notes what a pod holds. With mode AllOf several pools are charged for the same units.
-func (all observations) hold(holding *charges.Holding) {
+// addHolder notes what a pod holds. With mode AllOf several pools are charged for the same units.
+func (all observations) addHolder(holding *charges.Holding) {
 	held := map[*observed]resource.Quantity{}
 	for _, c := range holding.Charges {
 		if o := all[c.Resource]; o != nil {

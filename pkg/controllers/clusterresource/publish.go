@@ -14,9 +14,10 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// publish returns the ClusterResource with the pools of its spec in its status; with an empty spec as it is. Pools that cannot
-// be used are published all the same, and the scheduler tells the pods that wait. An amount that would be published as another
-// one is not; then there are no pools, and an error.
+// publish returns the ClusterResource with the pools of its spec in its status; with an empty spec
+// as it is. Pools that cannot be used are published all the same, and the scheduler tells the pods
+// that wait. An amount that would be published as another one is not; then there are no pools, and
+// an error.
 func publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
 	published := object.DeepCopy()
 	if len(object.Spec.Capacity) == 0 {

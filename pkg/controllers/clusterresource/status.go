@@ -42,7 +42,8 @@ func setStatus(object *berthv1alpha1.ClusterResource, o *observed) {
 	}
 }
 
-// allocated tells of the pools in the order of their declaration, and then of those that are declared no more.
+// allocated tells of the pools in the order of their declaration, and then of those that are
+// declared no more.
 func (o *observed) allocated() []berthv1alpha1.PoolAllocation {
 	declared := o.published.Status.Allocatable
 	allocated := make([]berthv1alpha1.PoolAllocation, 0, len(declared))

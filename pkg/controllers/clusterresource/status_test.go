@@ -23,7 +23,8 @@ const (
 	within    = "False WithinAllocatable: pods hold no more than is allocatable"
 )
 
-// reported returns the ClusterResource matlab with an empty spec and pools that another program has reported.
+// reported returns the ClusterResource matlab with an empty spec and pools that another program has
+// reported.
 func reported(pools ...berthv1alpha1.ClusterResourceQuantity) *berthv1alpha1.ClusterResource {
 	object := declared()
 	object.Status.Capacity, object.Status.Allocatable = pools, pools

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grants shares the pools of ClusterResources out among several Schedulers. Each gives out no more than its grant, and all
-// grants together are no more than is allocatable. They move to where pods wait, in the steps that pkg/placement/grants decides.
-// What a scheduler held that has died is counted by the pods, after its Lease has been taken. With one Scheduler, or none, nothing
+// Package grants shares the pools of ClusterResources out among several Schedulers. Each gives out
+// no more than its grant, and all grants together are no more than is allocatable. They move to
+// where pods wait, in the steps that pkg/placement/grants decides. What a scheduler held that has
+// died is counted by the pods, after its Lease has been taken. With one Scheduler, or none, nothing
 // is written.
 package grants
 
@@ -146,7 +147,8 @@ type pass struct {
 	held       *pool.Account
 	// alone is true if there is one Scheduler that may charge everything, or none.
 	alone bool
-	// fencedUntil is until when the schedulers whose Leases were taken charge nothing for certain; zero if none was.
+	// fencedUntil is until when the schedulers whose Leases were taken charge nothing for certain;
+	// zero if none was.
 	fencedUntil time.Time
 	// unsettled is true if more is to come.
 	unsettled bool
@@ -200,8 +202,8 @@ func (p *pass) update(ctx context.Context, before *berthv1alpha1.ClusterResource
 	return nil
 }
 
-// revisionAfter returns the revision of the next change. The first one is the time, so that nothing that was said of another
-// ClusterResource of the same name speaks of it.
+// revisionAfter returns the revision of the next change. The first one is the time, so that nothing
+// that was said of another ClusterResource of the same name speaks of it.
 func (p *pass) revisionAfter(object *berthv1alpha1.ClusterResource) int64 {
 	if object.Status.GrantsRevision == 0 {
 		return p.Clock.Now().UnixNano()

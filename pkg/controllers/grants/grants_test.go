@@ -92,6 +92,16 @@ func (h *harness) pass() {
 	}
 }
 
+// again makes a pass and reports whether another one is to follow.
+func (h *harness) again() bool {
+	h.Helper()
+	result, err := h.Reconcile(h.Context(), singleton.Key{})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return result.RequeueAfter > 0
+}
+
 // read returns the grants as "SCHEDULER=QUANTITY", with "->TARGET" while one shrinks.
 func (h *harness) read() []string {
 	h.Helper()
@@ -246,8 +256,14 @@ func TestALeaseThatWasTakenIsNotTakenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.expect("while the lease of b may be held")
+	if !h.again() {
+		t.Error("nobody waits until the lease of b runs out")
+	}
 	h.clock.Step(11 * time.Second)
 	h.expect("when it has been taken", "a=3")
+	if h.again() {
+		t.Error("another pass follows although nothing is under way")
+	}
 	before, _ := h.lease("b")
 	h.clock.Step(time.Second)
 	h.pass()

@@ -57,8 +57,8 @@ func (p *pass) standings() map[string]grants.Standing {
 	return standings
 }
 
-// stop stops the schedulers that must be, as far as that is possible now. It returns whether the cache
-// has every pod that those have bound that charge nothing any more.
+// stop stops the schedulers that must be, as far as that is possible now. It returns whether the
+// cache has every pod that those have bound that charge nothing any more.
 func (p *pass) stop(ctx context.Context, standings map[string]grants.Standing) (counted bool, err error) {
 	finished := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(standings)) {
@@ -79,9 +79,9 @@ func (p *pass) stop(ctx context.Context, standings map[string]grants.Standing) (
 	return p.counted(ctx, finished)
 }
 
-// stopped reports whether it is certain that no process of a scheduler charges anything. A scheduler
-// that may charge everything has no process if nobody but this controller ever had its Lease: a process
-// that takes it first finds out who else there is.
+// stopped reports whether it is certain that no process of a scheduler charges anything. A
+// scheduler that may charge everything has no process if nobody but this controller ever had its
+// Lease: a process that takes it first finds out who else there is.
 func (p *pass) stopped(ctx context.Context, name string, s grants.Standing) (bool, error) {
 	key := state.DefaultLease(name)
 	if object := p.objects[name]; object != nil {
@@ -103,8 +103,9 @@ func (p *pass) stopped(ctx context.Context, name string, s grants.Standing) (boo
 // livePage is how many pods are read at a time from the API server.
 const livePage = 500
 
-// counted reports whether the cache has every pod that schedulers have bound out of their grants. The
-// cache is read before the API server, so a pod that it gets in between has to wait for the next pass.
+// counted reports whether the cache has every pod that schedulers have bound out of their grants.
+// The cache is read before the API server, so a pod that it gets in between has to wait for the
+// next pass.
 func (p *pass) counted(ctx context.Context, grantees map[string]bool) (bool, error) {
 	known, err := state.ListConcerned(ctx, p.Client)
 	if err != nil {

@@ -84,8 +84,8 @@ func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resourc
 	return found
 }
 
-// allocatable returns how much of a pool there is and will be: what the spec says is published only after the grants have shrunk
-// to it.
+// allocatable returns how much of a pool there is and will be: what the spec says is published only
+// after the grants have shrunk to it.
 func allocatable(object *berthv1alpha1.ClusterResource, usable *pool.Resource, name string) int64 {
 	i, known := usable.Index(name)
 	if !known {

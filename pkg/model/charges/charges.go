@@ -1,11 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package charges answers who holds what of which pool of ClusterResources. Scheduler, controllers and
-// command line ask here, so that they agree.
+// Package charges answers who holds what of which pool of ClusterResources. Scheduler, controllers
+// and command line ask here, so that they agree.
 //
-// A pod holds something from the moment it has a node until it has finished or is gone. There are two
-// kinds of holders:
+// A pod holds something from the moment it has a node until it has finished or is gone. There are
+// two kinds of holders:
 //
 //	stamped   Berth bound the pod and wrote on it what it was charged. That counts, whatever has become
 //	          of its node and of the pools since.
@@ -29,15 +29,16 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Concerns reports whether a pod asks for a ClusterResource, well or badly, or carries charges, well or
-// badly. Pods that it does not report hold nothing and wait for nothing. It does not allocate.
+// Concerns reports whether a pod asks for a ClusterResource, well or badly, or carries charges,
+// well or badly. Pods that it does not report hold nothing and wait for nothing. It does not
+// allocate.
 func Concerns(pod *corev1.Pod) bool {
 	_, charged := pod.Annotations[berthv1alpha1.ChargedAnnotation]
 	return charged || demand.Asks(pod)
 }
 
-// Stamped returns what Berth charged a pod when it bound it. It is false for strays, for pods without a
-// node and for pods that have finished and hold nothing any more.
+// Stamped returns what Berth charged a pod when it bound it. It is false for strays, for pods
+// without a node and for pods that have finished and hold nothing any more.
 func Stamped(pod *corev1.Pod) ([]pool.Charge, bool) {
 	if workload.Finished(pod) {
 		return nil, false
@@ -55,13 +56,13 @@ type Holding struct {
 type Tally struct {
 	// Account has the sums by pool.
 	Account *pool.Account
-	// Holdings are those of the single pods: stamped ones as they were given, then strays, the oldest
-	// first. Strays may hold nothing.
+	// Holdings are those of the single pods: stamped ones as they were given, then strays, the
+	// oldest first. Strays may hold nothing.
 	Holdings []Holding
 }
 
-// Count adds up what pods hold. Pods that hold nothing may be among them. It calls pools at most once,
-// and only if there are strays; its error is returned as it is.
+// Count adds up what pods hold. Pods that hold nothing may be among them. It calls pools at most
+// once, and only if there are strays; its error is returned as it is.
 func Count(pods []corev1.Pod, pools func() (*Pools, error)) (*Tally, error) {
 	t := &Tally{Account: pool.NewAccount()}
 	var strays []*corev1.Pod
@@ -108,9 +109,9 @@ func (p *Pools) ChargeStrays(account *pool.Account, pods []*corev1.Pod) []Holdin
 	return holdings
 }
 
-// Owed returns what a pod would be charged if it ran on a node; nothing if what it asks for cannot be
-// read. At returns the places of a ClusterResource and what is left of its pools, or nil places if it
-// does not matter.
+// Owed returns what a pod would be charged if it ran on a node; nothing if what it asks for cannot
+// be read. At returns the places of a ClusterResource and what is left of its pools, or nil places
+// if it does not matter.
 func Owed(pod *corev1.Pod, node string, at func(resource string) (*pool.Places, pool.Free)) []pool.Charge {
 	requests, err := demand.Of(pod)
 	if err != nil {

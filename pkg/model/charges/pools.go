@@ -11,9 +11,9 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Pools knows which pools of which ClusterResources select which nodes. The methods that read may be
-// called concurrently between two changes, once Rank has been called after the first of these; but
-// ChargeStrays counts as a change.
+// Pools knows which pools of which ClusterResources select which nodes. The methods that read may
+// be called concurrently between two changes, once Rank has been called after the first of these;
+// but ChargeStrays counts as a change.
 type Pools struct {
 	labels map[string]map[string]string // by node
 	places map[string]*pool.Places      // by ClusterResource
@@ -56,15 +56,16 @@ func (p *Pools) Use(resources iter.Seq[*pool.Resource]) {
 	}
 }
 
-// Rank puts the pools of each node in order, the most specific first. It must be called after changes
-// and before anything is read.
+// Rank puts the pools of each node in order, the most specific first. It must be called after
+// changes and before anything is read.
 func (p *Pools) Rank() {
 	for _, places := range p.places {
 		places.Rank()
 	}
 }
 
-// Places returns which pools of a ClusterResource select which node, nil if there is none of that name.
+// Places returns which pools of a ClusterResource select which node, nil if there is none of that
+// name.
 func (p *Pools) Places(resource string) *pool.Places {
 	return p.places[resource]
 }

@@ -1,25 +1,52 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grants decides how much of a pool of a ClusterResource each of several schedulers may give out. Nobody checks a licence
-// after the scheduler, so no two may spend the same unit: all grants together are never more than there is. A grant shrinks in two
-// steps: the scheduler is asked, and says what it holds and will not exceed; only then another one gets the rest.
+// Package grants decides how much of a pool of a ClusterResource each of several schedulers may
+// charge. Nobody checks a licence after the scheduler, so no two may spend the same unit: all
+// grants together are never more than there is.
 //
-// The package knows no clients and no clock. One step leads from what is recorded and reported to what is to be recorded next;
-// it may be made at any time, by whoever, and made again.
+// Two write. The controller records a Grant for each scheduler in the status of the
+// ClusterResource; a scheduler answers with a Report in its own status. A Report counts for the
+// Grant of its Revision only.
+//
+//	Grant                          the scheduler                     until
+//	Quantity 5                     charges up to 5                   pods wait elsewhere, it leaves, or
+//	                                                                 the pool becomes smaller
+//	Quantity 5, Shrinking          charges nothing beyond 2, and     its Report acknowledges
+//	to Target 2                    keeps what its pods hold already
+//	none                           charges nothing                   it wants something and there is room
+//
+//	Report                         its meaning
+//	Wanted, Least, Priority,       Pods wait. They ask for Wanted units altogether, and Least would serve
+//	Since                          one of them; Priority and Since tell whose turn it is.
+//	Acknowledges, Limit 3          The Grant that shrinks has been seen. Pods hold, or will hold, 3 units
+//	                               and never more under this Revision: the rest is free.
+//	Acknowledges, Limit 7          Pods hold 7 units, more than was ever granted: the scheduler was the
+//	of 5                           only one when it bound them.
+//
+// A unit moves in three steps, between which each program may be restarted:
+// the Grant shrinks; the scheduler acknowledges; another Grant grows. Of a scheduler that has died
+// the second step is made for it, once no process of it can charge anything and its pods are
+// counted: it is Settled. Standing and Roles decide when that is so.
+//
+// The package knows no clients and no clock. One step leads from what is recorded and reported to
+// what is to be recorded next; it may be made at any time, by whoever, and made again.
 package grants
 
 import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // Grant is what a scheduler may have given out of a pool, in units.
 type Grant struct {
 	// Quantity is the grant. What the pods hold that the scheduler has placed counts.
 	Quantity int64
-	// Shrinking is true while the scheduler is asked to charge nothing beyond Target, which is less than Quantity.
+	// Shrinking is true while the scheduler is asked to charge nothing beyond Target, which is less
+	// than Quantity.
 	Shrinking bool
 	Target    int64
 	// Revision tells this state of the grant from earlier ones.
@@ -36,11 +63,13 @@ func (g Grant) Cap() int64 {
 
 // Scheduler is a scheduler as the grants see it.
 type Scheduler struct {
-	// Takes is true if it may be granted something: it runs, keeps to its grants, and is not being deleted.
+	// Takes is true if it may be granted something: it runs, keeps to its grants, and is not being
+	// deleted.
 	Takes bool
 	// Leaving is true while it is being deleted and is to give everything back.
 	Leaving bool
-	// Settled is true if it is certain that it charges nothing any more, and that Held has all that its pods hold.
+	// Settled is true if it is certain that it charges nothing any more, and that Held has all that
+	// its pods hold.
 	Settled bool
 }
 
@@ -48,11 +77,12 @@ type Scheduler struct {
 type Report struct {
 	// Revision is that of the grant of which it speaks, 0 if there is none.
 	Revision int64
-	// Limit is what its pods hold or, if that is more, Target: it holds no more under this revision. It counts if Acknowledges is
-	// true.
+	// Limit is what its pods hold or, if that is more, Target: it holds no more under this
+	// revision. It counts if Acknowledges is true.
 	Limit        int64
 	Acknowledges bool
-	// Wanted is what pods that wait ask for altogether, and Least the smallest amount that serves one of them.
+	// Wanted is what pods that wait ask for altogether, and Least the smallest amount that serves
+	// one of them.
 	Wanted, Least int64
 	// Priority and Since, of the first of them, tell whose turn it is: higher first, then smaller.
 	Priority int32
@@ -65,18 +95,19 @@ type Pool struct {
 	Allocatable int64
 	// Grants are recorded, by scheduler.
 	Grants map[string]Grant
-	// Held is what pods are known to hold, by the scheduler out of whose grant; of those without one by the empty name. More may
-	// be held out of the grant of a scheduler that is not settled.
+	// Held is what pods are known to hold, by the scheduler out of whose grant; of those without
+	// one by the empty name. More may be held out of the grant of a scheduler that is not settled.
 	Held map[string]int64
 	// Reports are by scheduler.
 	Reports map[string]Report
 }
 
-// Next returns the grants that are to be recorded next. Those that change get the given revision, which must be larger than any
-// before; the others are as they were, so that nothing needs to be written if the result equals Grants. It depends on nothing
-// but its arguments.
+// Next returns the grants that are to be recorded next. Those that change get the given revision,
+// which must be larger than any before; the others are as they were, so that nothing needs to be
+// written if the result equals Grants. It depends on nothing but its arguments.
 //
-// Nobody may be granted anything while a scheduler runs that does not keep to its grants; Takes must be false for all then.
+// Nobody may be granted anything while a scheduler runs that does not keep to its grants; Takes
+// must be false for all then.
 func Next(p Pool, schedulers map[string]Scheduler, revision int64) map[string]Grant {
 	s := newStep(p, schedulers)
 	s.shrink()
@@ -103,8 +134,8 @@ type share struct {
 // step is one call of Next.
 type step struct {
 	shares []*share
-	// room is what nobody was granted and nobody holds; less than 0 if too much is. Coming is what schedulers were asked to give
-	// back and have not answered.
+	// room is what nobody was granted and nobody holds; less than 0 if too much is. Coming is what
+	// schedulers were asked to give back and have not answered.
 	room, coming int64
 }
 
@@ -117,7 +148,7 @@ func newStep(p Pool, schedulers map[string]Scheduler) *step {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		sh := newShare(name, &p, schedulers[name])
 		s.shares = append(s.shares, sh)
-		s.room -= sh.committed()
+		s.room = pool.AddUnits(s.room, -sh.committed())
 	}
 	return s
 }
@@ -165,15 +196,16 @@ func (sh *share) committed() int64 {
 	return max(sh.quantity, sh.held)
 }
 
-// shrink asks those who leave for everything, and all for what is too much: first for what they do not need.
+// shrink asks those who leave for everything, and all for what is too much: first for what they do
+// not need.
 func (s *step) shrink() {
-	excess := -s.room
+	excess := pool.Short(s.room, 0)
 	for _, sh := range s.shares {
 		if sh.leaving {
 			sh.cap = 0
 		}
 		if !sh.acknowledged {
-			excess -= sh.quantity - sh.cap
+			excess = pool.AddUnits(excess, sh.cap-sh.quantity)
 		}
 	}
 	bySize := slices.Clone(s.shares)
@@ -191,7 +223,7 @@ func (s *step) shrink() {
 	}
 	for _, sh := range s.shares {
 		if !sh.acknowledged || sh.quantity != sh.before.Quantity || sh.cap != sh.before.Cap() {
-			s.coming += sh.quantity - sh.cap
+			s.coming = pool.AddUnits(s.coming, sh.quantity-sh.cap)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"berth.dev/berth/pkg/placement/grants"
 )
 
-// model is a pool and the schedulers that share it. Each of them sees the record late, and is seen late.
+// model is a pool and the schedulers that share it. Each of them sees the record late, and is seen
+// late.
 type model struct {
 	allocatable int64
 	record      map[string]grants.Grant
@@ -25,7 +26,8 @@ type model struct {
 	orphans map[string]int64
 }
 
-// process is a scheduler. It charges by what it saw, and reports in two steps: it makes a promise and then it is read.
+// process is a scheduler. It charges by what it saw, and reports in two steps: it makes a promise
+// and then it is read.
 type process struct {
 	seen     grants.Grant
 	promised grants.Report
@@ -48,7 +50,8 @@ func (p *process) charge(units int64) bool {
 	return true
 }
 
-// report says what the process would write now. Whoever holds more than it was granted says so, and who is asked acknowledges.
+// report says what the process would write now. Whoever holds more than it was granted says so, and
+// who is asked acknowledges.
 func (p *process) report() grants.Report {
 	r := grants.Report{Revision: p.seen.Revision, Since: p.since}
 	if p.seen.Shrinking || p.held > p.seen.Quantity {

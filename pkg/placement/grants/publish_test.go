@@ -17,8 +17,8 @@ func units(n int64) resource.Quantity {
 
 func TestPublishable(t *testing.T) {
 	tests := map[string]struct{ declared, before, granted, held, want int64 }{
-		"a pool that nobody was granted":                       {declared: 6, before: 10, want: 6},
-		"a new pool":                                           {declared: 6, want: 6},
+		"a pool that nobody was granted": {declared: 6, before: 10, want: 6},
+		"a new pool":                     {declared: 6, want: 6},
 		"a new pool of which something was granted before":     {declared: 6, granted: 9, want: 6},
 		"a pool as large as before":                            {declared: 10, before: 10, granted: 12, held: 4, want: 10},
 		"a larger pool":                                        {declared: 12, before: 10, granted: 15, held: 4, want: 12},

@@ -6,14 +6,17 @@ package grants
 import (
 	"cmp"
 	"slices"
+
+	"berth.dev/berth/pkg/placement/pool"
 )
 
-// serve gives those for whom pods wait what there is, one after the other, and asks others for what these do not need. A pod whose
-// turn comes first keeps what is there for it; one that all there is cannot serve keeps nothing.
+// serve grants what there is to those for whom pods wait, one after the other, and asks others for
+// what these do not need. A pod whose turn comes first keeps what is there for it; one that all
+// there is cannot serve keeps nothing.
 func (s *step) serve() {
 	// What is too much is made up for first.
 	if s.room < 0 {
-		s.room, s.coming = 0, max(0, s.coming+s.room)
+		s.room, s.coming = 0, max(0, pool.AddUnits(s.coming, s.room))
 	}
 	var waiting []*share
 	for _, sh := range s.shares {
@@ -29,25 +32,25 @@ func (s *step) serve() {
 		return cmp.Or(cmp.Compare(b.report.Priority, a.report.Priority), cmp.Compare(a.report.Since, b.report.Since))
 	})
 	for _, sh := range waiting {
-		s.give(sh)
+		s.grant(sh)
 	}
 }
 
-// give serves one scheduler.
-func (s *step) give(sh *share) {
+// grant serves one scheduler.
+func (s *step) grant(sh *share) {
 	free := sh.spare
 	need := sh.report.Wanted - free
 	if need <= 0 {
 		sh.spare -= sh.report.Wanted
 		return
 	}
-	available := s.room + s.coming
+	available := pool.AddUnits(s.room, s.coming)
 	for _, other := range s.shares {
 		if other != sh {
-			available += other.spare
+			available = pool.AddUnits(available, other.spare)
 		}
 	}
-	if available <= 0 || free+available < sh.report.Least {
+	if available <= 0 || pool.AddUnits(free, available) < sh.report.Least {
 		return
 	}
 	sh.spare = 0
@@ -65,7 +68,7 @@ func (s *step) give(sh *share) {
 	rest -= fromRoom
 	onTheWay := min(rest, s.coming)
 	s.coming -= onTheWay
-	s.take(sh, rest-onTheWay)
+	s.reclaim(sh, rest-onTheWay)
 }
 
 // restore lets a scheduler keep what it was asked to give back, and returns how much.
@@ -79,8 +82,9 @@ func (s *step) restore(sh *share, units int64) int64 {
 	return back
 }
 
-// take asks others for what they do not need, those first that have most of it. It is on its way to the one for whom it is taken.
-func (s *step) take(to *share, units int64) {
+// reclaim asks others for what they do not need, those first that have most of it. It is on its way
+// to the one for whom it is taken.
+func (s *step) reclaim(to *share, units int64) {
 	others := slices.Clone(s.shares)
 	slices.SortStableFunc(others, func(a, b *share) int { return cmp.Compare(b.spare, a.spare) })
 	for _, other := range others {

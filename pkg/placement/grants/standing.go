@@ -5,7 +5,8 @@ package grants
 
 // Standing is what is known of a scheduler when it is decided what it may be granted.
 type Standing struct {
-	// Registered is true while there is a Scheduler of that name. There may be grants of one that is gone.
+	// Registered is true while there is a Scheduler of that name. There may be grants of one that
+	// is gone.
 	Registered bool
 	// Alive is true while a process of it runs.
 	Alive bool
@@ -17,12 +18,14 @@ type Standing struct {
 	Closed bool
 	// Granted is true if something is recorded as granted to it.
 	Granted bool
-	// Stopped is true if it is certain that no process of it can charge anything now. It counts where MustStop asks for it.
+	// Stopped is true if it is certain that no process of it can charge anything now. It counts
+	// where MustStop asks for it.
 	Stopped bool
 }
 
-// MustStop reports whether it has to be made certain that no process of the scheduler can charge anything: of one that was granted
-// something and has died, before others get that, and of one that may charge everything, before anybody is granted anything.
+// MustStop reports whether it has to be made certain that no process of the scheduler can charge
+// anything: of one that was granted something and has died, before others get that, and of one that
+// may charge everything, before anybody is granted anything.
 func (s Standing) MustStop() bool {
 	return s.Died() || s.Registered && !s.Keeps
 }
@@ -32,7 +35,8 @@ func (s Standing) Died() bool {
 	return s.Granted && !s.Alive
 }
 
-// Finished reports whether the scheduler charges nothing any more, so that of what it was granted there is left what its pods hold.
+// Finished reports whether the scheduler charges nothing any more, so that of what it was granted
+// there is left what its pods hold.
 func (s Standing) Finished() bool {
 	if s.Alive {
 		return s.Granted && s.Leaving && s.Closed
@@ -46,7 +50,8 @@ func (s Standing) role() Scheduler {
 	return Scheduler{Takes: active && !s.Leaving, Leaving: active && s.Leaving}
 }
 
-// AnyTakes reports whether there is a scheduler that may be granted something. Without one, nobody needs to be stopped.
+// AnyTakes reports whether there is a scheduler that may be granted something. Without one, nobody
+// needs to be stopped.
 func AnyTakes(standings map[string]Standing) bool {
 	for _, s := range standings {
 		if s.role().Takes {
@@ -56,7 +61,8 @@ func AnyTakes(standings map[string]Standing) bool {
 	return false
 }
 
-// Alone reports whether there is one Scheduler that may charge everything, or none at all, so that nothing is to be granted.
+// Alone reports whether there is one Scheduler that may charge everything, or none at all, so that
+// nothing is to be granted.
 func Alone(standings map[string]Standing) bool {
 	registered := 0
 	for _, s := range standings {
@@ -70,9 +76,10 @@ func Alone(standings map[string]Standing) bool {
 	return registered < 2
 }
 
-// Roles returns what each scheduler may be granted. Counted says that all pods are known that those have bound that are Finished;
-// until then what these were granted stays with them. While a scheduler that may charge everything has not been stopped nobody takes
-// anything. It is false if something has to be waited for, so that another pass must follow.
+// Roles returns what each scheduler may be granted. Counted says that all pods are known that those
+// have bound that are Finished; until then what these were granted stays with them. While a
+// scheduler that may charge everything has not been stopped nobody takes anything. It is false if
+// something has to be waited for, so that another pass must follow.
 func Roles(standings map[string]Standing, counted bool) (roles map[string]Scheduler, complete bool) {
 	roles = make(map[string]Scheduler, len(standings))
 	for name, s := range standings {

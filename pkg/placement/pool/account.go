@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Account sums up what pods hold of each pool. Its sums are exact, so what is taken away after it was
-// added leaves nothing behind. It is not safe for concurrent use.
+// Account sums up what pods hold of each pool. Its sums are exact, so what is taken away after it
+// was added leaves nothing behind. It is not safe for concurrent use.
 type Account struct {
 	sums map[Key]*sum
 }
@@ -99,8 +99,8 @@ func (a *Account) HeldOf(grantee, resourceName, pool string) resource.Quantity {
 	return resource.Quantity{}
 }
 
-// ByGrantee returns what pods hold of a pool, by the Scheduler out of whose grant that is; by the empty
-// name what is of nobody's grant.
+// ByGrantee returns what pods hold of a pool, by the Scheduler out of whose grant that is; by the
+// empty name what is of nobody's grant.
 func (a *Account) ByGrantee(resourceName, pool string) map[string]resource.Quantity {
 	s := a.sums[Key{resourceName, pool}]
 	if s == nil {
@@ -130,7 +130,8 @@ func (a *Account) Pools(resourceName string) []string {
 	return names
 }
 
-// Stray is a pod that runs without Berth having charged it anything, because somebody else placed it.
+// Stray is a pod that runs without Berth having charged it anything, because somebody else placed
+// it.
 type Stray struct {
 	// Requests are what it asks for.
 	Requests []Request
@@ -138,9 +139,9 @@ type Stray struct {
 	Labels map[string]string
 }
 
-// ChargeStrays books the pods that somebody else placed, by the rule of Owed. They are charged one after the other, so the
-// caller must always give them in the same order. Requests for resources that are not in places are left out. It returns
-// what each was charged.
+// ChargeStrays books the pods that somebody else placed, by the rule of Owed. They are charged one
+// after the other, so the caller must always give them in the same order. Requests for resources
+// that are not in places are left out. It returns what each was charged.
 func (a *Account) ChargeStrays(strays []Stray, places func(resourceName string) *Places) [][]Charge {
 	booked := make([][]Charge, len(strays))
 	for n, stray := range strays {

@@ -31,12 +31,13 @@ type Charge struct {
 	Pool string
 	// Quantity is how much.
 	Quantity resource.Quantity
-	// Grantee is the Scheduler out of whose grant it is charged, empty if nobody was granted anything.
+	// Grantee is the Scheduler out of whose grant it is charged, empty if nobody was granted
+	// anything.
 	Grantee string
 }
 
-// Admits says whether the pools of a node, the most specific first, have so many units left for one pod more: all of them
-// with mode AllOf, one of them otherwise. A node without pools has nothing.
+// Admits reports whether the pools of a node, the most specific first, have so many units left for one
+// pod more: all of them with mode AllOf, one of them otherwise. A node without pools has nothing.
 func (r *Resource) Admits(pools []int32, free Free, units int64) bool {
 	for _, i := range pools {
 		if has := enough(free(i), units); has != r.AllOf() {
@@ -46,8 +47,9 @@ func (r *Resource) Admits(pools []int32, free Free, units int64) bool {
 	return r.AllOf() && len(pools) > 0
 }
 
-// Choose returns which of the pools of a node, the most specific first, a pod that asks for so many units is charged to: all
-// of them with mode AllOf, otherwise the first that has enough left. It is false if they have not enough.
+// Choose returns which of the pools of a node, the most specific first, a pod that asks for so many
+// units is charged to: all of them with mode AllOf, otherwise the first that has enough left. It is
+// false if they have not enough.
 func (r *Resource) Choose(pools []int32, free Free, units int64) (chosen []int32, ok bool) {
 	if r.AllOf() {
 		return pools, r.Admits(pools, free, units)
@@ -60,8 +62,8 @@ func (r *Resource) Choose(pools []int32, free Free, units int64) (chosen []int32
 	return nil, false
 }
 
-// Owed returns which of the pools of a node a pod that runs there, whoever placed it, is charged to: those that Choose
-// returns, or with none having enough left the most specific one.
+// Owed returns which of the pools of a node a pod that runs there, whoever placed it, is charged
+// to: those that Choose returns, or with none having enough left the most specific one.
 func (r *Resource) Owed(pools []int32, free Free, units int64) []int32 {
 	if chosen, ok := r.Choose(pools, free, units); ok || len(pools) == 0 || r.AllOf() {
 		return chosen
@@ -69,8 +71,8 @@ func (r *Resource) Owed(pools []int32, free Free, units int64) []int32 {
 	return pools[:1]
 }
 
-// Owed returns what a pod with the request that runs on a node is charged, by the rule of Resource.Owed; nothing if the node is
-// not known. A part of a unit counts as a whole one.
+// Owed returns what a pod with the request that runs on a node is charged, by the rule of
+// Resource.Owed; nothing if the node is not known. A part of a unit counts as a whole one.
 func (p *Places) Owed(node string, request Request, free Free) []Charge {
 	site, known := p.SiteOf(node)
 	if !known {
@@ -80,7 +82,8 @@ func (p *Places) Owed(node string, request Request, free Free) []Charge {
 	return r.Charges(r.Owed(p.Pools(site), free, UnitsUp(request.Quantity, r.unit)), request)
 }
 
-// Suffices says whether the pools of a node could take a pod that asks for so many units if nobody else held any.
+// Suffices reports whether the pools of a node could take a pod that asks for so many units if nobody
+// else held any.
 func (r *Resource) Suffices(pools []int32, units int64) bool {
 	return r.Admits(pools, func(i int32) int64 { return r.pools[i].Allocatable }, units)
 }

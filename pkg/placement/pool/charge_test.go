@@ -15,7 +15,8 @@ import (
 func TestWhichPoolIsCharged(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mode berthv1alpha1.PoolMode
-		// rack and site are what is free in the two pools of the node, the first the more specific one.
+		// rack and site are what is free in the two pools of the node, the first the more specific
+		// one.
 		rack, site, units int64
 		want              []string
 		wantOK            bool

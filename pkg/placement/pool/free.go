@@ -14,12 +14,12 @@ import (
 // allocatable; then it is negative.
 type Free func(pool int32) int64
 
-// Uncountable is what is left of a pool of which pods hold more than can be counted in units. Nothing
-// that is given back changes that, as nobody knows how much would have to be.
+// Uncountable is what is left of a pool of which pods hold more than can be counted in units.
+// Nothing that is given back changes that, as nobody knows how much would have to be.
 const Uncountable = math.MinInt64
 
-// AddUnits returns how many units are left once so many have been given back, or were taken if units
-// is negative. A sum that an int64 cannot hold is Uncountable or the largest one.
+// AddUnits returns how many units are left once so many have been given back, or were taken if
+// units is negative. A sum that an int64 cannot hold is Uncountable or the largest one.
 func AddUnits(free, units int64) int64 {
 	sum := free + units
 	switch {
@@ -41,8 +41,8 @@ func Short(free, units int64) int64 {
 	return AddUnits(units, -free)
 }
 
-// enough reports whether so many units are left. UnitsUp returns the largest number for requests that
-// are larger still; no pool has enough for these.
+// enough reports whether so many units are left. UnitsUp returns the largest number for requests
+// that are larger still; no pool has enough for these.
 func enough(free, units int64) bool {
 	return free >= units && units < math.MaxInt64
 }
@@ -80,9 +80,10 @@ func (r *Resource) Left(status *berthv1alpha1.ClusterResourceStatus) []int64 {
 	return left
 }
 
-// Draws returns which of some pools a pod that asks for so many units is expected to be charged to, as
-// long as nobody knows on which of their nodes it will run: with mode AllOf each that has enough left,
-// otherwise the one with most left, of equal ones the first. None has enough left if there is none.
+// Draws returns which of some pools a pod that asks for so many units is expected to be charged to,
+// as long as nobody knows on which of their nodes it will run: with mode AllOf each that has enough
+// left, otherwise the one with most left, of equal ones the first. None has enough left if there is
+// none.
 func (r *Resource) Draws(pools []int32, free Free, units int64) []int32 {
 	if r.AllOf() {
 		return slices.DeleteFunc(slices.Clone(pools), func(i int32) bool { return !enough(free(i), units) })

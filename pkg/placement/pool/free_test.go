@@ -122,8 +122,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// What a pod is expected to draw on before its node is known is never less than what it is charged on
-// one, and never more than is left.
+// What a pod is expected to draw on before its node is known is never less than what it is charged
+// on one, and never more than is left.
 func TestAPodDrawsOnPoolsThatHaveEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := ready(t, drawObject(t))

@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// Places tells which pools of a resource select which node. Nodes that the same pools select are one site, so that a decision
-// can be made once for all of them. The methods that read are safe for concurrent use between two changes.
+// Places tells which pools of a resource select which node. Nodes that the same pools select are
+// one site, so that a decision can be made once for all of them. The methods that read are safe for
+// concurrent use between two changes.
 type Places struct {
 	resource *Resource
 	sites    [][]int32 // by site: its pools, the most specific first
@@ -87,8 +88,8 @@ func (p *Places) Version() int64 {
 	return p.version
 }
 
-// Rank puts the pools of each site in order, the most specific first: the one that selects the fewest nodes, then by name. It
-// must be called after changes and before anything is read.
+// Rank puts the pools of each site in order, the most specific first: the one that selects the
+// fewest nodes, then by name. It must be called after changes and before anything is read.
 func (p *Places) Rank() {
 	if p.ranked {
 		return

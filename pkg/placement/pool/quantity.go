@@ -24,8 +24,8 @@ const (
 // quantitySyntax has no exponent: to parse or to compare 1e-2147483647 takes practically for ever.
 var quantitySyntax = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i)?$`)
 
-// ParseQuantity reads an amount such as 5, 0.5, 500m, 10G or 1Gi, of at most MaxQuantityLength characters. Amounts are not
-// negative, have no exponent and are no larger than Check allows.
+// ParseQuantity reads an amount such as 5, 0.5, 500m, 10G or 1Gi, of at most MaxQuantityLength
+// characters. Amounts are not negative, have no exponent and are no larger than Check allows.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	quantity, err := parse(text, MaxQuantityLength)
 	if err != nil {
@@ -70,16 +70,16 @@ var (
 	largest = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
 )
 
-// Powers of ten that are computed with. A quantity that was read without ParseQuantity can be 1e2147483647; one finer than a
-// billionth prints as another one.
+// Powers of ten that are computed with. A quantity that was read without ParseQuantity can be
+// 1e2147483647; one finer than a billionth prints as another one.
 const (
 	largestScale = 100
 	finestScale  = 9
 )
 
-// Check says whether an amount can be computed with: it is not negative and not more than 2^63-1, the most that a
-// resource.Quantity is meant to hold. Beyond that a Quantity may print as another one, or take for ever to compare. The error
-// is ErrNegative, ErrTooLarge or ErrTooFine.
+// Check reports whether an amount can be computed with: it is not negative and not more than 2^63-1,
+// the most that a resource.Quantity is meant to hold. Beyond that a Quantity may print as another
+// one, or take for ever to compare. The error is ErrNegative, ErrTooLarge or ErrTooFine.
 func Check(amount resource.Quantity) error {
 	if err := checkScale(amount); err != nil {
 		return err
@@ -103,8 +103,8 @@ func checkScale(amount resource.Quantity) error {
 	return nil
 }
 
-// Units returns the amount as a number of units. The error is ErrTooFine or ErrTooLarge; with ErrTooFine the number is
-// rounded up.
+// Units returns the amount as a number of units. The error is ErrTooFine or ErrTooLarge; with
+// ErrTooFine the number is rounded up.
 func Units(amount, unit resource.Quantity) (int64, error) {
 	if whole, ok := amount.AsInt64(); ok && unit.Equal(one) {
 		return whole, nil
@@ -140,7 +140,8 @@ func UnitsUp(amount, unit resource.Quantity) int64 {
 	return units
 }
 
-// Quantity returns a number of units as an amount. It is false if that is more than an amount can be.
+// Quantity returns a number of units as an amount. It is false if that is more than an amount can
+// be.
 func Quantity(units int64, unit resource.Quantity) (resource.Quantity, bool) {
 	if unit.Equal(one) {
 		return *resource.NewQuantity(units, unit.Format), true

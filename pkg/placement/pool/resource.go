@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pool decides what a pod that asks for ClusterResources is charged to. A ClusterResource is divided into pools; each
-// is what the pods on the nodes of a selector may use up together. The package has no state of a cluster of its own: it is
-// told which nodes there are and what pods hold.
+// Package pool decides what a pod that asks for ClusterResources is charged to. A ClusterResource
+// is divided into pools; each is what the pods on the nodes of a selector may use up together. The
+// package has no state of a cluster of its own: it is told which nodes there are and what pods
+// hold.
 package pool
 
 import (
@@ -33,15 +34,16 @@ type Resource struct {
 	unit  resource.Quantity
 	pools []Pool
 	index map[string]int32
-	// byPair finds the pools with a selector by one pair of it, the first in the order of keys; all lists those without.
+	// byPair finds the pools with a selector by one pair of it, the first in the order of keys; all
+	// lists those without.
 	byPair map[pair][]int32
 	all    []int32
 }
 
 type pair struct{ key, value string }
 
-// NewResource makes a ClusterResource ready, by what its status says is allocatable. The error tells why its pools cannot be
-// used.
+// NewResource makes a ClusterResource ready, by what its status says is allocatable. The error
+// tells why its pools cannot be used.
 func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 	r := &Resource{
 		name: object.Name, mode: object.Spec.Mode, unit: UnitOf(object), index: map[string]int32{}, byPair: map[pair][]int32{},
@@ -116,7 +118,7 @@ func (r *Resource) Unit() resource.Quantity {
 	return r.unit
 }
 
-// AllOf says whether every matching pool is charged, rather than one of them.
+// AllOf reports whether every matching pool is charged, rather than one of them.
 func (r *Resource) AllOf() bool {
 	return r.mode == berthv1alpha1.AllOf
 }
@@ -132,7 +134,8 @@ func (r *Resource) Index(name string) (int32, bool) {
 	return i, found
 }
 
-// Select returns the pools that select a node with the labels, as indexes in the order of their declaration.
+// Select returns the pools that select a node with the labels, as indexes in the order of their
+// declaration.
 func (r *Resource) Select(labels map[string]string) []int32 {
 	found := slices.Clone(r.all)
 	for key, value := range labels {

@@ -45,10 +45,11 @@ type Freed struct {
 // exactUpTo is the number of candidates up to which every set of them is considered.
 const exactUpTo = 12
 
-// Victims returns, as ascending indexes, the candidates that should make way so that nothing is lacking, and false if all of
-// them together would not do. No victim can be spared. The set violates as few disruption budgets as possible, is then as
-// small as possible, then of the lowest priorities, then the youngest; with more than a dozen candidates that hold different
-// amounts it may miss the best by this measure. Allowed tells how many disruptions each budget allows.
+// Victims returns, as ascending indexes, the candidates that should make way so that nothing is
+// lacking, and false if all of them together would not do. No victim can be spared. The set
+// violates as few disruption budgets as possible, is then as small as possible, then of the lowest
+// priorities, then the youngest; with more than a dozen candidates that hold different amounts it
+// may miss the best by this measure. Allowed tells how many disruptions each budget allows.
 func Victims(lacks []Lack, candidates []Candidate, allowed []int32) ([]int, bool) {
 	s := &search{lacks: lacks, candidates: candidates, allowed: allowed}
 	for i := range candidates {
@@ -72,12 +73,13 @@ type search struct {
 	relevant   []int
 }
 
-// useful says whether a candidate gives back something of which there is too little.
+// useful reports whether a candidate gives back something of which there is too little.
 func (s *search) useful(i int) bool {
 	return s.contribution(i) > 0
 }
 
-// contribution is how much of what is lacking a candidate gives back, in thousandths of each claim's smallest need.
+// contribution is how much of what is lacking a candidate gives back, in thousandths of each
+// claim's smallest need.
 func (s *search) contribution(i int) int64 {
 	var sum int64
 	for _, freed := range s.candidates[i].Frees {
@@ -92,7 +94,7 @@ func (s *search) contribution(i int) int64 {
 	return sum
 }
 
-// covered says whether nothing is lacking once the pods of the set have gone.
+// covered reports whether nothing is lacking once the pods of the set have gone.
 func (s *search) covered(set []int) bool {
 	for claim := range s.lacks {
 		if !s.claimCovered(claim, set) {
@@ -141,7 +143,8 @@ func (s *search) exact() []int {
 	return best
 }
 
-// greedy takes those that give back most until it is enough, spares whom it can, and then exchanges victims for cheaper ones.
+// greedy takes those that give back most until it is enough, spares whom it can, and then exchanges
+// victims for cheaper ones.
 func (s *search) greedy() []int {
 	byWorth := slices.Clone(s.relevant)
 	slices.SortStableFunc(byWorth, func(a, b int) int {
@@ -226,7 +229,8 @@ type Cost struct {
 	started    []time.Time // descending
 }
 
-// CostOf returns what it costs if the pods make way, with so many disruptions allowed by each budget.
+// CostOf returns what it costs if the pods make way, with so many disruptions allowed by each
+// budget.
 func CostOf(pods []*Candidate, allowed []int32) Cost {
 	var c Cost
 	used := make([]int32, len(allowed))
@@ -247,7 +251,8 @@ func CostOf(pods []*Candidate, allowed []int32) Cost {
 	return c
 }
 
-// Compare returns a negative number if c is cheaper than other, a positive one if it is dearer, and 0 if they are equal.
+// Compare returns a negative number if c is cheaper than other, a positive one if it is dearer, and
+// 0 if they are equal.
 func (c Cost) Compare(other Cost) int {
 	return cmp.Or(
 		cmp.Compare(c.violations, other.violations),

@@ -106,7 +106,8 @@ func drawNodes(t *rapid.T) map[string]map[string]string {
 	return nodes
 }
 
-// drawCharges generates what pods hold of the pools, and of one that is not declared any more. Some pools may be overcommitted.
+// drawCharges generates what pods hold of the pools, and of one that is not declared any more. Some
+// pools may be overcommitted.
 func drawCharges(t *rapid.T, r *pool.Resource) [][]pool.Charge {
 	poolNames := []string{"gone"}
 	for _, p := range r.Pools() {

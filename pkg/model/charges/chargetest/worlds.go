@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chargetest generates worlds in which pods hold pools of ClusterResources, for tests that compare
-// who counts that.
+// Package chargetest generates worlds in which pods hold pools of ClusterResources, for tests that
+// compare who counts that.
 package chargetest
 
 import (
@@ -22,7 +22,8 @@ import (
 // NodeNames are the names of the nodes that there may be.
 func NodeNames() []string { return []string{"n0", "n1", "n2"} }
 
-// Names are the names of the ClusterResources that there may be. Pods also ask for one of another name.
+// Names are the names of the ClusterResources that there may be. Pods also ask for one of another
+// name.
 func Names() []string { return []string{"disk", "licence"} }
 
 // Resource is a ClusterResource of few units: one pool of a rack within one of all nodes.
@@ -43,8 +44,8 @@ func Node(t *rapid.T, name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": rack}}}
 }
 
-// Pod draws a pod on a node: stamped, bound by somebody else, or with a stamp that was copied. Some have
-// the same age. Pods of different numbers differ.
+// Pod draws a pod on a node: stamped, bound by somebody else, or with a stamp that was copied. Some
+// have the same age. Pods of different numbers differ.
 func Pod(t *rapid.T, number int) *corev1.Pod {
 	name := fmt.Sprintf("p%d", number)
 	pod := &corev1.Pod{

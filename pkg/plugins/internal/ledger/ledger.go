@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ledger knows what pods hold of ClusterResources. Like the view, which drives it, it takes the scheduler's snapshot
-// for the truth; what Reserve charged to pods that the snapshot shows without a stamp, or not at all, is counted as well.
+// Package ledger knows what pods hold of ClusterResources. Like the view, which drives it, it takes
+// the scheduler's snapshot for the truth; what Reserve charged to pods that the snapshot shows
+// without a stamp, or not at all, is counted as well.
 package ledger
 
 import (
@@ -23,15 +24,16 @@ type Holder struct {
 	Charges []pool.Charge
 
 	stray bool
-	// times counts how often the pod has been held without being released: twice for a moment, when the view finds it on a
-	// node that has come back before it drops it from the one that was gone.
+	// times counts how often the pod has been held without being released: twice for a moment, when
+	// the view finds it on a node that has come back before it drops it from the one that was gone.
 	times int
 }
 
-// Ledger sums up what pods hold. It belongs to the scheduling cycle like the view: between two calls of Refresh, the methods
-// that read may be called concurrently.
+// Ledger sums up what pods hold. It belongs to the scheduling cycle like the view: between two
+// calls of Refresh, the methods that read may be called concurrently.
 type Ledger struct {
-	// Self is the Scheduler of this process, empty for none. It must be set before the ledger is used.
+	// Self is the Scheduler of this process, empty for none. It must be set before the ledger is
+	// used.
 	Self string
 
 	pending   *Pending
@@ -87,7 +89,8 @@ func (l *Ledger) DropNode(name string) {
 	l.pools.DropNode(name)
 }
 
-// Hold books a pod on a node. Of several states of a pod the last one counts. Terminating pods hold what they have until they are gone.
+// Hold books a pod on a node. Of several states of a pod the last one counts. Terminating pods hold
+// what they have until they are gone.
 func (l *Ledger) Hold(pod *corev1.Pod) {
 	h := &Holder{Pod: pod, times: 1}
 	if before := l.holders[pod.UID]; before != nil {
@@ -129,8 +132,8 @@ func (l *Ledger) drop(h *Holder) {
 	l.account.Remove(h.Charges)
 }
 
-// Refresh takes over another picture of the ClusterResources, and what has been charged since the last one. It must be called
-// after the view has been refreshed.
+// Refresh takes over another picture of the ClusterResources, and what has been charged since the
+// last one. It must be called after the view has been refreshed.
 func (l *Ledger) Refresh(resources Resources) {
 	if resources != l.resources {
 		l.resources = resources
@@ -151,8 +154,9 @@ func (l *Ledger) Refresh(resources Resources) {
 	}
 }
 
-// gone says whether a pod that the snapshot does not show has been deleted or has finished. The informer knows that before the
-// scheduler does. A pod that it never knew may have been bound by another process.
+// gone reports whether a pod that the snapshot does not show has been deleted or has finished. The
+// informer knows that before the scheduler does. A pod that it never knew may have been bound by
+// another process.
 func (l *Ledger) gone(entry pending) bool {
 	if entry.unclear {
 		return false
@@ -182,12 +186,14 @@ func (l *Ledger) chargeStrays() {
 	}
 }
 
-// Places returns which pools of a resource select which node, nil if there is no such resource or its pools cannot be used.
+// Places returns which pools of a resource select which node, nil if there is no such resource or
+// its pools cannot be used.
 func (l *Ledger) Places(resource string) *pool.Places {
 	return l.pools.Places(resource)
 }
 
-// Free returns how many units are left in each pool of a resource that Places knows. The caller may change the result.
+// Free returns how many units are left in each pool of a resource that Places knows. The caller may
+// change the result.
 func (l *Ledger) Free(resource *pool.Resource) []int64 {
 	return l.account.Free(resource)
 }

@@ -31,7 +31,8 @@ type world struct {
 	// pods are on nodes, reserved are charges that were given and have not been seen in a stamp.
 	pods     map[types.UID]*corev1.Pod
 	reserved map[types.UID][]pool.Charge
-	// unseen are pods that were reserved and are on no node yet, and gone those of them that were deleted.
+	// unseen are pods that were reserved and are on no node yet, and gone those of them that were
+	// deleted.
 	unseen map[types.UID]*corev1.Pod
 	gone   map[string]bool
 	drawn  int
@@ -145,7 +146,8 @@ func (w *world) hold(pod *corev1.Pod) {
 	w.ledger.Hold(pod)
 }
 
-// check compares the ledger with a count of all pods. What was reserved counts as if it stood in a stamp.
+// check compares the ledger with a count of all pods. What was reserved counts as if it stood in a
+// stamp.
 func (w *world) check(t *rapid.T) {
 	declared := slices.Clone(w.resources)
 	w.ledger.Refresh(&declared)

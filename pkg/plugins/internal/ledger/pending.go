@@ -12,9 +12,10 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Pending remembers what pods were charged until their stamp is seen in the scheduler's snapshot. Nothing in it is lost sight
-// of because the scheduler forgets a pod: an entry counts until the pod is seen with its stamp, is gone, or is known not to
-// have been bound. It is safe for concurrent use.
+// Pending remembers what pods were charged until their stamp is seen in the scheduler's snapshot.
+// Nothing in it is lost sight of because the scheduler forgets a pod: an entry counts until the pod
+// is seen with its stamp, is gone, or is known not to have been bound. It is safe for concurrent
+// use.
 type Pending struct {
 	mu    sync.Mutex
 	byUID map[types.UID]pending
@@ -75,7 +76,7 @@ func (p *Pending) MarkUnclear(pod types.UID) {
 	}
 }
 
-// Unclear says whether nobody knows whether the pod was bound.
+// Unclear reports whether nobody knows whether the pod was bound.
 func (p *Pending) Unclear(pod types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +96,7 @@ func (p *Pending) AllUnclear() []PodRef {
 	return refs
 }
 
-// Settle says whether a pod with an unclear outcome was bound.
+// Settle reports whether a pod with an unclear outcome was bound.
 func (p *Pending) Settle(pod types.UID, bound bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

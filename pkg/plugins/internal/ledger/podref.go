@@ -27,8 +27,8 @@ func Ref(pod *corev1.Pod) PodRef {
 	return PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
-// Bound asks the API server itself whether the pod has a node and has not finished. One that has gone, or whose name another pod has
-// now, is not bound.
+// Bound asks the API server itself whether the pod has a node and has not finished. One that has
+// gone, or whose name another pod has now, is not bound.
 func (r PodRef) Bound(ctx context.Context, client kubernetes.Interface) (bool, error) {
 	pod, err := client.CoreV1().Pods(r.Namespace).Get(ctx, r.Name, metav1.GetOptions{})
 	switch {

@@ -1,0 +1,62 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grants_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/grants"
+)
+
+// amounts are numbers of units, many of them next to the largest.
+func amounts() *rapid.Generator[int64] {
+	return rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64), rapid.Int64Range(0, math.MaxInt64))
+}
+
+// Sums of what is held, granted and wanted may be more than an int64 can hold.
+func TestHugeAmountsAreNeverGrantedTwice(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	rapid.Check(t, func(t *rapid.T) {
+		p := grants.Pool{
+			Allocatable: amounts().Draw(t, "allocatable"), Grants: map[string]grants.Grant{}, Held: map[string]int64{},
+			Reports: map[string]grants.Report{},
+		}
+		schedulers := map[string]grants.Scheduler{}
+		for _, name := range names {
+			schedulers[name] = grants.Scheduler{Takes: rapid.Bool().Draw(t, "takes"), Settled: rapid.Bool().Draw(t, "settled")}
+			if rapid.Bool().Draw(t, "holds") {
+				p.Held[name] = amounts().Draw(t, "held")
+			}
+			if quantity := amounts().Draw(t, "quantity"); rapid.Bool().Draw(t, "granted") {
+				p.Grants[name] = grants.Grant{Quantity: quantity, Revision: 1}
+			}
+			wanted := amounts().Draw(t, "wanted")
+			p.Reports[name] = grants.Report{
+				Revision: p.Grants[name].Revision, Wanted: wanted, Least: min(wanted, amounts().Draw(t, "least")),
+				Limit: amounts().Draw(t, "limit"), Acknowledges: rapid.Bool().Draw(t, "acknowledges"),
+			}
+		}
+		next := grants.Next(p, schedulers, 10)
+		total, grown := new(big.Int), false
+		for _, name := range names {
+			g := next[name]
+			if g.Quantity < 0 || g.Target < 0 || g.Shrinking && g.Target >= g.Quantity {
+				t.Fatalf("%s is granted %+v", name, g)
+			}
+			fact := int64(0)
+			if r := p.Reports[name]; r.Acknowledges {
+				fact = min(r.Limit, p.Allocatable)
+			}
+			grown = grown || g.Quantity > max(p.Grants[name].Quantity, p.Held[name], fact)
+			total.Add(total, big.NewInt(max(g.Quantity, p.Held[name])))
+		}
+		if grown && total.Cmp(big.NewInt(p.Allocatable)) > 0 {
+			t.Fatalf("%s of %d are granted or held, and somebody was granted more: %v", total, p.Allocatable, next)
+		}
+	})
+}
