@@ -95,6 +95,9 @@ const (
 	// ReasonOtherSubscriptionWins says that an older Subscription places some of the feeds.
 	ReasonOtherSubscriptionWins = "OtherSubscriptionWins"
 
+	// ReasonPolicyTaken says that a policy of the name that Berth would write for a feed belongs to somebody else.
+	ReasonPolicyTaken = "PolicyTaken"
+
 	// ReasonCopyMissing says that some selected Clusters have no copy of a feed.
 	ReasonCopyMissing = "CopyMissing"
 

@@ -54,14 +54,13 @@ func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[i
 	wanted := map[object]bool{}
 	var failures []error
 	for _, c := range o.wantedCopies() {
-		key := objectOf(&c.ref)
-		present := o.copies[key]
-		if present == nil && o.around.known[key] != nil || present != nil && clusterOf(present) != c.cluster {
-			missing[c.feed] = fmt.Sprintf("there is a %s %s already that is no copy of it", c.ref.Kind, c.ref.Name)
+		if conflict := o.copyConflict(&c); conflict != "" {
+			missing[c.feed] = conflict
 			continue
 		}
+		key := objectOf(&c.ref)
 		wanted[key] = true
-		if err := w.bring(ctx, &c, present); err != nil {
+		if err := w.bring(ctx, &c, o.copies[key]); err != nil {
 			missing[c.feed] = err.Error()
 			failures = append(failures, err)
 		}
@@ -77,8 +76,7 @@ func (r *Reconciler) prune(ctx context.Context, o *outcome, wanted map[object]bo
 		if wanted[key] || present.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(present, o.object) {
 			continue
 		}
-		uid := present.GetUID()
-		err := r.Client.Delete(ctx, present, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		err := r.Client.Delete(ctx, present, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("deleting %s %s/%s: %w", key.kind, o.object.Namespace, key.name, err))
 		}
@@ -132,8 +130,11 @@ func (w *copier) update(
 ) (live, after *unstructured.Unstructured, err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		wanted := desired(source, c, w.object)
-		if live, err = w.adjust(ctx, wanted, present); err != nil {
-			return client.IgnoreNotFound(err)
+		if live, err = w.adjust(ctx, wanted, c); err != nil {
+			return err
+		}
+		if live == nil && present != nil {
+			return nil
 		}
 		after, err = w.write(ctx, wanted)
 		return err
@@ -141,18 +142,22 @@ func (w *copier) update(
 	return live, after, err
 }
 
-// adjust takes from what is wanted of a copy what its present state decides, and returns that, nil if there is no copy yet.
-func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, present client.Object) (*unstructured.Unstructured, error) {
-	if present == nil {
+// adjust takes from what is wanted of a copy what its present state decides, and returns that, nil if there is no copy yet. It
+// fails if something else has the name.
+func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, c *copied) (*unstructured.Unstructured, error) {
+	live := emptyCopy(c)
+	err := w.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading %s %s/%s: %w", c.ref.Kind, w.object.Namespace, c.ref.Name, err)
 	}
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(wanted.GroupVersionKind())
-	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(present), live); err != nil {
+	if err := w.checkCopy(live, c); err != nil {
 		return nil, err
 	}
 	wanted.SetUID(live.GetUID())
-	// What an autoscaler writes at this moment must not be overwritten.
+	// What an autoscaler writes at this moment must not be overwritten, nor what changes its owner.
 	wanted.SetResourceVersion(live.GetResourceVersion())
 	if autoscaled(live) {
 		unstructured.RemoveNestedField(wanted.Object, "spec", "replicas")
@@ -170,13 +175,16 @@ func same(before, after *unstructured.Unstructured) bool {
 	return apiequality.Semantic.DeepEqual(before.Object, after.Object)
 }
 
-// write applies a copy. What others have added to its spec is taken away: then it would be no copy. Labels and annotations of
+// write applies a copy, a new one without force: at this moment somebody else may make something of the name. What others have added to its spec is taken away: then it would be no copy. Labels and annotations of
 // others stay.
 func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	what := fmt.Sprintf("%s %s/%s", wanted.GetKind(), wanted.GetNamespace(), wanted.GetName())
 	after := wanted.DeepCopy()
-	err := w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.FieldOwner(FieldOwner), client.ForceOwnership)
-	if err != nil {
+	options := []client.ApplyOption{client.FieldOwner(FieldOwner)}
+	if wanted.GetResourceVersion() != "" {
+		options = append(options, client.ForceOwnership)
+	}
+	if err := w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
 		return nil, fmt.Errorf("applying %s: %w", what, err)
 	}
 	spec, _, _ := unstructured.NestedMap(wanted.Object, "spec")

@@ -23,8 +23,8 @@ type feed struct {
 	observed *workload.Observed
 	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
 	sample *corev1.Pod
-	// foreign reports that the obstacle is that the feed belongs to somebody else.
-	foreign bool
+	// foreign reports that the obstacle is that the feed belongs to somebody else, and policyTaken that its policy does.
+	foreign, policyTaken bool
 	// running is the number of ready pods, and copiesRunning that of the pods of the copies, by Cluster.
 	running       int64
 	copiesRunning map[string]int64
@@ -44,13 +44,22 @@ func (it *item) readFeed(
 	ref := &it.object.Spec.Feeds[i]
 	f := feed{ref: ref, observed: it.around.known[objectOf(ref)]}
 	policy := it.named[subscription.PolicyName(it.object.Name, ref)]
+	conflict := policyConflict(policy, it.object, ref)
+	if f.policyTaken = conflict != ""; f.policyTaken {
+		policy = nil
+	}
 	input := bundle.Feed{
 		Name:     ref.Kind + " " + ref.Name,
 		Recorded: recordedShares(subscription.PlacementOf(it.object, ref)), Published: publishedShares(policy), Home: homeOf(policy),
 		HasPods: f.observed != nil, Copyable: copyable(ref),
 	}
 	input.Obstacle = f.foreignTo(it.object, i, index)
-	if f.foreign = input.Obstacle != ""; !f.foreign {
+	f.foreign = input.Obstacle != ""
+	switch {
+	case f.foreign:
+	case f.policyTaken:
+		input.Obstacle = conflict
+	default:
 		input.Wanted, input.Obstacle = it.wants(&f, inventory)
 		input.KeepsRecord = !isRead(ref) || f.observed != nil
 	}

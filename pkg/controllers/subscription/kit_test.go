@@ -51,6 +51,9 @@ type world struct {
 	// beforeApply happens before the next copy is applied; applies counts.
 	beforeApply func()
 	applies     int
+	// hidden is the name of a Deployment that the cache does not know yet, and beforeDelete happens before the next deletion of one.
+	hidden       string
+	beforeDelete func()
 	// ownInventories takes effect with the next restart.
 	ownInventories bool
 	// podsErr is why the pods of a node cannot be listed, nil if they can.
@@ -80,7 +83,21 @@ func newWorld(t *testing.T) *world {
 					w.stale.DeepCopyInto(subscriptions)
 					return nil
 				}
-				return c.List(ctx, list, opts...)
+				if err := c.List(ctx, list, opts...); err != nil {
+					return err
+				}
+				if deployments, ok := list.(*appsv1.DeploymentList); ok {
+					deployments.Items = slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Name == w.hidden })
+				}
+				return nil
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				if _, ok := o.(*appsv1.Deployment); ok && w.beforeDelete != nil {
+					before := w.beforeDelete
+					w.beforeDelete = nil
+					before()
+				}
+				return c.Delete(ctx, o, opts...)
 			},
 			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 				if before := w.beforeApply; before != nil {
@@ -360,6 +377,16 @@ func (w *world) reason(name, condition string) string {
 		return "none"
 	}
 	return c.Reason
+}
+
+// message returns the message of a condition.
+func (w *world) message(name, condition string) string {
+	w.t.Helper()
+	c := apimeta.FindStatusCondition(w.get(name).Status.Conditions, condition)
+	if c == nil {
+		return "none"
+	}
+	return c.Message
 }
 
 // policy tells the policy of a Deployment, "5: a=2/2 b=3/3" with weights and limits, for instance; "none" if there is none.

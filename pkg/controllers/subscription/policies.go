@@ -64,7 +64,7 @@ func newPolicy(
 			OwnerReferences: []metav1.OwnerReference{ownerOf(s)},
 		},
 		Spec: berthv1alpha1.PropagationPolicySpec{
-			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}},
+			ResourceSelectors: selectorsOf(ref),
 			Placement:         berthv1alpha1.Placement{StaticWeightList: weights},
 		},
 	}

@@ -54,6 +54,9 @@ func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 		}
 	}
 	for _, c := range o.wantedCopies() {
+		if o.copyConflict(&c) != "" {
+			continue
+		}
 		policy := newPolicy(o.object, &c.ref, oneOf(c.cluster), anyNumber)
 		wanted[policy.Name] = true
 		failures = append(failures, r.writePolicy(ctx, o.named[policy.Name], policy))
@@ -63,7 +66,7 @@ func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 		if wanted[name] || policy.DeletionTimestamp != nil || o.input.Strategy == divide.Replication && o.decision.Problem != nil {
 			continue
 		}
-		err := r.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID})
+		err := r.Client.Delete(ctx, policy, preconditions(policy))
 		if client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("deleting policy %s/%s: %w", policy.Namespace, policy.Name, err))
 		}

@@ -188,7 +188,9 @@ func TestReplicationTakesNothingFromOthers(t *testing.T) {
 	if d := w.deployment("web-b"); *d.Spec.Replicas != 7 || len(d.OwnerReferences) > 0 {
 		t.Errorf("the Deployment of somebody else is changed: %v", d)
 	}
-	w.want("the message", w.get("shop").Status.Feeds[0].Message, "there is a Deployment web-b already that is no copy of it")
+	w.want("the message", w.get("shop").Status.Feeds[0].Message,
+		"there is a Deployment web-b already that is no copy of it: delete it if the copy is to take its place")
+	w.want("the policy for the Deployment of somebody else", w.policy("shop", "web-b"), "none")
 	w.want("Scheduled", w.reason("shop", "Scheduled"), "CopyMissing")
 }
 
