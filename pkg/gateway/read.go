@@ -15,26 +15,22 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// find returns the cluster of the path if the caller may do this to it. To a caller without the right, a cluster that does
-// not exist looks like any other.
+// find returns the cluster of the path if the caller may do this to it. Rights are given for names, and an id says none until
+// the cluster is looked up. Nothing is looked up for a caller without the right, who must not learn from an answer or its time
+// what there is, so whoever asks by id needs the right for all clusters.
 func (g *Gateway) find(r *request, verb string) (*berthv1alpha1.Cluster, error) {
-	if r.route.kind == routeByName {
-		if err := g.authorize(r, verb, r.route.key); err != nil {
-			return nil, err
-		}
-		return g.locate(r.Context(), r.route)
+	name := r.route.key
+	if r.route.kind == routeByID {
+		name = ""
+	}
+	if err := g.authorize(r, verb, name); err != nil {
+		return nil, err
 	}
 	cluster, err := g.locate(r.Context(), r.route)
-	if err != nil {
-		if forbidden := g.authorize(r, verb, ""); forbidden != nil {
-			return nil, forbidden
-		}
-		return nil, err
+	if err != nil || r.route.kind == routeByName {
+		return cluster, err
 	}
-	if err := g.authorize(r, verb, cluster.Name); err != nil {
-		return nil, err
-	}
-	return cluster, nil
+	return cluster, g.authorize(r, verb, cluster.Name) // An authorizer may except some names from all.
 }
 
 func (g *Gateway) locate(ctx context.Context, rt route) (*berthv1alpha1.Cluster, error) {

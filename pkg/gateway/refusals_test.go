@@ -180,8 +180,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"a reader does not register":       {"get,list", http.MethodPost, clusters, 403},
 		"a reader does not change":         {"get,list", http.MethodPut, clusters + "/c", 403},
 		"a reader does not unregister":     {"get,list", http.MethodDelete, clusters + "/c", 403},
-		"whoever may change one":           {"update@c", http.MethodPut, byID, 200},
-		"whoever may change another":       {"update@d", http.MethodPut, byID, 403},
+		"whoever may change one":           {"update@c", http.MethodPut, clusters + "/c", 200},
+		"whoever may change another":       {"update@d", http.MethodPut, clusters + "/c", 403},
+		"whoever may change one, by id":    {"update@c", http.MethodPut, byID, 403},
 		"whoever may create":               {"create", http.MethodPost, clusters, 409},
 		"whoever may delete":               {"delete", http.MethodDelete, byID, 200},
 		"the administrator's metrics":      {admin, http.MethodGet, "/metrics", 200},
@@ -198,6 +199,26 @@ func TestWhoMayDoWhat(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", got.status, tc.want, got.body)
 			}
 		})
+	}
+}
+
+func TestNothingIsLookedUpForWhoeverMayNot(t *testing.T) {
+	for name, path := range map[string]string{
+		"a cluster by id": "/id/" + string(uid(9)), "a cluster by name": "/name/c", "an unknown id": "/id/" + string(uid(8)), "an unknown name": "/name/none",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+			t.Run(method+" "+name, func(t *testing.T) {
+				w := newWorld(t, &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: uid(9), ResourceVersion: "1"}})
+				w.send(http.MethodGet, clusters+"/c", "") // Its id is known from now on.
+				w.objects.ClearActions()
+				w.asked = nil
+				got := w.send(method, clusters+path, named("c"), "Authorization", "Bearer "+nobody)
+				got.checkProblem(t, http.StatusForbidden, gateway.CodeForbidden, "")
+				if len(w.asked) != 1 || len(w.objects.Actions()) != 0 {
+					t.Errorf("%d rights and %d objects were asked for, want one right alone", len(w.asked), len(w.objects.Actions()))
+				}
+			})
+		}
 	}
 }
 
@@ -314,8 +335,8 @@ func TestWhatIsAskedOfTheAPIServer(t *testing.T) {
 		got = append(got, strings.Join([]string{a.GetUser().GetName(), a.GetVerb(), a.GetResource(), a.GetAPIGroup(), a.GetName()}, " "))
 	}
 	want := []string{
-		"admin create clusters berth.dev ", "admin list clusters berth.dev ", "admin get clusters berth.dev c",
-		"admin update clusters berth.dev c", "admin delete clusters berth.dev c",
+		"admin create clusters berth.dev ", "admin list clusters berth.dev ", "admin get clusters berth.dev ",
+		"admin get clusters berth.dev c", "admin update clusters berth.dev c", "admin delete clusters berth.dev c",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rights mismatch (-want +got):\n%s", diff)
