@@ -146,8 +146,8 @@ func TestAFailedListIsAReason(t *testing.T) {
 	s.MustPlace(asking("plain"))
 }
 
-// TestRandomChangesNeverOverallocate lets pods come, end and be deleted and nodes be relabelled at random, and compares what
-// the pods hold with what there is after each step.
+// TestRandomChangesNeverOverallocate lets pods come, end and be deleted and nodes be relabelled at
+// random, and compares what the pods hold with what there is after each step.
 func TestRandomChangesNeverOverallocate(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -34,7 +34,8 @@ type Background struct {
 	Leader <-chan struct{}
 	// Pod returns a pod that the informer knows, nil if it does not.
 	Pod func(namespace, name string) *corev1.Pod
-	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer knows them.
+	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer
+	// knows them.
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
@@ -42,8 +43,8 @@ type Background struct {
 	Sharing *Sharing
 }
 
-// Run keeps the account right until the context ends: it reads what other processes bound, settles what is unclear, and wakes
-// pods that a release should have woken.
+// Run keeps the account right until the context ends: it reads what other processes bound, settles
+// what is unclear, and wakes pods that a release should have woken.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
 	if b.Sharing != nil {
@@ -88,7 +89,8 @@ func (s *Shared) restoreEarmarks(waiting []*corev1.Pod) {
 	}
 }
 
-// Open lets everything be given out at once, in a process that has no predecessor and shares with nobody.
+// Open lets everything be given out at once, in a process that has no predecessor and shares with
+// nobody.
 func (s *Shared) Open() {
 	s.Seed.Skip()
 	s.Grants.Lift()

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// bench is a scheduler at rest with everything that a benchmark of one extension point needs: a hundred racks, ten of which have
-// a pool, nine of these with room.
+// bench is a scheduler at rest with everything that a benchmark of one extension point needs: a
+// hundred racks, ten of which have a pool, nine of these with room.
 type bench struct {
 	*plugintest.Scheduler
 

@@ -49,7 +49,8 @@ func (s *state) Lacks(node string) ([]pool.Lack, bool) {
 	return lacks, true
 }
 
-// Frees returns what the release of charges would give back for each claim, as far as this process can give it out again.
+// Frees returns what the release of charges would give back for each claim, as far as this process
+// can give it out again.
 func (s *state) Frees(charges []pool.Charge) []pool.Freed {
 	var freed []pool.Freed
 	for i := range s.claims {

@@ -90,7 +90,8 @@ func (p *ClusterResource) held(pod *corev1.Pod) []pool.Charge {
 	return nil
 }
 
-// owed returns what another pod would be charged on a node, of the resources that this pod asks for.
+// owed returns what another pod would be charged on a node, of the resources that this pod asks
+// for.
 func (s *state) owed(other *corev1.Pod, node string) []pool.Charge {
 	return charges.Owed(other, node, func(resource string) (*pool.Places, pool.Free) {
 		for i := range s.claims {

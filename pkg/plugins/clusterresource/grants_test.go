@@ -21,7 +21,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// sharing is two schedulers, a cluster of the first of them, and a ClusterResource of which the first was granted something.
+// sharing is two schedulers, a cluster of the first of them, and a ClusterResource of which the
+// first was granted something.
 func sharing(total, granted string) []runtime.Object {
 	licence := pools("licence", "", "all", total)
 	grant(licence, granted, "", 1)
@@ -69,7 +70,8 @@ func at(pod *corev1.Pod, home string) *corev1.Pod {
 	return pod
 }
 
-// said returns what the first scheduler says of its grants, as "REVISION limit LIMIT wanted WANTED"; nil while it says nothing.
+// said returns what the first scheduler says of its grants, as "REVISION limit LIMIT wanted
+// WANTED"; nil while it says nothing.
 func said(t *testing.T, s *plugintest.Scheduler) []string {
 	t.Helper()
 	object, err := s.Berth.BerthV1alpha1().Schedulers().Get(t.Context(), "a", metav1.GetOptions{})

@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// EventsToRegister names what can help a pod that this plugin rejected. Changes of ClusterResources are not among them: those
-// wake the pods they concern directly.
+// EventsToRegister names what can help a pod that this plugin rejected. Changes of ClusterResources
+// are not among them: those wake the pods they concern directly.
 func (p *ClusterResource) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
 		// No narrower event tells that the annotations of a waiting pod have changed.
@@ -34,7 +34,8 @@ func (p *ClusterResource) EventsToRegister(context.Context) ([]fwk.ClusterEventW
 	}, nil
 }
 
-// isSchedulableAfterPodChange wakes the pod when it asks for something else, and when a release was chosen to serve it.
+// isSchedulableAfterPodChange wakes the pod when it asks for something else, and when a release was
+// chosen to serve it.
 func (p *ClusterResource) isSchedulableAfterPodChange(logger klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
 	case before == nil:
@@ -56,8 +57,9 @@ func (p *ClusterResource) isSchedulableAfterPodChange(logger klog.Logger, pod, b
 	return fwk.Queue
 }
 
-// afterNomination says whether a pod should be tried that may have been rejected because another one was nominated to a node,
-// which it is no longer. Pods that had no chance without that one wait for a release.
+// afterNomination reports whether a pod should be tried that may have been rejected because another
+// one was nominated to a node, which it is no longer. Pods that had no chance without that one wait
+// for a release.
 func (p *ClusterResource) afterNomination(pod, nominated *corev1.Pod) fwk.QueueingHint {
 	if nominated.Status.NominatedNodeName == "" || p.shared.Waiting.Has(pod.UID) {
 		return fwk.QueueSkip
@@ -70,8 +72,9 @@ func (p *ClusterResource) afterNomination(pod, nominated *corev1.Pod) fwk.Queuei
 	return fwk.Queue
 }
 
-// servedBy says whether what a pod held that is gone was chosen to serve the pod. What an attempt that failed had reserved has
-// been given back already, and what a pod that somebody else placed was charged is known to the ledger only.
+// servedBy reports whether what a pod held that is gone was chosen to serve the pod. What an attempt
+// that failed had reserved has been given back already, and what a pod that somebody else placed
+// was charged is known to the ledger only.
 func (p *ClusterResource) servedBy(pod, gone *corev1.Pod) bool {
 	wants, err := demand.Of(pod)
 	if err != nil {
@@ -92,7 +95,7 @@ func asks(requests []pool.Request, resource string) bool {
 	return slices.ContainsFunc(requests, func(r pool.Request) bool { return r.Resource == resource })
 }
 
-// asksForAny says whether a pod asks for one of the ClusterResources.
+// asksForAny reports whether a pod asks for one of the ClusterResources.
 func asksForAny(pod *corev1.Pod, one func(resource string) bool) bool {
 	wants, err := demand.Of(pod)
 	return err == nil && slices.ContainsFunc(wants, func(r pool.Request) bool { return one(r.Resource) })

@@ -22,8 +22,8 @@ var mustParse = resource.MustParse
 
 const annotation = "pod.alpha.kubernetes.io/cluster-resource-"
 
-// pools is a ClusterResource with pools of the given quantities, by name; the nodes of a pool have its name as label rack,
-// except for those of the pool "all", which are all nodes.
+// pools is a ClusterResource with pools of the given quantities, by name; the nodes of a pool have
+// its name as label rack, except for those of the pool "all", which are all nodes.
 func pools(name string, mode berthv1alpha1.PoolMode, quantities ...string) *berthv1alpha1.ClusterResource {
 	object := &berthv1alpha1.ClusterResource{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Generation: 1},
@@ -45,7 +45,8 @@ func rackNode(name, rack string) *corev1.Node {
 	}).Obj()
 }
 
-// asking is a pod that asks for amounts of ClusterResources by annotation, given as name and quantity in turn.
+// asking is a pod that asks for amounts of ClusterResources by annotation, given as name and
+// quantity in turn.
 func asking(name string, amounts ...string) *corev1.Pod {
 	wrapper := st.MakePod().Namespace("default").Name(name).UID(name).SchedulerName(plugintest.Profile)
 	for i := 0; i < len(amounts); i += 2 {

@@ -11,7 +11,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
-// siteNames names the nodes of sites, by ClusterResource. It belongs to the scheduling cycle, like the view.
+// siteNames names the nodes of sites, by ClusterResource. It belongs to the scheduling cycle, like
+// the view.
 type siteNames map[string]*resourceNames
 
 type resourceNames struct {
@@ -19,7 +20,8 @@ type resourceNames struct {
 	sets   narrow.Sets
 }
 
-// keptResources bounds the memory of siteNames: each ClusterResource costs a few bytes for every node.
+// keptResources bounds the memory of siteNames: each ClusterResource costs a few bytes for every
+// node.
 const keptResources = 64
 
 // of returns what names the nodes of the sites of a claim.
@@ -42,9 +44,10 @@ func (n *siteNames) of(c *claim, nodes []fwk.NodeInfo, shape int64) *narrow.Sets
 	return &known.sets
 }
 
-// name returns the nodes that the framework is to look at, nil for all: those that can meet the claim which leaves the fewest, or
-// some of them. Filter repeats all of it. Where something else leaves only some nodes to the pod nothing is named, because if no
-// node were left the framework would tell the user no more than the names of two plugins, and would let nobody make way.
+// name returns the nodes that the framework is to look at, nil for all: those that can meet the
+// claim which leaves the fewest, or some of them. Filter repeats all of it. Where something else
+// leaves only some nodes to the pod nothing is named, because if no node were left the framework
+// would tell the user no more than the names of two plugins, and would let nobody make way.
 func (p *ClusterResource) name(cycle fwk.CycleState, pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.PreFilterResult {
 	if affinity := pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil || p.shared.Restricted(cycle) {
 		return nil
@@ -66,7 +69,8 @@ func (p *ClusterResource) name(cycle fwk.CycleState, pod *corev1.Pod, s *state, 
 	return &s.result
 }
 
-// narrowest returns the claim that the fewest nodes can meet, and whether every node can meet all others.
+// narrowest returns the claim that the fewest nodes can meet, and whether every node can meet all
+// others.
 func (s *state) narrowest(nodes int) (narrowest *claim, alone bool) {
 	fewest, choosy := 0, 0
 	for i := range s.claims {
@@ -86,7 +90,8 @@ func (s *state) narrowest(nodes int) (narrowest *claim, alone bool) {
 	return narrowest, choosy <= 1
 }
 
-// explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have given.
+// explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have
+// given.
 func (s *state) explain(nodes []fwk.NodeInfo, statuses fwk.NodeToStatusReader) {
 	if !s.narrowed {
 		return

@@ -147,7 +147,8 @@ func TestReasonsAreThoseOfFilterAlsoForNodesThatItNeverSaw(t *testing.T) {
 	}
 }
 
-// The nodes with room in their pool are full of others that must not make way, so the holder elsewhere has to.
+// The nodes with room in their pool are full of others that must not make way, so the holder
+// elsewhere has to.
 func TestAHolderOnANodeThatWasNotNamedMakesWay(t *testing.T) {
 	s := newRacks(t, 1, pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "2"))
 	holder := withPriority(onRack(asking("holder", "disk", "1"), "a"), 1)
@@ -162,7 +163,8 @@ func TestAHolderOnANodeThatWasNotNamedMakesWay(t *testing.T) {
 	}
 }
 
-// Two plugins that name different nodes would leave none, of which the framework tells only the names of the plugins.
+// Two plugins that name different nodes would leave none, of which the framework tells only the
+// names of the plugins.
 func TestThePodOfAPolicyIsToldTheReasonsOfBoth(t *testing.T) {
 	disk := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "disk", UID: "disk", Generation: 1}}
 	for _, site := range []string{"site0", "site1"} {

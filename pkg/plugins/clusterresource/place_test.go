@@ -166,7 +166,8 @@ func TestPodsThatAskForNothingAreSkipped(t *testing.T) {
 	s.MustPlace(asking("zero", "matlab", "0"))
 }
 
-// A node that lists the resource itself, with whatever number, changes nothing: what there is stands in the ClusterResource.
+// A node that lists the resource itself, with whatever number, changes nothing: what there is
+// stands in the ClusterResource.
 func TestANodeThatListsTheResourceItself(t *testing.T) {
 	for name, listed := range map[string]string{"with more": "100", "with none": "0"} {
 		t.Run(name, func(t *testing.T) {

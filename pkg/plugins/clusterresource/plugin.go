@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusterresource is the scheduler plugin that gives out ClusterResources: licences, addresses, bandwidth and whatever
-// else belongs to no node. Which pool is charged is decided in pkg/placement/pool, and what pods hold is known to the ledger;
-// this package gathers the input and answers the scheduling framework.
+// Package clusterresource is the scheduler plugin that gives out ClusterResources: licences,
+// addresses, bandwidth and whatever else belongs to no node. Which pool is charged is decided in
+// pkg/placement/pool, and what pods hold is known to the ledger; this package gathers the input and
+// answers the scheduling framework.
 package clusterresource
 
 import (
@@ -29,11 +30,12 @@ import (
 const Name = "ClusterResource"
 
 const (
-	// ErrReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used up", is the reason for nodes
-	// whose pools have not enough left.
+	// ErrReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used
+	// up", is the reason for nodes whose pools have not enough left.
 	ErrReasonUsedUp = "node(s) whose pools of %s are used up"
 
-	// ErrReasonUngranted is the reason for nodes whose pools have enough left, which other schedulers were granted.
+	// ErrReasonUngranted is the reason for nodes whose pools have enough left, which other
+	// schedulers were granted.
 	ErrReasonUngranted = "node(s) whose pools of %s have enough left only for other schedulers"
 
 	// ErrReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
@@ -54,10 +56,12 @@ const (
 	// ErrReasonTooFine rejects a pod that asks for a part of a unit.
 	ErrReasonTooFine = "the request for cluster resource %s is no multiple of its unit"
 
-	// ErrReasonUnreadable rejects pods that ask for ClusterResources while these have never been read.
+	// ErrReasonUnreadable rejects pods that ask for ClusterResources while these have never been
+	// read.
 	ErrReasonUnreadable = "ClusterResources cannot be read"
 
-	// ErrReasonNotRead holds such pods back until ClusterResources have been read for the first time.
+	// ErrReasonNotRead holds such pods back until ClusterResources have been read for the first
+	// time.
 	ErrReasonNotRead = "ClusterResources have not been read yet"
 
 	// ErrReasonUncounted rejects such pods while a new leader cannot find out what pods hold.
@@ -72,10 +76,12 @@ const (
 	// ErrReasonEvicting holds a pod back while the pods that make way for it are being deleted.
 	ErrReasonEvicting = "pods that make way for it are being deleted"
 
-	// ErrReasonAwaitingRelease is told when a pod waits for holders that are on their way out already.
+	// ErrReasonAwaitingRelease is told when a pod waits for holders that are on their way out
+	// already.
 	ErrReasonAwaitingRelease = "waiting for pods that are terminating to give back what they hold"
 
-	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes whose pools have enough, after some of them.
+	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes whose pools have
+	// enough, after some of them.
 	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes whose pools have enough"
 
 	// ErrReasonNoVictims is told when preemption cannot help.
@@ -91,7 +97,8 @@ type Shared struct {
 	Clock clock.WithTickerAndDelayedExecution
 	// Catalog knows ClusterResources.
 	Catalog *catalog.ResourceCatalog
-	// Membership returns which node lies in which cluster, for the view; nil while that is not known.
+	// Membership returns which node lies in which cluster, for the view; nil while that is not
+	// known.
 	Membership func() view.Membership
 	// View drives the ledger. Both are used inside scheduling cycles only.
 	View *view.View
@@ -109,16 +116,18 @@ type Shared struct {
 	Earmarks *preemption.Earmarks
 	// Retries remembers which pods are to be tried on all nodes instead of a sample.
 	Retries narrow.Thorough
-	// Restricted says whether another plugin leaves only some nodes to the pod of a cycle.
+	// Restricted reports whether another plugin leaves only some nodes to the pod of a cycle.
 	Restricted func(cycle fwk.CycleState) bool
 
 	names siteNames
 }
 
-// NewShared returns what belongs to the plugin alone. The other fields are the caller's to set. Self is the name of the Scheduler of
-// this process, empty for none.
+// NewShared returns what belongs to the plugin alone. The other fields are the caller's to set.
+// Self is the name of the Scheduler of this process, empty for none.
 func NewShared(clock clock.WithTickerAndDelayedExecution, self string) *Shared {
-	s := &Shared{Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock)}
+	s := &Shared{
+		Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
+	}
 	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine)
 	return s
 }
@@ -149,14 +158,14 @@ func RegisterMetrics() {
 	preemption.RegisterMetrics()
 }
 
-// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at;
-// otherwise about a hundred of those whose pools have enough.
+// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many
+// nodes as that are looked at; otherwise about a hundred of those whose pools have enough.
 func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
 	return &ClusterResource{
 		handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle),
 		preemptor: &preemption.Preemptor{
-			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine, Earmarks: shared.Earmarks,
-			Claims: func(cycle fwk.CycleState) preemption.Claims { return stateOf(cycle) },
+			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
+			Earmarks: shared.Earmarks, Claims: func(cycle fwk.CycleState) preemption.Claims { return stateOf(cycle) },
 		},
 	}
 }
@@ -166,8 +175,8 @@ func (*ClusterResource) Name() string {
 	return Name
 }
 
-// PreEnqueue holds pods that ask for ClusterResources back until it is known what there is and who holds it, and while pods
-// are being deleted for them.
+// PreEnqueue holds pods that ask for ClusterResources back until it is known what there is and who
+// holds it, and while pods are being deleted for them.
 func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
 	if !demand.Asks(pod) {
@@ -184,8 +193,8 @@ func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (stat
 	return nil
 }
 
-// SignPod lets pods that ask for no ClusterResource be scheduled in batches. The others are not signed, because what one
-// takes the next one does not get.
+// SignPod lets pods that ask for no ClusterResource be scheduled in batches. The others are not
+// signed, because what one takes the next one does not get.
 func (p *ClusterResource) SignPod(ctx context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "SignPod", &status)
 	if demand.Asks(pod) {

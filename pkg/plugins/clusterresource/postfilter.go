@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
-// PostFilter lets holders of lower priority, on whatever node, make way for a pod that found a pool used up.
+// PostFilter lets holders of lower priority, on whatever node, make way for a pod that found a pool
+// used up.
 func (p *ClusterResource) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
@@ -26,8 +27,8 @@ func (p *ClusterResource) PostFilter(
 		if requests, err := demand.Of(pod); err == nil && len(requests) == 0 {
 			return nil, fwk.NewStatus(fwk.Unschedulable)
 		}
-		// PreFilter rejected the pod for good. Nobody can make way for it, and plugins that come later would fail for want of
-		// what their own PreFilter did not get to write.
+		// PreFilter rejected the pod for good. Nobody can make way for it, and plugins that come
+		// later would fail for want of what their own PreFilter did not get to write.
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 	}
 	if s.sampled {
@@ -65,7 +66,9 @@ func preempts(pod *corev1.Pod) bool {
 }
 
 // candidates returns all nodes, and those on which it may help that pods make way.
-func (p *ClusterResource) candidates(s *state, nodes fwk.NodeToStatusReader) (existing, candidates []fwk.NodeInfo, err error) {
+func (p *ClusterResource) candidates(
+	s *state, nodes fwk.NodeToStatusReader,
+) (existing, candidates []fwk.NodeInfo, err error) {
 	all := p.handle.SnapshotSharedLister().NodeInfos()
 	if existing, err = all.List(); err != nil {
 		return nil, nil, err
@@ -75,7 +78,8 @@ func (p *ClusterResource) candidates(s *state, nodes fwk.NodeToStatusReader) (ex
 	return existing, candidates, err
 }
 
-// lacking returns the nodes on which a pool is used up that would suffice, and whether there are others for which only grants are.
+// lacking returns the nodes on which a pool is used up that would suffice, and whether there are
+// others for which only grants are.
 func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bool) {
 	for _, info := range nodes {
 		worst := admitted
@@ -90,12 +94,13 @@ func (s *state) lacking(nodes []fwk.NodeInfo) (lacking []fwk.NodeInfo, grants bo
 	return lacking, grants
 }
 
-// without is the answer when nobody makes way. It decides whether the PostFilter plugins that come later are asked, which look at each
-// node by itself:
-//   - Every node lacks a ClusterResource: they could not help, so the answer is final (UnschedulableAndUnresolvable).
-//   - On some node something else than a pool is in the way: they may help (Unschedulable).
-//   - Pods wait for permission, as the members of a gang do until the last one has a node: Coscheduling, a PostFilter plugin that comes
-//     later, must hear that this one found none, or the others would keep what they have for nothing (Unschedulable).
+// without is the answer when nobody makes way. It decides whether the PostFilter plugins that come
+// later are asked, which look at each node by itself:
+//   - Every node lacks a ClusterResource: they could not help, so the answer is final.
+//   - On some node something else than a pool is in the way: they may help.
+//   - Pods wait for permission, as the members of a gang do until the last one has a node: a plugin
+//     that places gangs must hear that this one found none, or the others would keep what they have
+//     for nothing.
 func (p *ClusterResource) without(s *state) fwk.Code {
 	together := false
 	p.handle.IterateOverWaitingPods(func(fwk.WaitingPod) { together = true })

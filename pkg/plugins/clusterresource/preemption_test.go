@@ -33,8 +33,8 @@ func withCPU(pod *corev1.Pod, cpu string) *corev1.Pod {
 	return pod
 }
 
-// placeAll places pods and makes them known to the API server. It waits until the scheduler has heard of that, which otherwise could
-// undo a later change.
+// placeAll places pods and makes them known to the API server. It waits until the scheduler has
+// heard of that, which otherwise could undo a later change.
 func placeAll(t *testing.T, s *plugintest.Scheduler, pods ...*corev1.Pod) []*corev1.Pod {
 	t.Helper()
 	bound := make([]*corev1.Pod, len(pods))
@@ -54,7 +54,8 @@ func placeAll(t *testing.T, s *plugintest.Scheduler, pods ...*corev1.Pod) []*cor
 	return bound
 }
 
-// deleted returns the names of the pods that the plugin has deleted, once it has done so for the pod.
+// deleted returns the names of the pods that the plugin has deleted, once it has done so for the
+// pod.
 func deleted(s *plugintest.Scheduler, pod *corev1.Pod) []string {
 	s.WaitFor("the victims to be deleted", func() bool { return s.PreEnqueue(pod).IsSuccess() })
 	names := []string{}

@@ -18,7 +18,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// PreFilter reads what the pod asks for and how much of it each pool has left, and names nodes whose pools have enough.
+// PreFilter reads what the pod asks for and how much of it each pool has left, and names nodes
+// whose pools have enough.
 func (p *ClusterResource) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
@@ -59,7 +60,8 @@ func (p *ClusterResource) PreFilter(
 	return p.name(cycle, pod, s, nodes), nil
 }
 
-// publish lets the pods that wait know what this cycle found free, and what pods hold that somebody else placed.
+// publish lets the pods that wait know what this cycle found free, and what pods hold that somebody
+// else placed.
 func (p *ClusterResource) publish(s *state) {
 	p.shared.Waiting.ObserveStrays(p.shared.Ledger.Strays())
 	for i := range s.claims {
@@ -68,8 +70,8 @@ func (p *ClusterResource) publish(s *state) {
 	}
 }
 
-// hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can wait for one licence, and
-// none of them need look at thousands of nodes.
+// hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can
+// wait for one licence, and none of them need look at thousands of nodes.
 func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
 	for i := range s.claims {
 		s.claims[i].judge()
@@ -98,7 +100,9 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 }
 
 // claim fills in a claim, and says why it can never be met as it is.
-func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.Resource, allowed spending.Allowance) *fwk.Status {
+func (p *ClusterResource) claim(
+	c *claim, request pool.Request, known *catalog.Resource, allowed spending.Allowance,
+) *fwk.Status {
 	switch {
 	case known == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
@@ -114,14 +118,15 @@ func (p *ClusterResource) claim(c *claim, request pool.Request, known *catalog.R
 	places := p.shared.Ledger.Places(request.Resource)
 	all := p.shared.Ledger.Free(known.Pools)
 	*c = claim{
-		request: request, units: units, places: places, free: allowed.Limit(known.Pools, p.shared.Ledger.Own, all), all: all, grants: p.shared.Grants,
+		request: request, units: units, places: places, grants: p.shared.Grants,
+		free: allowed.Limit(known.Pools, p.shared.Ledger.Own, all), all: all,
 		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil
 }
 
-// everywhere returns the verdict on all nodes, if it is the same. Of nodes whose pools are used up and others without a pool
-// the former count.
+// everywhere returns the verdict on all nodes, if it is the same. Of nodes whose pools are used up
+// and others without a pool the former count.
 func (c *claim) everywhere() (v verdict, same bool) {
 	v = noPool
 	for site, other := range c.verdict {

@@ -11,8 +11,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
-// needsOf returns what a pod waits for that was rejected. A pool that none of the nodes which the pod selects draws on cannot
-// serve it, and neither can one that had enough and did not help.
+// needsOf returns what a pod waits for that was rejected. A pool that none of the nodes which the
+// pod selects draws on cannot serve it, and neither can one that had enough and did not help.
 func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) []waitlist.Need {
 	needs := make([]waitlist.Need, len(s.claims))
 	for i := range s.claims {

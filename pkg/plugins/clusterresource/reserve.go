@@ -16,8 +16,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Reserve charges the pod to the pools of its node. The account holds it from now on, whatever becomes of the pod, until it
-// is known not to have been bound.
+// Reserve charges the pod to the pools of its node. The account holds it from now on, whatever
+// becomes of the pod, until it is known not to have been bound.
 func (p *ClusterResource) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
@@ -50,7 +50,8 @@ func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *co
 	}
 }
 
-// retryPause is the time after which a pod is tried again that a grant which shrank has kept from what a scheduling cycle had found.
+// retryPause is the time after which a pod is tried again that a grant which shrank has kept from
+// what a scheduling cycle had found.
 const retryPause = 200 * time.Millisecond
 
 func (p *ClusterResource) tryAgain(pod *corev1.Pod) {

@@ -13,7 +13,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// PreScore works out how full the pools of each site are. It is skipped if all feasible nodes draw on the same ones.
+// PreScore works out how full the pools of each site are. It is skipped if all feasible nodes draw
+// on the same ones.
 func (p *ClusterResource) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
@@ -42,8 +43,8 @@ func (p *ClusterResource) PreScore(
 	return nil
 }
 
-// score rates the pools of a site from 0 to 100 by the part of them that is left with the pod charged: of the pool that
-// would be charged, or with several the one that has least left.
+// score rates the pools of a site from 0 to 100 by the part of them that is left with the pod
+// charged: of the pool that would be charged, or with several the one that has least left.
 func (c *claim) score(site int32, strategy config.ScoringStrategy) int64 {
 	r := c.places.Resource()
 	chosen, _ := r.Choose(c.places.Pools(site), c.left, c.units)
@@ -59,7 +60,8 @@ func (c *claim) score(site int32, strategy config.ScoringStrategy) int64 {
 	return int64(part * float64(fwk.MaxNodeScore))
 }
 
-// Score returns the mean rate of what the pod asks for, the same for all nodes that draw on the same pools.
+// Score returns the mean rate of what the pod asks for, the same for all nodes that draw on the
+// same pools.
 func (p *ClusterResource) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {

@@ -44,7 +44,7 @@ type claim struct {
 	why     *rejections
 }
 
-// verdict says whether the nodes of a site can meet a claim.
+// verdict reports whether the nodes of a site can meet a claim.
 type verdict uint8
 
 const (
@@ -95,7 +95,8 @@ func (c *claim) at(node string) verdict {
 	return c.verdict[site]
 }
 
-// rejections are the reasons for which a claim rejects nodes. They are made once: thousands of nodes may be told.
+// rejections are the reasons for which a claim rejects nodes. They are made once: thousands of
+// nodes may be told.
 type rejections [noPool + 1]string
 
 func rejectionsOf(resource string) *rejections {
@@ -106,7 +107,8 @@ func rejectionsOf(resource string) *rejections {
 	}
 }
 
-// status says why a node cannot meet the claim, nil if it can. Evicting pods helps only where the pools would suffice.
+// status says why a node cannot meet the claim, nil if it can. Evicting pods helps only where the
+// pools would suffice.
 func (c *claim) status(v verdict) *fwk.Status {
 	switch v {
 	case admitted:
@@ -118,8 +120,9 @@ func (c *claim) status(v verdict) *fwk.Status {
 	}
 }
 
-// book adds the charges to what is free of the claim's resource, or takes them away with a negative sign, and reports whether
-// that changed anything. What another scheduler charged does not come back to this one.
+// book adds the charges to what is free of the claim's resource, or takes them away with a negative
+// sign, and reports whether that changed anything. What another scheduler charged does not come
+// back to this one.
 func (c *claim) book(charges []pool.Charge, sign int64) bool {
 	changed := false
 	r := c.places.Resource()
@@ -140,7 +143,7 @@ func (c *claim) book(charges []pool.Charge, sign int64) bool {
 	return changed
 }
 
-// shared says whether everything may be given out, so that what is free is counted once.
+// shared reports whether everything may be given out, so that what is free is counted once.
 func (c *claim) shared() bool {
 	return len(c.free) > 0 && &c.free[0] == &c.all[0]
 }
@@ -170,7 +173,8 @@ func (s *state) Clone() fwk.StateData {
 	return clone
 }
 
-// stateOf returns the state of this cycle, nil if the pod asks for nothing or was rejected before it was made.
+// stateOf returns the state of this cycle, nil if the pod asks for nothing or was rejected before
+// it was made.
 func stateOf(cycle fwk.CycleState) *state {
 	data, err := cycle.Read(stateKey)
 	if err != nil {

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package waitlist chooses which of many waiting pods is woken when one of them can be served, so that not all are tried in vain
-// and held back for it. Whoever is woken is given the place that became free, and every place that is given and not taken is
-// passed on: none is ever left free while somebody waits for it.
+// Package waitlist chooses which of many waiting pods is woken when one of them can be served, so
+// that not all are tried in vain and held back for it. Whoever is woken is given the place that
+// became free, and every place that is given and not taken is passed on: none is ever left free
+// while somebody waits for it.
 package waitlist
 
 import (
@@ -20,7 +21,8 @@ import (
 )
 
 const (
-	// OfferTimeout is after what time a place is passed on that was given to a pod which has not been tried since.
+	// OfferTimeout is after what time a place is passed on that was given to a pod which has not
+	// been tried since.
 	OfferTimeout = 2 * time.Second
 
 	lookInterval = time.Second
@@ -28,9 +30,10 @@ const (
 
 // Sight tells what a scheduling cycle of a pod saw of the place that another pod gave up.
 type Sight struct {
-	// Seen says whether the place was free in that cycle, or is of no concern any longer.
+	// Seen reports whether the place was free in that cycle, or is of no concern any longer.
 	Seen bool
-	// Cluster is where the place is, and Free how many places for pods of the line the cycle leaves free there.
+	// Cluster is where the place is, and Free how many places for pods of the line the cycle leaves
+	// free there.
 	Cluster int32
 	Free    int
 }
@@ -38,8 +41,8 @@ type Sight struct {
 // See judges the place that a pod gave up. It is called with the List locked.
 type See func(freed *corev1.Pod) Sight
 
-// List knows which pods wait in which line for one of them to give up its place. The pods of a line are those of one revision; each
-// can take the place of any other. It is safe for concurrent use.
+// List knows which pods wait in which line for one of them to give up its place. The pods of a line
+// are those of one revision; each can take the place of any other. It is safe for concurrent use.
 type List struct {
 	clock clock.WithTicker
 	wake  func([]*corev1.Pod)
@@ -74,12 +77,14 @@ type place struct {
 // New returns an empty list. Wake lets pods be tried; it is never called with the List locked.
 func New(clock clock.WithTicker, wake func([]*corev1.Pod)) *List {
 	return &List{
-		clock: clock, wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{}, taken: map[types.UID]*waiter{},
+		clock: clock, wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{},
+		taken: map[types.UID]*waiter{},
 	}
 }
 
-// WokenBy says whether a place that another pod of the line gave up is a reason to try a waiting one: for the pod that it is given
-// to, and for pods that are not in the list. The place is given away when the first pod is asked about.
+// WokenBy reports whether a place that another pod of the line gave up is a reason to try a waiting
+// one: for the pod that it is given to, and for pods that are not in the list. The place is given
+// away when the first pod is asked about.
 func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +105,8 @@ func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	return w.place == p
 }
 
-// Rejected says that a pod was tried and found no place. If it had been given one, then that is passed on in case others may do
-// with it.
+// Rejected says that a pod was tried and found no place. If it had been given one, then that is
+// passed on in case others may do with it.
 func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 	l.mu.Lock()
 	var next []*corev1.Pod
@@ -116,7 +121,8 @@ func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 	}
 	w.pod, w.stuck = pod, false
 	if p := w.place; p != nil {
-		// A place that became free after the cycle had begun is still the pod's: the queue tries it again.
+		// A place that became free after the cycle had begun is still the pod's: the queue tries it
+		// again.
 		if sight := see(p.freed); sight.Seen {
 			w.place = nil
 			if sight.Free > 0 {
@@ -129,7 +135,8 @@ func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 	l.wakeAll(next)
 }
 
-// Placed says that a pod found a place. If that is not the one it was woken for, then another pod is woken for that one.
+// Placed says that a pod found a place. If that is not the one it was woken for, then another pod
+// is woken for that one.
 func (l *List) Placed(pod types.UID, see See) {
 	l.mu.Lock()
 	w := l.pods[pod]
@@ -161,8 +168,8 @@ func (l *List) Unplaced(pod types.UID) {
 	l.wakeAll(next)
 }
 
-// Drop forgets a pod that has been bound or does not wait for a place any longer, and passes on one that it was given and did not
-// take.
+// Drop forgets a pod that has been bound or does not wait for a place any longer, and passes on one
+// that it was given and did not take.
 func (l *List) Drop(pod types.UID) {
 	l.mu.Lock()
 	delete(l.taken, pod)
@@ -197,8 +204,8 @@ func (l *List) Run(ctx context.Context) {
 	}
 }
 
-// PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken once more themselves: one that
-// was in a scheduling cycle may have been told nothing.
+// PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken
+// once more themselves: one that was in a scheduling cycle may have been told nothing.
 func (l *List) PassOn() {
 	l.mu.Lock()
 	var late []*waiter
@@ -224,7 +231,8 @@ func (l *List) wakeAll(pods []*corev1.Pod) {
 	}
 }
 
-// give gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod, or nobody.
+// give gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod,
+// or nobody.
 func (l *List) give(p *place, line workload.Revision) []*corev1.Pod {
 	var chosen *waiter
 	for _, w := range l.lines[line] {

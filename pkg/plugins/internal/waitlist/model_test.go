@@ -21,13 +21,15 @@ type model struct {
 	*rapid.T
 	list  *waitlist.List
 	count int
-	// room is how many places each cluster has free, holders who has the others, refuses what each pod takes no place of.
+	// room is how many places each cluster has free, holders who has the others, refuses what each
+	// pod takes no place of.
 	room    []int
 	holders map[*corev1.Pod]int
 	refuses map[types.UID][]int
 
 	active, sleeping []*corev1.Pod
-	// cycle is that of the pod that is being scheduled, binding are those that have a place and are not bound yet.
+	// cycle is that of the pod that is being scheduled, binding are those that have a place and are
+	// not bound yet.
 	cycle   *cycle
 	binding []*corev1.Pod
 	tried   int
@@ -36,8 +38,8 @@ type model struct {
 type cycle struct {
 	pod  *corev1.Pod
 	room []int
-	// missed are those who gave up their places since the cycle began; again is set if the pod is to be tried once more,
-	// gone if it has been deleted.
+	// missed are those who gave up their places since the cycle began; again is set if the pod is
+	// to be tried once more, gone if it has been deleted.
 	missed []*corev1.Pod
 	again  bool
 	gone   bool

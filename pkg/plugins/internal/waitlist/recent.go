@@ -10,12 +10,14 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 )
 
-// remembered is how many events are remembered, for pods that are in a scheduling cycle while they happen.
+// remembered is how many events are remembered, for pods that are in a scheduling cycle while they
+// happen.
 const remembered = 512
 
-// Recent keeps what was decided on the latest events, by the pod that the event is about. The queue asks about one event for each
-// pod that waits, with the same pointer each time, and again for a pod that was in a scheduling cycle meanwhile. The zero value is
-// ready for use. It is not safe for concurrent use.
+// Recent keeps what was decided on the latest events, by the pod that the event is about. The queue
+// asks about one event for each pod that waits, with the same pointer each time, and again for a
+// pod that was in a scheduling cycle meanwhile. The zero value is ready for use. It is not safe for
+// concurrent use.
 type Recent[T any] struct {
 	decided map[*corev1.Pod]T
 	ring    []*corev1.Pod

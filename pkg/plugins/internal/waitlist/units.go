@@ -15,9 +15,10 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Units knows which pods wait for units of ClusterResources to be released, and chooses whom a release wakes: the pods that come
-// first in the queue's order and that it can serve, not all of them. What it takes for free is a guess that the next scheduling
-// cycle corrects; a pod that is woken in vain, or that the guess left out, is looked at again within seconds. It is safe for
+// Units knows which pods wait for units of ClusterResources to be released, and chooses whom a
+// release wakes: the pods that come first in the queue's order and that it can serve, not all of
+// them. What it takes for free is a guess that the next scheduling cycle corrects; a pod that is
+// woken in vain, or that the guess left out, is looked at again within seconds. It is safe for
 // concurrent use.
 //
 // A pod is in one of these states:
@@ -25,9 +26,9 @@ import (
 //	state    event                       next     effect
 //	unknown  Rejected                    waiting  it is put in the queue's order
 //	waiting  a release or Due chooses it offered  what it needs is kept from those behind it
-//	offered  Rejected                    waiting  it was woken in vain, and Due waits longer
+//	offered  Rejected                    waiting  Due waits longer: it was woken in vain
 //	offered  OfferTimeout passes         waiting  what it needed is free for others again
-//	any      Served                      served   no release is for it; what it was offered stays its own for OfferTimeout
+//	any      Served                      served   no release is for it; an offer lasts on until OfferTimeout
 //	served   Rejected                    waiting
 //	any      Reserved, Drop              unknown
 type Units struct {
@@ -53,9 +54,11 @@ type claimant struct {
 	offered time.Time
 	tries   int
 	tried   time.Time
-	// served is set while the pod, as far as it is known, does not wait for a release: it found enough of everything.
+	// served is set while the pod, as far as it is known, does not wait for a release: it found
+	// enough of everything.
 	served bool
-	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only a release can help.
+	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only
+	// a release can help.
 	everywhere bool
 }
 
@@ -71,7 +74,8 @@ type Need struct {
 
 // Earmarks are what is kept for pods that others make way for.
 type Earmarks interface {
-	// Kept returns what is kept for each pod that is not charged itself. It must not call the Units.
+	// Kept returns what is kept for each pod that is not charged itself. It must not call the
+	// Units.
 	Kept() map[types.UID][]pool.Charge
 }
 
@@ -89,16 +93,16 @@ const (
 	minRetry, maxRetry = time.Second, 30 * time.Second
 )
 
-// NewUnits returns an empty set. What is kept for one pod wakes no other. Mine reports whether what a charge gives back can be
-// given out again by this process.
+// NewUnits returns an empty set. What is kept for one pod wakes no other. Mine reports whether what
+// a charge gives back can be given out again by this process.
 func NewUnits(clock clock.PassiveClock, earmarks Earmarks, mine func(pool.Charge) bool) *Units {
 	return &Units{
 		clock: clock, earmarks: earmarks, mine: mine, pods: map[types.UID]*claimant{}, free: map[string]*freeUnits{},
 	}
 }
 
-// Observe takes over what a scheduling cycle found left of each pool of a ClusterResource, in units: own within the grant of this
-// process, all in whosever grant.
+// Observe takes over what a scheduling cycle found left of each pool of a ClusterResource, in
+// units: own within the grant of this process, all in whosever grant.
 func (w *Units) Observe(r *pool.Resource, own, all []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,15 +117,16 @@ func (w *Units) Observe(r *pool.Resource, own, all []int64) {
 	known.seen = w.clock.Now()
 }
 
-// ObserveStrays takes over what a scheduling cycle found that pods hold which somebody else placed. It must not be changed.
+// ObserveStrays takes over what a scheduling cycle found that pods hold which somebody else placed.
+// It must not be changed.
 func (w *Units) ObserveStrays(strays map[types.UID][]pool.Charge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.strays = strays
 }
 
-// Rejected notes that a pod was rejected for want of what it needs; everywhere is set if all nodes rejected it for that, so that
-// only a release can help.
+// Rejected notes that a pod was rejected for want of what it needs; everywhere is set if all nodes
+// rejected it for that, so that only a release can help.
 func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,7 +152,8 @@ func (w *Units) Has(pod types.UID) bool {
 	return known != nil && known.everywhere && !known.served
 }
 
-// Served notes that a pod found enough of everything. If it is rejected all the same, then for another reason.
+// Served notes that a pod found enough of everything. If it is rejected all the same, then for
+// another reason.
 func (w *Units) Served(pod types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,8 +202,8 @@ func (w *Units) book(charges []pool.Charge, sign int64) {
 	}
 }
 
-// WokenBy reports whether the release of what a pod held is a reason to try another one: yes for those that the release was
-// chosen to serve, and for pods that it did not know to be waiting.
+// WokenBy reports whether the release of what a pod held is a reason to try another one: yes for
+// those that the release was chosen to serve, and for pods that it did not know to be waiting.
 func (w *Units) WokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -269,8 +275,9 @@ func (w *Units) count(taken map[pool.Key]int64, charges []pool.Charge, sign int6
 	}
 }
 
-// serve takes what a pod needs, from some pool of each resource, and reports whether enough is left beside what is taken. Which
-// pool the pod would be charged to depends on its node; the guess is the fullest.
+// serve takes what a pod needs, from some pool of each resource, and reports whether enough is left
+// beside what is taken. Which pool the pod would be charged to depends on its node; the guess is
+// the fullest.
 func (w *Units) serve(candidate *claimant, taken map[pool.Key]int64) bool {
 	from := make([]pool.Key, 0, len(candidate.needs))
 	for _, n := range candidate.needs {

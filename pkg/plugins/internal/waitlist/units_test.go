@@ -35,7 +35,8 @@ func needs(units int64, pools ...string) []waitlist.Need {
 	return []waitlist.Need{{Resource: "disk", Units: units, Pools: pools}}
 }
 
-// units is a set of pods that wait for the resource disk, with pools a and b of which nothing is free.
+// units is a set of pods that wait for the resource disk, with pools a and b of which nothing is
+// free.
 type units struct {
 	*waitlist.Units
 
@@ -111,8 +112,12 @@ func TestWhomAReleaseOfUnitsWakes(t *testing.T) {
 		"the one for whom it is kept": {
 			do: func(u *units) { u.marks[second.UID] = of("a", "2") }, charges: of("a", "2"), want: []string{"second"},
 		},
-		"whoever does not wait": {do: func(u *units) { u.Drop(third.UID) }, charges: of("a", "0"), want: []string{"third"}},
-		"whoever found enough":  {do: func(u *units) { u.Served(third.UID) }, charges: of("a", "0"), want: []string{"third"}},
+		"whoever does not wait": {
+			do: func(u *units) { u.Drop(third.UID) }, charges: of("a", "0"), want: []string{"third"},
+		},
+		"whoever found enough": {
+			do: func(u *units) { u.Served(third.UID) }, charges: of("a", "0"), want: []string{"third"},
+		},
 		"the next, if the first was bound": {
 			do: func(u *units) { u.Reserved(first.UID, of("a", "1")); u.Released(of("a", "1")) }, charges: of("a", "2"), want: []string{"first", "second"},
 		},
@@ -218,10 +223,22 @@ func TestWishes(t *testing.T) {
 			},
 			want: map[string]waitlist.Wish{"b": {Wanted: 4, Least: 1, First: first}},
 		},
-		"not of more than there is":        {do: func(u *units) { u.Rejected(first, needs(6, "a", "b"), true) }, want: map[string]waitlist.Wish{}},
-		"not of one that found enough":     {do: func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Served(first.UID) }, want: map[string]waitlist.Wish{}},
-		"not of a resource that is gone":   {do: func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return true }) }, want: map[string]waitlist.Wish{}},
-		"of one that stays as it is known": {do: func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return false }) }, want: map[string]waitlist.Wish{"a": {Wanted: 1, Least: 1, First: first}}},
+		"not of more than there is": {
+			do:   func(u *units) { u.Rejected(first, needs(6, "a", "b"), true) },
+			want: map[string]waitlist.Wish{},
+		},
+		"not of one that found enough": {
+			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Served(first.UID) },
+			want: map[string]waitlist.Wish{},
+		},
+		"not of a resource that is gone": {
+			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return true }) },
+			want: map[string]waitlist.Wish{},
+		},
+		"of one that stays as it is known": {
+			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return false }) },
+			want: map[string]waitlist.Wish{"a": {Wanted: 1, Least: 1, First: first}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUnits(t, tc.mode)
@@ -256,8 +273,12 @@ func TestProbes(t *testing.T) {
 		want []string
 	}{
 		"nobody while a cycle has just looked": {want: []string{}},
-		"one pod once none has for long":       {do: func(u *units) { u.clock.Step(4 * time.Second) }, want: []string{"first"}},
-		"one of a resource that is not known":  {do: func(u *units) { u.Forget(func(string) bool { return true }) }, want: []string{"first"}},
+		"one pod once none has for long": {
+			do: func(u *units) { u.clock.Step(4 * time.Second) }, want: []string{"first"},
+		},
+		"one of a resource that is not known": {
+			do: func(u *units) { u.Forget(func(string) bool { return true }) }, want: []string{"first"},
+		},
 		"nobody who found enough": {
 			do: func(u *units) { u.clock.Step(4 * time.Second); u.Served("first") }, want: []string{"second"},
 		},

@@ -19,8 +19,9 @@ type Wish struct {
 	First *corev1.Pod
 }
 
-// Wishes returns what the pods that wait want of each pool, as far as what is left of the pools, in whosever grant it is, could
-// serve them. Those that it could not serve would only keep others from it.
+// Wishes returns what the pods that wait want of each pool, as far as what is left of the pools, in
+// whosever grant it is, could serve them. Those that it could not serve would only keep others from
+// it.
 func (w *Units) Wishes() map[pool.Key]*Wish {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,8 +44,9 @@ func (w *Units) Wishes() map[pool.Key]*Wish {
 	return found
 }
 
-// wishesOf returns what a pod wants of each pool, nothing if not all its needs can be met beside what is taken. Of several pools it
-// wants the one with most left; where all are charged, each that has enough.
+// wishesOf returns what a pod wants of each pool, nothing if not all its needs can be met beside
+// what is taken. Of several pools it wants the one with most left; where all are charged, each that
+// has enough.
 func (w *Units) wishesOf(candidate *claimant, taken map[pool.Key]int64) map[pool.Key]int64 {
 	wants := make(map[pool.Key]int64, len(candidate.needs))
 	for _, n := range candidate.needs {
@@ -74,7 +76,8 @@ func (w *Units) wishesOf(candidate *claimant, taken map[pool.Key]int64) map[pool
 	return wants
 }
 
-// Raised notes that so many units more of some pools may be given out than before, and returns the pods that this can serve.
+// Raised notes that so many units more of some pools may be given out than before, and returns the
+// pods that this can serve.
 func (w *Units) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,8 +92,9 @@ func (w *Units) Raised(by map[pool.Key]int64) []*corev1.Pod {
 // probeAfter is the time without a scheduling cycle after which a pod is tried to see what is free.
 const probeAfter = 3 * time.Second
 
-// Probes returns one pod that waits for each ClusterResource of which no scheduling cycle has seen for long what is free. What
-// other schedulers give out and get back is seen in a scheduling cycle only.
+// Probes returns one pod that waits for each ClusterResource of which no scheduling cycle has seen
+// for long what is free. What other schedulers give out and get back is seen in a scheduling cycle
+// only.
 func (w *Units) Probes() []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,10 +13,11 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// readBudgets reads the disruption budgets and how many disruptions each allows. A scheduler without permission to read them has an
-// empty list: it cannot tell whom they protect.
+// readBudgets reads the disruption budgets and how many disruptions each allows. A scheduler
+// without permission to read them has an empty list: it cannot tell whom they protect.
 func (d *dryRun) readBudgets() {
-	budgets, err := d.Handle.SharedInformerFactory().Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
+	informers := d.Handle.SharedInformerFactory().Policy().V1()
+	budgets, err := informers.PodDisruptionBudgets().Lister().List(labels.Everything())
 	if err != nil {
 		return
 	}
@@ -40,7 +41,8 @@ func (d *dryRun) candidate(pod *corev1.Pod) pool.Candidate {
 	return c
 }
 
-// protects reports whether a budget counts the disruption of a pod. One that has been counted already is not counted again.
+// protects reports whether a budget counts the disruption of a pod. One that has been counted
+// already is not counted again.
 func protects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	if budget.Namespace != pod.Namespace || len(pod.Labels) == 0 {
 		return false

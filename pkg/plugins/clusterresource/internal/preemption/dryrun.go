@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// maxTried bounds the nodes on which it is tried whether deleting pods of the node itself would help as well.
+// maxTried bounds the nodes on which it is tried whether deleting pods of the node itself would
+// help as well.
 const maxTried = 100
 
 // plan is who makes way for a pod and where it goes then.
@@ -67,7 +68,8 @@ func (d *dryRun) isLower(pod *corev1.Pod) bool {
 	return corev1helpers.PodPriority(pod) < corev1helpers.PodPriority(d.pod)
 }
 
-// releaseSuffices reports whether the pod fits on some node once the pods that are terminating have gone.
+// releaseSuffices reports whether the pod fits on some node once the pods that are terminating have
+// gone.
 func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) bool {
 	if len(d.leaving) == 0 {
 		return false
@@ -83,8 +85,8 @@ func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) bool
 	return false
 }
 
-// best returns the cheapest plan, nil if there is none. Nodes that draw on the same pools are helped by the same victims, so one
-// of them stands for all, if nothing else is in the way on it.
+// best returns the cheapest plan, nil if there is none. Nodes that draw on the same pools are
+// helped by the same victims, so one of them stands for all, if nothing else is in the way on it.
 func (d *dryRun) best(ctx context.Context, nodes []fwk.NodeInfo) *plan {
 	var best *plan
 	consider := func(candidate *plan) {
@@ -118,8 +120,9 @@ func (d *dryRun) best(ctx context.Context, nodes []fwk.NodeInfo) *plan {
 	return best
 }
 
-// selectVictimsOnNode is the plan for a node on which other pods are in the way as well. Like its namesake in the stock scheduler it
-// removes all pods of lower priority, and reprieves as many of them as it can; the holders are chosen after that.
+// selectVictimsOnNode is the plan for a node on which other pods are in the way as well. Like its
+// namesake in the stock scheduler it removes all pods of lower priority, and reprieves as many of
+// them as it can; the holders are chosen after that.
 func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *plan {
 	t := d.newTrial(info)
 	potential := t.removeOnNode(ctx, d.isLower)
@@ -137,7 +140,8 @@ func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *pl
 	return found
 }
 
-// reprieve puts potential victims back on their node, the most important first, and returns those with which the pod would not fit.
+// reprieve puts potential victims back on their node, the most important first, and returns those
+// with which the pod would not fit.
 func (d *dryRun) reprieve(ctx context.Context, t *trial, potential []*corev1.Pod) (victims []*corev1.Pod) {
 	candidates := make([]pool.Candidate, len(potential))
 	for i, pod := range potential {
@@ -152,14 +156,17 @@ func (d *dryRun) reprieve(ctx context.Context, t *trial, potential []*corev1.Pod
 	return victims
 }
 
-// selectHolders chooses who else must make way on a node from which the victims have been removed, so that its pools suffice. There is
-// no plan if all holders together would not do. Fits is false if there would be enough, and something else is in the way.
+// selectHolders chooses who else must make way on a node from which the victims have been removed,
+// so that its pools suffice. There is no plan if all holders together would not do. Fits is false
+// if there would be enough, and something else is in the way.
 func (d *dryRun) selectHolders(ctx context.Context, t *trial, victims []*corev1.Pod) (found *plan, fits bool) {
 	lacks, known := t.claims.Lacks(t.node.Node().Name)
 	if !known {
 		return nil, true
 	}
-	holders := slices.DeleteFunc(slices.Clone(d.holders), func(h *ledger.Holder) bool { return slices.Contains(victims, h.Pod) })
+	holders := slices.DeleteFunc(slices.Clone(d.holders), func(h *ledger.Holder) bool {
+		return slices.Contains(victims, h.Pod)
+	})
 	candidates := make([]pool.Candidate, len(holders))
 	for i, h := range holders {
 		candidates[i] = d.candidate(h.Pod)
@@ -179,7 +186,8 @@ func (d *dryRun) selectHolders(ctx context.Context, t *trial, victims []*corev1.
 	return d.plan(t, victims), true
 }
 
-// plan returns the plan by which the victims make way on the node of a trial, nil if its pools have not enough all the same.
+// plan returns the plan by which the victims make way on the node of a trial, nil if its pools have
+// not enough all the same.
 func (d *dryRun) plan(t *trial, victims []*corev1.Pod) *plan {
 	node := t.node.Node().Name
 	charges, ok := t.claims.Choose(node)

@@ -18,23 +18,25 @@ import (
 // earmarkTime is how long what victims give back is kept beyond the time they have to end.
 const earmarkTime = time.Minute
 
-// Earmarks keep what pods give back for the pod that they made way for: until it is bound, deleted or takes too long, no pod
-// of the same or a lower priority gets it, on whatever node. They are safe for concurrent use.
+// Earmarks keep what pods give back for the pod that they made way for: until it is bound, deleted
+// or takes too long, no pod of the same or a lower priority gets it, on whatever node. They are
+// safe for concurrent use.
 //
 // An earmark is in one of these states:
 //
-//	state      since                                   until
-//	evicting   Preempt chose victims                   all are deleted, or one could not be: kept, or no earmark
-//	restored   Restore, in a process that was started  the next cycle of another pod works out what is kept: kept
-//	kept       the victims are deleted                 the pod is charged: suspended; Drop, or too long: no earmark
-//	suspended  Reserve charged the pod itself          Unreserve: kept; Drop, because it is bound: no earmark
+//	state      since                            until
+//	evicting   Preempt chose victims            kept: all are deleted; gone: one could not be
+//	restored   Restore, after a new start       kept: the next cycle works out what it keeps
+//	kept       the victims are deleted          suspended: Reserve; gone: Drop, or its time is up
+//	suspended  Reserve charged the pod itself   kept: Unreserve; gone: Drop, because it is bound
 type Earmarks struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	byPod map[types.UID]*earmark
-	// failed are the pods whose latest attempt failed after it had reserved what they ask for. The scheduler nominates pods
-	// that wait for permission to their nodes, and does not always take that back.
+	// failed are the pods whose latest attempt failed after it had reserved what they ask for. The
+	// scheduler nominates pods that wait for permission to their nodes, and does not always take
+	// that back.
 	failed map[types.UID]bool
 }
 
@@ -42,11 +44,13 @@ type earmark struct {
 	priority int32
 	charges  []pool.Charge
 	until    time.Time
-	// victims are the pods that make way. The pod can be tried again before the scheduler sees that they are terminating.
+	// victims are the pods that make way. The pod can be tried again before the scheduler sees that
+	// they are terminating.
 	victims map[types.UID]bool
 	// evicting is set while the pods that make way are being deleted.
 	evicting bool
-	// restored is the pod if the process that made the earmark is gone, until it is worked out again what it keeps.
+	// restored is the pod if the process that made the earmark is gone, until it is worked out
+	// again what it keeps.
 	restored *corev1.Pod
 	// suspended is set while the pod itself is charged.
 	suspended bool
@@ -57,10 +61,12 @@ func NewEarmarks(clock clock.PassiveClock) *Earmarks {
 	return &Earmarks{clock: clock, byPod: map[types.UID]*earmark{}, failed: map[types.UID]bool{}}
 }
 
-// put keeps for a pod what it will be charged, for a period that begins with the deletion of others.
+// put keeps for a pod what it will be charged, for a period that begins with the deletion of
+// others.
 func (e *Earmarks) put(pod *corev1.Pod, plan *plan, period time.Duration) {
 	mark := &earmark{
-		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: e.clock.Now().Add(period), evicting: true, victims: map[types.UID]bool{},
+		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: e.clock.Now().Add(period),
+		evicting: true, victims: map[types.UID]bool{},
 	}
 	for _, victim := range plan.victims {
 		mark.victims[victim.UID] = true
@@ -82,12 +88,14 @@ func (e *Earmarks) isVictim(pod types.UID) bool {
 	return false
 }
 
-// Restore keeps again what another process may have kept for a pod: one that waits, was nominated to a node and asks for
-// ClusterResources.
+// Restore keeps again what another process may have kept for a pod: one that waits, was nominated
+// to a node and asks for ClusterResources.
 func (e *Earmarks) Restore(pod *corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byPod[pod.UID] = &earmark{priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), restored: pod}
+	e.byPod[pod.UID] = &earmark{
+		priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), restored: pod,
+	}
 }
 
 // evicted notes that the pods that make way have been deleted, or could not be.
@@ -99,7 +107,8 @@ func (e *Earmarks) evicted(pod types.UID) {
 	}
 }
 
-// SetFailed notes that an attempt of the pod failed after Reserve, or with false that the next one begins.
+// SetFailed notes that an attempt of the pod failed after Reserve, or with false that the next one
+// begins.
 func (e *Earmarks) SetFailed(pod types.UID, failed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,8 +119,9 @@ func (e *Earmarks) SetFailed(pod types.UID, failed bool) {
 	}
 }
 
-// NominationCounts reports whether what a pod would be charged on the node to which it is nominated must be kept for it: if no earmark
-// keeps it, and the nomination was not left over by an attempt that failed.
+// NominationCounts reports whether what a pod would be charged on the node to which it is nominated
+// must be kept for it: if no earmark keeps it, and the nomination was not left over by an attempt
+// that failed.
 func (e *Earmarks) NominationCounts(pod types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,8 +160,8 @@ func (e *Earmarks) Evicting(pod types.UID) bool {
 	return mark != nil && mark.evicting
 }
 
-// Against returns what is kept for others and may not be given to the pod, and drops what has been kept for too long. Owed returns
-// what a pod would be charged on a node.
+// Against returns what is kept for others and may not be given to the pod, and drops what has been
+// kept for too long. Owed returns what a pod would be charged on a node.
 func (e *Earmarks) Against(
 	pod *corev1.Pod, owed func(pod *corev1.Pod, node string) []pool.Charge,
 ) [][]pool.Charge {

@@ -32,11 +32,18 @@ func TestEarmarksKeepWhatIsGivenBackFromOthers(t *testing.T) {
 		want     [][]pool.Charge
 		wantKept []pool.Charge
 	}{
-		"from one of lower priority": {other: withPriority(named("low"), 1), want: [][]pool.Charge{kept}, wantKept: kept},
-		"from one of the same":       {other: withPriority(named("equal"), 10), want: [][]pool.Charge{kept}, wantKept: kept},
-		"not from one of higher":     {other: withPriority(named("high"), 11), wantKept: kept},
-		"not from the owner":         {other: owner, wantKept: kept},
-		"not while the owner has it": {do: func(e *Earmarks, _ *clocktesting.FakePassiveClock) { e.Suspend(owner.UID, true) }, other: named("other")},
+		"from one of lower priority": {
+			other: withPriority(named("low"), 1), want: [][]pool.Charge{kept}, wantKept: kept,
+		},
+		"from one of the same": {
+			other: withPriority(named("equal"), 10), want: [][]pool.Charge{kept}, wantKept: kept,
+		},
+		"not from one of higher": {other: withPriority(named("high"), 11), wantKept: kept},
+		"not from the owner":     {other: owner, wantKept: kept},
+		"not while the owner has it": {
+			do:    func(e *Earmarks, _ *clocktesting.FakePassiveClock) { e.Suspend(owner.UID, true) },
+			other: named("other"),
+		},
 		"again once the owner lost it": {
 			do: func(e *Earmarks, _ *clocktesting.FakePassiveClock) {
 				e.Suspend(owner.UID, true)
@@ -44,7 +51,10 @@ func TestEarmarksKeepWhatIsGivenBackFromOthers(t *testing.T) {
 			},
 			other: named("other"), want: [][]pool.Charge{kept}, wantKept: kept,
 		},
-		"not once it is dropped": {do: func(e *Earmarks, _ *clocktesting.FakePassiveClock) { e.Drop(owner.UID) }, other: named("other")},
+		"not once it is dropped": {
+			do:    func(e *Earmarks, _ *clocktesting.FakePassiveClock) { e.Drop(owner.UID) },
+			other: named("other"),
+		},
 		"until it has lasted too long": {
 			do:    func(_ *Earmarks, clock *clocktesting.FakePassiveClock) { clock.SetTime(time.Unix(61, 0)) },
 			other: named("other"),
@@ -96,11 +106,17 @@ func TestWhichNominationCounts(t *testing.T) {
 		do   func(*Earmarks)
 		want bool
 	}{
-		"of a pod that was never tried":         {do: func(*Earmarks) {}, want: true},
-		"not after an attempt that failed":      {do: func(e *Earmarks) { e.SetFailed(pod, true) }},
-		"again once the next attempt has begun": {do: func(e *Earmarks) { e.SetFailed(pod, true); e.SetFailed(pod, false) }, want: true},
-		"not beside an earmark":                 {do: func(e *Earmarks) { e.put(named("x"), &plan{}, 0); e.byPod[pod] = &earmark{} }},
-		"again once all is dropped":             {do: func(e *Earmarks) { e.SetFailed(pod, true); e.Drop(pod) }, want: true},
+		"of a pod that was never tried":    {do: func(*Earmarks) {}, want: true},
+		"not after an attempt that failed": {do: func(e *Earmarks) { e.SetFailed(pod, true) }},
+		"again once the next attempt has begun": {
+			do: func(e *Earmarks) { e.SetFailed(pod, true); e.SetFailed(pod, false) }, want: true,
+		},
+		"not beside an earmark": {
+			do: func(e *Earmarks) { e.put(named("x"), &plan{}, 0); e.byPod[pod] = &earmark{} },
+		},
+		"again once all is dropped": {
+			do: func(e *Earmarks) { e.SetFailed(pod, true); e.Drop(pod) }, want: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := NewEarmarks(clocktesting.NewFakePassiveClock(time.Unix(0, 0)))

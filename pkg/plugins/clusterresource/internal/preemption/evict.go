@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 )
 
 // evictTimeout bounds the time in which the victims of one pod are deleted.
@@ -26,7 +25,8 @@ func (p *Preemptor) evict(ctx context.Context, pod *corev1.Pod, plan *plan) {
 	defer cancel()
 	for _, victim := range plan.victims {
 		if err := p.remove(ctx, pod, victim, plan.node); err != nil {
-			klog.FromContext(ctx).Error(err, "A pod could not be made to make way", "pod", klog.KObj(pod), "victim", klog.KObj(victim))
+			klog.FromContext(ctx).Error(err, "A pod could not be made to make way",
+				"pod", klog.KObj(pod), "victim", klog.KObj(victim))
 			p.Earmarks.Drop(pod.UID)
 			break
 		}
@@ -35,7 +35,8 @@ func (p *Preemptor) evict(ctx context.Context, pod *corev1.Pod, plan *plan) {
 	p.Handle.Activate(klog.FromContext(ctx), map[string]*corev1.Pod{pod.Namespace + "/" + pod.Name: pod})
 }
 
-// remove makes a pod go: one that waits for permission is rejected; any other is deleted, after its status has been given the reason.
+// remove makes a pod go: one that waits for permission is rejected; any other is deleted, after its
+// status has been given the reason.
 func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node string) error {
 	if waiting := p.Handle.GetWaitingPod(victim.UID); waiting != nil {
 		waiting.Reject(p.Plugin, "preempted")
@@ -48,7 +49,7 @@ func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node st
 	}
 	_, err = pods.Patch(ctx, victim.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err == nil {
-		err = pods.Delete(ctx, victim.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: ptr.To(victim.UID)}})
+		err = pods.Delete(ctx, victim.Name, *metav1.NewPreconditionDeleteOptions(string(victim.UID)))
 	}
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
@@ -61,8 +62,8 @@ func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node st
 	return nil
 }
 
-// disruption returns the patch of the status that tells controllers and users why the victim goes. Its UID keeps it from a
-// pod of the same name.
+// disruption returns the patch of the status that tells controllers and users why the victim goes.
+// Its UID keeps it from a pod of the same name.
 func disruption(pod, victim *corev1.Pod, now metav1.Time) ([]byte, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": victim.UID},

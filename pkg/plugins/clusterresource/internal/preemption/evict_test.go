@@ -144,7 +144,8 @@ func TestEvict(t *testing.T) {
 	}
 }
 
-// requests returns what was asked of the API server, as "patch SUBRESOURCE NAME PATCH", of the first victim only, or "delete NAME UID".
+// requests returns what was asked of the API server, as "patch SUBRESOURCE NAME PATCH", of the
+// first victim only, or "delete NAME UID".
 func requests(client *kubefake.Clientset) []string {
 	var texts []string
 	for _, action := range client.Actions() {

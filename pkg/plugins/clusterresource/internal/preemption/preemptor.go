@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preemption lets pods that hold units of ClusterResources, on whatever node, make way for a pod of higher priority. A dry
-// run finds out whose deletion lets the pod run and costs least; an earmark keeps for the pod what they give back.
+// Package preemption lets pods that hold units of ClusterResources, on whatever node, make way for
+// a pod of higher priority. A dry run finds out whose deletion lets the pod run and costs least; an
+// earmark keeps for the pod what they give back.
 package preemption
 
 import (
@@ -18,15 +19,18 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Claims are what a pod asks for of ClusterResources and what is left for it, in a scheduling cycle or in a trial of it.
+// Claims are what a pod asks for of ClusterResources and what is left for it, in a scheduling cycle
+// or in a trial of it.
 type Claims interface {
 	// Concerns reports whether charges are of a ClusterResource that the pod asks for.
 	Concerns(charges []pool.Charge) bool
-	// SiteKey returns the same for nodes that draw on the same pools for everything that the pod asks for.
+	// SiteKey returns the same for nodes that draw on the same pools for everything that the pod
+	// asks for.
 	SiteKey(node string) string
 	// Lacks returns what the pools of a node lack for the pod; false if the node is not known.
 	Lacks(node string) ([]pool.Lack, bool)
-	// Frees returns what the release of charges would give back to the pools, by the index of the lack that it lessens.
+	// Frees returns what the release of charges would give back to the pools, by the index of the
+	// lack that it lessens.
 	Frees(charges []pool.Charge) []pool.Freed
 	// Credit gives back what a pod holds, once.
 	Credit(pod *corev1.Pod, charges []pool.Charge)
@@ -66,15 +70,16 @@ type Outcome uint8
 const (
 	// NoVictims says that nobody of lower priority could help.
 	NoVictims Outcome = iota
-	// ReleaseSuffices says that the pod fits once those have gone that are on their way out already.
+	// ReleaseSuffices says that the pod fits once those have gone that are on their way out
+	// already.
 	ReleaseSuffices
 	// Preempting says that others are being deleted.
 	Preempting
 )
 
-// Preempt chooses who makes way for a pod on one of the nodes, and returns that node. What they give back is kept for the pod, and they
-// are deleted in the background; Earmarks.Evicting is true until that is done. Then the pod is tried again and waits like any
-// other.
+// Preempt chooses who makes way for a pod on one of the nodes, and returns that node. What they
+// give back is kept for the pod, and they are deleted in the background; Earmarks.Evicting is true
+// until that is done. Then the pod is tried again and waits like any other.
 func (p *Preemptor) Preempt(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (node string, outcome Outcome) {

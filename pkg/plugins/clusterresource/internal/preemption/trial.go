@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// trial is a copy of a node and of the state of the cycle, from which pods are removed to see whether the pod fits then.
+// trial is a copy of a node and of the state of the cycle, from which pods are removed to see
+// whether the pod fits then.
 type trial struct {
 	run     *dryRun
 	node    fwk.NodeInfo
@@ -89,7 +90,8 @@ func (t *trial) add(ctx context.Context, pod *corev1.Pod) {
 	t.run.Handle.RunPreFilterExtensionAddPod(ctx, t.cycle, t.run.pod, info, t.node)
 }
 
-// find returns the node on which a pod is, and what the scheduler knows of the pod; nil if it does not know the pod.
+// find returns the node on which a pod is, and what the scheduler knows of the pod; nil if it does
+// not know the pod.
 func (t *trial) find(pod *corev1.Pod) (fwk.NodeInfo, fwk.PodInfo) {
 	node := t.node
 	if pod.Spec.NodeName != node.Node().Name {

@@ -10,20 +10,22 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Grants limit what a process gives out, if it is one of several schedulers, to what it was granted. It is safe for concurrent use.
+// Grants limit what a process gives out, if it is one of several schedulers, to what it was
+// granted. It is safe for concurrent use.
 type Grants struct {
 	self string
 
 	mu sync.RWMutex
-	// limited is true while only what was granted may be given out: of each pool as many units as caps has, of others nothing.
+	// limited is true while only what was granted may be given out: of each pool as many units as
+	// caps has, of others nothing.
 	limited bool
 	caps    map[pool.Key]int64
 	// tightened changes whenever less may be given out than before.
 	tightened int64
 }
 
-// NewGrants returns those of the Scheduler of a name, which may give out nothing yet. With an empty name the process is no Scheduler;
-// it has nothing to keep to and may give out everything.
+// NewGrants returns those of the Scheduler of a name, which may give out nothing yet. With an empty
+// name the process is no Scheduler; it has nothing to keep to and may give out everything.
 func NewGrants(self string) *Grants {
 	return &Grants{self: self, limited: self != "", caps: map[pool.Key]int64{}}
 }
@@ -48,9 +50,9 @@ func (g *Grants) Allowance() Allowance {
 	return Allowance{Limited: g.limited, tightened: g.tightened, caps: g.caps} // caps are replaced, never changed
 }
 
-// Limit returns what this process may still give out of each pool, in units: what is free, but no more than is left of its grant.
-// Held returns what pods hold of each pool out of the grant, in a slice of its own. Limit returns free itself if everything may be
-// given out.
+// Limit returns what this process may still give out of each pool, in units: what is free, but no
+// more than is left of its grant. Held returns what pods hold of each pool out of the grant, in a
+// slice of its own. Limit returns free itself if everything may be given out.
 func (a Allowance) Limit(r *pool.Resource, held func(*pool.Resource) []int64, free []int64) []int64 {
 	if !a.Limited {
 		return free
@@ -63,12 +65,14 @@ func (a Allowance) Limit(r *pool.Resource, held func(*pool.Resource) []int64, fr
 	return own
 }
 
-// ChargeWithin calls charge and returns true, unless less may be given out than at the time of the allowance; then it returns false.
+// ChargeWithin calls charge and returns true, unless less may be given out than at the time of the
+// allowance; then it returns false.
 //
-// The charge and the lowering of a limit exclude each other, so that a limit which was acknowledged is never exceeded. Suppose a
-// cycle began with 3 units allowed, of which 2 are held, and the grant is to shrink to 2:
-//   - the cycle charges the third unit first: set has to wait, and the account that is made after it has 3 held, which is what is
-//     acknowledged;
+// The charge and the lowering of a limit exclude each other, so that a limit which was acknowledged
+// is never exceeded. Suppose a cycle began with 3 units allowed, of which 2 are held, and the grant
+// is to shrink to 2:
+//   - the cycle charges the third unit first: set has to wait, the account that is made after it
+//     has 3 held, and 3 is acknowledged;
 //   - set comes first: ChargeWithin returns false, and 2 is acknowledged.
 func (g *Grants) ChargeWithin(a Allowance, charge func()) bool {
 	g.mu.RLock()
@@ -97,8 +101,8 @@ func (g *Grants) Lift() {
 	g.limited = false
 }
 
-// set limits what may be given out, and returns by how many units that is more of each pool than before. Once it has returned, nothing
-// can be charged by an older allowance that is larger.
+// set limits what may be given out, and returns by how many units that is more of each pool than
+// before. Once it has returned, nothing can be charged by an older allowance that is larger.
 func (g *Grants) set(caps map[pool.Key]int64) (raised map[pool.Key]int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -19,12 +19,20 @@ func TestAllowanceLimit(t *testing.T) {
 		held, free int64
 		want       int64
 	}{
-		"no Scheduler has no limit":          {grants: NewGrants(""), held: 3, free: 7, want: 7},
-		"a Scheduler has nothing at first":   {grants: NewGrants("a"), held: 0, free: 7, want: 0},
-		"what is left of the grant":          {grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 3, free: 7, want: 2},
-		"no more than is free":               {grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 3, free: 1, want: 1},
-		"less than nothing, if more is held": {grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 6, free: 7, want: -1},
-		"a grant of another pool":            {grants: NewGrants("a"), caps: map[pool.Key]int64{other: 5}, held: 0, free: 7, want: 0},
+		"no Scheduler has no limit":        {grants: NewGrants(""), held: 3, free: 7, want: 7},
+		"a Scheduler has nothing at first": {grants: NewGrants("a"), held: 0, free: 7, want: 0},
+		"what is left of the grant": {
+			grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 3, free: 7, want: 2,
+		},
+		"no more than is free": {
+			grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 3, free: 1, want: 1,
+		},
+		"less than nothing, if more is held": {
+			grants: NewGrants("a"), caps: map[pool.Key]int64{all: 5}, held: 6, free: 7, want: -1,
+		},
+		"a grant of another pool": {
+			grants: NewGrants("a"), caps: map[pool.Key]int64{other: 5}, held: 0, free: 7, want: 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.caps != nil {
@@ -50,13 +58,28 @@ func TestSet(t *testing.T) {
 		// wantRefused says whether a cycle that began before is kept from charging.
 		wantRefused bool
 	}{
-		"the first grant":          {after: map[pool.Key]int64{all: 2}, wantRaised: map[pool.Key]int64{all: 2}},
-		"the same":                 {before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 2}},
-		"more":                     {before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 5}, wantRaised: map[pool.Key]int64{all: 3}},
-		"less":                     {before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 1}, wantRaised: map[pool.Key]int64{}, wantRefused: true},
-		"none any more":            {before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{}, wantRaised: map[pool.Key]int64{}, wantRefused: true},
-		"more of one, less of one": {before: map[pool.Key]int64{all: 2, other: 2}, after: map[pool.Key]int64{all: 1, other: 3}, wantRaised: map[pool.Key]int64{other: 1}, wantRefused: true},
-		"a limit after none":       {lifted: true, after: map[pool.Key]int64{all: 9}, wantRaised: map[pool.Key]int64{all: 9}, wantRefused: true},
+		"the first grant": {after: map[pool.Key]int64{all: 2}, wantRaised: map[pool.Key]int64{all: 2}},
+		"the same":        {before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 2}},
+		"more": {
+			before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 5},
+			wantRaised: map[pool.Key]int64{all: 3},
+		},
+		"less": {
+			before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{all: 1},
+			wantRaised: map[pool.Key]int64{}, wantRefused: true,
+		},
+		"none any more": {
+			before: map[pool.Key]int64{all: 2}, after: map[pool.Key]int64{}, wantRaised: map[pool.Key]int64{},
+			wantRefused: true,
+		},
+		"more of one, less of one": {
+			before: map[pool.Key]int64{all: 2, other: 2}, after: map[pool.Key]int64{all: 1, other: 3},
+			wantRaised: map[pool.Key]int64{other: 1}, wantRefused: true,
+		},
+		"a limit after none": {
+			lifted: true, after: map[pool.Key]int64{all: 9}, wantRaised: map[pool.Key]int64{all: 9},
+			wantRefused: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewGrants("a")

@@ -28,7 +28,8 @@ import (
 
 var mustParse = resource.MustParse
 
-// all is the only pool of the ClusterResource that tests are about, and other one of which nobody knows.
+// all is the only pool of the ClusterResource that tests are about, and other one of which nobody
+// knows.
 var (
 	all   = pool.Key{Resource: "licence", Pool: "all"}
 	other = pool.Key{Resource: "licence", Pool: "other"}
@@ -158,7 +159,8 @@ func (b *bench) writes() int {
 	return n
 }
 
-// textsOf returns what is reported of pools, as "POOL revision REVISION limit LIMIT wanted WANTED least LEAST priority PRIORITY".
+// textsOf returns what is reported of pools, as "POOL revision REVISION limit LIMIT wanted WANTED
+// least LEAST priority PRIORITY".
 func textsOf(spending *berthv1alpha1.Spending) []string {
 	if spending == nil {
 		return nil

@@ -18,8 +18,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Seed finds out what pods hold that another process bound. The informers of a new leader may be behind the last bindings of
-// the old one, so before the first pod is charged there is one list that is not.
+// Seed finds out what pods hold that another process bound. The informers of a new leader may be
+// behind the last bindings of the old one, so before the first pod is charged there is one list
+// that is not.
 type Seed struct {
 	done    atomic.Bool
 	failure atomic.Pointer[error]
@@ -51,12 +52,12 @@ func (s *Seed) Failure() error {
 	return nil
 }
 
-// Run reads the list once this process is the leader, and again until it succeeds. Known reports whether the informer knows
-// a pod as bound; the others are read again one by one. Changed is called when the answer of Done or, for the first time, of Failure
-// changes.
+// Run reads the list once this process is the leader, and again until it succeeds. Known reports
+// whether the informer knows a pod as bound; the others are read again one by one. Changed is
+// called when the answer of Done or, for the first time, of Failure changes.
 func (s *Seed) Run(
-	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface, pending *ledger.Pending,
-	known func(*corev1.Pod) bool, changed func(),
+	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface,
+	pending *ledger.Pending, known func(*corev1.Pod) bool, changed func(),
 ) {
 	select {
 	case <-ctx.Done():
@@ -81,7 +82,9 @@ func (s *Seed) Run(
 	}
 }
 
-func read(ctx context.Context, client kubernetes.Interface, pending *ledger.Pending, known func(*corev1.Pod) bool) error {
+func read(
+	ctx context.Context, client kubernetes.Interface, pending *ledger.Pending, known func(*corev1.Pod) bool,
+) error {
 	options := metav1.ListOptions{FieldSelector: running, Limit: seedPage}
 	for {
 		list, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)

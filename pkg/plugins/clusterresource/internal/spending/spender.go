@@ -32,7 +32,8 @@ const (
 	interval = 200 * time.Millisecond
 	// demandPause is the least time between two writes that differ in nothing but what pods want.
 	demandPause = 500 * time.Millisecond
-	// alonePause is the least time between two attempts to find out whether there is another scheduler.
+	// alonePause is the least time between two attempts to find out whether there is another
+	// scheduler.
 	alonePause = time.Second
 	// requestTimeout bounds the requests of one pass.
 	requestTimeout = 10 * time.Second
@@ -46,7 +47,8 @@ type Sharing struct {
 	Fence *fence.Fence
 	// Homes returns which Schedulers there are, nil while that is not known.
 	Homes func() *catalog.Homes
-	// Charged returns the pods with a node that carry the name of a Scheduler as their grantee, as the informer knows them.
+	// Charged returns the pods with a node that carry the name of a Scheduler as their grantee, as
+	// the informer knows them.
 	Charged func(grantee string) []*corev1.Pod
 }
 
@@ -54,7 +56,8 @@ type Sharing struct {
 type Demand interface {
 	// Wishes returns it by pool, as far as what is left of the pools could serve them.
 	Wishes() map[pool.Key]*waitlist.Wish
-	// Raised notes that so many units more of some pools may be given out, and returns the pods that this can serve.
+	// Raised notes that so many units more of some pools may be given out, and returns the pods
+	// that this can serve.
 	Raised(by map[pool.Key]int64) []*corev1.Pod
 }
 
@@ -72,23 +75,26 @@ type Spender struct {
 	Pending *ledger.Pending
 	// Demand is what pods that wait want.
 	Demand Demand
-	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer knows them.
+	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer
+	// knows them.
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
 
-	// floors are the revisions of grants that were recorded when this process became the leader. Older ones, which its informer may
-	// still show, were meant for the process before it.
+	// floors are the revisions of grants that were recorded when this process became the leader.
+	// Older ones, which its informer may still show, were meant for the process before it.
 	floors map[types.UID]int64
-	// followed are the ClusterResources by which the grants were set last, and leaving whether the Scheduler was being deleted then.
+	// followed are the ClusterResources by which the grants were set last, and leaving whether the
+	// Scheduler was being deleted then.
 	followed *catalog.Resources
 	leaving  bool
-	// alone is when it was last tried to find out whether there is another scheduler, wrote when the status was written.
+	// alone is when it was last tried to find out whether there is another scheduler, wrote when
+	// the status was written.
 	alone, wrote time.Time
 }
 
-// Run makes a pass every interval once this process is the leader, until the context ends. An error is logged when it comes, not again
-// while it lasts.
+// Run makes a pass every interval once this process is the leader, until the context ends. An error
+// is logged when it comes, not again while it lasts.
 func (p *Spender) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -105,7 +111,8 @@ func (p *Spender) Run(ctx context.Context) {
 		case <-tick.C():
 			err := p.pass(ctx)
 			if err != nil && !failing {
-				klog.FromContext(ctx).Error(err, "Cannot keep the account of grants, trying again", "scheduler", p.Grants.Self())
+				klog.FromContext(ctx).Error(err, "Cannot keep the account of grants, trying again",
+					"scheduler", p.Grants.Self())
 			}
 			failing = err != nil
 		}
@@ -135,7 +142,8 @@ func (p *Spender) pass(ctx context.Context) error {
 	return p.report(ctx, homes, resources)
 }
 
-// readFloors reads from the API server which grants are recorded. Whoever led before has written nothing since.
+// readFloors reads from the API server which grants are recorded. Whoever led before has written
+// nothing since.
 func (p *Spender) readFloors(ctx context.Context) error {
 	list, err := p.Berth.BerthV1alpha1().ClusterResources().List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
@@ -151,11 +159,14 @@ func (p *Spender) readFloors(ctx context.Context) error {
 	return nil
 }
 
-// beAlone lets everything be given out once there is certainly no other scheduler to which something is granted, nor can be before this
-// process has seen it. The controller grants nothing while a Scheduler runs without spending in its status. So if this is scheduler a,
+// beAlone lets everything be given out once there is certainly no other scheduler to which
+// something is granted, nor can be before this process has seen it. The controller grants nothing
+// while a Scheduler runs without spending in its status. So if this is scheduler a,
 //  1. a removes its spending: from now on nobody is granted anything,
-//  2. a lists the Schedulers from the API server: if b is there, which may have been granted something before, a keeps to its grants,
-//  3. if a is the only one, it gives out everything; when b comes, it is granted nothing until a has seen it and reports again.
+//  2. a lists the Schedulers from the API server: if b is there, which may have been granted
+//     something before, a keeps to its grants,
+//  3. if a is the only one, it gives out everything; when b comes, it is granted nothing until a
+//     has seen it and reports again.
 func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 	if !p.Grants.Allowance().Limited || p.Clock.Since(p.alone) < alonePause {
 		return nil
@@ -173,7 +184,8 @@ func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 	if len(list.Items) != 1 {
 		return nil // the informer will see it, too
 	}
-	if only := &list.Items[0]; only.Name != p.Grants.Self() || only.DeletionTimestamp != nil || only.Status.Spending != nil {
+	only := &list.Items[0]
+	if only.Name != p.Grants.Self() || only.DeletionTimestamp != nil || only.Status.Spending != nil {
 		return nil
 	}
 	p.Grants.Lift()
@@ -256,7 +268,8 @@ func (p *Spender) write(ctx context.Context, spending *berthv1alpha1.Spending) e
 		return nil // whoever is the leader does it
 	}
 	defer leave()
-	_, err = p.Berth.BerthV1alpha1().Schedulers().Patch(guarded, p.Grants.Self(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = p.Berth.BerthV1alpha1().Schedulers().Patch(
+		guarded, p.Grants.Self(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("writing the status of scheduler %s: %w", p.Grants.Self(), err)
 	}

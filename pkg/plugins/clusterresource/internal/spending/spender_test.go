@@ -69,8 +69,12 @@ func TestWhatIsReported(t *testing.T) {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "1", "", 3)}, charged: []*corev1.Pod{holder("p", charge("a", "2"))},
 			want: []string{"all revision 3 limit 2"},
 		},
-		"what is held without a grant":                 {charged: []*corev1.Pod{holder("p", charge("a", "2"))}, want: []string{"all limit 2"}},
-		"the grant of another one is not its business": {grants: []berthv1alpha1.PoolGrant{grant("b", "5", "1", 3)}, want: []string{}},
+		"what is held without a grant": {
+			charged: []*corev1.Pod{holder("p", charge("a", "2"))}, want: []string{"all limit 2"},
+		},
+		"the grant of another one is not its business": {
+			grants: []berthv1alpha1.PoolGrant{grant("b", "5", "1", 3)}, want: []string{},
+		},
 		"what pods want": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "", 3)}, wishes: wishes, want: []string{"all wanted 3 least 1 priority 7"},
 		},
@@ -107,14 +111,33 @@ func TestWhatMayBeGivenOut(t *testing.T) {
 		homes    catalog.Homes
 		want     map[pool.Key]int64
 	}{
-		"its grant, in units":                    {resource: licence(1, grant("a", "3", "", 1), grant("b", "4", "", 1)), want: map[pool.Key]int64{all: 6}},
-		"no part of a unit":                      {resource: licence(1, grant("a", "1300m", "", 1)), want: map[pool.Key]int64{all: 2}},
-		"the target of a grant that shrinks":     {resource: licence(1, grant("a", "3", "1", 1)), want: map[pool.Key]int64{all: 2}},
-		"no more than a grant below its target":  {resource: licence(1, grant("a", "1", "3", 1)), want: map[pool.Key]int64{all: 2}},
-		"nothing of what the one before had":     {recorded: 2, resource: licence(1, grant("a", "3", "", 1)), want: map[pool.Key]int64{}},
-		"that, once it was recorded anew":        {recorded: 2, resource: licence(2, grant("a", "3", "", 1)), want: map[pool.Key]int64{all: 6}},
-		"nothing while it is being deleted":      {resource: licence(1, grant("a", "3", "", 1)), homes: catalog.Homes{Shared: true, Leaving: true}, want: map[pool.Key]int64{}},
-		"nothing while it is not registered yet": {resource: licence(1, grant("a", "3", "", 1)), homes: catalog.Homes{Shared: true}, want: map[pool.Key]int64{}},
+		"its grant, in units": {
+			resource: licence(1, grant("a", "3", "", 1), grant("b", "4", "", 1)),
+			want:     map[pool.Key]int64{all: 6},
+		},
+		"no part of a unit": {
+			resource: licence(1, grant("a", "1300m", "", 1)), want: map[pool.Key]int64{all: 2},
+		},
+		"the target of a grant that shrinks": {
+			resource: licence(1, grant("a", "3", "1", 1)), want: map[pool.Key]int64{all: 2},
+		},
+		"no more than a grant below its target": {
+			resource: licence(1, grant("a", "1", "3", 1)), want: map[pool.Key]int64{all: 2},
+		},
+		"nothing of what the one before had": {
+			recorded: 2, resource: licence(1, grant("a", "3", "", 1)), want: map[pool.Key]int64{},
+		},
+		"that, once it was recorded anew": {
+			recorded: 2, resource: licence(2, grant("a", "3", "", 1)), want: map[pool.Key]int64{all: 6},
+		},
+		"nothing while it is being deleted": {
+			resource: licence(1, grant("a", "3", "", 1)), homes: catalog.Homes{Shared: true, Leaving: true},
+			want: map[pool.Key]int64{},
+		},
+		"nothing while it is not registered yet": {
+			resource: licence(1, grant("a", "3", "", 1)), homes: catalog.Homes{Shared: true},
+			want: map[pool.Key]int64{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, scheduler("a"), scheduler("b"), licence(tc.recorded))
@@ -145,8 +168,10 @@ func TestASchedulerThatIsAlone(t *testing.T) {
 		wantLifted bool
 		wantWrites int
 	}{
-		"gives out everything":                    {there: []kruntime.Object{scheduler("a")}, wantLifted: true},
-		"says first that it keeps to no grants":   {there: []kruntime.Object{spending}, own: spending.Status.Spending, wantLifted: true, wantWrites: 1},
+		"gives out everything": {there: []kruntime.Object{scheduler("a")}, wantLifted: true},
+		"says first that it keeps to no grants": {
+			there: []kruntime.Object{spending}, own: spending.Status.Spending, wantLifted: true, wantWrites: 1,
+		},
 		"not while the API server still says so":  {there: []kruntime.Object{spending}},
 		"not if there is another one":             {there: []kruntime.Object{scheduler("a"), scheduler("b")}},
 		"not if there is only another one":        {there: []kruntime.Object{scheduler("b")}},
@@ -245,10 +270,19 @@ func TestErrorsOfThePass(t *testing.T) {
 		alone          bool
 		want           string
 	}{
-		"the floors cannot be read":    {verb: "list", resource: "clusterresources", want: "listing cluster resources: broken"},
-		"the status cannot be set":     {verb: "patch", resource: "schedulers", want: "writing the status of scheduler a: broken"},
-		"nobody knows who is there":    {verb: "list", resource: "schedulers", alone: true, want: "listing schedulers: broken"},
-		"it cannot take its word back": {verb: "patch", resource: "schedulers", alone: true, want: "writing the status of scheduler a: broken"},
+		"the floors cannot be read": {
+			verb: "list", resource: "clusterresources", want: "listing cluster resources: broken",
+		},
+		"the status cannot be set": {
+			verb: "patch", resource: "schedulers", want: "writing the status of scheduler a: broken",
+		},
+		"nobody knows who is there": {
+			verb: "list", resource: "schedulers", alone: true, want: "listing schedulers: broken",
+		},
+		"it cannot take its word back": {
+			verb: "patch", resource: "schedulers", alone: true,
+			want: "writing the status of scheduler a: broken",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, scheduler("a"))

@@ -22,8 +22,8 @@ import (
 // maxReported bounds the pools that a Scheduler reports on.
 const maxReported = 5000
 
-// statement returns what there is to report. What may be given out has been set before, so nothing is charged meanwhile that is not
-// in it.
+// statement returns what there is to report. What may be given out has been set before, so nothing
+// is charged meanwhile that is not in it.
 func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) *berthv1alpha1.Spending {
 	account, underWay := p.ownAccount()
 	reported := map[pool.Key]*berthv1alpha1.PoolSpending{}
@@ -57,8 +57,8 @@ func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 	return spending
 }
 
-// answers acknowledges the grants of a ClusterResource that are to shrink, and reports where more is held than was granted: by pods
-// from the time when this scheduler was the only one.
+// answers acknowledges the grants of a ClusterResource that are to shrink, and reports where more
+// is held than was granted: by pods from the time when this scheduler was the only one.
 func (p *Spender) answers(
 	name string, r *catalog.Resource, account *pool.Account, of func(pool.Key) *berthv1alpha1.PoolSpending,
 ) {
@@ -88,10 +88,12 @@ func (p *Spender) answers(
 	}
 }
 
-// ownAccount returns what pods hold out of the grant of this process, and whether some of them are being bound.
+// ownAccount returns what pods hold out of the grant of this process, and whether some of them are
+// being bound.
 func (p *Spender) ownAccount() (account *pool.Account, underWay bool) {
 	account = pool.NewAccount()
-	// A pod that has been bound leaves what is pending only once the informer knows it, so of the two reads this one comes first.
+	// A pod that has been bound leaves what is pending only once the informer knows it, so of the
+	// two reads this one comes first.
 	pending := p.Pending.Of(p.Grants.Self())
 	seen := map[types.UID]bool{}
 	for _, pod := range p.Charged(p.Grants.Self()) {
