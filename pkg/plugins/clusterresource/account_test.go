@@ -196,38 +196,27 @@ func TestRandomChangesNeverOverallocate(t *testing.T) {
 
 func TestPodsThatAskForNothingCostNothing(t *testing.T) {
 	s := plugintest.New(t, racks())
-	plugin := pluginOf(t, s)
+	ours := plugin(t, s)
 	pod, state := asking("plain"), framework.NewCycleState()
 	ctx := s.Context()
 	if allocations := testing.AllocsPerRun(100, func() {
-		plugin.PreEnqueue(ctx, pod)
-		plugin.PreFilter(ctx, state, pod, nil)
-		plugin.PreScore(ctx, state, pod, nil)
-		plugin.SignPod(ctx, pod)
+		ours.PreEnqueue(ctx, pod)
+		ours.PreFilter(ctx, state, pod, nil)
+		ours.PreScore(ctx, state, pod, nil)
+		ours.SignPod(ctx, pod)
 	}); allocations > 0 {
 		t.Errorf("%v allocations", allocations)
 	}
 }
 
 func TestSignatures(t *testing.T) {
-	plugin := pluginOf(t, plugintest.New(t, racks()))
-	if _, status := plugin.SignPod(t.Context(), asking("plain")); !status.IsSuccess() {
+	ours := plugin(t, plugintest.New(t, racks()))
+	if _, status := ours.SignPod(t.Context(), asking("plain")); !status.IsSuccess() {
 		t.Errorf("a pod that asks for nothing keeps others from being scheduled with it: %v", status)
 	}
-	if _, status := plugin.SignPod(t.Context(), asking("asks", "matlab", "1")); status.Code() != fwk.Unschedulable {
+	if _, status := ours.SignPod(t.Context(), asking("asks", "matlab", "1")); status.Code() != fwk.Unschedulable {
 		t.Errorf("a pod that takes what the next one wants is scheduled with others: %v", status)
 	}
-}
-
-func pluginOf(t *testing.T, s *plugintest.Scheduler) *clusterresource.ClusterResource {
-	t.Helper()
-	for _, plugin := range s.Framework.EnqueueExtensions() {
-		if ours, ok := plugin.(*clusterresource.ClusterResource); ok {
-			return ours
-		}
-	}
-	t.Fatal("the profile does not have the plugin")
-	return nil
 }
 
 func TestScores(t *testing.T) {
@@ -243,6 +232,45 @@ func TestScores(t *testing.T) {
 			second := s.MustPlace(asking("second", "disk", "1"))
 			if diff := cmp.Diff(want, second.Spec.NodeName); diff != "" {
 				t.Errorf("node (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestANominatedPodIsChargedOnItsNode(t *testing.T) {
+	for name, tc := range map[string]struct {
+		other *corev1.Pod
+		// failed is set if an attempt of the other pod failed after Reserve.
+		failed bool
+		want   fwk.Code
+	}{
+		"what it asks for is taken":         {other: asking("other", "disk", "1"), want: fwk.Unschedulable},
+		"not what it does not ask for":      {other: asking("other", "maple", "1"), want: fwk.Success},
+		"not if that cannot be read":        {other: asking("other", "disk", "many"), want: fwk.Success},
+		"not after an attempt of it failed": {other: asking("other", "disk", "1"), failed: true, want: fwk.Success},
+		"not what it does not have to pay":  {other: asking("other"), want: fwk.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "1")))
+			ours, pod := plugin(t, s), asking("pod", "disk", "1")
+			if tc.failed {
+				attempt := s.Try(tc.other)
+				s.Forget(s.Assume(tc.other, attempt), attempt)
+			}
+			state := s.Try(pod).State
+			node, err := s.Framework.SnapshotSharedLister().NodeInfos().Get("a1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := framework.NewPodInfo(tc.other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status := ours.AddPod(s.Context(), state, pod, info, node); !status.IsSuccess() {
+				t.Fatalf("AddPod: %v", status)
+			}
+			if status := ours.Filter(s.Context(), state, pod, node); status.Code() != tc.want {
+				t.Errorf("Filter: %v, want %v", status, tc.want)
 			}
 		})
 	}

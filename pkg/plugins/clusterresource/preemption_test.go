@@ -223,3 +223,23 @@ func TestAPreemptorThatIsTriedAgainAtOnceKillsNobodyElse(t *testing.T) {
 		t.Errorf("deleted pods (-want +got):\n%s", diff)
 	}
 }
+
+// A pod whose node is gone holds what it was charged, and nothing else can be taken from it.
+func TestAHolderOnANodeThatIsGoneMakesWay(t *testing.T) {
+	lost := rackNode("lost", "a")
+	holder := withPriority(stamped("holder", "lost", "matlab", "all"), 1)
+	s := plugintest.New(t, append(racks(), lost, pools("matlab", berthv1alpha1.AnyOf, "all", "1"), holder))
+	s.Try(asking("warm", "matlab", "1")) // the view has seen the node before it goes
+	s.Remove(lost)
+	high := withPriority(asking("high", "matlab", "1"), 10)
+	if attempt := s.Try(high); !attempt.PostFilter.IsSuccess() {
+		t.Fatalf("PostFilter says %v", attempt.PostFilter)
+	}
+	s.WaitFor("the holder to be deleted", func() bool { return s.PreEnqueue(high).IsSuccess() })
+	patched := slices.ContainsFunc(s.Kube.Actions(), func(action clienttesting.Action) bool {
+		return action.Matches("patch", "pods/status") || action.Matches("patch", "pods")
+	})
+	if !patched {
+		t.Error("the holder is not told to make way")
+	}
+}

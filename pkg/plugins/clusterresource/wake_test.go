@@ -171,3 +171,36 @@ func TestTheReleaseOfAPodThatSomebodyElseBoundWakes(t *testing.T) {
 		t.Errorf("woken pods, the first and the second (-want +got):\n%s", diff)
 	}
 }
+
+// nominated is a pod that others have made way for on a node.
+func nominated(pod *corev1.Pod, node string) *corev1.Pod {
+	pod.Status.NominatedNodeName = node
+	return pod
+}
+
+func TestTheEndOfANominationWakes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gone *corev1.Pod
+		// waits is set if the pod was rejected by all nodes for want of what it asks for.
+		waits bool
+		want  bool
+	}{
+		"a pod that may have been rejected for it": {gone: nominated(asking("gone", "disk", "1"), "a1"), want: true},
+		"not one that waits for a release":         {gone: nominated(asking("gone", "disk", "1"), "a1"), waits: true},
+		"not if it was not nominated":              {gone: asking("gone", "disk", "1")},
+		"not if it asks for something else":        {gone: nominated(asking("gone", "maple", "1"), "a1")},
+		"not if what it asks for cannot be read":   {gone: nominated(asking("gone", "disk", "many"), "a1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "1")))
+			pod := asking("pod", "disk", "1")
+			if tc.waits {
+				s.MustPlace(asking("holder", "disk", "1"))
+				s.Try(pod)
+			}
+			if got := hint(s, fwk.Pod, pod, tc.gone, nil); got != tc.want {
+				t.Errorf("woken: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
