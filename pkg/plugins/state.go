@@ -233,12 +233,6 @@ func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 	return seat
 }
 
-// Unclear keeps what was charged to a pod of which nobody knows whether it has been bound.
-func (s *State) Unclear(pod *corev1.Pod) {
-	s.pending.MarkUnclear(pod.UID)
-	s.homes.shared.Unclear(pod.UID)
-}
-
 // Pod returns the newest copy of a pod that the informer has, nil if it has none.
 func (s *State) Pod(namespace, name string) *corev1.Pod {
 	s.mu.Lock()

@@ -81,26 +81,29 @@ func TestWhatAnAttemptReservedIsGivenBack(t *testing.T) {
 	s.MustPlace(asking("p3", "matlab", "1"))
 }
 
-func TestAPodOfUnknownOutcomeStaysCharged(t *testing.T) {
+func TestAPodIsChargedWhileItsBindingIsOpen(t *testing.T) {
 	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")))
-	var unreachable atomic.Bool
-	unreachable.Store(true)
-	s.Kube.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return unreachable.Load(), nil, apierrors.NewServiceUnavailable("the API server is down")
+	var asked atomic.Int32
+	var over atomic.Bool
+	s.Kube.PrependReactor("*", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		asked.Add(1)
+		return !over.Load(), nil, apierrors.NewServiceUnavailable("the API server is down")
 	})
 	pod := asking("p1", "matlab", "1")
 	attempt := s.Try(pod)
 	assumed := s.Assume(pod, attempt)
-	s.State.Unclear(pod)
-	s.Forget(assumed, attempt)
+	answer := make(chan *fwk.Status, 1)
+	go func() { answer <- s.Framework.RunBindPlugins(s.Context(), attempt.State, assumed, attempt.Node) }()
+	s.WaitFor("the binding, and two attempts to settle it", func() bool { return asked.Load() > 2 })
 	if other := s.Try(asking("p2", "matlab", "1")); other.Node != "" {
 		t.Fatal("what a pod may hold is given out again")
 	}
-	if again := s.Try(pod); !strings.Contains(again.Why(), clusterresource.ErrReasonUnclear) {
-		t.Errorf("the pod itself is told %q", again.Why())
+	over.Store(true)
+	if status := <-answer; status.IsSuccess() {
+		t.Fatal("the pod is bound")
 	}
-	unreachable.Store(false)
-	s.WaitFor("the pod to be known not to be bound", func() bool { return s.Try(asking("p3", "matlab", "1")).Node != "" })
+	s.Forget(assumed, attempt)
+	s.MustPlace(asking("p3", "matlab", "1"))
 }
 
 func TestWhatAnotherProcessBoundCounts(t *testing.T) {
@@ -123,6 +126,9 @@ func TestWhatAnotherProcessBoundCounts(t *testing.T) {
 	if attempt := s.Try(early); attempt.Node != "" {
 		t.Error("what the leader before gave out is given out again")
 	}
+	if again := s.Try(asking("theirs", "matlab", "1")); !strings.Contains(again.Why(), clusterresource.ErrReasonBound) {
+		t.Errorf("a pod that the leader before has bound is told %q", again.Why())
+	}
 	// The second look comes after all that the first one has led to.
 	s.WaitFor("two looks at the pod", func() bool { return looks.Load() >= 2 })
 	if attempt := s.Try(early); attempt.Node != "" {
@@ -132,6 +138,16 @@ func TestWhatAnotherProcessBoundCounts(t *testing.T) {
 	if attempt := s.Try(early); attempt.Node != "" {
 		t.Error("what the leader before gave out is given out again once the informer knows its pod")
 	}
+}
+
+func TestWhatAnotherProcessBoundIsGivenBackWhenItHasEndedUnseen(t *testing.T) {
+	bound := stamped("theirs", "b1", "matlab", "all")
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")), plugintest.Held())
+	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &corev1.PodList{Items: []corev1.Pod{*bound}}, nil
+	})
+	s.Release()
+	s.WaitFor("what a pod held that is gone", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
 }
 
 func TestAFailedListIsAReason(t *testing.T) {

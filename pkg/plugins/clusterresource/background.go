@@ -19,8 +19,8 @@ const (
 	// lookInterval is how often it is looked whether something was missed.
 	lookInterval = time.Second
 
-	// settleTimeout bounds one live read of a pod.
-	settleTimeout = 5 * time.Second
+	// readTimeout bounds one live read of a pod.
+	readTimeout = 5 * time.Second
 )
 
 // Sharing is what a process that is one of several schedulers needs to keep to its grants.
@@ -43,8 +43,8 @@ type Background struct {
 	Sharing *Sharing
 }
 
-// Run keeps the account right until the context ends: it reads what other processes bound, settles
-// what is unclear, and wakes pods that a release should have woken.
+// Run keeps the account right until the context ends: it reads what other processes bound, and
+// wakes pods that a release should have woken.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
 	if b.Sharing != nil {
@@ -56,10 +56,8 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	} else {
 		s.Grants.Lift()
 	}
-	go s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, func(pod *corev1.Pod) bool {
-		known := b.Pod(pod.Namespace, pod.Name)
-		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
-	}, func() {
+	known := func(pod *corev1.Pod) bool { return b.knows(ledger.Ref(pod)) }
+	go s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, known, func() {
 		s.restoreEarmarks(b.Waiting())
 		b.Wake(b.Waiting())
 	})
@@ -70,7 +68,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			s.settle(ctx, b)
+			s.confirmUnseen(ctx, b)
 			if due := s.Waiting.Due(); len(due) > 0 {
 				b.Wake(due)
 			}
@@ -96,32 +94,33 @@ func (s *Shared) Open() {
 	s.Grants.Lift()
 }
 
-// settle finds out by live reads which pods with an unclear outcome were bound.
-func (s *Shared) settle(ctx context.Context, b *Background) {
-	for _, ref := range s.Pending.AllUnclear() {
-		bound, err := isBound(ctx, b.Client, ref)
-		if err != nil {
-			continue // it stays charged and is read again
-		}
-		pod := b.Pod(ref.Namespace, ref.Name)
-		if bound && (pod == nil || pod.UID != ref.UID) {
-			continue // What is clear counts as gone while the informer does not know it, and the informer may be behind.
-		}
-		charges, _ := s.Pending.Get(ref.UID)
-		s.Pending.Settle(ref.UID, bound)
-		if bound {
+// confirmUnseen takes the pods that a leader before has bound for ordinary ones once the informer
+// knows them as bound, and gives back what those hold that the informer will never know as bound,
+// because they have ended meanwhile.
+func (s *Shared) confirmUnseen(ctx context.Context, b *Background) {
+	for _, ref := range s.Pending.AllUnseen() {
+		if b.knows(ref) {
+			s.Pending.Seen(ref.UID)
 			continue
 		}
-		s.Waiting.Released(charges)
-		if pod != nil {
-			b.Wake([]*corev1.Pod{pod})
+		if bound, err := isBound(ctx, b.Client, ref); err != nil || bound {
+			continue // it stays charged and is read again
 		}
+		charges, _ := s.Pending.Get(ref.UID)
+		s.Pending.Drop(ref.UID)
+		s.Waiting.Released(charges)
 	}
+}
+
+// knows reports whether the informer knows a pod as bound.
+func (b *Background) knows(ref ledger.PodRef) bool {
+	pod := b.Pod(ref.Namespace, ref.Name)
+	return pod != nil && pod.UID == ref.UID && pod.Spec.NodeName != ""
 }
 
 // isBound is PodRef.Bound with a time of its own.
 func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return ref.Bound(ctx, client)
 }

@@ -70,8 +70,9 @@ const (
 	// ErrReasonNotCounted holds such pods back until a new leader has found out what pods hold.
 	ErrReasonNotCounted = "what pods hold of ClusterResources has not been read yet"
 
-	// ErrReasonUnclear rejects a pod of which nobody knows whether it has been bound.
-	ErrReasonUnclear = "whether the pod has been bound is not known yet"
+	// ErrReasonBound rejects a pod that a leader before has bound, of which the informer does not
+	// know that yet. To charge it again would lose sight of what it holds.
+	ErrReasonBound = "the pod has been bound by the leader before"
 
 	// ErrReasonEvicting holds a pod back while the pods that make way for it are being deleted.
 	ErrReasonEvicting = "pods that make way for it are being deleted"

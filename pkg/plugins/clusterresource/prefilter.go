@@ -93,8 +93,8 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnreadable)
 	case !p.shared.Seed.Done():
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUncounted)
-	case p.shared.Pending.Unclear(pod.UID):
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnclear)
+	case p.shared.Pending.Unseen(pod.UID):
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonBound)
 	}
 	return nil
 }

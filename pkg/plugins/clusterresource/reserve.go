@@ -16,7 +16,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Reserve charges the pod to the pools of its node. The account holds it from now on, whatever
+// Reserve charges the pod to the pools of its node. The account has it from now on, whatever
 // becomes of the pod, until it is known not to have been bound.
 func (p *ClusterResource) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
@@ -40,12 +40,12 @@ func (p *ClusterResource) Reserve(
 	return nil
 }
 
-// Unreserve gives the charges back, unless nobody knows whether the pod has been bound.
+// Unreserve gives the charges back. The pod certainly was not bound: Bind does not return before.
 func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Earmarks.Suspend(pod.UID, false)
 	p.shared.Earmarks.SetFailed(pod.UID, true)
-	charges, charged := p.shared.Pending.Get(pod.UID)
-	if charged && p.shared.Pending.Release(pod.UID) {
+	if charges, charged := p.shared.Pending.Get(pod.UID); charged {
+		p.shared.Pending.Drop(pod.UID)
 		p.shared.Waiting.Released(charges)
 	}
 }

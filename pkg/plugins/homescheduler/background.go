@@ -117,7 +117,6 @@ func (s *Shared) acknowledgeDrains(ctx context.Context, b *Background) {
 	if err := s.acknowledge(ctx, b, homes); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
-	s.resolveUnclear(ctx, b)
 }
 
 // Mine returns the pods that this process is to place, of all that wait.
@@ -136,8 +135,8 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	// As of now, and under the lock: see reserve.
 	homes := s.Catalog.Snapshot()
 	busy := map[string]bool{}
-	for _, u := range s.underWay {
-		if node := b.Node(u.node); node != nil {
+	for _, name := range s.underWay {
+		if node := b.Node(name); node != nil {
 			busy[s.clusterOf(node)] = true
 		}
 	}
@@ -195,18 +194,6 @@ func (s *Shared) register(ctx context.Context, b *Background) {
 		case <-ctx.Done():
 			return
 		case <-s.Clock.After(registerInterval):
-		}
-	}
-}
-
-// resolveUnclear reads the pods with an unclear outcome from the API server. Bound or not, they are
-// not under way any more.
-func (s *Shared) resolveUnclear(ctx context.Context, b *Background) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	for _, ref := range s.allUnclear() {
-		if _, err := ref.Bound(ctx, b.Client); err == nil {
-			s.arrived(ref.UID, true)
 		}
 	}
 }

@@ -231,13 +231,12 @@ func (p *HomeScheduler) Reserve(
 	return nil
 }
 
-// Unreserve says that the pod is not on its way any more, unless nobody knows whether it has been
-// bound.
+// Unreserve notes that the pod is not on its way any more.
 func (p *HomeScheduler) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
-	p.shared.arrived(pod.UID, false)
+	p.shared.arrived(pod.UID)
 }
 
-// PostBind says that the pod has arrived.
+// PostBind notes that the pod has arrived.
 func (p *HomeScheduler) PostBind(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
-	p.shared.arrived(pod.UID, true)
+	p.shared.arrived(pod.UID)
 }

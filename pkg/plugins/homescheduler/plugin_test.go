@@ -120,24 +120,32 @@ func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
 	place(t, s, pod(3, "a"))
 }
 
-func TestAPodWithAnUnclearOutcomeHoldsUpTheDrain(t *testing.T) {
-	s := plugintest.New(t, world(), plugintest.Named("a"))
+func TestAPodWhoseBindingIsOpenHoldsUpTheDrain(t *testing.T) {
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
 	p := pod(0, "a")
 	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
 	attempt := s.Try(p)
 	assumed := s.Assume(p, attempt)
-	unreachable := fail(s, "get", "pods")
-	s.State.Unclear(assumed)
-	s.Forget(assumed, attempt)
-	change(t, s, "mine", func(c *berthv1alpha1.ClusterStatus) {
-		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
-	})
-	s.WaitFor("several looks at the pod", func() bool { return unreachable.count() > 2 })
-	if got := drained(t, s, "a"); len(got) != 0 {
-		t.Fatalf("the drain is acknowledged: %v", got)
+	unreachable := fail(s, "*", "pods")
+	answer := make(chan *fwk.Status, 1)
+	go func() { answer <- s.Framework.RunBindPlugins(s.Context(), attempt.State, assumed, attempt.Node) }()
+	for _, cluster := range []string{"mine", "idle"} {
+		change(t, s, cluster, func(c *berthv1alpha1.ClusterStatus) {
+			c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+		})
+	}
+	s.WaitFor("several attempts to settle the binding", func() bool { return unreachable.count() > 2 })
+	s.WaitFor("the acknowledgement of an idle cluster", func() bool { return len(drained(t, s, "a")) > 0 })
+	want := []berthv1alpha1.Drained{{Cluster: "idle", Revision: 2}}
+	if diff := cmp.Diff(want, drained(t, s, "a")); diff != "" {
+		t.Fatalf("a drain is acknowledged while a binding there is open (-want +got):\n%s", diff)
 	}
 	unreachable.end()
-	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 1 })
+	if status := <-answer; status.IsSuccess() {
+		t.Fatal("the pod is bound")
+	}
+	s.Forget(assumed, attempt)
+	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 2 })
 }
 
 func TestHints(t *testing.T) {

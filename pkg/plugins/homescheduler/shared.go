@@ -15,7 +15,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
-	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -33,9 +32,9 @@ type Shared struct {
 	View *view.View
 
 	mu sync.Mutex
-	// underWay are the pods that are being bound, by UID. It is kept only by a process that is a
-	// Scheduler.
-	underWay map[types.UID]underWay
+	// underWay has the nodes of the pods that are being bound, by UID. It is kept only by a process
+	// that is a Scheduler.
+	underWay map[types.UID]string
 	// adopted are the revisions of the clusters whose pods the snapshot has, adopting those that
 	// are looked at.
 	adopted  map[string]int64
@@ -46,14 +45,6 @@ type Shared struct {
 	wakeAgain time.Time
 
 	set nodeSet
-}
-
-// underWay is a pod that is being bound.
-type underWay struct {
-	node string
-	ref  ledger.PodRef
-	// unclear is true once nobody knows whether it has been bound.
-	unclear bool
 }
 
 // nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the
@@ -68,7 +59,7 @@ type nodeSet struct {
 // NewShared returns the state of one process.
 func NewShared(self string, clk clock.WithTicker) *Shared {
 	return &Shared{
-		Clock: clk, Self: self, underWay: map[types.UID]underWay{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
+		Clock: clk, Self: self, underWay: map[types.UID]string{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
 	}
 }
 
@@ -153,7 +144,7 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
-	s.underWay[pod.UID] = underWay{node: node, ref: ledger.Ref(pod)}
+	s.underWay[pod.UID] = node
 	return true
 }
 
@@ -177,47 +168,18 @@ func (s *Shared) reservable(homes *catalog.Homes, node string) bool {
 	return s.mineLocked(homes, cluster)
 }
 
-// arrived says that a pod is not on its way any more. One of which nobody knows whether it was
-// bound stays, unless it certainly was.
-func (s *Shared) arrived(uid types.UID, certain bool) {
+// arrived notes that a pod is not on its way any more: it is bound, or certainly will not be.
+func (s *Shared) arrived(uid types.UID) {
 	if s.Self == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if certain || !s.underWay[uid].unclear {
-		delete(s.underWay, uid)
-	}
-}
-
-// Unclear says that nobody knows whether the pod has been bound.
-func (s *Shared) Unclear(uid types.UID) {
-	if s == nil || s.Self == "" {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if u, found := s.underWay[uid]; found {
-		u.unclear = true
-		s.underWay[uid] = u
-	}
+	delete(s.underWay, uid)
 }
 
 // Fenced reports whether every pod must be bound under the lease, because another scheduler may
 // take its place.
 func (s *Shared) Fenced() bool {
 	return s != nil && s.Self != ""
-}
-
-// allUnclear returns the pods of which nobody knows whether they have been bound.
-func (s *Shared) allUnclear() []ledger.PodRef {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var refs []ledger.PodRef
-	for _, u := range s.underWay {
-		if u.unclear {
-			refs = append(refs, u.ref)
-		}
-	}
-	return refs
 }

@@ -155,10 +155,9 @@ func (l *Ledger) Refresh(resources Resources) {
 }
 
 // gone reports whether a pod that the snapshot does not show has been deleted or has finished. The
-// informer knows that before the scheduler does. A pod that it never knew may have been bound by
-// another process.
+// informer knows that before the scheduler does, unless the pod has yet to come to it.
 func (l *Ledger) gone(entry pending) bool {
-	if entry.unclear {
+	if entry.unseen {
 		return false
 	}
 	pod := l.pods.Pod(entry.pod.Namespace, entry.pod.Name)

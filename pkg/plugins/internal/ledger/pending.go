@@ -24,8 +24,8 @@ type Pending struct {
 type pending struct {
 	pod     PodRef
 	charges []pool.Charge
-	// unclear is set while nobody knows whether the pod was bound.
-	unclear bool
+	// unseen is set while the informer does not know the pod as bound, though it is.
+	unseen bool
 }
 
 // NewPending returns an empty set.
@@ -35,9 +35,19 @@ func NewPending() *Pending {
 
 // Put remembers what the pod was charged.
 func (p *Pending) Put(pod PodRef, charges []pool.Charge) {
+	p.put(pending{pod: pod, charges: charges})
+}
+
+// PutUnseen is Put for a pod that another process has bound and that the informer does not know as
+// bound yet. It counts, though the informer may not know it at all, until Seen or Drop.
+func (p *Pending) PutUnseen(pod PodRef, charges []pool.Charge) {
+	p.put(pending{pod: pod, charges: charges, unseen: true})
+}
+
+func (p *Pending) put(entry pending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.byUID[pod.UID] = pending{pod: pod, charges: charges}
+	p.byUID[entry.pod.UID] = entry
 }
 
 // Get returns what the pod was charged.
@@ -55,60 +65,34 @@ func (p *Pending) Drop(pod types.UID) {
 	delete(p.byUID, pod)
 }
 
-// Release forgets the pod unless the outcome of its binding is unclear, and reports whether it did.
-func (p *Pending) Release(pod types.UID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byUID[pod].unclear {
-		return false
-	}
-	delete(p.byUID, pod)
-	return true
-}
-
-// MarkUnclear keeps the charges of a pod of which nobody knows whether it was bound, until Settle.
-func (p *Pending) MarkUnclear(pod types.UID) {
+// Seen notes that the informer knows the pod as bound.
+func (p *Pending) Seen(pod types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if entry, found := p.byUID[pod]; found {
-		entry.unclear = true
+		entry.unseen = false
 		p.byUID[pod] = entry
 	}
 }
 
-// Unclear reports whether nobody knows whether the pod was bound.
-func (p *Pending) Unclear(pod types.UID) bool {
+// Unseen reports whether the pod was put as one that the informer does not know as bound.
+func (p *Pending) Unseen(pod types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.byUID[pod].unclear
+	return p.byUID[pod].unseen
 }
 
-// AllUnclear returns the pods of which nobody knows whether they were bound.
-func (p *Pending) AllUnclear() []PodRef {
+// AllUnseen returns the pods that were put as unseen, in no order.
+func (p *Pending) AllUnseen() []PodRef {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var refs []PodRef
 	for _, entry := range p.byUID {
-		if entry.unclear {
+		if entry.unseen {
 			refs = append(refs, entry.pod)
 		}
 	}
 	return refs
-}
-
-// Settle reports whether a pod with an unclear outcome was bound.
-func (p *Pending) Settle(pod types.UID, bound bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	entry, found := p.byUID[pod]
-	switch {
-	case !found:
-	case bound:
-		entry.unclear = false
-		p.byUID[pod] = entry
-	default:
-		delete(p.byUID, pod)
-	}
 }
 
 // Of returns what pods are charged out of the grant of a Scheduler, by UID.

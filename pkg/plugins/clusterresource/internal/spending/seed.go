@@ -53,8 +53,8 @@ func (s *Seed) Failure() error {
 }
 
 // Run reads the list once this process is the leader, and again until it succeeds. Known reports
-// whether the informer knows a pod as bound; the others are read again one by one. Changed is
-// called when the answer of Done or, for the first time, of Failure changes.
+// whether the informer knows a pod as bound; the others are put as unseen. Changed is called when
+// the answer of Done or, for the first time, of Failure changes.
 func (s *Seed) Run(
 	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface,
 	pending *ledger.Pending, known func(*corev1.Pod) bool, changed func(),
@@ -93,11 +93,13 @@ func read(
 		}
 		for i := range list.Items {
 			pod := &list.Items[i]
-			if charges, charged := stamp.ChargesOf(pod); charged {
+			charges, charged := stamp.ChargesOf(pod)
+			switch {
+			case !charged:
+			case known(pod):
 				pending.Put(ledger.Ref(pod), charges)
-				if !known(pod) {
-					pending.MarkUnclear(pod.UID)
-				}
+			default:
+				pending.PutUnseen(ledger.Ref(pod), charges)
 			}
 		}
 		if options.Continue = list.Continue; options.Continue == "" {

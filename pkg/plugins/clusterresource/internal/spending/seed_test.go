@@ -47,19 +47,19 @@ func TestSeed(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		pages []any
-		// wantUnclear are the pods to be looked at again, wantChanges how often that is told.
-		wantUnclear []ledger.PodRef
+		// wantUnseen are the pods that the informer does not know as bound, wantChanges how often that is told.
+		wantUnseen []ledger.PodRef
 		wantChanges int
 	}{
 		"one page": {
-			pages: []any{page("", known, missed, plain)}, wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
+			pages: []any{page("", known, missed, plain)}, wantUnseen: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
 		},
 		"two pages": {
-			pages: []any{page("more", known), page("", missed, plain)}, wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
+			pages: []any{page("more", known), page("", missed, plain)}, wantUnseen: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
 		},
 		"failures, of which the first is made known": {
 			pages:       []any{errors.New("down"), page("more", known), errors.New("down"), page("", known, missed)},
-			wantUnclear: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 2,
+			wantUnseen: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestSeed(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(tc.wantUnclear, pending.AllUnclear()); diff != "" {
-				t.Errorf("to be looked at again (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.wantUnseen, pending.AllUnseen()); diff != "" {
+				t.Errorf("unseen (-want +got):\n%s", diff)
 			}
 			for _, pod := range []*corev1.Pod{known, missed} {
 				if _, charged := pending.Get(pod.UID); !charged {
