@@ -76,6 +76,10 @@ func TestSet(t *testing.T) {
 			before: map[pool.Key]int64{all: 2, other: 2}, after: map[pool.Key]int64{all: 1, other: 3},
 			wantRaised: map[pool.Key]int64{other: 1}, wantRefused: true,
 		},
+		"more of one, the same of one": {
+			before: map[pool.Key]int64{all: 2, other: 2}, after: map[pool.Key]int64{all: 2, other: 3},
+			wantRaised: map[pool.Key]int64{other: 1},
+		},
 		"a limit after none": {
 			lifted: true, after: map[pool.Key]int64{all: 9}, wantRaised: map[pool.Key]int64{all: 9},
 			wantRefused: true,
