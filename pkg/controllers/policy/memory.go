@@ -12,6 +12,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -152,8 +153,8 @@ type notes struct {
 	// policies are the compiled policies, and reported is when the status of each was written last.
 	policies modelpolicy.Set
 	reported map[*modelpolicy.Policy]time.Time
-	// records are those of the workloads, by their UID.
-	records map[types.UID]*record
+	// records are those of the workloads.
+	records map[workload.ID]*record
 }
 
 // next returns the notes for the pass after this one: without records, and without what concerns
@@ -161,7 +162,7 @@ type notes struct {
 func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy) *notes {
 	after := &notes{
 		policies: modelpolicy.NewSet(policies, n.policies), reported: map[*modelpolicy.Policy]time.Time{},
-		records: map[types.UID]*record{},
+		records: map[workload.ID]*record{},
 	}
 	for _, policy := range after.policies {
 		after.reported[policy] = n.reported[policy]

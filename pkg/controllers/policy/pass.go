@@ -83,7 +83,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 
 // assign gives each workload to the policy in force for it, and notes it with the others that
 // select it. Known are the records of the workloads.
-func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, known map[types.UID]*record) {
+func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, known map[workload.ID]*record) {
 	for _, o := range observed {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil {
@@ -100,12 +100,12 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, k
 				loser.lost = append(loser.lost, loss{workload: o, winner: winner.Name})
 			}
 		}
-		note := known[o.UID]
+		note := known[o.ID()]
 		if note == nil {
 			note = &record{roundAt: p.memory.began}
 		}
 		note.update(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
-		p.notes.records[o.UID] = note
+		p.notes.records[o.ID()] = note
 		in.placements = append(in.placements, p.assess(in, o, note))
 	}
 }

@@ -33,7 +33,7 @@ func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observe
 	}
 	objects.Pods = pods.Items
 	for _, found := range workload.Observe(objects) {
-		if found.UID == o.UID {
+		if found.ID() == o.ID() {
 			return found, nil
 		}
 	}

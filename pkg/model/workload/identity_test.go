@@ -24,19 +24,19 @@ import (
 // chains are the ways in which a pod "p" can be owned: the owners, from the pod's own to the
 // topmost. Each is of the UID of its name. Owners of kinds that Berth does not read have no object.
 var chains = map[string][]metav1.OwnerReference{
-	"bare pod":                      nil,
-	"Deployment":                    {*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web")},
-	"Deployment, without between":   {*ownedBy("apps/v1", "Deployment", "web")},
-	"ReplicaSet alone":              {*ownedBy("apps/v1", "ReplicaSet", "alone")},
-	"ReplicaSet of a Rollout":       {*ownedBy("apps/v1", "ReplicaSet", "ro-v1"), *ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")},
-	"StatefulSet":                   {*ownedBy("apps/v1", "StatefulSet", "db")},
-	"Job":                           {*ownedBy("batch/v1", "Job", "train")},
-	"Job of a CronJob":              {*ownedBy("batch/v1", "Job", "cron-1"), *ownedBy("batch/v1", "CronJob", "cron")},
-	"ReplicationController":         {*ownedBy("v1", "ReplicationController", "old")},
-	"CloneSet":                      {*ownedBy("apps.kruise.io/v1alpha1", "CloneSet", "cs")},
-	"StatefulSet of another group":  {*ownedBy("apps.kruise.io/v1beta1", "StatefulSet", "db")},
-	"Job of another group":          {*ownedBy("batch.volcano.sh/v1alpha1", "Job", "train")},
-	"ReplicaSet of another version": {*ownedBy("apps/v1beta2", "ReplicaSet", "alone")},
+	"bare pod":                     nil,
+	"Deployment":                   {*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web")},
+	"Deployment, without between":  {*ownedBy("apps/v1", "Deployment", "web")},
+	"ReplicaSet alone":             {*ownedBy("apps/v1", "ReplicaSet", "alone")},
+	"ReplicaSet of a Rollout":      {*ownedBy("apps/v1", "ReplicaSet", "ro-v1"), *ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")},
+	"StatefulSet":                  {*ownedBy("apps/v1", "StatefulSet", "db")},
+	"Job":                          {*ownedBy("batch/v1", "Job", "train")},
+	"Job of a CronJob":             {*ownedBy("batch/v1", "Job", "cron-1"), *ownedBy("batch/v1", "CronJob", "cron")},
+	"ReplicationController":        {*ownedBy("v1", "ReplicationController", "old")},
+	"CloneSet":                     {*ownedBy("apps.kruise.io/v1alpha1", "CloneSet", "cs")},
+	"StatefulSet of another group": {*ownedBy("apps.kruise.io/v1beta1", "StatefulSet", "db")},
+	"Job of another group":         {*ownedBy("batch.volcano.sh/v1alpha1", "Job", "train")},
+	"ReplicaSet not served":        {*ownedBy("apps/v9", "ReplicaSet", "alone")},
 }
 
 // policySelectors select by each means, among them by the absence of a label.

@@ -79,8 +79,8 @@ type facts struct {
 func Kinds() []*Kind { return slices.Clone(kinds) }
 
 // KindFor returns the kind of that name in the group of the API version, nil if Berth does not read
-// it. The version does not count. It does not allocate, and is quick because it is asked for every
-// pod: the names are compared before the groups.
+// it. The version does not count: a user may name any in which an object is served. For references
+// to owners there is ControllerKind.
 func KindFor(apiVersion, kind string) *Kind {
 	for _, k := range kinds {
 		if k.Kind == kind && (k.apiVersion == apiVersion || k.Group == schema.FromAPIVersionAndKind(apiVersion, kind).Group) {
@@ -88,6 +88,26 @@ func KindFor(apiVersion, kind string) *Kind {
 		}
 	}
 	return nil
+}
+
+// ControllerKind returns the kind that a reference to a controller names, nil if Berth does not read
+// it. It exists unless the reference is to another version of a kind of the table. The controllers
+// of Kubernetes name the version of the table, and only that is sure to be served: the garbage
+// collector lets pods live for good whose owner is of a version such as apps/v9, so such a
+// reference confirms nothing. It is quick and does not allocate, because it is asked for every pod.
+func ControllerKind(ref *metav1.OwnerReference) (kind *Kind, exists bool) {
+	for _, k := range kinds {
+		if k.Kind != ref.Kind {
+			continue
+		}
+		if k.apiVersion == ref.APIVersion {
+			return k, true
+		}
+		if k.Group == schema.FromAPIVersionAndKind(ref.APIVersion, "").Group {
+			return nil, false
+		}
+	}
+	return nil, true
 }
 
 // KindOf returns the kind of a typed object, nil if Berth does not read it.

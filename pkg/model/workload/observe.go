@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Observe returns the workloads that the objects make up, in the order of Compare. Each pod is
@@ -17,7 +16,7 @@ import (
 // is not among the objects, belong to nothing yet. Finished Jobs and workloads of kinds that are
 // not read are there only while they have pods.
 func Observe(objects *Objects) []*Observed {
-	g := &gathering{source: objects.Source(), byUID: map[types.UID]*Observed{}}
+	g := &gathering{source: objects.Source(), byID: map[ID]*Observed{}}
 	for _, owner := range objects.Owners {
 		g.addOwner(owner)
 	}
@@ -32,16 +31,17 @@ func Observe(objects *Objects) []*Observed {
 // gathering collects workloads and hands each pod to its own.
 type gathering struct {
 	source Source
-	byUID  map[types.UID]*Observed
+	byID   map[ID]*Observed
 	order  []*Observed
 }
 
 // observed returns the workload as it has been observed so far.
 func (g *gathering) observed(w *Workload) *Observed {
-	o := g.byUID[w.UID]
+	id := w.ID()
+	o := g.byID[id]
 	if o == nil {
 		o = &Observed{Workload: *w, newest: noRevision}
-		g.byUID[w.UID] = o
+		g.byID[id] = o
 		g.order = append(g.order, o)
 	}
 	return o
@@ -50,18 +50,18 @@ func (g *gathering) observed(w *Workload) *Observed {
 // addOwner adds an object as a workload, or as a revision of the one that it belongs to.
 func (g *gathering) addOwner(object Object) {
 	kind := KindOf(object)
-	w, err := ofOwner(kind, object, kind.apiVersion, g.source)
+	w, err := ofOwner(kind, object, g.source)
 	if err != nil {
 		return // Its owner is not known yet.
 	}
 	o := g.observed(&w)
 	switch {
-	case w.UID == object.GetUID():
+	case !w.LabelsUnknown && w.UID == object.GetUID():
 		o.describe(kind, object)
 	case w.LabelsUnknown:
 		o.addForeignRevision(kind, object)
 	default:
-		o.addRevision(object)
+		o.addRevision(kind, object)
 	}
 }
 
@@ -98,7 +98,7 @@ func (o *Observed) describe(kind *Kind, object Object) {
 	if kind.numbered {
 		o.revision = revisionNumber(object)
 	} else {
-		o.Revision = Revision{Owner: object.GetUID(), Hash: f.hash}
+		o.Revision = kind.revisionOf(object, f.hash)
 	}
 }
 
@@ -113,9 +113,9 @@ func (o *Observed) ask(template *corev1.PodTemplateSpec) {
 // deployment controller gives the ReplicaSet of the present template a number above all others,
 // also when it takes up an old one again. The number of the Deployment follows in a write of its
 // own: until it does, the rollout is not settled.
-func (o *Observed) addRevision(object metav1.Object) {
+func (o *Observed) addRevision(kind *Kind, object metav1.Object) {
 	if revision := revisionNumber(object); o.Revision.Owner == "" || revision > o.newest {
-		o.Revision, o.newest = Revision{Owner: object.GetUID()}, revision
+		o.Revision, o.newest = kind.revisionOf(object, ""), revision
 	}
 }
 
@@ -137,7 +137,7 @@ func (o *Observed) addForeignRevision(kind *Kind, object Object) {
 	first, inUse, used := o.foreign == nil, f.replicas > 0, o.foreign != nil && o.Replicas > 0
 	settled := o.Settled
 	if first || inUse && (!used || object.GetCreationTimestamp().After(o.foreign.GetCreationTimestamp().Time)) {
-		o.foreign, o.Revision.Owner = object, object.GetUID()
+		o.foreign, o.Revision = object, kind.revisionOf(object, "")
 		o.Replicas, o.Selector = f.replicas, kind.selector(object)
 		o.ask(f.template)
 		settled = f.settled

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
@@ -57,6 +58,13 @@ func runObserve(t *testing.T, tests map[string]observeCase) {
 			}
 		})
 	}
+}
+
+// forged returns a reference to what may not exist.
+func forged(apiVersion, kind, name string, uid types.UID) *metav1.OwnerReference {
+	ref := ownedBy(apiVersion, kind, name)
+	ref.UID = uid
+	return ref
 }
 
 func TestObserveDeployment(t *testing.T) {
@@ -110,6 +118,20 @@ func TestObserveDeployment(t *testing.T) {
 		"a ReplicaSet of a Deployment that is not known is nothing yet": {
 			objects: workload.Objects{
 				Owners: []workload.Object{replicaSet("rs1", d, "1", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
+			},
+		},
+		"pods that name the UID of a ReplicaSet or of the Deployment, and nothing else of it": {
+			objects: workload.Objects{
+				Owners: []workload.Object{deployment("web", "1", 3), replicaSet("rs1", d, "1", 3)},
+				Pods: []corev1.Pod{
+					pod("a", rs("rs1")), pod("b", forged("apps/v9", "ReplicaSet", "rs1", "rs1")),
+					pod("c", forged("example.com/v1", "Thing", "web", "web")), pod("d", forged("apps/v1", "ReplicaSet", "other", "rs1")),
+				},
+			},
+			want: []seen{
+				{Name: "Deployment web", Replicas: 3, Known: true, Bound: []string{"a"}, Finished: true},
+				{Name: "Pod b", Bound: []string{"b"}, Finished: true},
+				{Name: "Thing web", Bound: []string{"c"}},
 			},
 		},
 		"absent replicas are one": {

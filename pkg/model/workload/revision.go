@@ -23,24 +23,40 @@ const rolloutsPodTemplateHash = "rollouts-pod-template-hash"
 // workload. Old and new pods of a rollout have different revisions, because with one shared count a
 // rollout that may neither exceed its share nor drop below its replicas never ends. The zero value
 // stands for no revision.
+//
+// It holds all that the pods say of their controller, so two pods of one revision have the same
+// controller, and if that of one is confirmed, so is that of the other. Nobody gets onto the seats
+// of a ReplicaSet by its UID alone.
 type Revision struct {
-	// Owner is the UID of the controller of the pods.
+	// Namespace of the pods, and so of their controller.
+	Namespace string
+	// Kind of the controller; empty for kinds that Berth does not read.
+	Kind string
+	// Name and Owner are the name and the UID of the controller.
+	Name  string
 	Owner types.UID
 	// Hash tells the revisions of one controller apart; empty for controllers that make a new
 	// object for each revision.
 	Hash string
 }
 
-// RevisionOf returns the revision of a pod; ok is false for a pod without a controller. It does not
-// allocate.
+// RevisionOf returns the revision of a pod; ok is false for a pod without a controller, and for one
+// whose controller cannot exist. It does not allocate.
 func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
 		return Revision{}, false
 	}
-	revision.Owner = ref.UID
-	if kind := KindFor(ref.APIVersion, ref.Kind); kind != nil && kind.single {
-		return revision, true
+	kind, exists := ControllerKind(ref)
+	if !exists {
+		return Revision{}, false
+	}
+	revision = Revision{Namespace: pod.Namespace, Name: ref.Name, Owner: ref.UID}
+	if kind != nil {
+		revision.Kind = kind.Kind
+		if kind.single {
+			return revision, true
+		}
 	}
 	for _, label := range [...]string{
 		appsv1.ControllerRevisionHashLabelKey, appsv1.DefaultDeploymentUniqueLabelKey, rolloutsPodTemplateHash,
@@ -53,14 +69,22 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	return revision, true
 }
 
-// RevisionUnder returns the revision whose seats a pod shares under a policy, the one in force for it or the one that placed it:
-// its own or, for a pod without a controller, one that all such pods of the policy share, and none without a policy. Owned
-// is false for those pods.
+// revisionOf returns the revision of the pods that an object of the kind controls, by the hash in
+// their labels.
+func (k *Kind) revisionOf(object metav1.Object, hash string) Revision {
+	return Revision{
+		Namespace: object.GetNamespace(), Kind: k.Kind, Name: object.GetName(), Owner: object.GetUID(), Hash: hash,
+	}
+}
+
+// RevisionUnder returns the revision whose seats a pod shares under a policy, the one in force for
+// it or the one that placed it: its own or, for a pod without a controller, one that all such pods
+// of the policy share, and none without a policy. Owned is false for those pods.
 func RevisionUnder(pod *corev1.Pod, policy string) (revision Revision, owned bool) {
 	if revision, owned = RevisionOf(pod); owned || policy == "" {
 		return revision, owned
 	}
-	return Revision{Owner: types.UID(pod.Namespace + "/" + policy), Hash: "pods without a controller"}, false
+	return Revision{Namespace: pod.Namespace, Name: policy, Hash: "pods without a controller"}, false
 }
 
 // Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0.
@@ -72,7 +96,7 @@ func Ordinal(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
 	if ref == nil {
 		return 0, false
 	}
-	kind := KindFor(ref.APIVersion, ref.Kind)
+	kind, _ := ControllerKind(ref)
 	if kind == nil || kind.ordinal == nil {
 		return 0, false
 	}

@@ -16,24 +16,28 @@ func TestRevisionOf(t *testing.T) {
 	template := map[string]string{"pod-template-hash": "t1"}
 	controller := map[string]string{"controller-revision-hash": "c1", "pod-template-hash": "t1"}
 	rollouts := map[string]string{"rollouts-pod-template-hash": "r1"}
+	of := func(kind, name, hash string) workload.Revision {
+		return workload.Revision{Namespace: "default", Kind: kind, Name: name, Owner: uid(name), Hash: hash}
+	}
 	tests := map[string]struct {
 		owner  *metav1.OwnerReference
 		labels map[string]string
 		want   workload.Revision
 		wantOK bool
 	}{
-		"ReplicaSet: the object is the revision": {ptrTo(ref("apps/v1", "ReplicaSet", "web-v1")), template, workload.Revision{Owner: "uid-web-v1"}, true},
-		"ReplicationController":                  {ptrTo(ref("v1", "ReplicationController", "old")), template, workload.Revision{Owner: "uid-old"}, true},
-		"Job":                                    {ptrTo(ref("batch/v1", "Job", "train")), controller, workload.Revision{Owner: "uid-train"}, true},
-		"StatefulSet":                            {ptrTo(ref("apps/v1", "StatefulSet", "db")), controller, workload.Revision{Owner: "uid-db", Hash: "c1"}, true},
-		"unread kind with a template hash":       {ptrTo(ref("apps.kruise.io/v1alpha1", "CloneSet", "x")), template, workload.Revision{Owner: "uid-x", Hash: "t1"}, true},
-		"unread kind with the hash of a Rollout": {ptrTo(ref("argoproj.io/v1alpha1", "Rollout", "x")), rollouts, workload.Revision{Owner: "uid-x", Hash: "r1"}, true},
-		"unread kind without a hash":             {ptrTo(ref("example.com/v1", "Thing", "x")), nil, workload.Revision{Owner: "uid-x"}, true},
+		"ReplicaSet: the object is the revision": {ptrTo(ref("apps/v1", "ReplicaSet", "web-v1")), template, of("ReplicaSet", "web-v1", ""), true},
+		"ReplicationController":                  {ptrTo(ref("v1", "ReplicationController", "old")), template, of("ReplicationController", "old", ""), true},
+		"Job":                                    {ptrTo(ref("batch/v1", "Job", "train")), controller, of("Job", "train", ""), true},
+		"StatefulSet":                            {ptrTo(ref("apps/v1", "StatefulSet", "db")), controller, of("StatefulSet", "db", "c1"), true},
+		"unread kind with a template hash":       {ptrTo(ref("apps.kruise.io/v1alpha1", "CloneSet", "x")), template, of("", "x", "t1"), true},
+		"unread kind with the hash of a Rollout": {ptrTo(ref("argoproj.io/v1alpha1", "Rollout", "x")), rollouts, of("", "x", "r1"), true},
+		"unread kind without a hash":             {ptrTo(ref("example.com/v1", "Thing", "x")), nil, of("", "x", ""), true},
 		"no owner":                               {nil, controller, workload.Revision{}, false},
+		"version that is not served":             {ptrTo(ref("apps/v9", "ReplicaSet", "web-v1")), template, workload.Revision{}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: tc.labels}}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Labels: tc.labels}}
 			if tc.owner != nil {
 				pod.OwnerReferences = []metav1.OwnerReference{*tc.owner}
 			}
@@ -61,13 +65,22 @@ func TestRevisionUnder(t *testing.T) {
 		return answer{revision, owned}
 	}
 	set := ref("apps/v1", "ReplicaSet", "web-v1")
-	if got, want := under(of("a", set), "p"), (answer{workload.Revision{Owner: "uid-web-v1"}, true}); got != want {
+	if got, want := under(of("a", set), "p"), (answer{workload.Revision{Namespace: "a", Kind: "ReplicaSet", Name: "web-v1", Owner: "uid-web-v1"}, true}); got != want {
 		t.Errorf("of a ReplicaSet's pod: %+v, want %+v", got, want)
 	}
 	if got, want := under(of("a"), ""), (answer{}); got != want {
 		t.Errorf("of a bare pod without a policy: %+v, want %+v", got, want)
 	}
+	if a, b := under(of("a", set), "p"), under(of("b", set), "p"); a == b {
+		t.Errorf("pods of two namespaces that name the same ReplicaSet share %+v", a)
+	}
 	shared := under(of("a"), "p")
+	if forged := under(of("a", ref("apps/v9", "ReplicaSet", "web-v1")), "p"); forged != shared {
+		t.Errorf("of a pod with an owner that cannot exist: %+v, want that of a bare pod, %+v", forged, shared)
+	}
+	if allocs := testing.AllocsPerRun(10, func() { under(of("a"), "p") }); allocs > 1 {
+		t.Errorf("%v allocations, want that of the pod alone", allocs)
+	}
 	if shared.owned || shared.revision == (workload.Revision{}) || shared != under(of("a"), "p") {
 		t.Errorf("of a bare pod: %+v, want a revision that others share", shared)
 	}

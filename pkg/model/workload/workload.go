@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/pkg/placement/policymatch"
@@ -51,6 +52,22 @@ type Workload struct {
 	FirstOrdinal int32
 }
 
+// ID is what tells one workload from another. A UID alone does not: in the references of pods
+// anybody can write that of another workload.
+type ID struct {
+	schema.GroupKind
+	types.NamespacedName
+	UID types.UID
+}
+
+// ID returns what tells the workload from others.
+func (w *Workload) ID() ID {
+	return ID{
+		GroupKind:      schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind(),
+		NamespacedName: types.NamespacedName{Namespace: w.Namespace, Name: w.Name}, UID: w.UID,
+	}
+}
+
 // Selectable returns what selectors of policies are matched against.
 func (w Workload) Selectable() *policymatch.Workload {
 	return &policymatch.Workload{
@@ -59,40 +76,56 @@ func (w Workload) Selectable() *policymatch.Workload {
 	}
 }
 
-// Of returns the workload of a pod. A pod without a controller is its own workload, of kind Pod.
-// The error wraps ErrOwnerNotFound if an object of the owner chain is missing or is another object
-// of the same name. It does not allocate unless it fails.
+// Of returns the workload of a pod: the last of its chain of controllers that is confirmed. Each is
+// looked up in the namespace of the pod by name, and must have the UID that the reference has. A pod
+// without a controller is its own workload, of kind Pod, and so is one whose controller cannot
+// exist. The error wraps ErrOwnerNotFound if an object of the chain is missing, as it is for a
+// moment while a watch lags behind, or is another object of the same name. Of does not allocate
+// unless it fails.
+//
+// Controllers of kinds that Berth does not read are not looked up.
 func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
-		return Workload{
-			APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
-		}, nil
+		return alone(pod), nil
 	}
-	kind := KindFor(ref.APIVersion, ref.Kind)
-	if kind == nil {
+	kind, exists := ControllerKind(ref)
+	switch {
+	case !exists:
+		return alone(pod), nil
+	case kind == nil:
 		return unread(ref, pod.Namespace), nil
 	}
 	object, err := lookup(kind, ref, pod.Namespace, source)
 	if err != nil {
 		return Workload{}, err
 	}
-	return ofOwner(kind, object, ref.APIVersion, source)
+	return ofOwner(kind, object, source)
+}
+
+// alone returns a pod as its own workload.
+func alone(pod *corev1.Pod) Workload {
+	return Workload{
+		APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
+	}
 }
 
 // ofOwner returns the workload of the pods of an object: the object itself or what it is a revision
 // of. A ReplicaSet that a controller of a kind that is not read owns, an Argo Rollout for instance,
 // belongs to that, and the number of replicas is the ReplicaSet's own.
-func ofOwner(kind *Kind, object metav1.Object, apiVersion string, source Source) (Workload, error) {
+func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) {
 	var parent *metav1.OwnerReference
 	if kind.revision {
 		parent = metav1.GetControllerOfNoCopy(object)
 	}
 	if parent == nil {
-		return kind.workload(object, apiVersion), nil
+		return kind.workload(object), nil
 	}
-	above := KindFor(parent.APIVersion, parent.Kind)
-	if above == nil {
+	above, exists := ControllerKind(parent)
+	switch {
+	case !exists:
+		return kind.workload(object), nil
+	case above == nil:
 		w := unread(parent, object.GetNamespace())
 		w.Replicas, w.ReplicasKnown = kind.facts(object).replicas, true
 		return w, nil
@@ -101,15 +134,14 @@ func ofOwner(kind *Kind, object metav1.Object, apiVersion string, source Source)
 	if err != nil {
 		return Workload{}, err
 	}
-	return above.workload(owner, parent.APIVersion), nil
+	return above.workload(owner), nil
 }
 
-// workload returns an object of the kind as a workload, named in an API version of the kind's
-// group.
-func (k *Kind) workload(object metav1.Object, apiVersion string) Workload {
+// workload returns an object of the kind as a workload.
+func (k *Kind) workload(object metav1.Object) Workload {
 	f := k.facts(object)
 	return Workload{
-		APIVersion: apiVersion, Kind: k.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
+		APIVersion: k.apiVersion, Kind: k.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 		Labels: object.GetLabels(), Replicas: f.replicas, ReplicasKnown: true, FirstOrdinal: f.firstOrdinal,
 	}
 }

@@ -65,7 +65,10 @@ func TestOf(t *testing.T) {
 		},
 		"ReplicaSet default/one-v1":  &appsv1.ReplicaSet{ObjectMeta: metaOf("one-v1", ref("apps/v1", "Deployment", "one"))},
 		"ReplicaSet default/lost-v1": &appsv1.ReplicaSet{ObjectMeta: metaOf("lost-v1", ref("apps/v1", "Deployment", "lost"))},
-		"ReplicaSet default/alone":   &appsv1.ReplicaSet{ObjectMeta: metaOf("alone"), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)}},
+		"ReplicaSet default/forged-v1": &appsv1.ReplicaSet{
+			ObjectMeta: metaOf("forged-v1", ref("apps/v9", "Deployment", "web")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
+		},
+		"ReplicaSet default/alone": &appsv1.ReplicaSet{ObjectMeta: metaOf("alone"), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)}},
 		"ReplicaSet default/canary": &appsv1.ReplicaSet{
 			ObjectMeta: metaOf("canary", ref("argoproj.io/v1alpha1", "Rollout", "rollout")), Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3)},
 		},
@@ -85,6 +88,9 @@ func TestOf(t *testing.T) {
 			Labels: map[string]string{"of": name}, Replicas: replicas, ReplicasKnown: true,
 		}
 	}
+	bare := workload.Workload{
+		APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "pod", UID: "uid-pod", Labels: map[string]string{"of": "pod"},
+	}
 	tests := map[string]struct {
 		pod     *corev1.Pod
 		want    workload.Workload
@@ -93,8 +99,11 @@ func TestOf(t *testing.T) {
 		"Deployment":                  {pod: podOf(ref("apps/v1", "ReplicaSet", "web-v1")), want: read("apps/v1", "Deployment", "web", 7)},
 		"Deployment without replicas": {pod: podOf(ref("apps/v1", "ReplicaSet", "one-v1")), want: read("apps/v1", "Deployment", "one", 1)},
 		"ReplicaSet by itself":        {pod: podOf(ref("apps/v1", "ReplicaSet", "alone")), want: read("apps/v1", "ReplicaSet", "alone", 3)},
-		"ReplicaSet of another version of the group": {
-			pod: podOf(ref("apps/v1beta2", "ReplicaSet", "alone")), want: read("apps/v1beta2", "ReplicaSet", "alone", 3),
+		"ReplicaSet of a version that is not served": {
+			pod: podOf(ref("apps/v9", "ReplicaSet", "alone")), want: bare,
+		},
+		"ReplicaSet of a Deployment of a version that is not served": {
+			pod: podOf(ref("apps/v1", "ReplicaSet", "forged-v1")), want: read("apps/v1", "ReplicaSet", "forged-v1", 3),
 		},
 		"ReplicaSet of an unread controller": {
 			pod: podOf(ref("apps/v1", "ReplicaSet", "canary")),
@@ -115,14 +124,10 @@ func TestOf(t *testing.T) {
 			},
 		},
 		"no owner": {
-			pod: podOf(), want: workload.Workload{
-				APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "pod", UID: "uid-pod", Labels: map[string]string{"of": "pod"},
-			},
+			pod: podOf(), want: bare,
 		},
 		"an owner that is not the controller": {
-			pod: podOf(notController), want: workload.Workload{
-				APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "pod", UID: "uid-pod", Labels: map[string]string{"of": "pod"},
-			},
+			pod: podOf(notController), want: bare,
 		},
 		"missing ReplicaSet":              {pod: podOf(ref("apps/v1", "ReplicaSet", "gone")), missing: "ReplicaSet default/gone"},
 		"missing Deployment":              {pod: podOf(ref("apps/v1", "ReplicaSet", "lost-v1")), missing: "Deployment default/lost"},

@@ -77,7 +77,7 @@ func (s *State) InForce(pod *corev1.Pod, w *workload.Workload) (*berthv1alpha1.P
 	request := policy.RequestOf(pod)
 	if request.Placed {
 		for _, o := range s.observe() {
-			if o.UID == w.UID {
+			if o.ID() == w.ID() {
 				request = policy.RequestOfWorkload(o)
 			}
 		}

@@ -140,10 +140,12 @@ func wishOf(object metav1.Object) wish {
 	}
 	// In a rollout the Deployment resizes its ReplicaSets step by step, but the shares are those of
 	// its own replicas.
-	if revision := workload.KindOf(object).IsRevision(); !revision || parent == nil ||
-		workload.KindFor(parent.APIVersion, parent.Kind) == nil {
-		w.replicas, _ = workload.ReplicasOf(object)
+	if revision := workload.KindOf(object).IsRevision(); revision && parent != nil {
+		if above, _ := workload.ControllerKind(parent); above != nil {
+			return w
+		}
 	}
+	w.replicas, _ = workload.ReplicasOf(object)
 	return w
 }
 

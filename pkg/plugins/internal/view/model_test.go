@@ -230,7 +230,7 @@ var bareRevision, _ = workload.RevisionUnder(&corev1.Pod{ObjectMeta: metav1.Obje
 // checkCounts compares what the view says of the clusters that were asked for.
 func (w *world) checkCounts(r *rapid.T, asked []string, whole bool) {
 	all := w.recount()
-	for _, revision := range []workload.Revision{{Owner: "old"}, {Owner: "new"}, bareRevision} {
+	for _, revision := range []workload.Revision{revisionOf("old"), revisionOf("new"), bareRevision} {
 		want := map[string]count{}
 		for cluster, c := range all[revision] {
 			if whole || slices.Contains(asked, cluster) {
@@ -300,7 +300,7 @@ func (w *world) recount() map[workload.Revision]map[string]count {
 		given, placed := w.given(pod)
 		revision := bareRevision
 		if len(pod.OwnerReferences) > 0 {
-			revision = workload.Revision{Owner: pod.OwnerReferences[0].UID}
+			revision = revisionOf(pod.OwnerReferences[0].Name)
 		} else if !placed {
 			continue
 		}

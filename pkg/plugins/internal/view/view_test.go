@@ -31,6 +31,12 @@ func ownedPod(name, owner, node string) *corev1.Pod {
 	return pod
 }
 
+// revisionOf is the revision of the pods that ownedPod makes.
+func revisionOf(owner string) workload.Revision {
+	revision, _ := workload.RevisionOf(ownedPod("any", owner, ""))
+	return revision
+}
+
 // infosOf returns a snapshot of four nodes in two clusters, with the pods.
 func infosOf(t *testing.T, pods ...*corev1.Pod) []fwk.NodeInfo {
 	t.Helper()
@@ -76,7 +82,7 @@ func TestSomeClustersCostALookAtTheirNodesOnly(t *testing.T) {
 	if got := v.Recounted(); got != 2 {
 		t.Errorf("%d nodes were counted again, want the 2 of site-0", got)
 	}
-	if got := v.Counts(workload.Revision{Owner: "set"}).Held(asked[0]).Len(); got != 2 {
+	if got := v.Counts(revisionOf("set")).Held(asked[0]).Len(); got != 2 {
 		t.Errorf("site-0 holds %d pods, want 2", got)
 	}
 	if got := testing.AllocsPerRun(10, func() { v.RefreshClusters(infos, members, asked, now) }); got != 0 {
@@ -123,7 +129,7 @@ func TestAnotherMembershipCountsAllNodesAnew(t *testing.T) {
 	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	v.Refresh(infos, &byLabel{map[string]string{"site-0": "beijing"}})
 	v.Refresh(infos, &byLabel{map[string]string{"site-0": "hangzhou"}})
-	counts := v.Counts(workload.Revision{Owner: "set"})
+	counts := v.Counts(revisionOf("set"))
 	if got := counts.Held(v.ClusterID("beijing")).Len(); got != 0 {
 		t.Errorf("beijing holds %d pods, want none any more", got)
 	}
@@ -184,7 +190,7 @@ func TestAPanicLeavesNoWrongCounts(t *testing.T) {
 		v.Refresh(second, &panicky{at: "node-2"})
 	}()
 	v.Refresh(second, &panicky{})
-	if got := v.Counts(workload.Revision{Owner: "set"}).Total(); got != 2 {
+	if got := v.Counts(revisionOf("set")).Total(); got != 2 {
 		t.Errorf("%d pods are counted, want 2", got)
 	}
 }
@@ -212,7 +218,7 @@ func (o onePod) BoundPods() []*corev1.Pod       { return []*corev1.Pod{o.pod} }
 func (o onePod) Pod(string, string) *corev1.Pod { return o.pod }
 
 func TestWhichPodsAreCounted(t *testing.T) {
-	set := workload.Revision{Owner: "set"}
+	set := revisionOf("set")
 	here, lost := ownedPod("here", "set", "node-0"), ownedPod("lost", "set", "node-9")
 	leaving := ownedPod("leaving", "set", "node-0")
 	leaving.DeletionTimestamp = &metav1.Time{}
@@ -224,13 +230,13 @@ func TestWhichPodsAreCounted(t *testing.T) {
 		want     bool
 	}{
 		"it is on its node":                 {here, set, true},
-		"it is of another revision":         {here, workload.Revision{Owner: "other"}, false},
+		"it is of another revision":         {here, revisionOf("other"), false},
 		"it is being deleted":               {leaving, set, false},
 		"it was never there":                {ownedPod("new", "set", "node-0"), set, false},
 		"its node has gone":                 {lost, set, true},
 		"it went before its node":           {ownedPod("gone", "set", "node-9"), set, false},
 		"it had no node":                    {ownedPod("nominated", "set", ""), set, false},
-		"of another set, its node has gone": {lost, workload.Revision{Owner: "other"}, false},
+		"of another set, its node has gone": {lost, revisionOf("other"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := v.Counted(tc.pod, tc.revision); got != tc.want {
@@ -241,7 +247,7 @@ func TestWhichPodsAreCounted(t *testing.T) {
 }
 
 func TestUnknownRevisionsHoldNothing(t *testing.T) {
-	counts := view.New(view.NewReservations(), noPods{}, noHoldings{}).Counts(workload.Revision{Owner: "unknown"})
+	counts := view.New(view.NewReservations(), noPods{}, noHoldings{}).Counts(revisionOf("unknown"))
 	if counts.Held(0).Len() != 0 || counts.Stray() != 0 || counts.Total() != 0 {
 		t.Error("a revision without pods holds some")
 	}
