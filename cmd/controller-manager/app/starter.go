@@ -168,7 +168,8 @@ func (s *starter) start(ctx context.Context) error {
 		return err
 	}
 	resources := &clusterresource.Reconciler{
-		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Recorder: s.mgr.GetEventRecorder(leaseName),
+		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Clock: clock.RealClock{},
+		Recorder: s.mgr.GetEventRecorder(leaseName),
 	}
 	if err := resources.SetupWithManager(s.mgr); err != nil {
 		return err

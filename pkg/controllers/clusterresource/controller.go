@@ -23,6 +23,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,6 +43,8 @@ const (
 	afterPod      = 300 * time.Millisecond
 	afterNode     = 500 * time.Millisecond
 	afterConflict = 500 * time.Millisecond
+	// recount is the longest time without a pass, whatever changes.
+	recount = time.Minute
 )
 
 // All is the only key: one pass is over all ClusterResources.
@@ -54,6 +57,8 @@ type Reconciler struct {
 	Client client.Client
 	// Live reads from the API server. It is asked before a ClusterResource is let go.
 	Live client.Reader
+	// Clock is what the age of pods that wait goes by.
+	Clock clock.PassiveClock
 	// Recorder takes events about ClusterResources.
 	Recorder events.EventRecorder
 }
@@ -81,6 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 	}
 	if len(list.Items) == 0 {
 		amounts.set(nil)
+		amounts.setOldest(r.Clock.Now(), nil)
 		return reconcile.Result{}, nil
 	}
 	seen, err := r.observe(ctx, list.Items)
@@ -89,7 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 	}
 	amounts.set(seen)
 	var errs []error
-	var result reconcile.Result
+	result := reconcile.Result{RequeueAfter: recount}
 	for i := range seen {
 		err := r.update(ctx, seen[i])
 		if apierrors.IsConflict(err) {

@@ -4,11 +4,16 @@
 package clusterresource
 
 import (
+	"slices"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"berth.dev/berth/pkg/placement/pool"
 )
 
 // Bounds of the metrics: pools beyond them are not told apart, ClusterResources beyond them are
@@ -16,7 +21,7 @@ import (
 const (
 	maxResourcesInMetrics = 100
 	maxPoolsInMetrics     = 50
-	otherPools            = "_other"
+	others                = "_other"
 )
 
 var amounts = &amountCollector{
@@ -26,6 +31,12 @@ var amounts = &amountCollector{
 	allocated: prometheus.NewDesc("berth_cluster_resource_allocated",
 		"What pods hold of each pool of a ClusterResource, in its own unit such as bytes.",
 		[]string{"resource", "pool"}, nil),
+	overcommitted: prometheus.NewDesc("berth_pool_overcommitted_units",
+		"Units of each pool of a ClusterResource that pods hold beyond what is allocatable.",
+		[]string{"resource", "pool"}, nil),
+	oldest: prometheus.NewDesc("berth_waiting_oldest_seconds",
+		"Age of the oldest pod that asks for ClusterResources and has no node, by whether pools and nodes could take it.",
+		[]string{"fits"}, nil),
 	waiting: prometheus.NewDesc("berth_cluster_resource_waiting",
 		"Pods that ask for a ClusterResource and have no node.",
 		[]string{"resource"}, nil),
@@ -37,10 +48,10 @@ func init() {
 
 // amountCollector holds what the last pass found.
 type amountCollector struct {
-	capacity, allocated, waiting *prometheus.Desc
+	capacity, allocated, overcommitted, oldest, waiting *prometheus.Desc
 
-	mu        sync.Mutex
-	collected []prometheus.Metric
+	mu                 sync.Mutex
+	collected, oldests []prometheus.Metric
 }
 
 // set notes what a pass found, by the order of names.
@@ -55,17 +66,45 @@ func (c *amountCollector) set(seen []*observed) {
 		for _, p := range o.series() {
 			gauge(c.capacity, p.capacity.AsApproximateFloat64(), name, p.name)
 			gauge(c.allocated, p.allocated.AsApproximateFloat64(), name, p.name)
+			gauge(c.overcommitted, p.over, name, p.name)
 		}
+	}
+	// An overcommitted pool must not go unseen because there are too many of them.
+	if len(seen) > maxResourcesInMetrics {
+		over := 0.0
+		for _, o := range seen[maxResourcesInMetrics:] {
+			for _, p := range o.series() {
+				over += p.over
+			}
+		}
+		gauge(c.overcommitted, over, others, others)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.collected = collected
 }
 
+// setOldest notes since when the oldest pods wait, by whether they could be placed. No pod waits for 0 s.
+func (c *amountCollector) setOldest(now time.Time, since map[bool]time.Time) {
+	var oldest []prometheus.Metric
+	for _, fits := range []bool{false, true} {
+		age := 0.0
+		if first, waits := since[fits]; waits {
+			age = max(0, now.Sub(first).Seconds())
+		}
+		oldest = append(oldest, prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, age, strconv.FormatBool(fits)))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.oldests = oldest
+}
+
 // series is what the metrics tell of a pool.
 type series struct {
 	name                string
 	capacity, allocated resource.Quantity
+	// over is by how many units more is held than there is.
+	over float64
 }
 
 // series returns the pools that are told apart, and the sum of all others.
@@ -73,24 +112,41 @@ func (o *observed) series() []series {
 	allocatable := quantities(o.published.Status.Allocatable)
 	var found []series
 	for i, p := range o.allocated() {
-		s := series{p.Name, allocatable[p.Name], p.Quantity}
+		s := series{p.Name, allocatable[p.Name], p.Quantity, o.over(p.Quantity, allocatable[p.Name])}
 		switch {
 		case i < maxPoolsInMetrics:
 			found = append(found, s)
 		case i == maxPoolsInMetrics:
-			found = append(found, series{otherPools, s.capacity.DeepCopy(), s.allocated.DeepCopy()})
+			found = append(found, series{others, s.capacity.DeepCopy(), s.allocated.DeepCopy(), s.over})
 		default:
 			found[maxPoolsInMetrics].capacity.Add(s.capacity)
 			found[maxPoolsInMetrics].allocated.Add(s.allocated)
+			found[maxPoolsInMetrics].over += s.over
 		}
 	}
 	return found
+}
+
+// over returns by how many units more is held of a pool than is allocatable.
+func (o *observed) over(held, allocatable resource.Quantity) float64 {
+	if held.Cmp(allocatable) <= 0 {
+		return 0
+	}
+	unit := *resource.NewQuantity(1, resource.DecimalSI)
+	if o.resource != nil {
+		unit = o.resource.Unit()
+	}
+	over := held.DeepCopy()
+	over.Sub(allocatable)
+	return float64(pool.UnitsUp(over, unit))
 }
 
 // Describe implements prometheus.Collector.
 func (c *amountCollector) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- c.capacity
 	descriptions <- c.allocated
+	descriptions <- c.overcommitted
+	descriptions <- c.oldest
 	descriptions <- c.waiting
 }
 
@@ -98,7 +154,7 @@ func (c *amountCollector) Describe(descriptions chan<- *prometheus.Desc) {
 func (c *amountCollector) Collect(collected chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, metric := range c.collected {
+	for _, metric := range slices.Concat(c.collected, c.oldests) {
 		collected <- metric
 	}
 }

@@ -73,6 +73,7 @@ func (r *Reconciler) observe(ctx context.Context, objects []berthv1alpha1.Cluste
 		all.addHolder(&tally.Holdings[i])
 	}
 	all.countWaiting(pods)
+	amounts.setOldest(r.Clock.Now(), all.oldestWaiting(pods, nodes.Items))
 	return slices.SortedFunc(maps.Values(all), func(a, b *observed) int {
 		return strings.Compare(a.object.Name, b.object.Name)
 	}), nil
