@@ -88,6 +88,8 @@ func (cp *ControlPlane) StartControllerManager(ctx context.Context, c Component)
 		"--kubeconfig=" + kubeconfig,
 		"--metrics-bind-address=" + loopback + ":0",
 		"--health-probe-bind-address=" + loopback + ":0",
+		// Here everything is on one machine, providers of metrics too.
+		"--metrics-allow-loopback", "--metrics-allow-plain-http",
 	}, c.Args...)...)
 }
 

@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 	server := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
 	var sources []metricsources.Source
 	for _, at := range []func(string) *berthv1alpha1.MetricsProviderSpec{prometheusAt, ksqlAt} {
-		source, err := metricsources.New(at(serveFuzz(f, server)), metricsources.Options{})
+		source, err := metricsources.New(at(serveFuzz(f, server)), here(metricsources.Options{}))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func FuzzKSQLQuery(f *testing.F) {
 		}
 		_, _ = io.WriteString(w, row("1"))
 	})
-	source, err := metricsources.New(ksqlAt(serveFuzz(f, server)), metricsources.Options{})
+	source, err := metricsources.New(ksqlAt(serveFuzz(f, server)), here(metricsources.Options{}))
 	if err != nil {
 		f.Fatal(err)
 	}

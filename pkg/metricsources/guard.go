@@ -12,12 +12,14 @@ import (
 )
 
 // Guard refuses connections to addresses at which no provider can be, but the credentials of machines or the control plane
-// are: link-local addresses, the metadata services of clouds, and the API server. It looks at the address that a name was
+// are: link-local addresses, the metadata services of clouds, the API server, and what else is on this machine. It looks at the address that a name was
 // resolved to, so a name that changes its address in between gains nothing. The zero Guard knows no API server.
 type Guard struct {
 	// APIServers are addresses of the API server. All ports of these are refused; on a loopback address only the port itself,
 	// since other things are there too.
 	APIServers []netip.AddrPort
+	// Loopback permits loopback addresses, for a control plane that is on one machine with its providers.
+	Loopback bool
 }
 
 // metadata are addresses of metadata services that are not link-local.
@@ -45,7 +47,7 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 }
 
 var errAddress = outage(berthv1alpha1.ReasonAddressNotAllowed,
-	"the provider's address is link-local, a metadata service or the API server")
+	"the provider's address is loopback, link-local, a metadata service or the API server")
 
 func (g *Guard) allows(target netip.AddrPort) bool {
 	address := target.Addr().Unmap().WithZone("")
@@ -53,6 +55,9 @@ func (g *Guard) allows(target netip.AddrPort) bool {
 		if embedded, found := embeddedIPv4(address); found && !g.allows(netip.AddrPortFrom(embedded, target.Port())) {
 			return false
 		}
+	}
+	if address.IsLoopback() && !g.Loopback {
+		return false
 	}
 	if address.IsUnspecified() || address.IsLinkLocalUnicast() || address.IsMulticast() || slices.Contains(metadata, address) {
 		return false

@@ -25,6 +25,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		"http://100.100.100.200", "http://168.63.129.16", "http://192.0.0.192", "http://0.0.0.0:1", "http://[::]:1",
 		"http://224.0.0.1", "http://[ff02::1]", "http://10.96.0.1", "http://10.96.0.1:9090", "https://[::ffff:10.96.0.1]",
 		"https://[64:ff9b::10.96.0.1]", "https://[fd00::1]:6443", "http://[fd00::1]:9090",
+		"http://127.0.0.1:1", "http://127.1.2.3:1", "http://[::1]:1", "http://[::ffff:127.0.0.1]:1", "http://[64:ff9b::127.0.0.1]:1",
 	} {
 		for _, spec := range []*berthv1alpha1.MetricsProviderSpec{prometheusAt(url), ksqlAt(url)} {
 			source := open(t, spec, metricsources.Options{Guard: guard})
@@ -39,7 +40,7 @@ func TestAPIServerOnThisMachine(t *testing.T) {
 	apiServer, other := httptest.NewServer(answer(vector("1"))), httptest.NewServer(answer(vector("1")))
 	defer apiServer.Close()
 	defer other.Close()
-	guard := &metricsources.Guard{APIServers: []netip.AddrPort{
+	guard := &metricsources.Guard{Loopback: true, APIServers: []netip.AddrPort{
 		netip.MustParseAddrPort(strings.TrimPrefix(apiServer.URL, "http://")),
 	}}
 	if _, err := open(t, prometheusAt(other.URL), metricsources.Options{Guard: guard}).Read(t.Context(), "m"); err != nil {
@@ -60,7 +61,7 @@ func TestNamesAreResolvedBeforeTheCheck(t *testing.T) {
 	if _, err := open(t, prometheusAt(url), metricsources.Options{}).Read(t.Context(), "m"); err != nil {
 		t.Skipf("localhost is not the loopback address here: %v", err)
 	}
-	guard := &metricsources.Guard{APIServers: []netip.AddrPort{
+	guard := &metricsources.Guard{Loopback: true, APIServers: []netip.AddrPort{
 		address, netip.AddrPortFrom(netip.IPv6Loopback(), address.Port()),
 	}}
 	_, err := open(t, prometheusAt(url), metricsources.Options{Guard: guard}).Read(t.Context(), "m")
@@ -73,6 +74,8 @@ func TestNewRefuses(t *testing.T) {
 	static := &berthv1alpha1.MetricsProviderSpec{Type: berthv1alpha1.StaticMetrics}
 	bundle := prometheusAt("https://a")
 	bundle.Prometheus.CABundle = []byte("no certificate")
+	plain := prometheusAt("http://a")
+	plain.AllowPlainHTTP = false
 	column := ksqlAt("http://a")
 	column.Kafka.KrakeValueColumn = "a, b"
 	tests := map[string]struct {
@@ -91,11 +94,28 @@ func TestNewRefuses(t *testing.T) {
 		"a query":                        {prometheusAt("http://a/?x=y"), "InvalidProvider"},
 		"a control character":            {prometheusAt("http://a\nb"), "InvalidProvider"},
 		"a host that is not allowed":     {prometheusAt("http://evil.example.com"), "AddressNotAllowed"},
+		"plain HTTP":                     {plain, "TLSRequired"},
 	}
 	for name, tc := range tests {
-		_, err := metricsources.New(tc.spec, metricsources.Options{AllowHost: func(host string) bool { return host == "a" }})
+		_, err := metricsources.New(tc.spec, metricsources.Options{
+			AllowHost: func(host string) bool { return host == "a" }, PlainHTTP: true,
+		})
 		if err == nil || reason(t, err) != tc.want {
 			t.Errorf("%s: got %v, want %s", name, err, tc.want)
+		}
+	}
+}
+
+func TestPlainHTTPTakesBothConsents(t *testing.T) {
+	for _, provider := range []bool{false, true} {
+		for _, operator := range []bool{false, true} {
+			for _, spec := range []*berthv1alpha1.MetricsProviderSpec{prometheusAt("http://a"), ksqlAt("HTTP://a")} {
+				spec.AllowPlainHTTP = provider
+				_, err := metricsources.New(spec, metricsources.Options{PlainHTTP: operator})
+				if want := provider && operator; (err == nil) != want || err != nil && reason(t, err) != "TLSRequired" {
+					t.Errorf("%s, the provider consents: %t, the operator: %t: got %v", spec.Type, provider, operator, err)
+				}
+			}
 		}
 	}
 }

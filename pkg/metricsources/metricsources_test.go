@@ -28,14 +28,14 @@ const secret = "AKIA-SECRET"
 
 func prometheusAt(url string) *berthv1alpha1.MetricsProviderSpec {
 	return &berthv1alpha1.MetricsProviderSpec{
-		Type:       berthv1alpha1.PrometheusMetrics,
+		Type: berthv1alpha1.PrometheusMetrics, AllowPlainHTTP: true,
 		Prometheus: &berthv1alpha1.PrometheusProvider{URL: berthv1alpha1.ProviderURL(url)},
 	}
 }
 
 func ksqlAt(url string) *berthv1alpha1.MetricsProviderSpec {
 	return &berthv1alpha1.MetricsProviderSpec{
-		Type: berthv1alpha1.KafkaMetrics,
+		Type: berthv1alpha1.KafkaMetrics, AllowPlainHTTP: true,
 		Kafka: &berthv1alpha1.KafkaProvider{
 			URL: berthv1alpha1.ProviderURL(url), Table: "my_table",
 			KrakeComparisonColumn: "my_comp_col", KrakeValueColumn: "my_value_col",
@@ -43,9 +43,18 @@ func ksqlAt(url string) *berthv1alpha1.MetricsProviderSpec {
 	}
 }
 
+// here makes options that permit the servers of tests.
+func here(options metricsources.Options) metricsources.Options {
+	options.PlainHTTP = true
+	if options.Guard == nil {
+		options.Guard = &metricsources.Guard{Loopback: true}
+	}
+	return options
+}
+
 func open(t *testing.T, spec *berthv1alpha1.MetricsProviderSpec, options metricsources.Options) metricsources.Source {
 	t.Helper()
-	source, err := metricsources.New(spec, options)
+	source, err := metricsources.New(spec, here(options))
 	if err != nil {
 		t.Fatal(err)
 	}

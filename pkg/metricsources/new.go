@@ -20,10 +20,12 @@ type Credentials struct {
 
 // Options are what a Source may do.
 type Options struct {
-	// Guard decides which addresses are connected to. Nil stands for the guard that knows no API server.
+	// Guard decides which addresses are connected to. Nil stands for the zero Guard.
 	Guard *Guard
 	// AllowHost says whether a host may be asked at all. Nil allows all.
 	AllowHost func(host string) bool
+	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS.
+	PlainHTTP bool
 	// Credentials are sent with each request. Nil sends none.
 	Credentials *Credentials
 }
@@ -34,13 +36,13 @@ func New(spec *berthv1alpha1.MetricsProviderSpec, options Options) (Source, erro
 	case spec.Type == berthv1alpha1.StaticMetrics && spec.Static != nil:
 		return static(spec.Static.Metrics), nil
 	case spec.Type == berthv1alpha1.PrometheusMetrics && spec.Prometheus != nil:
-		endpoint, client, err := connect(spec.Prometheus.URL, spec.Prometheus.CABundle, options)
+		endpoint, client, err := connect(spec, spec.Prometheus.URL, spec.Prometheus.CABundle, options)
 		if err != nil {
 			return nil, err
 		}
 		return newPrometheus(endpoint, client)
 	case spec.Type == berthv1alpha1.KafkaMetrics && spec.Kafka != nil:
-		endpoint, client, err := connect(spec.Kafka.URL, spec.Kafka.CABundle, options)
+		endpoint, client, err := connect(spec, spec.Kafka.URL, spec.Kafka.CABundle, options)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +52,9 @@ func New(spec *berthv1alpha1.MetricsProviderSpec, options Options) (Source, erro
 }
 
 // connect checks a URL and returns the client for it.
-func connect(text berthv1alpha1.ProviderURL, bundle []byte, options Options) (*url.URL, *http.Client, error) {
+func connect(
+	spec *berthv1alpha1.MetricsProviderSpec, text berthv1alpha1.ProviderURL, bundle []byte, options Options,
+) (*url.URL, *http.Client, error) {
 	endpoint, err := url.Parse(string(text))
 	if err != nil || !plain(endpoint) {
 		return nil, nil, outage(berthv1alpha1.ReasonInvalidProvider,
@@ -59,6 +63,10 @@ func connect(text berthv1alpha1.ProviderURL, bundle []byte, options Options) (*u
 	if options.AllowHost != nil && !options.AllowHost(endpoint.Hostname()) {
 		return nil, nil, outage(berthv1alpha1.ReasonAddressNotAllowed,
 			"the operator of Berth does not allow this host for providers of namespaces")
+	}
+	if endpoint.Scheme == "http" && !(spec.AllowPlainHTTP && options.PlainHTTP) {
+		return nil, nil, outage(berthv1alpha1.ReasonTLSRequired,
+			"the URL must be https: plain HTTP takes allowPlainHTTP of the provider and the consent of the operator of Berth")
 	}
 	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(bundle) > 0 {

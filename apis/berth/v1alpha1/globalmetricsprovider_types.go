@@ -47,8 +47,9 @@ type GlobalMetricsProviderList struct {
 type GlobalMetricsProviderSpec struct {
 	MetricsProviderSpec `json:",inline"`
 
-	// credentialsSecret names a Secret in Berth's own namespace with the keys "username" and "password", or "token". It is
-	// sent to the host of the url only. Empty sends nothing.
+	// credentialsSecret names a Secret in the namespace that is set aside for credentials, berth-credentials unless the operator
+	// chose another one, with the keys "username" and "password", or "token". It is sent to the host of the url only. Empty sends
+	// nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CredentialsSecret string `json:"credentialsSecret,omitempty"`

@@ -61,6 +61,11 @@ type MetricsProviderSpec struct {
 	// static holds fixed values.
 	// +optional
 	Static *StaticProvider `json:"static,omitempty"`
+
+	// allowPlainHTTP permits a url that begins with "http:". Whoever is on the way can then read and change what is sent. Berth
+	// connects only if its operator permits that too.
+	// +optional
+	AllowPlainHTTP bool `json:"allowPlainHTTP,omitempty"`
 }
 
 // MetricsProviderType is what a source of metrics is.
@@ -91,7 +96,7 @@ type PrometheusProvider struct {
 	CABundle []byte `json:"caBundle,omitempty"`
 }
 
-// ProviderURL is where a source of metrics is reached, over http or https, without credentials.
+// ProviderURL is where a source of metrics is reached, over https, or over http if that is permitted, without credentials.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024

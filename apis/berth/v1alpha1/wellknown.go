@@ -226,6 +226,9 @@ const (
 	// ReasonAddressNotAllowed says that Berth must not connect to the address of a provider.
 	ReasonAddressNotAllowed = "AddressNotAllowed"
 
+	// ReasonTLSRequired says that a provider is reached over plain HTTP, and that it or the operator does not permit that.
+	ReasonTLSRequired = "TLSRequired"
+
 	// ReasonUnreachable says that no connection to a provider could be made.
 	ReasonUnreachable = "Unreachable"
 

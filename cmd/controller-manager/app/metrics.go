@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -32,10 +33,14 @@ type MetricsOptions struct {
 	WriteThreshold float64
 	// NamespacedHosts are the hosts that MetricsProviders may name.
 	NamespacedHosts []string
+	// CredentialsNamespace is the only namespace of which Secrets are sent to providers.
+	CredentialsNamespace string
+	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS, and Loopback those on loopback addresses.
+	PlainHTTP, Loopback bool
 }
 
 func defaultMetricsOptions() MetricsOptions {
-	return MetricsOptions{Interval: 15 * time.Second, WriteThreshold: 0.001}
+	return MetricsOptions{Interval: 15 * time.Second, WriteThreshold: 0.001, CredentialsNamespace: "berth-credentials"}
 }
 
 // validate returns what is wrong with the options.
@@ -47,7 +52,24 @@ func (o *MetricsOptions) validate() error {
 	if !(o.WriteThreshold >= 0 && o.WriteThreshold < 1) {
 		errs = append(errs, errors.New("--metrics-write-threshold must be at least 0 and less than 1"))
 	}
+	if o.CredentialsNamespace == "" {
+		errs = append(errs, errors.New("--metrics-credentials-namespace must not be empty"))
+	}
 	return utilerrors.NewAggregate(errs)
+}
+
+func (o *MetricsOptions) addTo(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.Interval, "metrics-interval", o.Interval, "How often each metric is read from its provider.")
+	flags.Float64Var(&o.WriteThreshold, "metrics-write-threshold", o.WriteThreshold,
+		"By which part of its range the value of a metric must change to be written.")
+	flags.StringSliceVar(&o.NamespacedHosts, "metrics-namespaced-hosts", o.NamespacedHosts,
+		"Hosts that MetricsProviders of namespaces may name; *.example.com for all below example.com. None by default.")
+	flags.StringVar(&o.CredentialsNamespace, "metrics-credentials-namespace", o.CredentialsNamespace,
+		"Namespace of the Secrets that GlobalMetricsProviders name. It should have nothing else.")
+	flags.BoolVar(&o.PlainHTTP, "metrics-allow-plain-http", o.PlainHTTP,
+		"Ask providers of metrics over plain HTTP if they set allowPlainHTTP. What is sent then can be read and changed on the way.")
+	flags.BoolVar(&o.Loopback, "metrics-allow-loopback", o.Loopback,
+		"Let providers of metrics have loopback addresses. Only for a control plane on one machine.")
 }
 
 // metricKinds are the kinds without which no metric is read.
@@ -72,9 +94,10 @@ func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 		sampler := metrics.NewSampler(metrics.Options{
 			Reader:    mgr.GetClient(),
 			Secrets:   mgr.GetAPIReader(),
-			Namespace: opts.LeaderElectionNamespace,
+			Namespace: opts.Metrics.CredentialsNamespace,
 			Interval:  opts.Metrics.Interval,
-			Guard:     &metricsources.Guard{APIServers: servers},
+			Guard:     &metricsources.Guard{APIServers: servers, Loopback: opts.Metrics.Loopback},
+			PlainHTTP: opts.Metrics.PlainHTTP,
 			AllowHost: metricsources.HostList(opts.Metrics.NamespacedHosts),
 			Clock:     clock.RealClock{},
 		})

@@ -110,11 +110,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
 	berth.StringSliceVar(&o.FeedParsers, "feed-parsers", o.FeedParsers,
 		"Kinds that the built-in parsers of feeds read, such as Deployment,StatefulSet; * for all. FeedParsers come first.")
-	berth.DurationVar(&o.Metrics.Interval, "metrics-interval", o.Metrics.Interval, "How often each metric is read from its provider.")
-	berth.Float64Var(&o.Metrics.WriteThreshold, "metrics-write-threshold", o.Metrics.WriteThreshold,
-		"By which part of its range the value of a metric must change to be written.")
-	berth.StringSliceVar(&o.Metrics.NamespacedHosts, "metrics-namespaced-hosts", o.Metrics.NamespacedHosts,
-		"Hosts that MetricsProviders of namespaces may name; *.example.com for all below example.com. None by default.")
+	o.Metrics.addTo(berth)
 	berth.Float64Var(&o.OnlineShares.Online, "cluster-online-share", o.OnlineShares.Online,
 		"Share of ready nodes at which a Cluster comes online.")
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,

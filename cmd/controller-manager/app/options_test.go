@@ -50,6 +50,7 @@ func TestFlags(t *testing.T) {
 		"some parsers of feeds":            {Args: []string{"--feed-parsers=Deployment,Job"}},
 		"no parser of feeds":               {Args: []string{"--feed-parsers="}},
 		"a parser that does not exist":     {Args: []string{"--feed-parsers=Deployment,Dice"}, Want: `there is no parser for "Dice"`},
+		"no namespace for credentials":     {Args: []string{"--metrics-credentials-namespace="}, Want: "--metrics-credentials-namespace"},
 		"metrics read too often":           {Args: []string{"--metrics-interval=10ms"}, Want: "--metrics-interval"},
 		"a threshold that lets nothing by": {Args: []string{"--metrics-write-threshold=1"}, Want: "--metrics-write-threshold"},
 		"a cluster that goes offline before it comes online": {

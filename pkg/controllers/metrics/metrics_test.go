@@ -78,7 +78,8 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 // restart begins anew with what the API server has.
 func (h *harness) restart() {
 	h.sampler = metrics.NewSampler(metrics.Options{
-		Reader: h.api, Secrets: h.api, Namespace: "berth-system", Interval: time.Minute, Guard: &metricsources.Guard{},
+		Reader: h.api, Secrets: h.api, Namespace: "berth-credentials", Interval: time.Minute,
+		Guard: &metricsources.Guard{Loopback: true}, PlainHTTP: true,
 		AllowHost: metricsources.HostList([]string{"allowed.example.com"}), Clock: h.clock,
 	})
 	h.reconciler = metrics.New(h.api, h.sampler, 0.001)
@@ -171,7 +172,7 @@ func staticProvider(name string, value float64) *berthv1alpha1.GlobalMetricsProv
 
 func prometheusProvider(name, url string) *berthv1alpha1.GlobalMetricsProvider {
 	p := &berthv1alpha1.GlobalMetricsProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	p.Spec.Type = berthv1alpha1.PrometheusMetrics
+	p.Spec.Type, p.Spec.AllowPlainHTTP = berthv1alpha1.PrometheusMetrics, true
 	p.Spec.Prometheus = &berthv1alpha1.PrometheusProvider{URL: berthv1alpha1.ProviderURL(url)}
 	return p
 }
@@ -398,7 +399,7 @@ func TestCredentialsComeFromTheSecret(t *testing.T) {
 	p := prometheusProvider("p", web.URL)
 	p.Spec.CredentialsSecret = "prometheus"
 	h := newHarness(t, globalMetric("load", "p"), p, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "berth-system", Name: "prometheus"}, Data: map[string][]byte{"token": []byte("t")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "berth-credentials", Name: "prometheus"}, Data: map[string][]byte{"token": []byte("t")},
 	})
 	h.round()
 	if got := <-sent; got != "Bearer t" {

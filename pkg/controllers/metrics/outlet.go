@@ -62,7 +62,7 @@ func (o *outlet) open(ctx context.Context, options *Options, p *provider) (metri
 	if o.source != nil && o.generation == p.object.GetGeneration() && reflect.DeepEqual(o.credentials, credentials) {
 		return o.source, nil
 	}
-	settings := metricsources.Options{Guard: options.Guard, Credentials: credentials}
+	settings := metricsources.Options{Guard: options.Guard, PlainHTTP: options.PlainHTTP, Credentials: credentials}
 	if p.object.GetNamespace() != "" {
 		settings.AllowHost = options.AllowHost
 	}
@@ -90,7 +90,7 @@ func credentialsOf(ctx context.Context, options *Options, p *provider) (*metrics
 	missing := &metricsources.Error{Reason: berthv1alpha1.ReasonMissingCredentials, Provider: true}
 	switch {
 	case apierrors.IsNotFound(err):
-		missing.Message = "the Secret with the credentials does not exist in Berth's namespace"
+		missing.Message = "the Secret with the credentials does not exist in the namespace for credentials, " + options.Namespace
 		return nil, missing
 	case err != nil:
 		missing.Message = "the Secret with the credentials cannot be read"

@@ -32,14 +32,15 @@ const (
 type Options struct {
 	// Reader reads metrics and providers from the cache.
 	Reader client.Reader
-	// Secrets reads the Secrets with credentials, from Namespace.
-	Secrets client.Reader
-	// Namespace is Berth's own.
+	// Secrets reads the Secrets with credentials, from Namespace, which has nothing else.
+	Secrets   client.Reader
 	Namespace string
 	// Interval is how often each metric is read.
 	Interval time.Duration
 	// Guard decides which addresses are connected to.
 	Guard *metricsources.Guard
+	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS.
+	PlainHTTP bool
 	// AllowHost says which hosts providers of namespaces may name.
 	AllowHost func(host string) bool
 	// Clock tells the time.

@@ -94,6 +94,7 @@ func surround(ctx context.Context, url string) (remove func()) {
 	for name := range hostiles {
 		provider := &berthv1alpha1.GlobalMetricsProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		provider.Spec.Type = berthv1alpha1.PrometheusMetrics
+		provider.Spec.AllowPlainHTTP = true
 		provider.Spec.Prometheus = &berthv1alpha1.PrometheusProvider{URL: berthv1alpha1.ProviderURL(url + "/" + name)}
 		_, err := kinds.GlobalMetricsProviders().Create(ctx, provider, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())

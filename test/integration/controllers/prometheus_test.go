@@ -23,6 +23,7 @@ var _ = Describe("Metrics of a real Prometheus server", func() {
 		kinds := berth.BerthV1alpha1()
 		provider := &berthv1alpha1.GlobalMetricsProvider{ObjectMeta: metav1.ObjectMeta{Name: "real-prometheus"}}
 		provider.Spec.Type = berthv1alpha1.PrometheusMetrics
+		provider.Spec.AllowPlainHTTP = true
 		provider.Spec.Prometheus = &berthv1alpha1.PrometheusProvider{URL: berthv1alpha1.ProviderURL(server.URL)}
 		_, err := kinds.GlobalMetricsProviders().Create(ctx, provider, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())

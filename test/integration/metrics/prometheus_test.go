@@ -29,10 +29,10 @@ const (
 func source(t *testing.T, server *promserver.Server) metricsources.Source {
 	t.Helper()
 	spec := &berthv1alpha1.MetricsProviderSpec{
-		Type:       berthv1alpha1.PrometheusMetrics,
+		Type: berthv1alpha1.PrometheusMetrics, AllowPlainHTTP: true,
 		Prometheus: &berthv1alpha1.PrometheusProvider{URL: berthv1alpha1.ProviderURL(server.URL)},
 	}
-	s, err := metricsources.New(spec, metricsources.Options{})
+	s, err := metricsources.New(spec, metricsources.Options{PlainHTTP: true, Guard: &metricsources.Guard{Loopback: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
