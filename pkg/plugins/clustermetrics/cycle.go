@@ -26,11 +26,11 @@ func (p *ClusterMetrics) PreFilter(
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreFilter", &status)
 	snapshot := p.shared.Catalog.Snapshot()
-	if snapshot == nil {
-		if rank.HasWish(pod.Annotations) {
-			return nil, reject(ErrReasonUnreadable)
-		}
+	if !mayAsk(snapshot, pod) {
 		return nil, skip
+	}
+	if snapshot == nil {
+		return nil, reject(ErrReasonUnreadable)
 	}
 	inForce, err := p.shared.constrainedBy(snapshot, pod)
 	if err != nil {
@@ -46,6 +46,13 @@ func (p *ClusterMetrics) PreFilter(
 	p.shared.View.Refresh(nodes, snapshot.Membership)
 	cycle.Write(stateKey, p.rank(snapshot, pod, wish))
 	return nil, nil
+}
+
+// mayAsk reports whether a pod may ask for anything of clusters, by itself or by a policy of its
+// namespace. It is the quick answer for the many pods that do not: policy.WishOf would return nil
+// for them. Without a snapshot, which may be nil, only the pod itself can ask.
+func mayAsk(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
+	return rank.HasWish(pod.Annotations) || snapshot != nil && snapshot.Constrained(pod.Namespace)
 }
 
 // constrainedBy returns the policy in force for a pod if some policy of the namespace has

@@ -105,7 +105,7 @@ func (s *Shared) Helped(before, after *catalog.Snapshot, pods []*corev1.Pod) []*
 	var helped []*corev1.Pod
 	known := map[kindOfWish]bool{}
 	for _, pod := range pods {
-		if !rank.HasWish(pod.Annotations) && !after.Constrained(pod.Namespace) {
+		if !mayAsk(after, pod) {
 			continue
 		}
 		if moved || s.helps(before, after, changed, pod, known) {
