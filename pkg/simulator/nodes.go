@@ -19,8 +19,8 @@ import (
 type nodes struct {
 	list   []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo
-	// homeless are the pods of nodes that are not there, by node and UID.
-	homeless map[string]map[types.UID]*corev1.Pod
+	// homeless are the pods of nodes that are not there, by node and name.
+	homeless map[string]map[types.NamespacedName]*corev1.Pod
 	// claims count the pods that use a claim, by "namespace/name".
 	claims map[string]int
 }
@@ -28,7 +28,7 @@ type nodes struct {
 var _ fwk.SharedLister = &nodes{}
 
 func newNodes() *nodes {
-	return &nodes{byName: map[string]*framework.NodeInfo{}, claims: map[string]int{}, homeless: map[string]map[types.UID]*corev1.Pod{}}
+	return &nodes{byName: map[string]*framework.NodeInfo{}, claims: map[string]int{}, homeless: map[string]map[types.NamespacedName]*corev1.Pod{}}
 }
 
 // put adds a node, or replaces it, with the pods that are known to be on it.
@@ -88,7 +88,7 @@ func (n *nodes) add(pod *corev1.Pod) error {
 func (n *nodes) remove(logger klog.Logger, pod *corev1.Pod) error {
 	info := n.byName[pod.Spec.NodeName]
 	if info == nil {
-		delete(n.homeless[pod.Spec.NodeName], pod.UID)
+		delete(n.homeless[pod.Spec.NodeName], keyOf(pod))
 		return nil
 	}
 	n.countClaims(pod, -1)
@@ -97,9 +97,13 @@ func (n *nodes) remove(logger klog.Logger, pod *corev1.Pod) error {
 
 func (n *nodes) leaveHomeless(pod *corev1.Pod) {
 	if n.homeless[pod.Spec.NodeName] == nil {
-		n.homeless[pod.Spec.NodeName] = map[types.UID]*corev1.Pod{}
+		n.homeless[pod.Spec.NodeName] = map[types.NamespacedName]*corev1.Pod{}
 	}
-	n.homeless[pod.Spec.NodeName][pod.UID] = pod
+	n.homeless[pod.Spec.NodeName][keyOf(pod)] = pod
+}
+
+func keyOf(pod *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }
 
 func (n *nodes) countClaims(pod *corev1.Pod, by int) {

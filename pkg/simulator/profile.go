@@ -6,6 +6,7 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,9 +34,9 @@ type Profile struct {
 	profile config.KubeSchedulerProfile
 }
 
-// ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and returns the profile of that
-// schedulerName; empty for the first one.
-func ParseProfile(configuration []byte, schedulerName string) (*Profile, error) {
+// ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and returns the first profile
+// that has one of the names as schedulerName; without names the first of all.
+func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, error) {
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
@@ -44,14 +45,15 @@ func ParseProfile(configuration []byte, schedulerName string) (*Profile, error) 
 	if !ok {
 		return nil, fmt.Errorf("reading the scheduler's configuration: it is a %T", object)
 	}
-	var names []string
+	var found []string
 	for _, profile := range c.Profiles {
-		if schedulerName == "" || profile.SchedulerName == schedulerName {
+		if len(schedulerNames) == 0 || slices.Contains(schedulerNames, profile.SchedulerName) {
 			return &Profile{profile}, nil
 		}
-		names = append(names, profile.SchedulerName)
+		found = append(found, profile.SchedulerName)
 	}
-	return nil, fmt.Errorf("the scheduler's configuration has no profile %q, only %s", schedulerName, strings.Join(names, ", "))
+	return nil, fmt.Errorf("the scheduler's configuration has no profile %s, only %s",
+		strings.Join(schedulerNames, " or "), strings.Join(found, ", "))
 }
 
 // framework makes the framework that runs the plugins of the profile on the nodes.

@@ -6,6 +6,7 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,27 +30,39 @@ type Room struct {
 // placing matters (topology spread, affinity between pods, volumes that are bound when used) the number is one that the
 // scheduler reaches if it goes through the nodes by name, so there may be more room than that.
 func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	s.Fork()
+	defer s.Revert()
+	return s.Fill(ctx, cluster, pod, limit)
+}
+
+// Fill is Room, but for that the copies stay where they were placed until the fork that it is called in is reverted.
+func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	c := &count{
 		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: s.nodesOf(cluster),
 		anew: interacts(pod),
 	}
-	s.Fork()
-	defer s.Revert()
 	if err := c.run(); err != nil {
 		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, pod.Namespace, pod.Name, err)
 	}
 	return c.room(), nil
 }
 
-// nodesOf returns the nodes of a Cluster, by name.
+// nodesOf returns the nodes of a Cluster, by name. One that is known not to be ready runs nothing, whether it has been
+// tainted yet or not.
 func (s *Snapshot) nodesOf(cluster string) map[string]bool {
 	names := map[string]bool{}
 	for _, info := range s.nodes.list {
-		if s.state.ClusterOf(info.Node()) == cluster {
+		if s.state.ClusterOf(info.Node()) == cluster && !notReady(info.Node()) {
 			names[info.Node().Name] = true
 		}
 	}
 	return names
+}
+
+func notReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
+	})
 }
 
 // interacts reports whether a copy can change for another node what the next one finds there, in ways that are not counted
@@ -143,7 +156,8 @@ func (c *count) fill(node fwk.NodeInfo) (bool, error) {
 // add places a further copy.
 func (c *count) add(node fwk.NodeInfo) *fwk.Status {
 	copied := *c.pod
-	number := strconv.Itoa(c.copies)
+	c.serial++
+	number := strconv.FormatInt(c.serial, 10)
 	copied.Name, copied.UID = c.pod.Name+"-"+number, c.pod.UID+types.UID("-"+number)
 	copied.Spec.NodeName = node.Node().Name
 	if status := c.place(c.ctx, c.state, &copied); !status.IsSuccess() {

@@ -29,6 +29,8 @@ type Snapshot struct {
 	logger    klog.Logger
 	stop      context.CancelFunc
 
+	// serial numbers the copies that were ever placed, so that no two have the same UID.
+	serial int64
 	// undo are the steps since the snapshot was made or committed, and forks where the open forks begin in it.
 	undo  []func()
 	forks []int
@@ -109,13 +111,7 @@ func (s *Snapshot) Fork() {
 
 // Revert ends the innermost fork and undoes what was placed in it.
 func (s *Snapshot) Revert() {
-	from := s.endFork()
-	for len(s.undo) > from {
-		last := len(s.undo) - 1
-		undo := s.undo[last]
-		s.undo = s.undo[:last]
-		undo()
-	}
+	s.Rollback(s.endFork())
 }
 
 // Commit ends the innermost fork and keeps what was placed in it.
@@ -126,11 +122,43 @@ func (s *Snapshot) Commit() {
 	}
 }
 
+// Mark returns how far the innermost fork has come, for Rollback.
+func (s *Snapshot) Mark() int { return len(s.undo) }
+
+// Rollback undoes what was placed after the mark, which is of the innermost fork.
+func (s *Snapshot) Rollback(mark int) {
+	for len(s.undo) > mark {
+		last := len(s.undo) - 1
+		undo := s.undo[last]
+		s.undo = s.undo[:last]
+		undo()
+	}
+}
+
 func (s *Snapshot) endFork() int {
 	last := len(s.forks) - 1
 	from := s.forks[last]
 	s.forks = s.forks[:last]
 	return from
+}
+
+// Evict takes a pod off its node until the fork is reverted, as if it had gone.
+func (s *Snapshot) Evict(pod *corev1.Pod) error {
+	known := s.informers.pod(pod.Namespace, pod.Name)
+	if known == nil || known.UID != pod.UID || known.Spec.NodeName == "" || workload.Finished(known) {
+		return nil
+	}
+	if err := s.nodes.remove(s.logger, known); err != nil {
+		return err
+	}
+	if len(s.forks) > 0 {
+		s.undo = append(s.undo, func() {
+			if err := s.nodes.add(known); err != nil {
+				panic(err) // it was there before
+			}
+		})
+	}
+	return nil
 }
 
 // place takes up a node for a pod, as the scheduler does when it assumes one.

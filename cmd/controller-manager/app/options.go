@@ -42,6 +42,9 @@ type Options struct {
 	KubeAPIBurst int
 	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
 	SchedulerNames []string
+	// SchedulerConfig is the file with the KubeSchedulerConfiguration of berth-scheduler, by which it is known what fits where;
+	// empty for the one that is shipped.
+	SchedulerConfig string
 	// Metrics are the settings of reading metrics.
 	Metrics MetricsOptions
 	// Applications are the settings of Applications.
@@ -108,6 +111,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth := sets.FlagSet("berth")
 	berth.StringSliceVar(&o.SchedulerNames, "scheduler-names", o.SchedulerNames,
 		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
+	berth.StringVar(&o.SchedulerConfig, "scheduler-config", o.SchedulerConfig,
+		"File with the KubeSchedulerConfiguration of berth-scheduler: what fits where is asked of its plugins. "+
+			"The first profile with one of the scheduler names counts. Without it the configuration that is shipped.")
 	berth.StringSliceVar(&o.FeedParsers, "feed-parsers", o.FeedParsers,
 		"Kinds that the built-in parsers of feeds read, such as Deployment,StatefulSet; * for all. FeedParsers come first.")
 	o.Metrics.addTo(berth)

@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -22,8 +23,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/policy"
+	"berth.dev/berth/manifests"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/simulator"
 )
 
 // syncPatience is how long a controller waits for its first lists. A list that keeps failing, because a CRD was deleted in
@@ -48,16 +51,18 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("making the manager: %w", err)
 	}
-	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
-	}
 	if err := state.IndexConcerned(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("adding the liveness check: %w", err)
 	}
-	if err := newStarter(mgr, opts).register(); err != nil {
+	fits, err := newAdviser(opts, mgr)
+	if err != nil {
+		return err
+	}
+	defer fits.Close()
+	if err := newStarter(mgr, opts, fits).register(); err != nil {
 		return err
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {
@@ -65,7 +70,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
 		}
 	}
-	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr, opts))); err != nil {
+	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr, opts, fits))); err != nil {
 		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
 	}
 	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {
@@ -78,6 +83,22 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return fmt.Errorf("adding the controller of Applications: %w", err)
 	}
 	return mgr.Start(ctx)
+}
+
+// newAdviser makes what answers where pods fit, by the configuration of the scheduler.
+func newAdviser(opts *Options, mgr ctrl.Manager) (*adviser.Adviser, error) {
+	configuration := manifests.SchedulerConfiguration
+	if opts.SchedulerConfig != "" {
+		var err error
+		if configuration, err = os.ReadFile(opts.SchedulerConfig); err != nil {
+			return nil, fmt.Errorf("--scheduler-config: %w", err)
+		}
+	}
+	profile, err := simulator.ParseProfile(configuration, opts.SchedulerNames...)
+	if err != nil {
+		return nil, fmt.Errorf("--scheduler-config: %w", err)
+	}
+	return adviser.New(profile, mgr.GetClient())
 }
 
 func managerOptions(opts *Options) ctrl.Options {

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/cluster"
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
@@ -52,6 +53,7 @@ var required = []schema.GroupKind{
 type starter struct {
 	mgr  ctrl.Manager
 	opts *Options
+	fits *adviser.Adviser
 	// found is closed when the CRDs have been found.
 	found chan struct{}
 	// missing is why they have not, syncing is true from the start of the controllers until their caches are filled.
@@ -59,8 +61,8 @@ type starter struct {
 	syncing atomic.Bool
 }
 
-func newStarter(mgr ctrl.Manager, opts *Options) *starter {
-	s := &starter{mgr: mgr, opts: opts, found: make(chan struct{})}
+func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) *starter {
+	s := &starter{mgr: mgr, opts: opts, fits: fits, found: make(chan struct{})}
 	err := errors.New("not looked for the CustomResourceDefinitions yet")
 	s.missing.Store(&err)
 	return s
@@ -174,10 +176,14 @@ func (s *starter) start(ctx context.Context) error {
 	if err := resources.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
+	if err := s.watchWhatFits(ctx); err != nil {
+		return err
+	}
 	policies := policy.New(policy.Options{
 		Client:     s.mgr.GetClient(),
 		Live:       s.mgr.GetAPIReader(),
 		Topology:   tracker,
+		Adviser:    s.fits,
 		Evictor:    policy.NewEvictor(clientset.CoreV1().RESTClient()),
 		Recorder:   s.mgr.GetEventRecorder(leaseName),
 		Clock:      clock.RealClock{},
@@ -190,6 +196,23 @@ func (s *starter) start(ctx context.Context) error {
 	}
 	s.waitForCaches(ctx)
 	<-ctx.Done()
+	return nil
+}
+
+// watchWhatFits lets the adviser follow the cluster. It answers once it has seen everything.
+func (s *starter) watchWhatFits(ctx context.Context) error {
+	informers := s.mgr.GetCache()
+	if err := s.fits.Watch(ctx, informers); err != nil {
+		return err
+	}
+	if err := s.fits.WatchObjects(ctx, informers); err != nil {
+		return err
+	}
+	go func() {
+		if err := s.fits.WaitForSync(ctx); err != nil && ctx.Err() == nil {
+			s.mgr.GetLogger().Error(err, "Cannot find out what fits where")
+		}
+	}()
 	return nil
 }
 

@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"berth.dev/berth/pkg/controllers/policy"
-	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
 )
@@ -19,7 +18,7 @@ import (
 var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription", "FeedInventory"}
 
 // startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its kinds are served.
-func startSubscriptions(mgr ctrl.Manager, opts *Options) func(context.Context) error {
+func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
@@ -30,7 +29,7 @@ func startSubscriptions(mgr ctrl.Manager, opts *Options) func(context.Context) e
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
-			PodsOn: func(ctx context.Context) room.PodsOn { return policy.PodsOn(ctx, mgr.GetClient()) },
+			Adviser: fits,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
@@ -82,22 +83,10 @@ func testScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// indexer takes the index that IndexPods makes over to a fake client.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, extract)
-	return nil
-}
-
 func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
-	b := fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
+	return fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
-	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // newHarness starts with the objects on the server and in the cache. The reconciler has been
@@ -197,6 +186,7 @@ func (h *harness) sync() {
 	for _, list := range []client.ObjectList{
 		&berthv1alpha1.ClusterList{}, &berthv1alpha1.PropagationPolicyList{}, &corev1.NodeList{}, &corev1.PodList{},
 		deploymentList(), replicaSetList(), statefulSetList(), jobList(), &corev1.ReplicationControllerList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.PersistentVolumeList{}, &berthv1alpha1.ClusterResourceList{},
 	} {
 		if err := h.server.List(h.t.Context(), list); err != nil {
 			h.t.Fatal(err)
@@ -205,6 +195,7 @@ func (h *harness) sync() {
 	}
 	h.cache = b.Build()
 	h.tracker.Invalidate()
+	h.Adviser = advisertest.New(h.t, h.cache)
 }
 
 // pass makes one pass, which must not fail.

@@ -6,14 +6,15 @@ package policy
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
@@ -21,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
+	"berth.dev/berth/pkg/simulator"
 )
 
 const (
@@ -150,11 +152,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 			continue
 		}
 		if owner, ok := placed.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			volumes, err := room.VolumesOf(ctx, p.Live, pod)
-			if err != nil {
-				return found, err
-			}
-			count, err := p.roomIn(ctx, in, in.clusters[owner], pod, volumes, 1)
+			count, err := p.roomIn(ctx, in, in.clusters[owner], pod, 1)
 			if err != nil {
 				return found, err
 			}
@@ -165,30 +163,52 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 	if sample < 0 || placed.Shares.Pods[sample].Fixed {
 		return found, nil
 	}
-	volumes, err := room.VolumesOf(ctx, p.Live, placed.bound[sample])
-	if err != nil {
-		return found, err
-	}
 	found.clusters = make([]int, len(in.clusters))
 	for i, cluster := range in.clusters {
-		short := int(placed.Desired[i] - placed.Current[i])
-		if found.clusters[i], err = p.roomIn(ctx, in, cluster, placed.bound[sample], volumes, short); err != nil {
+		count, err := p.roomIn(ctx, in, cluster, placed.bound[sample], int(placed.Desired[i]-placed.Current[i]))
+		if err != nil {
 			return found, err
 		}
+		found.clusters[i] = count
 	}
 	return found, nil
 }
 
+// roomIn returns how many pods like the given one a cluster takes once that one is gone: what a pod
+// holds, such as a unit of a pool, is free again for its replacement.
 func (p *pass) roomIn(
-	ctx context.Context, in *inForce, cluster *topology.Cluster, pod *corev1.Pod, volumes *room.Volumes, limit int,
-) (int, error) {
+	ctx context.Context, in *inForce, cluster *topology.Cluster, pod *corev1.Pod, limit int,
+) (copies int, err error) {
 	if !cluster.TakesPods() || limit <= 0 {
 		return 0, nil
 	}
 	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {
 		return 0, err
 	}
-	return p.room.Count(cluster.Nodes, pod, volumes, limit)
+	err = p.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
+		for _, r := range p.reserved {
+			if _, err := snapshot.Fill(ctx, r.cluster, r.pod, 1); err != nil {
+				return err
+			}
+		}
+		if err := snapshot.Evict(pod); err != nil {
+			return err
+		}
+		room, err := snapshot.Room(ctx, cluster.Object.Name, replacementOf(pod), limit)
+		copies = room.Copies
+		return err
+	})
+	return copies, err
+}
+
+// replacementOf returns a pod like the one that comes when this one is evicted: nothing that Berth wrote on it, and no policy,
+// since the policy is what the room is looked for.
+func replacementOf(pod *corev1.Pod) *corev1.Pod {
+	replacement := pod.DeepCopy()
+	replacement.Spec.NodeName, replacement.OwnerReferences = "", nil
+	maps.DeleteFunc(replacement.Annotations, func(key, _ string) bool { return stamp.Written(key) })
+	metav1.SetMetaDataAnnotation(&replacement.ObjectMeta, berthv1alpha1.PolicyAnnotation, berthv1alpha1.PolicyNone)
+	return replacement
 }
 
 func stamped(pod *corev1.Pod) bool {
@@ -253,7 +273,7 @@ func (p *pass) evictAll(
 			}
 			note.noteEvicted(pod.UID, p.Clock.Now())
 			moves.add(in, placed, victim)
-			p.reserve(ctx, in, pod, victim)
+			p.reserve(in, pod, victim)
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:
@@ -271,15 +291,8 @@ func (p *pass) evictAll(
 
 // reserve keeps other workloads of this pass from counting on the room that the replacement will
 // take.
-func (p *pass) reserve(ctx context.Context, in *inForce, pod *corev1.Pod, victim rebalance.Victim) {
-	volumes, err := room.VolumesOf(ctx, p.Live, pod)
-	if err == nil {
-		err = p.room.Reserve(in.clusters[victim.To].Nodes, pod, volumes, 1)
-	}
-	if err != nil {
-		// The eviction is done. The next pass looks at the room anew.
-		p.logger.V(2).Info("Cannot reserve room for a replacement", "pod", pod.Name, "err", err)
-	}
+func (p *pass) reserve(in *inForce, pod *corev1.Pod, victim rebalance.Victim) {
+	p.reserved = append(p.reserved, reservation{in.Order.Name(victim.To), replacementOf(pod)})
 }
 
 // requeueWorkload asks for another pass where only time, or something that makes no event here,

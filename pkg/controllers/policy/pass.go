@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/room"
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
@@ -35,9 +34,16 @@ type pass struct {
 	byUID    map[types.UID]*inForce
 	// notes are for the next pass.
 	notes *notes
-	room  *room.Estimator
+	// reserved are the replacements of pods that this pass has evicted.
+	reserved []reservation
 	// next is when time alone may change something, 0 for never.
 	next time.Duration
+}
+
+// reservation is the place of a pod that is to come.
+type reservation struct {
+	cluster string
+	pod     *corev1.Pod
 }
 
 // requeueAfter asks for another pass after a while.
@@ -67,7 +73,6 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	before := r.memory.of(namespace)
 	p.notes = before.next(policies)
 	p.now, p.unheard = r.Clock.Now(), p.lookUp(ctx)
-	p.room = room.NewEstimator(p.logger, p.snapshot.Nodes, PodsOn(ctx, r.Client))
 	for _, policy := range policies {
 		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}
 		if in.Err == nil {
@@ -123,13 +128,4 @@ func listPolicies(
 	}
 	slices.SortFunc(policies, func(a, b *berthv1alpha1.PropagationPolicy) int { return strings.Compare(a.Name, b.Name) })
 	return policies, nil
-}
-
-// PodsOn returns what reads the pods on a node from a cache that has the index of IndexPods.
-func PodsOn(ctx context.Context, reader client.Reader) room.PodsOn {
-	return func(node string) ([]corev1.Pod, error) {
-		var list corev1.PodList
-		err := reader.List(ctx, &list, client.MatchingFields{nodeIndex: node}, client.UnsafeDisableDeepCopy)
-		return list.Items, err
-	}
 }

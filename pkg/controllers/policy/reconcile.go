@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Live client.Reader
 	// Topology tells the nodes of each Cluster.
 	Topology *state.Tracker
+	// Adviser answers how much room clusters have.
+	Adviser *adviser.Adviser
 	// Evictor evicts pods.
 	Evictor Evictor
 	// Recorder takes events about policies.

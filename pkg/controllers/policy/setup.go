@@ -35,26 +35,7 @@ const (
 	passes = 4
 )
 
-// nodeIndex is the index of pods by node.
-const nodeIndex = "spec.nodeName"
-
 type queue = workqueue.TypedRateLimitingInterface[string]
-
-// IndexPods adds the index of pods by node that the controller needs. It is to be called once,
-// before the cache starts.
-func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
-	err := indexer.IndexField(ctx, &corev1.Pod{}, nodeIndex, func(object client.Object) []string {
-		pod, ok := object.(*corev1.Pod)
-		if !ok || pod.Spec.NodeName == "" {
-			return nil
-		}
-		return []string{pod.Spec.NodeName}
-	})
-	if err != nil {
-		return fmt.Errorf("indexing pods by node: %w", err)
-	}
-	return nil
-}
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {

@@ -61,28 +61,29 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 	}
 }
 
-// Pod cuts a pod down to its owner, place, stamp, requests, and what says whether it runs. For a
-// pod that Berth placed it also keeps what decides where a replacement could run, and of one that
-// waits what decides who places it.
+// Pod cuts a pod down to its owner, what Berth wrote on it, what decides where it and its like run,
+// and what says whether it runs.
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
-	spec := corev1.PodSpec{
-		NodeName: pod.Spec.NodeName, SchedulerName: pod.Spec.SchedulerName, Priority: pod.Spec.Priority,
-		Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
-		Containers: containers(pod.Spec.Containers), InitContainers: containers(pod.Spec.InitContainers),
-	}
-	if _, stamped := pod.Annotations[berthv1alpha1.PlacedByAnnotation]; stamped {
-		spec.NodeSelector, spec.Affinity, spec.Tolerations = pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.Tolerations
-		spec.ResourceClaims = pod.Spec.ResourceClaims
-		spec.Volumes = claims(pod.Spec.Volumes)
-	}
+	pod.Spec = scheduling(&pod.Spec)
 	conditions := podReady(pod.Status.Conditions)
-	if spec.NodeName == "" {
-		spec.NodeSelector, spec.Affinity = pod.Spec.NodeSelector, pod.Spec.Affinity
+	if pod.Spec.NodeName == "" {
 		conditions = append(conditions, podScheduled(pod.Status.Conditions)...)
 	}
-	pod.Spec = spec
 	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase, StartTime: pod.Status.StartTime, Conditions: conditions}
+}
+
+// scheduling keeps what plugins of the scheduler read of a pod.
+func scheduling(full *corev1.PodSpec) corev1.PodSpec {
+	return corev1.PodSpec{
+		NodeName: full.NodeName, SchedulerName: full.SchedulerName, Priority: full.Priority,
+		PriorityClassName: full.PriorityClassName, PreemptionPolicy: full.PreemptionPolicy,
+		RuntimeClassName: full.RuntimeClassName, Overhead: full.Overhead, Resources: full.Resources,
+		Containers: containers(full.Containers), InitContainers: containers(full.InitContainers),
+		NodeSelector: full.NodeSelector, Affinity: full.Affinity, Tolerations: full.Tolerations,
+		TopologySpreadConstraints: full.TopologySpreadConstraints, ResourceClaims: full.ResourceClaims,
+		SchedulingGates: full.SchedulingGates, Volumes: claims(full.Volumes),
+	}
 }
 
 func containers(full []corev1.Container) []corev1.Container {
@@ -183,11 +184,10 @@ func replicationController(rc *corev1.ReplicationController) {
 	rc.Status.Conditions = nil
 }
 
-// template keeps which scheduler a workload uses and which policy it asks for.
+// template keeps of the pods of a workload what Pod keeps of one.
 func template(t *corev1.PodTemplateSpec) {
-	meta(&t.ObjectMeta, berthv1alpha1.PolicyAnnotation)
-	t.Labels = nil
-	t.Spec = corev1.PodSpec{SchedulerName: t.Spec.SchedulerName}
+	meta(&t.ObjectMeta, podAnnotations...)
+	t.Spec = scheduling(&t.Spec)
 }
 
 func meta(m *metav1.ObjectMeta, annotations ...string) {

@@ -83,7 +83,8 @@ func TestPod(t *testing.T) {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Labels: map[string]string{"app": "web"}},
 			Spec: corev1.PodSpec{
-				NodeName: "n", SchedulerName: "s",
+				NodeName: "n", SchedulerName: "s", NodeSelector: map[string]string{"a": "b"},
+				Tolerations: []corev1.Toleration{{Key: "k"}}, Volumes: fullPod(nil).Spec.Volumes[1:],
 				Containers: []corev1.Container{{
 					Name: "main",
 					Resources: corev1.ResourceRequirements{
@@ -102,9 +103,6 @@ func TestPod(t *testing.T) {
 	stranger.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "x"}
 	stamped := common()
 	stamped.Annotations = map[string]string{berthv1alpha1.PlacedByAnnotation: "u/n"}
-	stamped.Spec.NodeSelector = map[string]string{"a": "b"}
-	stamped.Spec.Tolerations = []corev1.Toleration{{Key: "k"}}
-	stamped.Spec.Volumes = fullPod(nil).Spec.Volumes[1:]
 	holder := common()
 	holder.Annotations = map[string]string{
 		berthv1alpha1.ChargedAnnotation: "a/default=1", berthv1alpha1.ClusterResourceAnnotationPrefix + "a": "1",
@@ -122,7 +120,7 @@ func TestPod(t *testing.T) {
 		"a pod that Berth did not place": {
 			annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "x", "token": "secret"}, want: stranger,
 		},
-		"a pod that Berth placed also keeps where a replacement could run": {
+		"a pod that Berth placed": {
 			annotations: map[string]string{berthv1alpha1.PlacedByAnnotation: "u/n", "token": "secret"}, want: stamped,
 		},
 	}
@@ -165,11 +163,11 @@ func TestNodeLosesItsHeartbeat(t *testing.T) {
 func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "p", "x": "y"}},
-		Spec:       corev1.PodSpec{SchedulerName: "s", Containers: []corev1.Container{{Name: "main"}}},
+		Spec:       corev1.PodSpec{SchedulerName: "s", Containers: []corev1.Container{{Name: "main", Image: "nginx"}}},
 	}
 	want := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "p"}},
-		Spec:       corev1.PodSpec{SchedulerName: "s"},
+		Spec:       corev1.PodSpec{SchedulerName: "s", Containers: []corev1.Container{{Name: "main"}}},
 	}
 	revision := metav1.ObjectMeta{Annotations: map[string]string{workload.RevisionAnnotation: "3", "x": "y"}}
 	copies := func() corev1.PodTemplateSpec { return *template.DeepCopy() }

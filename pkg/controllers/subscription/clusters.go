@@ -41,7 +41,6 @@ func (it *item) selectClusters(snapshot *topology.Snapshot) error {
 	}
 	for i, c := range all {
 		if selected[i] && c.Object.DeletionTimestamp == nil {
-			it.nodes[c.Object.Name] = c.Nodes
 			it.input.Clusters = append(it.input.Clusters, bundle.Cluster{
 				Name: c.Object.Name, Labels: c.Object.Labels, Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
 			})

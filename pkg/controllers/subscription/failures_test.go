@@ -4,11 +4,15 @@
 package subscription_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/subscription"
 )
 
@@ -24,18 +28,32 @@ func TestNothingIsWrittenIfRoomCannotBeCounted(t *testing.T) {
 			w.site("b", 4)
 			w.deploy("web", 6)
 			w.subscribe("shop", []string{"web"}, strategy)
-			w.podsErr = errors.New("the cache is closed")
+			closed := errors.New("the cache is closed")
+			w.r.Adviser = advisertest.New(t, &poolsUnreadable{w.client, closed})
 			_, err := w.r.Reconcile(t.Context(), subscription.All{})
-			want := "counting room for Deployment web of Subscription shop/shop"
-			if !errors.Is(err, w.podsErr) || !strings.Contains(err.Error(), want) {
-				t.Errorf("error is %v, want one that wraps %q and says %q", err, w.podsErr, want)
+			want := "listing *v1alpha1.ClusterResourceList"
+			if !errors.Is(err, closed) || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v, want one that wraps %q and says %q", err, closed, want)
 			}
 			if w.statusWrites+w.policyWrites > 0 {
 				t.Errorf("%d writes of the status and %d of policies after a decision that is void", w.statusWrites, w.policyWrites)
 			}
-			w.podsErr = nil
 			w.pass()
 			w.want("Scheduled when room can be counted", w.reason("shop", "Scheduled"), "AllPlaced")
 		})
 	}
+}
+
+// poolsUnreadable cannot list ClusterResources.
+type poolsUnreadable struct {
+	client.Client
+
+	err error
+}
+
+func (c *poolsUnreadable) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if _, pools := list.(*berthv1alpha1.ClusterResourceList); pools {
+		return c.err
+	}
+	return c.Client.List(ctx, list, opts...)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,14 +31,14 @@ type item struct {
 	// input is what is decided on. Its feeds are those of feeds, in the same order.
 	input bundle.Subscription
 	feeds []feed
-	// nodes are those of each selected Cluster.
-	nodes map[string][]*corev1.Node
 	// around are the workloads of the namespace, copies those of them that are copies of the Subscription.
 	around *surroundings
 	copies map[object]client.Object
 	// policies are those of the Subscription, by name. Named are all of the namespace: one whose owner was taken away is known
 	// by its name, which ends in a hash so that nobody else has it by chance.
 	policies, named map[string]*berthv1alpha1.PropagationPolicy
+	// ownInventories reports whether Berth writes the FeedInventories.
+	ownInventories bool
 	// rebalance is the value of the annotation.
 	rebalance string
 }
@@ -107,7 +106,7 @@ func (r *Reconciler) read(
 ) (*item, error) {
 	dynamic := dynamicOf(&s.Spec)
 	it := &item{
-		object: s, around: around, copies: copiesOf(around.objects, s), nodes: map[string][]*corev1.Node{},
+		object: s, ownInventories: r.OwnInventories, around: around, copies: copiesOf(around.objects, s),
 		input: bundle.Subscription{
 			Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),
 			Pledged:     s.Status.Pledge != nil,

@@ -33,15 +33,34 @@ func (it *item) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) (
 	default:
 		replicas = new(int64(*order.DesiredReplicas))
 	}
-	f.sample = &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: it.object.Namespace, Labels: labelsOf(f.observed)},
-		Spec: corev1.PodSpec{
-			NodeSelector: order.ReplicaRequirements.NodeSelector, Tolerations: order.ReplicaRequirements.Tolerations,
-			Affinity:   order.ReplicaRequirements.Affinity,
-			Containers: []corev1.Container{{Resources: order.ReplicaRequirements.Resources}},
-		},
-	}
+	f.sample = it.sampleOf(f.observed, order)
 	return replicas, ""
+}
+
+// sampleOf returns a pod like those of a feed. What the workload itself makes says most. An inventory that somebody else has
+// written may know better what such a pod takes, and is all that is known of kinds that are not read.
+func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedOrder) *corev1.Pod {
+	var sample *corev1.Pod
+	if observed != nil {
+		sample = observed.Sample()
+	}
+	if sample != nil && it.ownInventories {
+		return sample
+	}
+	if sample == nil {
+		sample = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: it.object.Namespace, Name: order.Name, UID: it.object.UID, Labels: labelsOf(observed),
+			Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: berthv1alpha1.PolicyNone},
+		}}
+	}
+	needs := &order.ReplicaRequirements
+	sample.Spec.NodeSelector, sample.Spec.Tolerations, sample.Spec.Affinity = needs.NodeSelector, needs.Tolerations, needs.Affinity
+	container := corev1.Container{Resources: needs.Resources}
+	for i := range sample.Spec.Containers {
+		container.Ports = append(container.Ports, sample.Spec.Containers[i].Ports...)
+	}
+	sample.Spec.Containers, sample.Spec.InitContainers = []corev1.Container{container}, nil
+	return sample
 }
 
 // orderOf returns what an inventory, which may be nil, says of a feed, nil if it says nothing, and why it does not know more,

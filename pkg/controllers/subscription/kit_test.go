@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
 	rules "berth.dev/berth/pkg/placement/subscription"
@@ -56,8 +56,6 @@ type world struct {
 	beforeDelete func()
 	// ownInventories takes effect with the next restart.
 	ownInventories bool
-	// podsErr is why the pods of a node cannot be listed, nil if they can.
-	podsErr error
 }
 
 func newWorld(t *testing.T) *world {
@@ -147,17 +145,7 @@ func (w *world) restart() {
 	w.tracker = state.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
 		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
-		OwnInventories: w.ownInventories,
-		PodsOn: func(ctx context.Context) room.PodsOn {
-			return func(node string) ([]corev1.Pod, error) {
-				if w.podsErr != nil {
-					return nil, w.podsErr
-				}
-				var all corev1.PodList
-				err := w.client.List(ctx, &all)
-				return slices.DeleteFunc(all.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != node }), err
-			}
-		},
+		OwnInventories: w.ownInventories, Adviser: advisertest.New(w.t, w.client),
 	})
 }
 
@@ -174,6 +162,7 @@ func (w *world) create(objects ...client.Object) {
 func (w *world) pass() {
 	w.t.Helper()
 	w.tracker.Invalidate()
+	w.r.Adviser = advisertest.New(w.t, w.client)
 	if _, err := w.r.Reconcile(w.t.Context(), subscription.All{}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -186,7 +175,7 @@ func (w *world) site(name string, cpus int) {
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"site": name}},
 		Spec:       berthv1alpha1.ClusterSpec{Nodes: []string{name + "-1"}},
 	}, &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-1"},
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-1", Labels: map[string]string{"site": name}},
 		Status: corev1.NodeStatus{
 			Allocatable: corev1.ResourceList{
 				corev1.ResourceCPU: *resource.NewQuantity(int64(cpus), resource.DecimalSI), corev1.ResourcePods: resource.MustParse("110"),

@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/simulator"
 )
 
 const subscriptionKind = "Subscription"
@@ -51,7 +52,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, er
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	outcomes, err := decide(items, r.newLedger(ctx, items, snapshot), now)
+	var outcomes []outcome
+	err = r.Adviser.Ask(ctx, func(asked *simulator.Snapshot) error {
+		outcomes, err = decide(items, &ledger{ctx: ctx, items: items, snapshot: asked}, now)
+		return err
+	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}

@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -58,8 +58,8 @@ type Options struct {
 	Live client.Reader
 	// Topology tells which node belongs to which Cluster.
 	Topology *state.Tracker
-	// PodsOn returns the pods on a node.
-	PodsOn func(ctx context.Context) room.PodsOn
+	// Adviser answers how much room clusters have.
+	Adviser *adviser.Adviser
 	// OwnInventories says that Berth writes the FeedInventories. One that has no status yet tells nothing then: an entry without
 	// replicas may be one that was not understood, and not one that is copied whole.
 	OwnInventories bool

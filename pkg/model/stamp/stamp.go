@@ -108,3 +108,14 @@ func parseSeat(text string) int32 {
 	}
 	return int32(seat)
 }
+
+// Written reports whether the annotation is one that only Berth writes on pods.
+func Written(key string) bool {
+	switch key {
+	case berthv1alpha1.PlacedByAnnotation, berthv1alpha1.PlacedPolicyAnnotation, berthv1alpha1.PlacedClusterAnnotation,
+		berthv1alpha1.SeatAnnotation, berthv1alpha1.ChargedAnnotation, berthv1alpha1.GranteeAnnotation,
+		berthv1alpha1.SettledAnnotation:
+		return true
+	}
+	return false
+}

@@ -105,6 +105,7 @@ func (o *Observed) describe(kind *Kind, object Object) {
 // ask takes up what the template of the pods asks for.
 func (o *Observed) ask(template *corev1.PodTemplateSpec) {
 	if template != nil {
+		o.template = template
 		o.Request, o.Scheduler = requestOf(template.Annotations), template.Spec.SchedulerName
 	}
 }

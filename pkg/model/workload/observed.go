@@ -34,6 +34,8 @@ type Observed struct {
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
 
+	// template of the pods, nil if it is not known.
+	template *corev1.PodTemplateSpec
 	// kind of the workload, nil for those that are not read.
 	kind *Kind
 	// revision is the number of the latest revision of a Deployment, newest the highest of its

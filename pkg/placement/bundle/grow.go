@@ -5,7 +5,6 @@ package bundle
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"berth.dev/berth/pkg/placement/divide"
@@ -37,17 +36,43 @@ func (p *planner) place(i int) error {
 		division.stay(feed)
 		return nil
 	}
-	err := division.divide(divide.Demand{
+	demand := divide.Demand{
 		Strategy: p.Strategy, Replicas: *feed.Wanted, Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
-	}, p.clustersFor(i))
-	if err != nil {
-		return err
 	}
-	for _, c := range p.result.Clusters {
-		p.room.Reserve(Ref{p.index, i}, c.Name, division.Shares[c.Name]-division.Held[c.Name])
+	// Clusters may share a limit, such as a pool of a ClusterResource: each alone has room, but not all of them at once. What
+	// does not fit then is room that a cluster lacks, so that each turn knows better.
+	for clusters := p.clustersFor(i); ; {
+		if err := division.divide(demand, clusters); err != nil {
+			return err
+		}
+		mark := p.room.Mark()
+		if p.reserveShares(i, clusters) {
+			return nil
+		}
+		p.room.Rollback(mark)
 	}
-	return nil
 }
+
+// reserveShares takes the room for the shares of a feed. Where less fits than a cluster alone has room for, it corrects that and
+// reports false.
+func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
+	division, fits := &p.result.Feeds[i], true
+	for k := range clusters {
+		c := &clusters[k]
+		more := division.Shares[c.Name] - division.Held[c.Name]
+		if c.Closed || more <= 0 {
+			continue
+		}
+		if got := p.room.Reserve(Ref{p.index, i}, c.Name, more); got < more {
+			c.Free, fits = got, false
+		}
+	}
+	return fits
+}
+
+// enough is how much room is counted at least, whatever is wanted, so that clusters get in proportion to their room. To count
+// more takes time and changes little.
+const enough = 1000
 
 // clustersFor returns the clusters that can be used for a feed, and those that hold replicas of it.
 func (p *planner) clustersFor(i int) []divide.Cluster {
@@ -56,7 +81,7 @@ func (p *planner) clustersFor(i int) []divide.Cluster {
 	for _, c := range p.result.Clusters {
 		into := divide.Cluster{Name: c.Name, Preference: c.Preference, Held: held[c.Name], Closed: !c.Open}
 		if c.Open {
-			into.Free = p.count(i, c.Name, math.MaxInt32-into.Held)
+			into.Free = p.count(i, c.Name, max(enough, *p.Feeds[i].Wanted))
 		}
 		clusters = append(clusters, into)
 	}

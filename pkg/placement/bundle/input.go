@@ -100,8 +100,9 @@ type Room interface {
 	// Count returns how many more replicas of the feed fit into a selected cluster, 0 to limit.
 	Count(feed Ref, cluster string, limit int64) int64
 
-	// Reserve takes room for so many replicas off what is left. Numbers below 1 reserve nothing.
-	Reserve(feed Ref, cluster string, replicas int64)
+	// Reserve takes room for so many replicas off what is left, and returns for how many there was any. Numbers below 1
+	// reserve nothing.
+	Reserve(feed Ref, cluster string, replicas int64) int64
 
 	// Mark returns the present state, and Rollback returns to it: what has been reserved since is free again.
 	Mark() int

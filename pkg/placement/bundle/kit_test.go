@@ -33,11 +33,11 @@ func (c *cpus) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 	return max(0, min(limit, c.free[cluster]/c.cost(ref)))
 }
 
-func (c *cpus) Reserve(ref bundle.Ref, cluster string, replicas int64) {
-	if replicas > 0 {
-		c.log = append(c.log, reservation{cluster, replicas * c.cost(ref)})
-		c.free[cluster] -= replicas * c.cost(ref)
-	}
+func (c *cpus) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
+	fits := c.Count(ref, cluster, replicas)
+	c.log = append(c.log, reservation{cluster, fits * c.cost(ref)})
+	c.free[cluster] -= fits * c.cost(ref)
+	return fits
 }
 
 func (c *cpus) Mark() int { return len(c.log) }

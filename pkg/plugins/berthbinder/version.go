@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // maxAttempts bounds how often the same decision is sent for a pod whose version moves meanwhile.
@@ -95,7 +96,7 @@ func requests(annotations map[string]string) map[string]string {
 	for key, value := range annotations {
 		if key == berthv1alpha1.PolicyAnnotation || key == corev1.PodDeletionCost ||
 			strings.HasPrefix(key, berthv1alpha1.ClusterResourceAnnotationPrefix) ||
-			strings.HasPrefix(key, berthv1alpha1.GroupName+"/") && key != berthv1alpha1.SettledAnnotation {
+			strings.HasPrefix(key, berthv1alpha1.GroupName+"/") && !stamp.Written(key) {
 			asked[key] = value
 		}
 	}

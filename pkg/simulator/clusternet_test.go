@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package room_test
+package simulator_test
 
 import (
 	"encoding/json"
@@ -14,9 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2/ktesting"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
-	"berth.dev/berth/pkg/controllers/room"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // capacityTable holds what Clusternet's predictor is tested for. Its rows on taints of clusters are not checked: Clusters of Berth
@@ -61,22 +62,27 @@ func quantities(amounts map[string]any) corev1.ResourceList {
 
 func asking(name string, requests corev1.ResourceList) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: requests}}}},
 	}
 }
 
 // countOn returns how many pods like the sample a node takes beside others.
-func countOn(t *testing.T, n *corev1.Node, others []corev1.Pod, sample *corev1.Pod) int {
+func countOn(t *testing.T, n *corev1.Node, others []runtime.Object, sample *corev1.Pod) int {
 	t.Helper()
-	logger, _ := ktesting.NewTestContext(t)
-	nodes := []*corev1.Node{n}
-	estimator := room.NewEstimator(logger, func() []*corev1.Node { return nodes }, func(string) ([]corev1.Pod, error) { return others, nil })
-	got, err := estimator.Count(nodes, sample, nil, 1000)
+	objects := append([]runtime.Object{plugintest.Site("beijing"), n}, others...)
+	room, err := snapshot(t, objects...).Room(t.Context(), "beijing", sample, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return room.Copies
+}
+
+// bareNode is a node of the site that lists nothing it could give.
+func bareNode() *corev1.Node {
+	n := plugintest.MakeNode("beijing", 0).Obj()
+	n.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("110")}
+	return n
 }
 
 func TestCapacityCasesOfClusternet(t *testing.T) {
@@ -86,14 +92,14 @@ func TestCapacityCasesOfClusternet(t *testing.T) {
 			if tc.WantBetter != nil {
 				want = tc.WantBetter
 			}
-			n := node("n")
+			n := bareNode()
 			n.Status.Allocatable = quantities(tc.Allocatable)
 			n.Status.Capacity = n.Status.Allocatable
-			var others []corev1.Pod
+			var others []runtime.Object
 			for j, requests := range tc.Pods {
 				other := asking(fmt.Sprint("other-", j), quantities(requests))
-				other.Spec.NodeName = "n"
-				others = append(others, *other)
+				other.Spec.NodeName = n.Name
+				others = append(others, other)
 			}
 			if got := countOn(t, n, others, asking("web", quantities(tc.Request))); got != *want {
 				t.Errorf("%d pods fit, want %d", got, *want)
@@ -105,7 +111,7 @@ func TestCapacityCasesOfClusternet(t *testing.T) {
 func TestTaintCasesOfClusternet(t *testing.T) {
 	for i, tc := range readCapacity(t).NodeFilter.Cases {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			n := node("n")
+			n := bareNode()
 			for _, taint := range tc.Taints {
 				for key, value := range taint {
 					if key != "effect" {

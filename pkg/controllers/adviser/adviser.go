@@ -1,0 +1,96 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package adviser answers the controllers what fits where. It keeps one snapshot of the cluster in step with their informers
+// and asks the plugins of the scheduler's own profile, so that what a controller promises is what the scheduler then does.
+package adviser
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins"
+	"berth.dev/berth/pkg/simulator"
+)
+
+// Adviser is safe for concurrent use: one question is answered at a time.
+type Adviser struct {
+	// reader knows Berth's own objects.
+	reader client.Reader
+	// handlers are those of Watch, and ready is closed once they have seen everything that there was.
+	handlers []toolscache.ResourceEventHandlerRegistration
+	ready    chan struct{}
+
+	mu       sync.Mutex
+	snapshot *simulator.Snapshot
+	// stale is true if Berth's own objects have changed since they were given to the snapshot.
+	stale bool
+	// err is the first object that could not be taken up. The answers are not to be trusted then.
+	err error
+}
+
+// New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's own objects.
+func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
+	snapshot, err := simulator.New(profile, clock.RealClock{})
+	if err != nil {
+		return nil, err
+	}
+	return &Adviser{reader: reader, snapshot: snapshot, ready: make(chan struct{}), stale: true}, nil
+}
+
+// Close ends what the plugins may have begun.
+func (a *Adviser) Close() { a.snapshot.Close() }
+
+// Ask lets a question be put to the snapshot as it is at this moment. What the question places there is undone afterwards. It
+// must not wait for anything while it asks. Ask waits until everything that there is has been seen once.
+func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
+	select {
+	case <-a.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return a.err
+	}
+	if a.stale {
+		objects, err := a.objects(ctx)
+		if err != nil {
+			return err
+		}
+		a.snapshot.SetObjects(objects)
+		a.stale = false
+	}
+	a.snapshot.Fork()
+	defer a.snapshot.Revert()
+	return question(a.snapshot)
+}
+
+// objects reads Berth's own objects. Which policies there are makes no difference: what a cluster could take is asked before
+// a policy says what it is to take.
+func (a *Adviser) objects(ctx context.Context) (*plugins.Objects, error) {
+	var (
+		clusters  berthv1alpha1.ClusterList
+		resources berthv1alpha1.ClusterResourceList
+	)
+	for _, list := range []client.ObjectList{&clusters, &resources} {
+		if err := a.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil && !missing(err) {
+			return nil, fmt.Errorf("listing %T: %w", list, err)
+		}
+	}
+	objects := &plugins.Objects{}
+	for i := range clusters.Items {
+		objects.Clusters = append(objects.Clusters, &clusters.Items[i])
+	}
+	for i := range resources.Items {
+		objects.Resources = append(objects.Resources, &resources.Items[i])
+	}
+	return objects, nil
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adviser
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
+)
+
+// Kinds are the kinds of Kubernetes that the plugins read, and that the snapshot follows.
+func Kinds() []client.Object {
+	return []client.Object{
+		&corev1.Pod{}, &corev1.Node{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{},
+		&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{},
+	}
+}
+
+// Watch follows the kinds of Kubernetes. It must be called once, and is followed by WaitForSync.
+func (a *Adviser) Watch(ctx context.Context, informers cache.Informers) error {
+	for _, kind := range Kinds() {
+		if err := a.handle(ctx, informers, kind, a.follower()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WatchObjects follows Berth's own kinds. It must be called once they are served, before WaitForSync.
+func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) error {
+	for _, kind := range []client.Object{&berthv1alpha1.Cluster{}, &berthv1alpha1.ClusterResource{}} {
+		changed := func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.stale = true
+		}
+		err := a.handle(ctx, informers, kind, toolscache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
+		})
+		if err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitForSync waits until everything that there was has been seen, and lets questions be answered.
+func (a *Adviser) WaitForSync(ctx context.Context) error {
+	for _, handler := range a.handlers {
+		if !toolscache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
+			return fmt.Errorf("waiting for what fits: %w", ctx.Err())
+		}
+	}
+	close(a.ready)
+	return nil
+}
+
+func (a *Adviser) handle(
+	ctx context.Context, informers cache.Informers, kind client.Object, handler toolscache.ResourceEventHandler,
+) error {
+	informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching %T for what fits: %w", kind, err)
+	}
+	registered, err := informer.AddEventHandler(handler)
+	if err != nil {
+		return fmt.Errorf("watching %T for what fits: %w", kind, err)
+	}
+	if registered != nil {
+		a.handlers = append(a.handlers, registered)
+	}
+	return nil
+}
+
+// missing reports whether a kind is not installed.
+func missing(err error) bool { return apimeta.IsNoMatchError(err) }
+
+// follower takes up the objects that change.
+func (a *Adviser) follower() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) { a.change(object, a.snapshot.Put) },
+		UpdateFunc: func(before, after any) {
+			if matters(before, after) {
+				a.change(after, a.snapshot.Put)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+			a.change(object, a.snapshot.Drop)
+		},
+	}
+}
+
+func (a *Adviser) change(object any, apply func(runtime.Object) error) {
+	typed, ok := object.(runtime.Object)
+	if !ok {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := apply(typed); err != nil && a.err == nil {
+		a.err = err
+	}
+}
+
+// matters reports whether a change can make a difference to what fits. Of pods most changes are of their status.
+func matters(before, after any) bool {
+	old, wasPod := before.(*corev1.Pod)
+	pod, isPod := after.(*corev1.Pod)
+	if !wasPod || !isPod {
+		return true
+	}
+	return old.UID != pod.UID || old.Spec.NodeName != pod.Spec.NodeName || workload.Finished(old) != workload.Finished(pod) ||
+		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
+		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations) ||
+		!apiequality.Semantic.DeepEqual(old.Spec, pod.Spec)
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+)
+
+// Sample returns a pod like the next one of the workload: its newest pod of the revision that counts, since admission has
+// added to that what it adds, or else what its template makes; nil if neither is known. The sample has no node and no owner,
+// nothing of what Berth wrote, and no policy places it, so that one can ask where it fits.
+func (o *Observed) Sample() *corev1.Pod {
+	if newest := o.newestPod(); newest != nil {
+		sample := &corev1.Pod{ObjectMeta: o.sampleMeta(newest.Labels, newest.Annotations), Spec: newest.Spec}
+		sample.Spec.NodeName = ""
+		sample.Spec.Volumes = slices.DeleteFunc(slices.Clone(newest.Spec.Volumes), func(v corev1.Volume) bool {
+			// The claim that a StatefulSet made for this pod is not that of the next.
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == v.Name+"-"+newest.Name
+		})
+		return sample
+	}
+	if o.template == nil {
+		return nil
+	}
+	return &corev1.Pod{ObjectMeta: o.sampleMeta(o.template.Labels, o.template.Annotations), Spec: o.template.Spec}
+}
+
+func (o *Observed) newestPod() *corev1.Pod {
+	var newest *corev1.Pod
+	for _, pod := range o.Pods {
+		if o.counts(pod) && (newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp)) {
+			newest = pod
+		}
+	}
+	return newest
+}
+
+func (o *Observed) sampleMeta(labels, annotations map[string]string) metav1.ObjectMeta {
+	kept := map[string]string{}
+	maps.Copy(kept, annotations)
+	maps.DeleteFunc(kept, func(key, _ string) bool { return stamp.Written(key) })
+	kept[berthv1alpha1.PolicyAnnotation] = berthv1alpha1.PolicyNone
+	return metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: labels, Annotations: kept}
+}
