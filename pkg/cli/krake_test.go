@@ -108,6 +108,13 @@ func TestClustersAsKrakeCreatesThem(t *testing.T) {
 				}},
 			},
 		},
+		"a cluster that is to be made in a cloud of a namespace": {
+			args: []string{"cluster", "create", "c", "--cloud-namespace", "team"},
+			want: &berthv1alpha1.Cluster{
+				ObjectMeta: metav1.ObjectMeta{Name: "c"},
+				Spec:       berthv1alpha1.ClusterSpec{Provision: &berthv1alpha1.ClusterProvision{CloudNamespace: "team"}},
+			},
+		},
 		"a cluster that may be made anywhere": {
 			args: []string{"cluster", "create", "c", "--provision"},
 			want: &berthv1alpha1.Cluster{

@@ -121,6 +121,13 @@ type MetricReference struct {
 
 // ClusterProvision says where a cluster that does not exist yet may be made.
 type ClusterProvision struct {
+	// cloudNamespace is the namespace of the Clouds that can be chosen beside GlobalClouds. Empty means GlobalClouds alone: a
+	// Cloud can be made by whoever may write in its namespace, and a Cluster serves all namespaces.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
+	CloudNamespace string `json:"cloudNamespace,omitempty"`
+
 	// cloudLabels are label constraints that a cloud must meet, such as "location is DE".
 	// +optional
 	CloudLabels LabelConstraints `json:"cloudLabels,omitempty"`

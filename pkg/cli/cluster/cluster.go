@@ -52,8 +52,10 @@ type options struct {
 	metrics     objects.Metrics
 	resources   *values.CustomResources
 	provision   bool
-	cloudLabels *values.Constraints
-	cloudLoads  *values.Constraints
+	// cloudNamespace is where Clouds are chosen from, beside GlobalClouds.
+	cloudNamespace string
+	cloudLabels    *values.Constraints
+	cloudLoads     *values.Constraints
 }
 
 // NewCommand returns the command cluster.
@@ -87,6 +89,8 @@ func newCreate(streams genericiooptions.IOStreams, factory *client.Factory) *cob
 	o.metrics.AddTo(flags)
 	flags.VarP(o.resources, "custom-resource", "R", "custom resource that the cluster offers; can be repeated")
 	flags.BoolVar(&o.provision, "provision", false, "the cluster is to be made in the best cloud")
+	flags.StringVar(&o.cloudNamespace, "cloud-namespace", "",
+		"the cluster can be made in the Clouds of this namespace too, and not in GlobalClouds alone")
 	flags.VarP(o.cloudLabels, "cloud-label-constraint", "L",
 		"what a label of the cloud must be, for instance 'location is DE'; can be repeated")
 	flags.VarP(o.cloudLoads, "cloud-metric-constraint", "M",
@@ -116,9 +120,9 @@ func (o *options) build(name, namespace string) (*berthv1alpha1.Cluster, error) 
 	cluster.Spec.MatchLabels = o.matchLabels.Values()
 	cluster.Spec.Metrics = o.metrics.References(namespace)
 	cluster.Spec.CustomResources = o.resources.Values()
-	if o.provision || len(o.cloudLabels.Values())+len(o.cloudLoads.Values()) > 0 {
+	if o.provision || o.cloudNamespace != "" || len(o.cloudLabels.Values())+len(o.cloudLoads.Values()) > 0 {
 		cluster.Spec.Provision = &berthv1alpha1.ClusterProvision{
-			CloudLabels: o.cloudLabels.Values(), CloudMetrics: o.cloudLoads.Values(),
+			CloudNamespace: o.cloudNamespace, CloudLabels: o.cloudLabels.Values(), CloudMetrics: o.cloudLoads.Values(),
 		}
 	}
 	return cluster, nil

@@ -124,6 +124,11 @@ api: kubernetes
 kind: Cluster
 metadata: {name: new}
 spec: {tosca: {a: b}, constraints: {cloud: {labels: [location is DE], metrics: null}}}
+---
+api: kubernetes
+kind: Cluster
+metadata: {name: of-a-team, namespace: team}
+spec: {constraints: {cloud: {labels: [location is DE]}}}
 `,
 		want: `apiVersion: berth.dev/v1alpha1
 kind: Cluster
@@ -149,6 +154,16 @@ spec:
   provision:
     cloudLabels:
     - location is DE
+---
+apiVersion: berth.dev/v1alpha1
+kind: Cluster
+metadata:
+  name: of-a-team
+spec:
+  provision:
+    cloudLabels:
+    - location is DE
+    cloudNamespace: team
 `,
 		warnings: []string{
 			"document 1: spec.kubeconfig is left out: a Cluster of Berth is a group of nodes; name them in spec.nodes or spec.matchLabels",

@@ -120,11 +120,17 @@ func krakeCluster(c *conversion, from fields) (map[string]any, error) {
 	provision := map[string]any{}
 	set(provision, "cloudLabels", cloud.take("labels"))
 	set(provision, "cloudMetrics", cloud.take("metrics"))
-	if from.take("tosca") != nil {
+	tosca := from.take("tosca") != nil
+	if tosca {
 		c.leftOut("spec.tosca", "Berth chooses the cloud and does not make the cluster")
+	}
+	if tosca || len(provision) > 0 {
+		// Clusters of Krake have a namespace, and so have the clouds that they can be in.
+		if c.namespace != "" {
+			provision["cloudNamespace"] = c.namespace
+		}
 		spec["provision"] = provision
 	}
-	set(spec, "provision", provision)
 	return spec, nil
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package clouds binds what is to be made to the place where it is best made: Clusters with a
-// section provision to a Cloud or GlobalCloud, MagnumClusters to an OpenStackProject. It owns the
+// section provision to a GlobalCloud, or a Cloud of the namespace they name, MagnumClusters to an OpenStackProject of their own. It owns the
 // conditions CloudBound and Bound there, and status.scheduledTo. A choice is final; having none is
 // not: every change of a place asks again.
 package clouds
@@ -96,14 +96,17 @@ func choose(uid types.UID, age time.Duration, constraints rank.Constraints, inva
 	return result
 }
 
-// allClouds returns all clouds.
-func allClouds(ctx context.Context, reader client.Reader) ([]place, error) {
+// cloudsFor returns the GlobalClouds, and the Clouds of the namespace that the Cluster names.
+func cloudsFor(ctx context.Context, reader client.Reader, cluster *berthv1alpha1.Cluster) ([]place, error) {
 	var clouds berthv1alpha1.CloudList
 	var globalClouds berthv1alpha1.GlobalCloudList
-	for _, list := range []client.ObjectList{&clouds, &globalClouds} {
-		if err := reader.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("listing clouds: %w", err)
+	if namespace := cluster.Spec.Provision.CloudNamespace; namespace != "" {
+		if err := reader.List(ctx, &clouds, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("listing the clouds of namespace %s: %w", namespace, err)
 		}
+	}
+	if err := reader.List(ctx, &globalClouds); err != nil {
+		return nil, fmt.Errorf("listing global clouds: %w", err)
 	}
 	var places []place
 	for i := range clouds.Items {
@@ -117,11 +120,11 @@ func allClouds(ctx context.Context, reader client.Reader) ([]place, error) {
 	return places, nil
 }
 
-// allProjects returns all OpenStack projects.
-func allProjects(ctx context.Context, reader client.Reader) ([]place, error) {
+// projectsFor returns the OpenStack projects of the namespace of a MagnumCluster.
+func projectsFor(ctx context.Context, reader client.Reader, cluster *berthv1alpha1.MagnumCluster) ([]place, error) {
 	var projects berthv1alpha1.OpenStackProjectList
-	if err := reader.List(ctx, &projects); err != nil {
-		return nil, fmt.Errorf("listing OpenStack projects: %w", err)
+	if err := reader.List(ctx, &projects, client.InNamespace(cluster.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing the OpenStack projects of namespace %s: %w", cluster.Namespace, err)
 	}
 	var places []place
 	for i := range projects.Items {

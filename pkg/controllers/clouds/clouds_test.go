@@ -95,7 +95,7 @@ func TestClusterToCloud(t *testing.T) {
 	gone := cloud("team", "gone", "DE")
 	gone.DeletionTimestamp, gone.Finalizers = &metav1.Time{Time: made}, []string{"x/y"}
 	in := func(labels ...string) *berthv1alpha1.Cluster {
-		return newCluster(&berthv1alpha1.ClusterProvision{CloudLabels: labels})
+		return newCluster(&berthv1alpha1.ClusterProvision{CloudNamespace: "team", CloudLabels: labels})
 	}
 	tests := map[string]struct {
 		cluster *berthv1alpha1.Cluster
@@ -108,6 +108,15 @@ func TestClusterToCloud(t *testing.T) {
 			cluster: in(), clouds: []client.Object{measured(cloud("team", "a", "DE"), 0.5), globalCloud("g", 0.6)},
 			want: "GlobalCloud /g, CloudChosen: GlobalCloud g is the best of 2",
 		},
+		"a cloud of another namespace": {
+			cluster: in(), clouds: []client.Object{measured(cloud("bank", "a", "DE"), 0.9), globalCloud("g", 0.6)},
+			want: "GlobalCloud /g, CloudChosen: GlobalCloud g is the best of 1",
+		},
+		"a cluster that names no namespace": {
+			cluster: newCluster(&berthv1alpha1.ClusterProvision{}),
+			clouds:  []client.Object{measured(cloud("team", "a", "DE"), 0.9), globalCloud("g", 0.6)},
+			want:    "GlobalCloud /g, CloudChosen: GlobalCloud g is the best of 1",
+		},
 		"clouds with metrics come first": {
 			cluster: in(), clouds: []client.Object{cloud("team", "plain", "DE"), measured(cloud("team", "m", "DE"), 0)},
 			want: "Cloud team/m, CloudChosen: Cloud team/m is the best of 2",
@@ -117,7 +126,7 @@ func TestClusterToCloud(t *testing.T) {
 			want: "Cloud team/it, CloudChosen: Cloud team/it is the best of 2",
 		},
 		"a metric": {
-			cluster: newCluster(&berthv1alpha1.ClusterProvision{CloudMetrics: []string{"load < 0.5"}}),
+			cluster: newCluster(&berthv1alpha1.ClusterProvision{CloudNamespace: "team", CloudMetrics: []string{"load < 0.5"}}),
 			clouds:  []client.Object{measured(cloud("team", "high", "DE"), 0.9), measured(cloud("team", "low", "DE"), 0.1)},
 			want:    "Cloud team/low, CloudChosen: Cloud team/low is the best of 2",
 		},
@@ -125,7 +134,7 @@ func TestClusterToCloud(t *testing.T) {
 			cluster: in(), clouds: []client.Object{failing}, want: "Cloud team/failing, CloudChosen: Cloud team/failing is the best of 1",
 		},
 		"none matches": {
-			cluster: in("location is IT"), clouds: []client.Object{cloud("a", "x", "DE"), cloud("b", "x", "DE"), globalCloud("g", 1), gone},
+			cluster: in("location is IT"), clouds: []client.Object{cloud("team", "x", "DE"), cloud("team", "y", "DE"), globalCloud("g", 1), gone},
 			want: "unbound, NoCloudMatches: 2 not meeting location is IT, 1 being deleted, 1 without label location",
 		},
 		"there is none": {cluster: in(), want: "unbound, NoCloudMatches: there is none to choose from"},
@@ -188,13 +197,15 @@ func TestMagnumClusterToProject(t *testing.T) {
 		return p
 	}
 	magnum := &berthv1alpha1.MagnumCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "m", UID: "u"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "os", Name: "m", UID: "u"},
 		Spec: berthv1alpha1.MagnumClusterSpec{
 			Constraints: berthv1alpha1.ProjectConstraints{ProjectLabels: []string{"location in (IT, DE)"}},
 		},
 	}
+	foreign := project("better", "DE", 1)
+	foreign.Namespace = "bank"
 	writes := 0
-	api := newAPI(t, &writes, magnum, project("a", "IT", 0.3), project("b", "DE", 0.7), project("c", "SK", 0.9))
+	api := newAPI(t, &writes, magnum, project("a", "IT", 0.3), project("b", "DE", 0.7), project("c", "SK", 0.9), foreign)
 	r := clouds.ForMagnumClusters(api, clocktesting.NewFakePassiveClock(made))
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(magnum)}); err != nil {
 		t.Fatal(err)

@@ -40,8 +40,8 @@ type Reconciler[T subject] struct {
 	// object and list are new objects of the kind.
 	object func() T
 	list   func() client.ObjectList
-	// places returns what can be chosen, which are the kinds of origins.
-	places  func(context.Context, client.Reader) ([]place, error)
+	// places returns what can be chosen for an object, which are of the kinds of origins.
+	places  func(context.Context, client.Reader, T) ([]place, error)
 	origins []client.Object
 	// open reports whether an object still is to be bound.
 	open func(T) bool
@@ -57,7 +57,7 @@ func ForClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1
 		Client: c, Clock: clock, name: "cloud",
 		object:  func() *berthv1alpha1.Cluster { return &berthv1alpha1.Cluster{} },
 		list:    func() client.ObjectList { return &berthv1alpha1.ClusterList{} },
-		places:  allClouds,
+		places:  cloudsFor,
 		origins: []client.Object{&berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}},
 		open: func(c *berthv1alpha1.Cluster) bool {
 			return c.Spec.Provision != nil && c.Status.ScheduledTo == nil && c.DeletionTimestamp == nil
@@ -81,7 +81,7 @@ func ForMagnumClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*b
 		Client: c, Clock: clock, name: "magnum",
 		object:  func() *berthv1alpha1.MagnumCluster { return &berthv1alpha1.MagnumCluster{} },
 		list:    func() client.ObjectList { return &berthv1alpha1.MagnumClusterList{} },
-		places:  allProjects,
+		places:  projectsFor,
 		origins: []client.Object{&berthv1alpha1.OpenStackProject{}},
 		open: func(m *berthv1alpha1.MagnumCluster) bool {
 			return m.Status.ScheduledTo == nil && m.DeletionTimestamp == nil
@@ -150,7 +150,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request
 	if !r.open(before) {
 		return reconcile.Result{}, nil
 	}
-	places, err := r.places(ctx, r.Client)
+	places, err := r.places(ctx, r.Client, before)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
