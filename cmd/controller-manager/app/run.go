@@ -25,6 +25,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/manifests"
 	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/simulator"
 )
@@ -50,6 +51,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	mgr, err := ctrl.NewManager(config, managerOptions(opts))
 	if err != nil {
 		return fmt.Errorf("making the manager: %w", err)
+	}
+	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
 	}
 	if err := state.IndexConcerned(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err

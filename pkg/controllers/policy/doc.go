@@ -11,6 +11,7 @@
 //
 //	gather    what exists, from the cache                         (pass.go, with packages state and topology)
 //	assess    who places what, what is where, what is misplaced   (assess.go, with package model/policy)
+//	release   seats and deletion costs of policies that are gone  (release.go)
 //	restamp   new seats and deletion costs                        (restamp.go)
 //	move      one round of evictions for each workload            (move.go, with package rebalance)
 //	report    status, conditions, events, metrics                 (status.go, conditions.go)

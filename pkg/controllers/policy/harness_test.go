@@ -83,10 +83,22 @@ func testScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
+// indexer takes the index that IndexPods makes over to a fake client.
+type indexer struct{ builder *fake.ClientBuilder }
+
+func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
+	i.builder.WithIndex(object, field, extract)
+	return nil
+}
+
 func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
-	return fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
+	b := fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
+	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // newHarness starts with the objects on the server and in the cache. The reconciler has been

@@ -32,6 +32,8 @@ type pass struct {
 	// policies in force, by name.
 	policies []*inForce
 	byUID    map[types.UID]*inForce
+	// unplaced are the workloads without a policy.
+	unplaced []*workload.Observed
 	// notes are for the next pass.
 	notes *notes
 	// reserved are the replacements of pods that this pass has evicted.
@@ -61,7 +63,9 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	}
 	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{}}
 	if len(policies) == 0 {
-		return p, nil
+		if stamped, err := r.anyStamped(ctx, namespace); err != nil || !stamped {
+			return p, err
+		}
 	}
 	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
 		return nil, err
@@ -92,6 +96,7 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, k
 	for _, o := range observed {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil {
+			p.unplaced = append(p.unplaced, o)
 			continue
 		}
 		in := p.byUID[winner.UID]

@@ -67,12 +67,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	errs := []error{p.release(ctx)}
 	if len(p.policies) == 0 {
 		r.memory.keep(namespace, nil)
 		forgetReplicas(namespace)
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 	}
-	var errs []error
 	errs = append(errs, p.restamp(ctx))
 	for _, in := range p.policies {
 		errs = append(errs, p.move(ctx, in), p.report(ctx, in))

@@ -35,7 +35,25 @@ const (
 	passes = 4
 )
 
+// stampedIndex is the index of the pods that policies have placed, all under isStamped.
+const stampedIndex, isStamped = "berth.dev/stamped", "true"
+
 type queue = workqueue.TypedRateLimitingInterface[string]
+
+// IndexPods adds the index of pods that the controller needs. It is to be called once, before the
+// cache starts.
+func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &corev1.Pod{}, stampedIndex, func(object client.Object) []string {
+		if pod, ok := object.(*corev1.Pod); ok && stamped(pod) {
+			return []string{isStamped}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing pods that policies have placed: %w", err)
+	}
+	return nil
+}
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
