@@ -28,6 +28,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
@@ -35,14 +36,6 @@ import (
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/plugintest"
 )
-
-// indexer takes the index that IndexPods makes over to a fake client.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, extract)
-	return nil
-}
 
 // serve returns an API server in memory that has copies of the objects.
 func serve(t *testing.T, objects []client.Object) client.Client {
@@ -55,9 +48,6 @@ func serve(t *testing.T, objects []client.Object) client.Client {
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
-	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
-		t.Fatal(err)
-	}
 	for _, o := range objects {
 		b.WithRuntimeObjects(o.DeepCopyObject())
 	}
@@ -118,7 +108,8 @@ func control(t *testing.T, objects []client.Object) (evicted []string, after cli
 	t.Helper()
 	api, e, clock := serve(t, objects), &evictor{}, testclock.NewFakePassiveClock(start)
 	r := policy.New(policy.Options{
-		Client: api, Live: api, Topology: state.NewTracker(api), Evictor: e, Recorder: events.NewFakeRecorder(100), Clock: clock,
+		Adviser: advisertest.New(t, api),
+		Client:  api, Live: api, Topology: state.NewTracker(api), Evictor: e, Recorder: events.NewFakeRecorder(100), Clock: clock,
 		Schedulers: []string{plugintest.Profile},
 		Restamps:   flowcontrol.NewFakeAlwaysRateLimiter(), Evictions: flowcontrol.NewFakeAlwaysRateLimiter(),
 	})
