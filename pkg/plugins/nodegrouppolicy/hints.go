@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
@@ -69,21 +68,21 @@ func asksDifferently(before, after *corev1.Pod) bool {
 			ptr.Deref(metav1.GetControllerOfNoCopy(after), metav1.OwnerReference{}).UID
 }
 
-// freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and does so no longer.
+// freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and does so no longer. Most
+// changes leave the other pod where it is, whoever waits, so those are found first.
 func freesPlace(pod, before, after *corev1.Pod) bool {
 	if before.Namespace != pod.Namespace || before.DeletionTimestamp != nil ||
 		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" {
 		return false
 	}
-	mine, owned := workload.RevisionOf(pod)
-	if other, otherOwned := workload.RevisionOf(before); owned != otherOwned || mine != other {
-		return false
+	freed, _ := workload.RevisionOf(before)
+	if after != nil && after.DeletionTimestamp == nil {
+		if kept, _ := workload.RevisionOf(after); kept == freed {
+			return false
+		}
 	}
-	if after == nil || after.DeletionTimestamp != nil {
-		return true
-	}
-	other, otherOwned := workload.RevisionOf(after)
-	return owned != otherOwned || mine != other
+	wanted, _ := workload.RevisionOf(pod)
+	return wanted == freed
 }
 
 // isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or leaves one and takes the
@@ -95,26 +94,25 @@ func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(logger klog.Logger, pod *
 		return fwk.QueueSkip
 	}
 	policy, _, err := snapshot.PolicyOf(pod, p.shared.Owners)
+	from, to := clusterOf(snapshot, before), clusterOf(snapshot, after)
 	switch {
 	case errors.Is(err, policymatch.ErrNotFound), errors.Is(err, workload.ErrOwnerNotFound):
 		// No node helps; the policy or the owner wakes the pod when it appears.
 		return fwk.QueueSkip
 	case err != nil, policy == nil:
 		return fwk.Queue // PreFilter tells the user about it
-	case clusterIn(policy, snapshot, before) == clusterIn(policy, snapshot, after):
+	case from == to, !policy.Names(from) && !policy.Names(to):
 		return fwk.QueueSkip
 	}
 	logger.V(5).Info("A node joined or left a cluster of the policy", "pod", klog.KObj(pod), "node", klog.KObj(after))
 	return fwk.Queue
 }
 
-// clusterIn returns the cluster of the node if the policy names it; empty if it does not, and for no node.
-func clusterIn(policy *policy.Policy, snapshot *catalog.Snapshot, node *corev1.Node) string {
+// clusterOf returns the cluster of the node; empty if it lies in none, and for no node.
+func clusterOf(snapshot *catalog.Snapshot, node *corev1.Node) string {
 	if node == nil {
 		return ""
 	}
-	if cluster, found := snapshot.Membership.ClusterOf(node.Name, node.Labels); found && policy.Names(cluster) {
-		return cluster
-	}
-	return ""
+	cluster, _ := snapshot.Membership.ClusterOf(node.Name, node.Labels)
+	return cluster
 }
