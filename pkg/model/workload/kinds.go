@@ -97,17 +97,11 @@ func KindFor(apiVersion, kind string) *Kind {
 // reference confirms nothing. It is quick and does not allocate, because it is asked for every pod.
 func ControllerKind(ref *metav1.OwnerReference) (kind *Kind, exists bool) {
 	for _, k := range kinds {
-		if k.Kind != ref.Kind {
-			continue
-		}
-		if k.apiVersion == ref.APIVersion {
+		if k.Kind == ref.Kind && k.apiVersion == ref.APIVersion {
 			return k, true
 		}
-		if k.Group == schema.FromAPIVersionAndKind(ref.APIVersion, "").Group {
-			return nil, false
-		}
 	}
-	return nil, true
+	return nil, KindFor(ref.APIVersion, ref.Kind) == nil
 }
 
 // KindOf returns the kind of a typed object, nil if Berth does not read it.

@@ -32,6 +32,16 @@ func meta(name string, owner *metav1.OwnerReference) metav1.ObjectMeta {
 	return m
 }
 
+// kindNamed returns the kind of the table with that name, nil if there is none.
+func kindNamed(name string) *workload.Kind {
+	for _, kind := range workload.Kinds() {
+		if kind.Kind == name {
+			return kind
+		}
+	}
+	return nil
+}
+
 func ownedBy(apiVersion, kind, name string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: new(true)}
 }

@@ -30,8 +30,8 @@ const rolloutsPodTemplateHash = "rollouts-pod-template-hash"
 type Revision struct {
 	// Namespace of the pods, and so of their controller.
 	Namespace string
-	// Kind of the controller; empty for kinds that Berth does not read.
-	Kind string
+	// Kind of the controller; nil for kinds that Berth does not read.
+	Kind *Kind
 	// Name and Owner are the name and the UID of the controller.
 	Name  string
 	Owner types.UID
@@ -51,12 +51,9 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	if !exists {
 		return Revision{}, false
 	}
-	revision = Revision{Namespace: pod.Namespace, Name: ref.Name, Owner: ref.UID}
-	if kind != nil {
-		revision.Kind = kind.Kind
-		if kind.single {
-			return revision, true
-		}
+	revision = Revision{Namespace: pod.Namespace, Kind: kind, Name: ref.Name, Owner: ref.UID}
+	if kind != nil && kind.single {
+		return revision, true
 	}
 	for _, label := range [...]string{
 		appsv1.ControllerRevisionHashLabelKey, appsv1.DefaultDeploymentUniqueLabelKey, rolloutsPodTemplateHash,
@@ -73,7 +70,7 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 // their labels.
 func (k *Kind) revisionOf(object metav1.Object, hash string) Revision {
 	return Revision{
-		Namespace: object.GetNamespace(), Kind: k.Kind, Name: object.GetName(), Owner: object.GetUID(), Hash: hash,
+		Namespace: object.GetNamespace(), Kind: k, Name: object.GetName(), Owner: object.GetUID(), Hash: hash,
 	}
 }
 

@@ -17,7 +17,7 @@ func TestRevisionOf(t *testing.T) {
 	controller := map[string]string{"controller-revision-hash": "c1", "pod-template-hash": "t1"}
 	rollouts := map[string]string{"rollouts-pod-template-hash": "r1"}
 	of := func(kind, name, hash string) workload.Revision {
-		return workload.Revision{Namespace: "default", Kind: kind, Name: name, Owner: uid(name), Hash: hash}
+		return workload.Revision{Namespace: "default", Kind: kindNamed(kind), Name: name, Owner: uid(name), Hash: hash}
 	}
 	tests := map[string]struct {
 		owner  *metav1.OwnerReference
@@ -65,7 +65,7 @@ func TestRevisionUnder(t *testing.T) {
 		return answer{revision, owned}
 	}
 	set := ref("apps/v1", "ReplicaSet", "web-v1")
-	if got, want := under(of("a", set), "p"), (answer{workload.Revision{Namespace: "a", Kind: "ReplicaSet", Name: "web-v1", Owner: "uid-web-v1"}, true}); got != want {
+	if got, want := under(of("a", set), "p"), (answer{workload.Revision{Namespace: "a", Kind: kindNamed("ReplicaSet"), Name: "web-v1", Owner: "uid-web-v1"}, true}); got != want {
 		t.Errorf("of a ReplicaSet's pod: %+v, want %+v", got, want)
 	}
 	if got, want := under(of("a"), ""), (answer{}); got != want {

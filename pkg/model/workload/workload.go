@@ -114,11 +114,8 @@ func alone(pod *corev1.Pod) Workload {
 // of. A ReplicaSet that a controller of a kind that is not read owns, an Argo Rollout for instance,
 // belongs to that, and the number of replicas is the ReplicaSet's own.
 func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) {
-	var parent *metav1.OwnerReference
-	if kind.revision {
-		parent = metav1.GetControllerOfNoCopy(object)
-	}
-	if parent == nil {
+	parent := metav1.GetControllerOfNoCopy(object)
+	if parent == nil || !kind.revision {
 		return kind.workload(object), nil
 	}
 	above, exists := ControllerKind(parent)

@@ -24,14 +24,13 @@ func (k *keys) of(namespace, name string) string {
 	object := types.NamespacedName{Namespace: namespace, Name: name}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key, found := k.known[object]
-	if found {
+	if key, found := k.known[object]; found {
 		return key
 	}
 	if k.known == nil || len(k.known) >= maxKeys {
 		k.known = map[types.NamespacedName]string{}
 	}
-	key = namespace + "/" + name
+	key := namespace + "/" + name
 	k.known[object] = key
 	return key
 }

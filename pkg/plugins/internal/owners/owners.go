@@ -199,10 +199,7 @@ func (o *Owners) Owner(kind *workload.Kind, namespace, name string) (metav1.Obje
 
 // get looks an object up. A store in memory does not fail.
 func get[T any](o *Owners, store cache.Indexer, namespace, name string) (object T, found bool) {
-	stored, _, err := store.GetByKey(o.keys.of(namespace, name))
-	if err != nil {
-		return object, false
-	}
+	stored, _, _ := store.GetByKey(o.keys.of(namespace, name)) //nolint:errcheck // see above
 	object, found = stored.(T)
 	return object, found
 }
