@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
@@ -173,9 +174,9 @@ func (p *ClusterMetrics) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	id := s.view.ClusterOfNode(node.Node().Name)
 	if id < 0 || int(id) >= len(s.verdicts) {
@@ -198,7 +199,7 @@ func (p *ClusterMetrics) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil || !s.ranked {
 		return skip
 	}
@@ -235,9 +236,9 @@ func (p *ClusterMetrics) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil || s.scores == nil {
-		return 0, fwk.AsStatus(errNoState)
+		return 0, cyclestate.Missing(stateKey)
 	}
 	id := s.view.ClusterOfNode(node.Node().Name)
 	if id < 0 || int(id) >= len(s.verdicts) {
@@ -250,16 +251,3 @@ func (p *ClusterMetrics) Score(
 func (*ClusterMetrics) ScoreExtensions() fwk.ScoreExtensions {
 	return nil
 }
-
-// stateOf returns the state of this cycle, nil if PreFilter skipped or rejected the pod.
-func stateOf(cycle fwk.CycleState) *state {
-	data, err := cycle.Read(stateKey)
-	if err != nil {
-		return nil
-	}
-	s, _ := data.(*state)
-	return s
-}
-
-// errNoState is a fault of the framework or of this plugin.
-var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)

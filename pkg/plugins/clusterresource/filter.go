@@ -11,6 +11,7 @@ import (
 
 	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -19,9 +20,9 @@ func (p *ClusterResource) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	return s.rejection(node.Node().Name)
 }
@@ -52,9 +53,9 @@ func (p *ClusterResource) AddPod(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	pod := added.GetPod()
 	if s.moved[pod.UID] {
@@ -74,9 +75,9 @@ func (p *ClusterResource) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	s.Credit(removed.GetPod(), p.held(removed.GetPod()))
 	return nil

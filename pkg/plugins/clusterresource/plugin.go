@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/preemption"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
@@ -166,7 +167,8 @@ func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *C
 		handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle),
 		preemptor: &preemption.Preemptor{
 			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
-			Earmarks: shared.Earmarks, Claims: func(cycle fwk.CycleState) preemption.Claims { return stateOf(cycle) },
+			Earmarks: shared.Earmarks,
+			Claims:   func(cycle fwk.CycleState) preemption.Claims { return cyclestate.Read[*state](cycle, stateKey) },
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/preemption"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
@@ -22,7 +23,7 @@ func (p *ClusterResource) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
 		if requests, err := demand.Of(pod); err == nil && len(requests) == 0 {
 			return nil, fwk.NewStatus(fwk.Unschedulable)

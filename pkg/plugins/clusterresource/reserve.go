@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
@@ -22,7 +23,7 @@ func (p *ClusterResource) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
 		return nil // the pod asks for nothing
 	}

@@ -172,17 +172,3 @@ func (s *state) Clone() fwk.StateData {
 	}
 	return clone
 }
-
-// stateOf returns the state of this cycle, nil if the pod asks for nothing or was rejected before
-// it was made.
-func stateOf(cycle fwk.CycleState) *state {
-	data, err := cycle.Read(stateKey)
-	if err != nil {
-		return nil
-	}
-	s, _ := data.(*state)
-	return s
-}
-
-// errNoState is a fault of the framework or of this plugin.
-var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)

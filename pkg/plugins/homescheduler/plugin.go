@@ -21,6 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -150,15 +151,10 @@ type state struct {
 // OwnClusters returns the clusters to which the pod of a cycle is kept, by their ID in the view;
 // shared is false if it is kept to none.
 func OwnClusters(cycle fwk.CycleState) (own []bool, shared bool) {
-	data, err := cycle.Read(stateKey)
-	if err != nil {
-		return nil, false
+	if s := cyclestate.Read[*state](cycle, stateKey); s != nil {
+		return s.clusters, true
 	}
-	s, ok := data.(*state)
-	if !ok {
-		return nil, false
-	}
-	return s.clusters, true
+	return nil, false
 }
 
 // Clone returns the state itself, which never changes.
@@ -197,14 +193,14 @@ func (*HomeScheduler) PreFilterExtensions() fwk.PreFilterExtensions {
 // Filter repeats what PreFilter has named, because the framework tries a nominated node without
 // asking.
 func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
-	data, err := cycle.Read(stateKey)
-	if err != nil {
-		return fwk.AsStatus(err)
+	s := cyclestate.Read[*state](cycle, stateKey)
+	switch {
+	case s == nil:
+		return cyclestate.Missing(stateKey)
+	case !s.nodes.Has(node.Node().Name):
+		return otherHome
 	}
-	if s, ok := data.(*state); ok && s.nodes.Has(node.Node().Name) {
-		return nil
-	}
-	return otherHome
+	return nil
 }
 
 // PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/admit"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
@@ -22,9 +23,9 @@ func (p *NodeGroupPolicy) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	cluster := s.cluster(node.Node().Name)
 	if s.Admits(cluster) {
@@ -43,9 +44,9 @@ func (p *NodeGroupPolicy) AddPod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	other := added.GetPod()
 	if s.Rule != admit.BelowShare || !s.sibling(pod, other) {
@@ -67,9 +68,9 @@ func (p *NodeGroupPolicy) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return fwk.AsStatus(errNoState)
+		return cyclestate.Missing(stateKey)
 	}
 	other := removed.GetPod()
 	if s.sibling(pod, other) {
@@ -89,7 +90,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
 		p.shared.Waiting.Drop(pod.UID)
 		// The name of no node stands for all nodes that Filter was not asked about.

@@ -13,6 +13,7 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -22,7 +23,7 @@ func (p *NodeGroupPolicy) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
 		return skip
 	}
@@ -77,9 +78,9 @@ func (p *NodeGroupPolicy) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return 0, fwk.AsStatus(errNoState)
+		return 0, cyclestate.Missing(stateKey)
 	}
 	cluster := s.cluster(node.Node().Name)
 	if cluster == admit.None {
@@ -98,7 +99,7 @@ func (p *NodeGroupPolicy) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
-	s := stateOf(cycle)
+	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
 		// No policy places the pod.
 		return nil

@@ -4,7 +4,6 @@
 package nodegrouppolicy
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -86,20 +86,7 @@ func (s *state) sibling(pod, other *corev1.Pod) bool {
 	return owned && revision == s.revision
 }
 
-// stateOf returns the state of this cycle, nil if PreFilter skipped or rejected the pod.
-func stateOf(cycle fwk.CycleState) *state {
-	data, err := cycle.Read(stateKey)
-	if err != nil {
-		return nil
-	}
-	s, _ := data.(*state)
-	return s
-}
-
 // Concerns reports whether the pod of a cycle has a policy.
 func Concerns(cycle fwk.CycleState) bool {
-	return stateOf(cycle) != nil
+	return cyclestate.Read[*state](cycle, stateKey) != nil
 }
-
-// errNoState is a fault of the framework or of this plugin.
-var errNoState = fmt.Errorf("%q is not in the cycle state", stateKey)
