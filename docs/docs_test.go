@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs_test checks that the documentation speaks of what the code has: every reason that a user can meet, every
-// metric, and files that exist.
+// Package docs_test checks that the documentation speaks of what the code has: every reason that a
+// user can meet, every metric, and files that exist.
 package docs_test
 
 import (
@@ -153,7 +153,8 @@ func TestLabelsAndAnnotationsListsAllKeys(t *testing.T) {
 	}
 }
 
-// metricName returns the name of the metric that a composite literal like CounterOpts{Subsystem: ..., Name: ...} describes.
+// metricName returns the name of the metric that a composite literal like CounterOpts{Subsystem:
+// ..., Name: ...} describes.
 func metricName(literal *ast.CompositeLit) string {
 	fields := map[string]string{}
 	for _, element := range literal.Elts {
@@ -174,7 +175,8 @@ func metricName(literal *ast.CompositeLit) string {
 	return strings.Join(parts, "_")
 }
 
-// definedMetric returns the name of the metric that a piece of code defines, empty if it defines none.
+// definedMetric returns the name of the metric that a piece of code defines, empty if it defines
+// none.
 func definedMetric(node ast.Node) string {
 	name := ""
 	switch n := node.(type) {
@@ -284,7 +286,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestPagesNameFoldersThatExist keeps the pages that say where something is from pointing to where it was.
+// TestPagesNameFoldersThatExist keeps the pages that say where something is from pointing to where
+// it was.
 func TestPagesNameFoldersThatExist(t *testing.T) {
 	path := regexp.MustCompile("`((?:apis|cmd|hack|manifests|pkg|test)/[A-Za-z0-9_./-]+)`")
 	for _, page := range []string{

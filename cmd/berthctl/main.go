@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command berthctl shows how Berth shares replicas out over clusters of nodes. Installed as kubectl-berth it is a plugin
-// of kubectl.
+// Command berthctl shows how Berth shares replicas out over clusters of nodes. Installed as
+// kubectl-berth it is a plugin of kubectl.
 package main
 
 import (

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Berth-controller-manager keeps the status of Clusters and PropagationPolicies, and moves pods that a policy no longer wants
-// where they are.
+// Berth-controller-manager keeps the status of Clusters and PropagationPolicies, and moves pods
+// that a policy no longer wants where they are.
 package main
 
 import (

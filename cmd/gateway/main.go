@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Berth-gateway serves the registration API: it registers, lists, shows, changes and unregisters Clusters over REST.
+// Berth-gateway serves the registration API: it registers, lists, shows, changes and unregisters
+// Clusters over REST.
 package main
 
 import (

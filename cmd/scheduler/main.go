@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Berth-scheduler is kube-scheduler with Berth's plugins: it shares the replicas of workloads out over clusters of nodes. It
-// runs beside the default scheduler and places the pods that ask for it by schedulerName.
+// Berth-scheduler is kube-scheduler with Berth's plugins: it shares the replicas of workloads out
+// over clusters of nodes. It runs beside the default scheduler and places the pods that ask for it
+// by schedulerName.
 package main
 
 import (

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Feedinventory-controller is an external controller of FeedInventories: Berth's own, with a parser for a kind that Berth does
-// not know. Run it in the place of the one in berth-controller-manager, which --feature-gates=FeedInventory=false switches off.
+// Feedinventory-controller is an external controller of FeedInventories: Berth's own, with a parser
+// for a kind that Berth does not know. Run it in the place of the one in berth-controller-manager,
+// which --feature-gates=FeedInventory=false switches off.
 package main
 
 import (
@@ -32,7 +33,8 @@ func run() error {
 	return cachering.Run(ctrl.SetupSignalHandler(), config, ctrl.Options{
 		LeaderElection: true, LeaderElectionID: "feedinventory-controller", LeaderElectionNamespace: "berth-system",
 		LeaderElectionReleaseOnCancel: true,
-		// Serve metrics over TLS, with authentication, before you open them to others; berth-controller-manager does.
+		// Serve metrics over TLS, with authentication, before you open them to others;
+		// berth-controller-manager does.
 		Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 }

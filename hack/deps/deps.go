@@ -3,8 +3,9 @@
 
 //go:build deps
 
-// Package deps keeps in go.mod what hack/build.sh builds and no package here imports: the control plane of the playground and of
-// the integration tests. Programs cannot be imported, so it names the packages their mains consist of.
+// Package deps keeps in go.mod what hack/build.sh builds and no package here imports: the control
+// plane of the playground and of the integration tests. Programs cannot be imported, so it names
+// the packages their mains consist of.
 package deps
 
 import (

@@ -1,11 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command exports names the exported functions, types, variables, constants and methods that no other package uses. They should
-// not be exported.
+// Command exports names the exported functions, types, variables, constants and methods that no
+// other package uses. They should not be exported.
 //
-// Those of the API, of generated code and of the packages that only tests use may be unused. A method counts as used if an
-// interface asks for it, a type if it appears in what is used.
+// Those of the API, of generated code and of the packages that only tests use may be unused. A
+// method counts as used if an interface asks for it, a type if it appears in what is used.
 //
 // Usage: go run ./hack/exports [PATTERN...]
 package main
@@ -41,7 +41,8 @@ func main() {
 	}
 }
 
-// exempt reports whether the exported names of a package are for others than the packages of this module.
+// exempt reports whether the exported names of a package are for others than the packages of this
+// module.
 func exempt(path string) bool {
 	path = strings.TrimPrefix(path, module)
 	return slices.ContainsFunc([]string{"apis/", "pkg/generated/", "pkg/plugintest", "pkg/cli/internal/clitest", "cmd/internal/flagtest", "examples/"},

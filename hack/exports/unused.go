@@ -13,8 +13,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// usage is what the packages say of each other. A name is that of a package, of a type if it is a method, and of the object: the
-// objects of a package differ where the package was compiled once more for a test.
+// usage is what the packages say of each other. A name is that of a package, of a type if it is a
+// method, and of the object: the objects of a package differ where the package was compiled once
+// more for a test.
 type usage struct {
 	exported map[string]types.Object
 	used     map[string]bool
@@ -25,7 +26,8 @@ type usage struct {
 	seen  map[*types.Package]bool
 }
 
-// unused returns the exported names of the packages chosen by path that no other package uses, in order.
+// unused returns the exported names of the packages chosen by path that no other package uses, in
+// order.
 func unused(all []*packages.Package, chosen func(path string) bool) []string {
 	u := &usage{
 		exported: map[string]types.Object{}, used: map[string]bool{}, methods: map[string][]*types.Interface{},
@@ -48,8 +50,9 @@ func unused(all []*packages.Package, chosen func(path string) bool) []string {
 	})
 }
 
-// isUse reports whether it counts as use when a package names an object. The tests of a package are no reason to export what they
-// call; a constant, which says what a value is, may be exported for them.
+// isUse reports whether it counts as use when a package names an object. The tests of a package are
+// no reason to export what they call; a constant, which says what a value is, may be exported for
+// them.
 func isUse(object types.Object, by string) bool {
 	if _, isConstant := object.(*types.Const); isConstant {
 		return object.Pkg().Path() != by
@@ -100,7 +103,8 @@ func (u *usage) use(object types.Object) {
 	}
 }
 
-// useFields marks the types of the exported fields of a struct, and the results of the methods of an interface.
+// useFields marks the types of the exported fields of a struct, and the results of the methods of
+// an interface.
 func (u *usage) useFields(declared *types.TypeName) {
 	switch under := declared.Type().Underlying().(type) {
 	case *types.Struct:
@@ -146,7 +150,8 @@ func (u *usage) useTuple(tuple *types.Tuple) {
 	}
 }
 
-// addInterfaces adds the interfaces that a package declares, and those of the packages that it imports.
+// addInterfaces adds the interfaces that a package declares, and those of the packages that it
+// imports.
 func (u *usage) addInterfaces(p *types.Package) {
 	if p == nil || u.seen[p] {
 		return
@@ -186,7 +191,8 @@ func (u *usage) asked(object types.Object) bool {
 		})
 }
 
-// enumerated reports whether an object is one of the values of a type that is used: they are exported together.
+// enumerated reports whether an object is one of the values of a type that is used: they are
+// exported together.
 func (u *usage) enumerated(object types.Object) bool {
 	named, isNamed := object.Type().(*types.Named)
 	_, isConstant := object.(*types.Const)

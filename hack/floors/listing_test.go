@@ -13,7 +13,8 @@ import (
 
 const module = "berth.dev/berth/"
 
-// listing has a line for each import: the package, what it imports, and whether it is a test that does.
+// listing has a line for each import: the package, what it imports, and whether it is a test that
+// does.
 const listing = `{{$p := .ImportPath}}{{$p}} {{$p}} code
 {{range .Imports}}{{$p}} {{.}} code
 {{end}}{{range .TestImports}}{{$p}} {{.}} test

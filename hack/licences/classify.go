@@ -19,8 +19,9 @@ const (
 	mpl2    licence = "MPL-2.0"
 )
 
-// marks lists the sentences by which an allowed licence is known. A text is under a licence if it has all of the licence's
-// marks. They are lower case, with one space between words and no quotes, as normalise leaves them.
+// marks lists the sentences by which an allowed licence is known. A text is under a licence if it
+// has all of the licence's marks. They are lower case, with one space between words and no quotes,
+// as normalise leaves them.
 var marks = []struct {
 	licence licence
 	marks   []string
@@ -32,8 +33,8 @@ var marks = []struct {
 	{bsd, []string{"redistribution and use in source and binary forms, with or without modification, are permitted"}},
 }
 
-// vetoes are words of licences that ask for more than the allowed ones. The Mozilla licence names some of them as
-// "secondary licenses", so they do not count against its text.
+// vetoes are words of licences that ask for more than the allowed ones. The Mozilla licence names
+// some of them as "secondary licenses", so they do not count against its text.
 var vetoes = []string{
 	"gnu general public license",
 	"gnu lesser general public license",
@@ -44,7 +45,8 @@ var vetoes = []string{
 	"all advertising materials mentioning features",
 }
 
-// notWord matches what differs between copies of one licence: quotes, comment signs, bullets and white space.
+// notWord matches what differs between copies of one licence: quotes, comment signs, bullets and
+// white space.
 var notWord = regexp.MustCompile(`[^\pL\pN.,;:()/-]+`)
 
 // normalise brings a licence text into the form that marks and vetoes are written in.
@@ -52,8 +54,9 @@ func normalise(text string) string {
 	return strings.TrimSpace(notWord.ReplaceAllString(strings.ToLower(text), " "))
 }
 
-// classify names the allowed licences whose terms the text holds, in the order of marks. It returns none if there is no such
-// licence, and none either if the text also holds terms that are not allowed.
+// classify names the allowed licences whose terms the text holds, in the order of marks. It returns
+// none if there is no such licence, and none either if the text also holds terms that are not
+// allowed.
 func classify(text string) []licence {
 	text = normalise(text)
 	var found []licence

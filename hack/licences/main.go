@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Licences checks that every module whose code is built here, for a program of ours, for the playground's control plane or
-// for a test, comes under a licence that allows it: Apache-2.0, MIT, BSD, ISC or MPL-2.0. It reads the licence texts in the
-// module cache, so what it says holds for the very files that are compiled.
+// Licences checks that every module whose code is built here, for a program of ours, for the
+// playground's control plane or for a test, comes under a licence that allows it: Apache-2.0, MIT,
+// BSD, ISC or MPL-2.0. It reads the licence texts in the module cache, so what it says holds for
+// the very files that are compiled.
 //
 // Usage: go run ./hack/licences [-v].
 package main
@@ -64,8 +65,8 @@ func run(ctx context.Context, verbose bool) error {
 	return nil
 }
 
-// listModules returns the modules of all packages that a program or a test of this repository is built from, without this
-// repository itself.
+// listModules returns the modules of all packages that a program or a test of this repository is
+// built from, without this repository itself.
 func listModules(ctx context.Context) ([]module, error) {
 	const format = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"
 	command := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-tags=deps", "-f="+format, "./...")
@@ -77,8 +78,8 @@ func listModules(ctx context.Context) ([]module, error) {
 	return parseModules(string(output))
 }
 
-// parseModules reads lines of module path, version, directory and package directory. It returns the modules in the order of
-// their paths.
+// parseModules reads lines of module path, version, directory and package directory. It returns the
+// modules in the order of their paths.
 func parseModules(output string) ([]module, error) {
 	byPath := map[string]*module{}
 	for line := range strings.Lines(output) {
@@ -107,8 +108,9 @@ func parseModules(output string) ([]module, error) {
 	return modules, nil
 }
 
-// licences names the licences of the module's compiled packages. Every licence text between the root of the module and a
-// package counts: modules keep forked code with its own terms in subdirectories.
+// licences names the licences of the module's compiled packages. Every licence text between the
+// root of the module and a package counts: modules keep forked code with its own terms in
+// subdirectories.
 func (m module) licences() ([]string, error) {
 	seen := map[string]bool{}
 	names := map[string]bool{}
@@ -146,8 +148,8 @@ func dirsUpTo(dir, root string) []string {
 	return dirs
 }
 
-// isLicenceText tells whether a file holds terms for code: source files called license.go do not, nor do LICENSE.docs, the
-// terms for a project's prose.
+// isLicenceText tells whether a file holds terms for code: source files called license.go do not,
+// nor do LICENSE.docs, the terms for a project's prose.
 func isLicenceText(name string) bool {
 	extension := filepath.Ext(name)
 	return licenceFile.MatchString(name) && extension != ".go" && extension != ".docs"

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Manifests checks YAML files that people apply to clusters, as far as that is possible without a cluster: each parses, no
-// key stands twice in one map, each document says what it is, no object stands twice in one directory, and a kustomization
-// names files that exist and leaves none out. Whether the API server takes them is tested in test/integration.
+// Manifests checks YAML files that people apply to clusters, as far as that is possible without a
+// cluster: each parses, no key stands twice in one map, each document says what it is, no object
+// stands twice in one directory, and a kustomization names files that exist and leaves none out.
+// Whether the API server takes them is tested in test/integration.
 //
 // Usage: go run ./hack/manifests DIR...
 package main
@@ -108,7 +109,8 @@ func (c *checker) check(path string, content []byte) error {
 	}
 }
 
-// checkDocument checks one object of a file. Files without a kind, such as a chart's values, are only parsed.
+// checkDocument checks one object of a file. Files without a kind, such as a chart's values, are
+// only parsed.
 func (c *checker) checkDocument(path string, document []byte) error {
 	var fields map[string]any
 	if err := yaml.UnmarshalStrict(document, &fields); err != nil {

@@ -61,7 +61,8 @@ func importsTesting(file *ast.File) bool {
 	return false
 }
 
-// statements counts what a file does. Braces, labels and the clauses of a switch only group statements.
+// statements counts what a file does. Braces, labels and the clauses of a switch only group
+// statements.
 func statements(file *ast.File) int {
 	n := 0
 	ast.Inspect(file, func(node ast.Node) bool {

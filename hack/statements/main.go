@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command statements counts the statements of the code that Berth ships, in all and by folder. Comments, blank lines and the
-// layout make no difference to the number, so it tells whether a change has made the code smaller.
+// Command statements counts the statements of the code that Berth ships, in all and by folder.
+// Comments, blank lines and the layout make no difference to the number, so it tells whether a
+// change has made the code smaller.
 //
 // It leaves out tests, the packages that tests share, and generated code.
 //

@@ -14,8 +14,9 @@ var pairFlags = []string{"--metric", "-m", "--global-metric"}
 // pairedKinds are the commands below which create and update have such flags.
 var pairedKinds = []string{"cluster", "cloud", "globalcloud", "gcloud", "gc", "project"}
 
-// joinPairs makes one word of the two that follow such a flag, as the parser wants it: "--metric load 0.5" becomes "--metric
-// load=0.5". Words that have the weight already are left alone, and so is a flag at the end.
+// joinPairs makes one word of the two that follow such a flag, as the parser wants it: "--metric
+// load 0.5" becomes "--metric load=0.5". Words that have the weight already are left alone, and so
+// is a flag at the end.
 func joinPairs(args []string) []string {
 	if !takesPairs(args) {
 		return args

@@ -36,7 +36,8 @@ const (
 	program      = "berthctl"
 	pluginPrefix = "kubectl-"
 
-	// completerPrefix begins the name under which kubectl calls a plugin to ask what may follow on the command line.
+	// completerPrefix begins the name under which kubectl calls a plugin to ask what may follow on
+	// the command line.
 	completerPrefix = "kubectl_complete-"
 )
 
@@ -54,7 +55,8 @@ Exit status:
 
 // Options are what berthctl needs from its surroundings.
 type Options struct {
-	// Program is how the program was called, as in os.Args[0]: help texts repeat its name. Empty means berthctl.
+	// Program is how the program was called, as in os.Args[0]: help texts repeat its name. Empty
+	// means berthctl.
 	Program string
 
 	// Streams are standard input, output and error.
@@ -108,7 +110,8 @@ func NewCommand(o Options) *cobra.Command {
 	return root
 }
 
-// names returns the name of the program and how users call it: a plugin of kubectl is called as a command of kubectl.
+// names returns the name of the program and how users call it: a plugin of kubectl is called as a
+// command of kubectl.
 func names(argument string) (name, display string) {
 	name = baseName(argument)
 	if argument == "" || name == "/" || name == "." {
@@ -127,8 +130,8 @@ func baseName(argument string) string {
 	return strings.TrimSuffix(filepath.Base(filepath.ToSlash(argument)), ".exe")
 }
 
-// finish makes what all commands share: help texts that call the program by its name, and an error instead of the help
-// text when somebody misspells a subcommand.
+// finish makes what all commands share: help texts that call the program by its name, and an error
+// instead of the help text when somebody misspells a subcommand.
 func finish(cmd *cobra.Command, display string) {
 	cmd.Long = strings.ReplaceAll(cmd.Long, program+" ", display+" ")
 	cmd.Example = strings.ReplaceAll(cmd.Example, program+" ", display+" ")

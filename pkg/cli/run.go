@@ -24,8 +24,8 @@ const (
 	maxErrorLength = 900
 )
 
-// Run runs berthctl with the arguments that follow the name of the program, and returns the exit status. An error is
-// printed as one line.
+// Run runs berthctl with the arguments that follow the name of the program, and returns the exit
+// status. An error is printed as one line.
 func Run(ctx context.Context, o Options, args []string) int {
 	root := NewCommand(o)
 	if strings.HasPrefix(baseName(o.Program), completerPrefix) {

@@ -11,8 +11,8 @@ import (
 // singleDash are the flags that Global Resource Scheduler writes with a single dash.
 var singleDash = []string{"filename", "name", "id"}
 
-// longFlags gives these flags the second dash that the parser wants, in the commands of Global Resource Scheduler only:
-// elsewhere -name is -n with the namespace "ame".
+// longFlags gives these flags the second dash that the parser wants, in the commands of Global
+// Resource Scheduler only: elsewhere -name is -n with the namespace "ame".
 func longFlags(args []string) []string {
 	if !takesSingleDash(args) {
 		return args
@@ -30,7 +30,8 @@ func longFlags(args []string) []string {
 	return changed
 }
 
-// takesSingleDash looks for the words of these commands. Flags of all commands may stand before them.
+// takesSingleDash looks for the words of these commands. Flags of all commands may stand before
+// them.
 func takesSingleDash(args []string) bool {
 	for i, arg := range args {
 		switch arg {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageTemplate leaves the flags that all commands accept to the command options: there are more of them than of all
-// others together.
+// usageTemplate leaves the flags that all commands accept to the command options: there are more of
+// them than of all others together.
 const usageTemplate = `Usage:
 {{- if and .HasParent .Runnable (not .HasAvailableSubCommands)}}
   {{.UseLine}}

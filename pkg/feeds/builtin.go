@@ -9,8 +9,9 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// BuiltIn returns the parsers for the workloads of Kubernetes, a new map at each call: the caller may add, replace and
-// remove parsers before it makes a registry of them. Kinds that moved from one group to another are listed under both.
+// BuiltIn returns the parsers for the workloads of Kubernetes, a new map at each call: the caller
+// may add, replace and remove parsers before it makes a registry of them. Kinds that moved from one
+// group to another are listed under both.
 func BuiltIn() map[schema.GroupKind]PluginFactory {
 	parsers := map[schema.GroupKind]PluginFactory{}
 	for _, parser := range []PluginFactory{

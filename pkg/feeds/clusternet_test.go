@@ -156,7 +156,8 @@ func TestClusternetRequirements(t *testing.T) {
 	}
 }
 
-// otherReplicas are rows in which Berth does better: the API server would give the object this many replicas.
+// otherReplicas are rows in which Berth does better: the API server would give the object this many
+// replicas.
 var otherReplicas = map[string]*int32{"spec.replicas absent": ptr.To[int32](1)}
 
 // parse makes the object of a row, and says what is to be read beside replicas and resources.

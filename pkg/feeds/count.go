@@ -12,7 +12,8 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// countAt reads a whole number that is not negative, nil where only the last field of the path is missing or null.
+// countAt reads a whole number that is not negative, nil where only the last field of the path is
+// missing or null.
 func countAt(object manifest.Object, at manifest.Pointer) (*int32, error) {
 	value, err := at.In(object)
 	if err != nil || value == nil {
@@ -25,7 +26,8 @@ func countAt(object manifest.Object, at manifest.Pointer) (*int32, error) {
 	return &count, nil
 }
 
-// asCount reads a number as the API server reads an integer: in decimal digits, without fraction and exponent.
+// asCount reads a number as the API server reads an integer: in decimal digits, without fraction
+// and exponent.
 func asCount(value any) (int32, error) {
 	shown := ""
 	switch v := value.(type) {

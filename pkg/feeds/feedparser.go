@@ -23,8 +23,8 @@ func groupKindOf(rule *berthv1alpha1.FeedParser) schema.GroupKind {
 	return schema.GroupKind{Group: rule.Spec.Group, Kind: rule.Spec.Kind}
 }
 
-// checkSpec finds what cannot be right whatever the object looks like, apart from paths and expressions. The API server has
-// found it already where the rule comes from there.
+// checkSpec finds what cannot be right whatever the object looks like, apart from paths and
+// expressions. The API server has found it already where the rule comes from there.
 func checkSpec(s *berthv1alpha1.FeedParserSpec) error {
 	switch {
 	case !kindSyntax.MatchString(s.Kind):

@@ -8,12 +8,13 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// PluginFactory reads the feeds of one kind. The methods are those of Clusternet's interface of this name. Implementations
-// are safe for concurrent use.
+// PluginFactory reads the feeds of one kind. The methods are those of Clusternet's interface of
+// this name. Implementations are safe for concurrent use.
 type PluginFactory interface {
-	// Parser reads an object, written as JSON or YAML. It returns the number of replicas wanted, nil if the kind has none;
-	// what one replica needs; and the path of the field that holds the number, a JSON pointer such as /spec/replicas, empty
-	// if there is none. An error is one line that says what in the object is wrong.
+	// Parser reads an object, written as JSON or YAML. It returns the number of replicas wanted,
+	// nil if the kind has none; what one replica needs; and the path of the field that holds the
+	// number, a JSON pointer such as /spec/replicas, empty if there is none. An error is one line
+	// that says what in the object is wrong.
 	Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequirements, string, error)
 
 	// Name returns the name of the parser, which users and logs are shown.
@@ -23,11 +24,11 @@ type PluginFactory interface {
 	Kind() string
 }
 
-// ComponentReader is a PluginFactory for objects that make pods from several templates. Such objects are copied whole: their
-// Parser returns no replicas.
+// ComponentReader is a PluginFactory for objects that make pods from several templates. Such
+// objects are copied whole: their Parser returns no replicas.
 type ComponentReader interface {
-	// Components reads the parts of an object, written as JSON or YAML: their names, which are DNS labels, and for each what
-	// Parser returns.
+	// Components reads the parts of an object, written as JSON or YAML: their names, which are DNS
+	// labels, and for each what Parser returns.
 	Components(rawData []byte) ([]berthv1alpha1.FeedComponent, error)
 }
 
@@ -40,11 +41,13 @@ type Feed struct {
 
 	// Parser is the name of the parser that read the object, Unknown if none did.
 	Parser string
-	// DesiredReplicas is the number of replicas wanted, nil for objects that are not divided but copied whole.
+	// DesiredReplicas is the number of replicas wanted, nil for objects that are not divided but
+	// copied whole.
 	DesiredReplicas *int32
 	// ReplicaRequirements is what one replica needs.
 	ReplicaRequirements berthv1alpha1.ReplicaRequirements
-	// ReplicaJSONPath is a JSON pointer to the number of replicas. It is not empty where DesiredReplicas is set.
+	// ReplicaJSONPath is a JSON pointer to the number of replicas. It is not empty where
+	// DesiredReplicas is set.
 	ReplicaJSONPath string
 	// Components are the parts of an object that makes pods from several templates.
 	Components []berthv1alpha1.FeedComponent

@@ -17,8 +17,9 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// fuzzParsers checks that a parser either refuses a text in one line, or returns the same twice: replicas that are not
-// negative with a path that leads somewhere, and requirements that can be written down.
+// fuzzParsers checks that a parser either refuses a text in one line, or returns the same twice:
+// replicas that are not negative with a path that leads somewhere, and requirements that can be
+// written down.
 func fuzzParsers(f *testing.F, parsers ...feeds.PluginFactory) {
 	f.Helper()
 	for _, spec := range []string{

@@ -15,8 +15,8 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// ScaleParser is the name of the parser for custom resources that say by their scale subresource where the number of their
-// replicas lies.
+// ScaleParser is the name of the parser for custom resources that say by their scale subresource
+// where the number of their replicas lies.
 const ScaleParser = "scale"
 
 // errNotRecognized says that an object does not have exactly one pod template.
@@ -30,9 +30,10 @@ type generic struct {
 
 var _ PluginFactory = generic{}
 
-// NewScaleParser returns a parser for custom resources of a kind. The path is the specReplicasPath of the scale subresource
-// in their definition, such as .spec.replicas. The pod template is whatever map below the spec of an object has a spec with
-// containers; an object without one, or with several, is copied whole.
+// NewScaleParser returns a parser for custom resources of a kind. The path is the specReplicasPath
+// of the scale subresource in their definition, such as .spec.replicas. The pod template is
+// whatever map below the spec of an object has a spec with containers; an object without one, or
+// with several, is copied whole.
 func NewScaleParser(kind, specReplicasPath string) (PluginFactory, error) {
 	fields, isPath := strings.CutPrefix(specReplicasPath, ".")
 	if !isPath || strings.ContainsAny(fields, "[]'\"/~*?@()") {
@@ -124,8 +125,9 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// ScaleOf reads a CustomResourceDefinition. It returns the kind that it defines and a parser for it, nil if the definition has
-// no scale subresource. An object of another kind is no error: it defines nothing.
+// ScaleOf reads a CustomResourceDefinition. It returns the kind that it defines and a parser for
+// it, nil if the definition has no scale subresource. An object of another kind is no error: it
+// defines nothing.
 func ScaleOf(raw []byte) (schema.GroupKind, PluginFactory, error) {
 	object, err := manifest.Decode(raw)
 	if err != nil {

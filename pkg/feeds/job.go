@@ -13,9 +13,10 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// job reads Jobs, and CronJobs by the Job that they make. A Job wants as many pods as may run at once, not more than are
-// left to complete, and none while it is suspended. Whether a CronJob is suspended does not matter: what counts is the size
-// of a run. Where replicas are divided, parallelism is what is divided.
+// job reads Jobs, and CronJobs by the Job that they make. A Job wants as many pods as may run at
+// once, not more than are left to complete, and none while it is suspended. Whether a CronJob is
+// suspended does not matter: what counts is the size of a run. Where replicas are divided,
+// parallelism is what is divided.
 type job struct {
 	kind string
 	spec manifest.Pointer

@@ -24,9 +24,9 @@ const feedParserKind = "FeedParser"
 // maxRuleFiles bounds the number of files in a folder of rules.
 const maxRuleFiles = 1000
 
-// LoadFeedParsers reads all FeedParsers of a folder: the files in it whose names end with .yaml, .yml or .json, in the order
-// of their names. Folders within it are passed over. An error names the file, and the document in it, that holds something
-// else than FeedParsers.
+// LoadFeedParsers reads all FeedParsers of a folder: the files in it whose names end with .yaml,
+// .yml or .json, in the order of their names. Folders within it are passed over. An error names the
+// file, and the document in it, that holds something else than FeedParsers.
 func LoadFeedParsers(folder fs.FS) ([]berthv1alpha1.FeedParser, error) {
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
@@ -50,7 +50,8 @@ func LoadFeedParsers(folder fs.FS) ([]berthv1alpha1.FeedParser, error) {
 	return rules, nil
 }
 
-// loadFile reads a file. What is no file is passed over if it is a folder, and refused otherwise: to open a pipe can block.
+// loadFile reads a file. What is no file is passed over if it is a folder, and refused otherwise:
+// to open a pipe can block.
 func loadFile(folder fs.FS, name string) ([]berthv1alpha1.FeedParser, error) {
 	info, err := fs.Stat(folder, name)
 	switch {
@@ -73,8 +74,8 @@ func loadFile(folder fs.FS, name string) ([]berthv1alpha1.FeedParser, error) {
 	return ParseFeedParsers(raw)
 }
 
-// ParseFeedParsers reads FeedParsers, written as YAML documents, JSON values or lists of either. It does not look into the
-// rules: NewRegistry does.
+// ParseFeedParsers reads FeedParsers, written as YAML documents, JSON values or lists of either. It
+// does not look into the rules: NewRegistry does.
 func ParseFeedParsers(raw []byte) ([]berthv1alpha1.FeedParser, error) {
 	documents, err := manifest.ReadAll(raw)
 	if err != nil {

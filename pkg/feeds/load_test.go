@@ -110,7 +110,8 @@ func TestLoadFeedParsersRefuses(t *testing.T) {
 	})
 }
 
-// TestLoadFeedParsersOnDisk looks at what a folder may hold beside files. To open the pipe would block for ever.
+// TestLoadFeedParsersOnDisk looks at what a folder may hold beside files. To open the pipe would
+// block for ever.
 func TestLoadFeedParsersOnDisk(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "rule"), []byte(cloneSets), 0o600); err != nil {

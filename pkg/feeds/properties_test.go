@@ -76,7 +76,8 @@ func readPod(t *rapid.T, registry *feeds.Registry, pod *corev1.Pod) corev1.Resou
 	return feed.ReplicaRequirements.Resources
 }
 
-// TestResourcesAreThoseOfTheScheduler compares with a pod to which the API server has given its defaults.
+// TestResourcesAreThoseOfTheScheduler compares with a pod to which the API server has given its
+// defaults.
 func TestResourcesAreThoseOfTheScheduler(t *testing.T) {
 	registry := builtIn(t)
 	rapid.Check(t, func(t *rapid.T) {

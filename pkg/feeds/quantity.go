@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxQuantityLength bounds a quantity before it is parsed, and maxExponent what it can grow or shrink to: to parse or to
-// compare 1e-2147483647 takes practically for ever.
+// maxQuantityLength bounds a quantity before it is parsed, and maxExponent what it can grow or
+// shrink to: to parse or to compare 1e-2147483647 takes practically for ever.
 const (
 	maxQuantityLength = 32
 	maxExponent       = 18
@@ -67,8 +67,9 @@ func (q *quantity) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ParseQuantity reads an amount that somebody else wrote, such as 500m or 1Gi. It is what resource.ParseQuantity is for texts
-// that are trusted: it refuses what is negative, and what would take practically for ever to parse or to compare.
+// ParseQuantity reads an amount that somebody else wrote, such as 500m or 1Gi. It is what
+// resource.ParseQuantity is for texts that are trusted: it refuses what is negative, and what would
+// take practically for ever to parse or to compare.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	if len(text) > maxQuantityLength {
 		return resource.Quantity{}, fmt.Errorf("has more than %d characters", maxQuantityLength)

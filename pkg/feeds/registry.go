@@ -18,13 +18,15 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// Registry knows the parser of each kind. It does not change once it is made and is safe for concurrent use.
+// Registry knows the parser of each kind. It does not change once it is made and is safe for
+// concurrent use.
 type Registry struct {
 	parsers map[schema.GroupKind]PluginFactory
 }
 
-// Accept sorts rules into those that can be used together and, by name, what is wrong with the others. Of several rules for a
-// kind the oldest is used, then the one with the smaller name; for the others the error wraps ErrShadowed.
+// Accept sorts rules into those that can be used together and, by name, what is wrong with the
+// others. Of several rules for a kind the oldest is used, then the one with the smaller name; for
+// the others the error wraps ErrShadowed.
 func Accept(rules []berthv1alpha1.FeedParser) (accepted []berthv1alpha1.FeedParser, refused map[string]error) {
 	sorted := slices.SortedFunc(slices.Values(rules), func(a, b berthv1alpha1.FeedParser) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
@@ -50,9 +52,9 @@ func Accept(rules []berthv1alpha1.FeedParser) (accepted []berthv1alpha1.FeedPars
 // ErrShadowed says that a rule is not used because of another one for the same kind.
 var ErrShadowed = errors.New("is used instead")
 
-// NewRegistry returns a registry of rules and parsers. A rule for a kind that also has a parser replaces it. An error names
-// the rules or the kind that are wrong: a rule that cannot be understood, a second rule for a kind, or a parser that is
-// listed under another kind than its own.
+// NewRegistry returns a registry of rules and parsers. A rule for a kind that also has a parser
+// replaces it. An error names the rules or the kind that are wrong: a rule that cannot be
+// understood, a second rule for a kind, or a parser that is listed under another kind than its own.
 func NewRegistry(rules []berthv1alpha1.FeedParser, parsers map[schema.GroupKind]PluginFactory) (*Registry, error) {
 	r := &Registry{parsers: make(map[schema.GroupKind]PluginFactory, len(rules)+len(parsers))}
 	for kind, parser := range parsers {
@@ -90,8 +92,8 @@ func checkParser(kind schema.GroupKind, parser PluginFactory) error {
 	return nil
 }
 
-// ParserFor returns the parser for objects of a kind in any version of its group, never nil: that of a kind nobody reads
-// has the name Unknown.
+// ParserFor returns the parser for objects of a kind in any version of its group, never nil: that
+// of a kind nobody reads has the name Unknown.
 func (r *Registry) ParserFor(kind schema.GroupKind) PluginFactory {
 	if parser, known := r.parsers[kind]; known {
 		return parser
@@ -99,8 +101,8 @@ func (r *Registry) ParserFor(kind schema.GroupKind) PluginFactory {
 	return unknown{}
 }
 
-// Read reads an object, written as JSON or YAML. An error names the object if it is known by then, and says what is wrong
-// with it.
+// Read reads an object, written as JSON or YAML. An error names the object if it is known by then,
+// and says what is wrong with it.
 func (r *Registry) Read(raw []byte) (Feed, error) {
 	object, err := manifest.Decode(raw)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// resources returns what a pod of the template requests and may use, as the scheduler counts it. The API server gives a pod
-// the requests that are left out; a template is never given any, so that is done here.
+// resources returns what a pod of the template requests and may use, as the scheduler counts it.
+// The API server gives a pod the requests that are left out; a template is never given any, so that
+// is done here.
 func (t *podTemplate) resources() (corev1.ResourceRequirements, error) {
 	pod := &corev1.Pod{}
 	pod.Spec.Containers = containers(t.Spec.Containers)
@@ -50,10 +51,11 @@ func containers(from []container) []corev1.Container {
 	return list
 }
 
-// defaultPodRequests does for the resources of the pod as a whole what the API server does: what its containers request
-// stands in for a missing request, and where they request nothing the limit of the pod does. Huge pages cannot be
-// overcommitted, so their limit always stands in. The limit for them that the API server makes up from those of the
-// containers is the same number as their requests, and changes nothing.
+// defaultPodRequests does for the resources of the pod as a whole what the API server does: what
+// its containers request stands in for a missing request, and where they request nothing the limit
+// of the pod does. Huge pages cannot be overcommitted, so their limit always stands in. The limit
+// for them that the API server makes up from those of the containers is the same number as their
+// requests, and changes nothing.
 func defaultPodRequests(pod *corev1.Pod) {
 	limits := pod.Spec.Resources.Limits
 	if len(limits) == 0 {

@@ -15,8 +15,9 @@ var (
 	scaledTemplate = manifest.MustPointer("/spec/template")
 )
 
-// scaled reads Deployments, ReplicaSets, StatefulSets and ReplicationControllers: a number of replicas beside the template
-// of their pods. In all API versions that ever served them these fields lie in the same place.
+// scaled reads Deployments, ReplicaSets, StatefulSets and ReplicationControllers: a number of
+// replicas beside the template of their pods. In all API versions that ever served them these
+// fields lie in the same place.
 type scaled struct{ kind string }
 
 var _ PluginFactory = scaled{}

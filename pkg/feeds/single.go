@@ -16,8 +16,8 @@ var (
 	podItself manifest.Pointer
 )
 
-// single reads what has no number of replicas to divide: a Pod, and a DaemonSet, which has one replica for each node. They
-// are copied whole, and what one replica needs is known.
+// single reads what has no number of replicas to divide: a Pod, and a DaemonSet, which has one
+// replica for each node. They are copied whole, and what one replica needs is known.
 type single struct {
 	kind     string
 	template manifest.Pointer

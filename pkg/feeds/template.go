@@ -13,8 +13,9 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// podTemplate is what of a pod template says what a pod needs. It is decoded instead of corev1.PodTemplateSpec for two
-// reasons: quantities are bounded before they are parsed, and fields of a Kubernetes that is newer than Berth do not matter.
+// podTemplate is what of a pod template says what a pod needs. It is decoded instead of
+// corev1.PodTemplateSpec for two reasons: quantities are bounded before they are parsed, and fields
+// of a Kubernetes that is newer than Berth do not matter.
 type podTemplate struct {
 	Spec struct {
 		NodeSelector   map[string]string   `json:"nodeSelector"`
@@ -37,8 +38,8 @@ type resources struct {
 	Limits   quantities `json:"limits"`
 }
 
-// templateAt reads the template that a pointer leads to. A template that is missing needs nothing: whether an object is
-// complete is for the API server to say.
+// templateAt reads the template that a pointer leads to. A template that is missing needs nothing:
+// whether an object is complete is for the API server to say.
 func templateAt(object manifest.Object, at manifest.Pointer) (berthv1alpha1.ReplicaRequirements, error) {
 	value, err := at.In(object)
 	if err != nil || value == nil {
@@ -51,8 +52,9 @@ func templateAt(object manifest.Object, at manifest.Pointer) (berthv1alpha1.Repl
 	return requirements, nil
 }
 
-// Requirements returns what a pod of a template needs. The template is a value of a manifest.Object: a map that has a pod's
-// spec in its field spec. It is for parsers of kinds that keep their templates in places of their own.
+// Requirements returns what a pod of a template needs. The template is a value of a
+// manifest.Object: a map that has a pod's spec in its field spec. It is for parsers of kinds that
+// keep their templates in places of their own.
 func Requirements(template any) (berthv1alpha1.ReplicaRequirements, error) {
 	if _, isMap := template.(map[string]any); !isMap {
 		return berthv1alpha1.ReplicaRequirements{}, errors.New("must be a pod template")

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fence tells whether this process may still write as the leader. Nothing checks a placement after the scheduler, so
-// a process that has lost its lease must not bind by what it remembers. The fence is open while the lease provably belongs
-// to this process, measured with the monotonic clock from before the last successful renewal was sent.
+// Package fence tells whether this process may still write as the leader. Nothing checks a
+// placement after the scheduler, so a process that has lost its lease must not bind by what it
+// remembers. The fence is open while the lease provably belongs to this process, measured with the
+// monotonic clock from before the last successful renewal was sent.
 package fence
 
 import (
@@ -32,8 +33,8 @@ func New() *Fence {
 	return &Fence{opened: make(chan struct{})}
 }
 
-// Opened returns a channel that is closed once the fence has been open for the first time, when this process became the
-// leader.
+// Opened returns a channel that is closed once the fence has been open for the first time, when
+// this process became the leader.
 func (f *Fence) Opened() <-chan struct{} {
 	return f.opened
 }
@@ -46,8 +47,9 @@ func (f *Fence) KeepOpen() {
 	f.once.Do(func() { close(f.opened) })
 }
 
-// Enter asks to make one write. The write must be made with the returned context, which ends when the fence closes, and
-// leave must be called once its outcome is known. The error is ErrClosed if the write must not be made.
+// Enter asks to make one write. The write must be made with the returned context, which ends when
+// the fence closes, and leave must be called once its outcome is known. The error is ErrClosed if
+// the write must not be made.
 func (f *Fence) Enter(ctx context.Context) (guarded context.Context, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,7 +90,8 @@ func (f *Fence) Renewed(until time.Time) {
 	}
 }
 
-// Close closes the fence and waits until the writes that are under way have ended, or the context has.
+// Close closes the fence and waits until the writes that are under way have ended, or the context
+// has.
 func (f *Fence) Close(ctx context.Context) error {
 	f.mu.Lock()
 	f.until = time.Time{}

@@ -137,7 +137,8 @@ func TestWithoutLeaderElectionTheFenceStaysOpen(t *testing.T) {
 	}
 }
 
-// TestNoWriteOutlivesClose is for the race detector as well: many writers, renewals and closings at once.
+// TestNoWriteOutlivesClose is for the race detector as well: many writers, renewals and closings at
+// once.
 func TestNoWriteOutlivesClose(t *testing.T) {
 	f := fence.New()
 	var writing atomic.Int32

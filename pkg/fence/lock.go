@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock is a lease lock that keeps a Fence: each renewal opens it for a while, and before the lease is given back the fence is
-// closed and the writes under way are waited for.
+// Lock is a lease lock that keeps a Fence: each renewal opens it for a while, and before the lease
+// is given back the fence is closed and the writes under way are waited for.
 type Lock struct {
 	resourcelock.Interface
 	fence *Fence
@@ -21,9 +21,9 @@ type Lock struct {
 
 var _ resourcelock.Interface = &Lock{}
 
-// NewLock wraps a lock. A renewal opens the fence for the given time after it was sent. With the renew deadline of the
-// election, which is shorter than the lease, what was sent while the fence was open has the rest of the lease to arrive before
-// another process can be the leader.
+// NewLock wraps a lock. A renewal opens the fence for the given time after it was sent. With the
+// renew deadline of the election, which is shorter than the lease, what was sent while the fence
+// was open has the rest of the lease to arrive before another process can be the leader.
 func NewLock(inner resourcelock.Interface, fence *Fence, open time.Duration) *Lock {
 	return &Lock{Interface: inner, fence: fence, open: open}
 }

@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// readProfile reads the cluster profile in the body of a request. Whoever may not send one must have been refused before.
+// readProfile reads the cluster profile in the body of a request. Whoever may not send one must
+// have been refused before.
 func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration) (*registration.Profile, error) {
 	if err := checkMediaType(r.Header); err != nil {
 		return nil, err
@@ -77,7 +78,8 @@ func checkMediaType(header http.Header) error {
 	return nil
 }
 
-// parameters returns the query of a request, which must have no others than these, each at most once.
+// parameters returns the query of a request, which must have no others than these, each at most
+// once.
 func parameters(r *http.Request, known ...string) (url.Values, error) {
 	found, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -1,12 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gateway serves the registration API of Global Resource Scheduler over HTTP: it registers, lists, shows, changes
-// and unregisters Clusters. It is a thin face of the Kubernetes API and keeps no state of its own, so any number of
-// gateways may run at once.
+// Package gateway serves the registration API of Global Resource Scheduler over HTTP: it registers,
+// lists, shows, changes and unregisters Clusters. It is a thin face of the Kubernetes API and keeps
+// no state of its own, so any number of gateways may run at once.
 //
-// Who a caller is, and what the caller may do, is asked of the API server for each request: registering a cluster needs the
-// right to create clusters.berth.dev, and so on. What a valid cluster is says the Cluster kind alone.
+// Who a caller is, and what the caller may do, is asked of the API server for each request:
+// registering a cluster needs the right to create clusters.berth.dev, and so on. What a valid
+// cluster is says the Cluster kind alone.
 package gateway
 
 import "time"
@@ -24,7 +25,8 @@ const (
 	// maxContinue bounds a continue token, in bytes.
 	maxContinue = 4096
 
-	// handlingTimeout bounds the work on a request once its body is there, which is mostly waiting for the API server.
+	// handlingTimeout bounds the work on a request once its body is there, which is mostly waiting
+	// for the API server.
 	handlingTimeout = 20 * time.Second
 
 	// writeTimeout is how long a client may take to read an answer.

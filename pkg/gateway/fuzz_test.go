@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// FuzzPath checks that no path makes the gateway ask for anything but clusters with the names they can have.
+// FuzzPath checks that no path makes the gateway ask for anything but clusters with the names they
+// can have.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{
 		clusters, clusters + "/c", clusters + "/id/" + string(uid(1)), clusters + "/name/..%2f", clusters + "/name/%2e%2e",

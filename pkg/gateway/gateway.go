@@ -28,8 +28,8 @@ type Config struct {
 	Authenticator authenticator.Request
 	Authorizer    authorizer.Authorizer
 
-	// Registry takes the metrics of the gateway, and /metrics shows all that it has. It must not have those of another
-	// gateway.
+	// Registry takes the metrics of the gateway, and /metrics shows all that it has. It must not
+	// have those of another gateway.
 	Registry *prometheus.Registry
 
 	// Limits bound what clients may ask for.
@@ -38,8 +38,9 @@ type Config struct {
 
 // Limits bound what clients may ask for. All must be positive.
 type Limits struct {
-	// ClientQPS and ClientBurst are the rate of one user. An address, behind which many users may be, has a rate
-	// addressFactor times as high; it bounds what is spent on callers that nobody knows yet.
+	// ClientQPS and ClientBurst are the rate of one user. An address, behind which many users may
+	// be, has a rate addressFactor times as high; it bounds what is spent on callers that nobody
+	// knows yet.
 	ClientQPS   float32
 	ClientBurst int
 	// InFlight is the number of requests that are worked on at once.
@@ -51,7 +52,8 @@ type Limits struct {
 // addressFactor is how many users at full rate one address may have.
 const addressFactor = 4
 
-// DefaultLimits suit a gateway in front of an API server of its size: more requests would only wait there.
+// DefaultLimits suit a gateway in front of an API server of its size: more requests would only wait
+// there.
 func DefaultLimits() Limits {
 	return Limits{ClientQPS: 200, ClientBurst: 1000, InFlight: 200, BodyTimeout: 15 * time.Second}
 }
@@ -104,7 +106,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve lets a request through all that may refuse it, and answers it. An error means that nothing is written yet.
+// serve lets a request through all that may refuse it, and answers it. An error means that nothing
+// is written yet.
 func (g *Gateway) serve(w *observer, r *request) error {
 	if !r.route.public() {
 		select {

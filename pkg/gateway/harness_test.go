@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is a gateway in front of an API server in memory. Callers are known by the token that is their name.
+// world is a gateway in front of an API server in memory. Callers are known by the token that is
+// their name.
 type world struct {
 	t        *testing.T
 	objects  *berthfake.Clientset
@@ -55,7 +56,8 @@ type world struct {
 	registry *prometheus.Registry
 	limits   gateway.Limits
 	asked    []authorizer.Attributes
-	// identityError and rightsError are what the API server answers instead of an identity or a decision.
+	// identityError and rightsError are what the API server answers instead of an identity or a
+	// decision.
 	identityError, rightsError error
 
 	server *httptest.Server
@@ -110,8 +112,8 @@ func (w *world) authenticate(r *http.Request) (*authenticator.Response, bool, er
 	}
 }
 
-// authorize lets the administrator do everything, and a user named after verbs, as in "get,list", just that. A name after an
-// @ limits it to one cluster.
+// authorize lets the administrator do everything, and a user named after verbs, as in "get,list",
+// just that. A name after an @ limits it to one cluster.
 func (w *world) authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	w.asked = append(w.asked, a)
 	if w.rightsError != nil {
@@ -137,7 +139,8 @@ type answer struct {
 	body   string
 }
 
-// send sends a request as the administrator. Headers are pairs of name and value; an empty value removes the header.
+// send sends a request as the administrator. Headers are pairs of name and value; an empty value
+// removes the header.
 func (w *world) send(method, path, body string, headers ...string) answer {
 	w.t.Helper()
 	w.start()

@@ -12,8 +12,8 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// checkUnused returns a problem unless the cluster may be unregistered. An error about pods is never taken for one about
-// the cluster.
+// checkUnused returns a problem unless the cluster may be unregistered. An error about pods is
+// never taken for one about the cluster.
 func (g *Gateway) checkUnused(ctx context.Context, cluster *berthv1alpha1.Cluster) error {
 	err := registration.CheckUnused(ctx, g.config.Pods, cluster)
 	var inUse *registration.InUseError

@@ -23,9 +23,10 @@ const (
 	parallelScans = 2
 )
 
-// lookup finds clusters. The API server finds them by name only, so it remembers the names of ids. Such a memory is never
-// wrong: an id is given once and the name of a cluster does not change, so if the name has another id now, or is free, the
-// id is gone for good. It is safe for concurrent use.
+// lookup finds clusters. The API server finds them by name only, so it remembers the names of ids.
+// Such a memory is never wrong: an id is given once and the name of a cluster does not change, so
+// if the name has another id now, or is free, the id is gone for good. It is safe for concurrent
+// use.
 type lookup struct {
 	clusters berthclient.ClusterInterface
 	names    *lru.Cache
@@ -93,7 +94,8 @@ func (l *lookup) remembered(id string) (string, bool) {
 	return name, ok && isText
 }
 
-// scan goes through all clusters. It begins after the request did, so it sees whatever was registered before.
+// scan goes through all clusters. It begins after the request did, so it sees whatever was
+// registered before.
 func (l *lookup) scan(ctx context.Context, id string) (string, error) {
 	options := metav1.ListOptions{Limit: maxPage}
 	for {

@@ -22,8 +22,8 @@ const requestIDHeader = "X-Request-Id"
 // requestID matches the ids that callers may give their requests.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// observer is the writer of an answer. It notes what the access log and the metrics tell, and nothing of what is secret:
-// no headers, no bodies, no queries.
+// observer is the writer of an answer. It notes what the access log and the metrics tell, and
+// nothing of what is secret: no headers, no bodies, no queries.
 type observer struct {
 	http.ResponseWriter
 	measures *measures

@@ -13,7 +13,8 @@ import (
 // etag is the entity tag of a cluster: it changes with everything that an answer shows.
 func etag(cluster *berthv1alpha1.Cluster) string { return `"` + cluster.ResourceVersion + `"` }
 
-// checkPreconditions evaluates If-Match and If-None-Match as RFC 9110, section 13, says. Without a cluster no tag matches.
+// checkPreconditions evaluates If-Match and If-None-Match as RFC 9110, section 13, says. Without a
+// cluster no tag matches.
 func checkPreconditions(r *http.Request, cluster *berthv1alpha1.Cluster) error {
 	if wanted := r.Header.Values("If-Match"); len(wanted) > 0 && !matches(wanted, cluster, false) {
 		return problem(http.StatusPreconditionFailed, CodePreconditionFailed, "the cluster is not the one that If-Match names")

@@ -19,7 +19,8 @@ type Code string
 
 // The codes of errors, a promise to programs.
 const (
-	// CodeMalformed says that the body is no cluster profile; the message tells the line and the column.
+	// CodeMalformed says that the body is no cluster profile; the message tells the line and the
+	// column.
 	CodeMalformed Code = "Malformed"
 	// CodeInvalid says that the API server refuses the values; details tell which.
 	CodeInvalid Code = "Invalid"

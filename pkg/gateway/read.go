@@ -15,9 +15,10 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// find returns the cluster of the path if the caller may do this to it. Rights are given for names, and an id says none until
-// the cluster is looked up. Nothing is looked up for a caller without the right, who must not learn from an answer or its time
-// what there is, so whoever asks by id needs the right for all clusters.
+// find returns the cluster of the path if the caller may do this to it. Rights are given for names,
+// and an id says none until the cluster is looked up. Nothing is looked up for a caller without the
+// right, who must not learn from an answer or its time what there is, so whoever asks by id needs
+// the right for all clusters.
 func (g *Gateway) find(r *request, verb string) (*berthv1alpha1.Cluster, error) {
 	name := r.route.key
 	if r.route.kind == routeByID {

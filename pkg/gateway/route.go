@@ -12,7 +12,8 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// The routes, as metrics and the access log name them. Paths of callers are no labels: there is no end of them.
+// The routes, as metrics and the access log name them. Paths of callers are no labels: there is no
+// end of them.
 const (
 	routeClusters = "clusters"
 	routeByID     = "clusters/id"
@@ -64,8 +65,8 @@ func (r route) check() *Problem {
 	return nil
 }
 
-// routeOf finds the meaning of a path. Each segment is decoded once and by itself, so that an encoded slash stays a part of
-// its segment, and nothing is cleaned up or redirected.
+// routeOf finds the meaning of a path. Each segment is decoded once and by itself, so that an
+// encoded slash stays a part of its segment, and nothing is cleaned up or redirected.
 func routeOf(u *url.URL) route {
 	switch u.Path {
 	case "/healthz", "/livez", "/readyz":
@@ -90,7 +91,8 @@ func routeOf(u *url.URL) route {
 	return clusterRoute(segments, key)
 }
 
-// clusterRoute tells by what a cluster is named: /id/ID, /name/NAME, or the short form that takes either.
+// clusterRoute tells by what a cluster is named: /id/ID, /name/NAME, or the short form that takes
+// either.
 func clusterRoute(segments []string, key string) route {
 	switch {
 	case len(segments) == 2 && segments[0] == "id":

@@ -136,8 +136,8 @@ func forced(r *http.Request) (bool, error) {
 	}
 }
 
-// change does something to a cluster, again if the cluster has changed since it was read. A caller that names the version
-// it has seen wants no second attempt.
+// change does something to a cluster, again if the cluster has changed since it was read. A caller
+// that names the version it has seen wants no second attempt.
 func (g *Gateway) change(
 	r *request, cluster *berthv1alpha1.Cluster, do func(*berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error),
 ) (*berthv1alpha1.Cluster, error) {

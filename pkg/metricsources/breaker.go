@@ -13,9 +13,9 @@ import (
 // breakAfter is how many failures in a row open a Breaker.
 const breakAfter = 3
 
-// Breaker keeps a provider that does not work from being asked in vain all the time. After three failures in a row it opens,
-// for a pause that doubles with each further failure up to a longest one. Then a single attempt is let through. It is safe
-// for concurrent use.
+// Breaker keeps a provider that does not work from being asked in vain all the time. After three
+// failures in a row it opens, for a pause that doubles with each further failure up to a longest
+// one. Then a single attempt is let through. It is safe for concurrent use.
 type Breaker struct {
 	clock          clock.PassiveClock
 	pause, longest time.Duration
@@ -41,7 +41,8 @@ func (b *Breaker) Open() *Error {
 	return b.last
 }
 
-// Done notes how an attempt ended. Failures of a single metric count as success: the provider works.
+// Done notes how an attempt ended. Failures of a single metric count as success: the provider
+// works.
 func (b *Breaker) Done(err *Error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

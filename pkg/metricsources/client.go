@@ -23,7 +23,8 @@ const (
 	idle = 90 * time.Second
 )
 
-// newClient returns a client for one endpoint that keeps the rules of the package, apart from the deadline.
+// newClient returns a client for one endpoint that keeps the rules of the package, apart from the
+// deadline.
 func newClient(guard *Guard, config *tls.Config, endpoint *url.URL, credentials *Credentials) *http.Client {
 	dialer := &net.Dialer{Timeout: Deadline, Control: guard.control}
 	return &http.Client{
@@ -44,7 +45,8 @@ func newClient(guard *Guard, config *tls.Config, endpoint *url.URL, credentials 
 	}
 }
 
-// careful is a transport that sends credentials to one host only, takes no answer but a good one, and bounds its body.
+// careful is a transport that sends credentials to one host only, takes no answer but a good one,
+// and bounds its body.
 type careful struct {
 	endpoint    *url.URL
 	credentials *Credentials

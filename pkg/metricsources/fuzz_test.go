@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/metricsources"
 )
 
-// FuzzRead lets a provider answer anything. The value is finite, or there is an error that can be shown.
+// FuzzRead lets a provider answer anything. The value is finite, or there is an error that can be
+// shown.
 func FuzzRead(f *testing.F) {
 	for _, body := range []string{
 		vector("0.42"), vector("NaN"), vector("1", "2"), row("0.42"), row(`"1e400"`), row("null"), "", "null", "[[[[", "<html>",

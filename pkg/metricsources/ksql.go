@@ -31,7 +31,8 @@ type ksql struct {
 // ksqlMediaType is the media type of ksqlDB's API, in its first version.
 const ksqlMediaType = "application/vnd.ksql.v1+json"
 
-// identifier is what ksqlDB takes as a name without quotes. With quotes upper and lower case would differ.
+// identifier is what ksqlDB takes as a name without quotes. With quotes upper and lower case would
+// differ.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 func newKSQL(endpoint *url.URL, client *http.Client, spec *berthv1alpha1.KafkaProvider) (Source, error) {
@@ -49,7 +50,8 @@ func newKSQL(endpoint *url.URL, client *http.Client, spec *berthv1alpha1.KafkaPr
 	}, nil
 }
 
-// query returns the statement that reads a metric. Within a text a quote is written twice; there are no other escapes.
+// query returns the statement that reads a metric. Within a text a quote is written twice; there
+// are no other escapes.
 func (k *ksql) query(metric string) (string, error) {
 	if !utf8.ValidString(metric) || strings.ContainsFunc(metric, unicode.IsControl) {
 		return "", failure(berthv1alpha1.ReasonInvalidMetric, "the name of the metric has control characters")

@@ -239,7 +239,8 @@ func TestReadRefusesWhatIsNoGoodAnswer(t *testing.T) {
 	}
 }
 
-// The deadline that the caller sets stands in for the 5 seconds of the package, which the clients keep in the same way.
+// The deadline that the caller sets stands in for the 5 seconds of the package, which the clients
+// keep in the same way.
 func TestReadEndsInTime(t *testing.T) {
 	const patience = 200 * time.Millisecond
 	hang := func(w http.ResponseWriter, r *http.Request) {

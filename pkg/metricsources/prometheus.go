@@ -29,8 +29,8 @@ func newPrometheus(endpoint *url.URL, client *http.Client) (Source, error) {
 	return &prometheus{api: promv1.NewAPI(c)}, nil
 }
 
-// Read implements Source with an instant query at the server's own present time. The metric is any PromQL expression that
-// gives one value.
+// Read implements Source with an instant query at the server's own present time. The metric is any
+// PromQL expression that gives one value.
 func (p *prometheus) Read(ctx context.Context, metric string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metricsources reads values of metrics from the providers that users name: Prometheus servers, ksqlDB servers, and
-// fixed values. It trusts neither the user who names a provider nor the provider:
+// Package metricsources reads values of metrics from the providers that users name: Prometheus
+// servers, ksqlDB servers, and fixed values. It trusts neither the user who names a provider nor
+// the provider:
 //
 //   - An attempt takes at most Deadline, and reads at most MaxBody of the answer. Redirects, proxies and compression are off.
 //   - The address is checked when the connection is made, after names are resolved. See Guard.
@@ -69,7 +70,8 @@ type Sample struct {
 	Normalized float64
 }
 
-// Take reads a metric and normalises its value. The name is that of the metric object. An error is an *Error.
+// Take reads a metric and normalises its value. The name is that of the metric object. An error is
+// an *Error.
 func Take(ctx context.Context, source Source, name string, spec *berthv1alpha1.MetricSpec) (Sample, error) {
 	asked := spec.Provider.Metric
 	if asked == "" {

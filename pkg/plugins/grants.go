@@ -35,7 +35,8 @@ func (s *State) indexGrantees(factory informers.SharedInformerFactory) error {
 	return nil
 }
 
-// sharing is what this process needs to keep to its grants of ClusterResources, nil if it shares with nobody.
+// sharing is what this process needs to keep to its grants of ClusterResources, nil if it shares
+// with nobody.
 func (s *State) sharing(base *base) *clusterresource.Sharing {
 	s.mu.Lock()
 	defer s.mu.Unlock()

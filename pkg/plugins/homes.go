@@ -26,8 +26,9 @@ type homes struct {
 	shared *homescheduler.Shared
 }
 
-// ShareAs makes this process one of several schedulers. It registers with the lease that it holds; without one it waits until
-// somebody else makes its Scheduler. It must be called before Run, and with the name before the plugins are made.
+// ShareAs makes this process one of several schedulers. It registers with the lease that it holds;
+// without one it waits until somebody else makes its Scheduler. It must be called before Run, and
+// with the name before the plugins are made.
 func (s *State) ShareAs(name string, lease berthv1alpha1.LeaseReference) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

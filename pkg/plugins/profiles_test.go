@@ -45,7 +45,8 @@ func names(set schedulerconfig.PluginSet) []string {
 	return names
 }
 
-// The order that the framework makes of a profile is not the order in which the profile names its plugins.
+// The order that the framework makes of a profile is not the order in which the profile names its
+// plugins.
 func TestOrderOfPluginsInShippedProfiles(t *testing.T) {
 	preempting := []string{nodegrouppolicy.Name, clusterresource.Name}
 	rejecting := append([]string{homescheduler.Name}, preempting...)

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plugins lists the scheduler plugins of berth-scheduler, for the program, the tests and the benchmarks alike.
+// Package plugins lists the scheduler plugins of berth-scheduler, for the program, the tests and
+// the benchmarks alike.
 package plugins
 
 import (
@@ -27,8 +28,8 @@ import (
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
-// Registry returns the factories of all plugins that berth-scheduler adds to the stock ones, by name. They share the state,
-// because the framework makes each plugin once for every profile.
+// Registry returns the factories of all plugins that berth-scheduler adds to the stock ones, by
+// name. They share the state, because the framework makes each plugin once for every profile.
 func (s *State) Registry() frameworkruntime.Registry {
 	return frameworkruntime.Registry{
 		nodegrouppolicy.Name:    s.newNodeGroupPolicy,

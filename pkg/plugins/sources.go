@@ -13,7 +13,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
 
-// sources are where the plugins of a process learn of Berth's kinds: by watching an API server, or from objects at hand.
+// sources are where the plugins of a process learn of Berth's kinds: by watching an API server, or
+// from objects at hand.
 type sources interface {
 	definitions(patience time.Duration, changed func(before, after *catalog.Snapshot)) (*catalog.Catalog, error)
 	resources(patience time.Duration, changed func(before, after *catalog.Resources)) (*catalog.ResourceCatalog, error)
@@ -21,7 +22,8 @@ type sources interface {
 		patience time.Duration, changed func(before, after *catalog.Subscriptions),
 	) (*catalog.SubscriptionCatalog, error)
 	schedulers(patience time.Duration, changed func(before, after *catalog.Homes)) (*catalog.HomeCatalog, error)
-	// fixed reports whether the objects are at hand, so that there is nothing to wait for, and no API server to ask.
+	// fixed reports whether the objects are at hand, so that there is nothing to wait for, and no
+	// API server to ask.
 	fixed() bool
 }
 
@@ -56,17 +58,20 @@ func (l *live) schedulers(
 
 func (*live) fixed() bool { return false }
 
-// Objects are Berth's objects for a State that watches nothing. They must not be changed afterwards.
+// Objects are Berth's objects for a State that watches nothing. They must not be changed
+// afterwards.
 type Objects = catalog.Objects
 
-// Offline is a State that decides on objects at hand. Nothing is watched, bound or woken, and Run must not be called.
+// Offline is a State that decides on objects at hand. Nothing is watched, bound or woken, and Run
+// must not be called.
 type Offline struct {
 	*State
 
 	catalogs *catalog.Fixed
 }
 
-// NewOffline returns a State without objects; Set gives it some. It is for one profile of one simulated scheduler.
+// NewOffline returns a State without objects; Set gives it some. It is for one profile of one
+// simulated scheduler.
 func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 	leader := fence.New()
 	leader.KeepOpen()

@@ -34,10 +34,12 @@ import (
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
-// State is what the plugins of one process share. The framework makes every plugin once for each profile, and before the
-// process is the leader, so nothing in here writes or blocks until Run is called.
+// State is what the plugins of one process share. The framework makes every plugin once for each
+// profile, and before the process is the leader, so nothing in here writes or blocks until Run is
+// called.
 type State struct {
-	// Clock is the time that all plugins go by: the real one, unless a test replaces it before the first plugin is made.
+	// Clock is the time that all plugins go by: the real one, unless a test replaces it before the
+	// first plugin is made.
 	Clock clock.WithTickerAndDelayedExecution
 
 	// sources are where the plugins learn of Berth's kinds, from the first of them on.
@@ -67,8 +69,8 @@ type base struct {
 	podSynced cache.InformerSynced
 }
 
-// NewState returns the state of one scheduler process. The fence guards what only the leader may write. The client reads
-// Berth's kinds; nil makes one from the scheduler's own kubeconfig.
+// NewState returns the state of one scheduler process. The fence guards what only the leader may
+// write. The client reads Berth's kinds; nil makes one from the scheduler's own kubeconfig.
 func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	berthbinder.RegisterMetrics()
 	nodegrouppolicy.RegisterMetrics()
@@ -81,8 +83,8 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	}
 }
 
-// nodeGroups makes what the instances of NodeGroupPolicy share on the first call, and returns the same on every further one.
-// The patience of the first profile counts.
+// nodeGroups makes what the instances of NodeGroupPolicy share on the first call, and returns the
+// same on every further one. The patience of the first profile counts.
 func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrouppolicy.Shared, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,8 +219,8 @@ func (s *State) membership() view.Membership {
 	return nil
 }
 
-// Annotations returns what the binding of a pod must carry for what it was given, nil if that is nothing. It makes the State
-// what BerthBinder wants.
+// Annotations returns what the binding of a pod must carry for what it was given, nil if that is
+// nothing. It makes the State what BerthBinder wants.
 func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 	var annotations map[string]string
 	if charges, charged := s.pending.Get(pod.UID); charged {
@@ -244,8 +246,8 @@ func (s *State) Pod(namespace, name string) *corev1.Pod {
 	return base.owners.Pod(namespace, name)
 }
 
-// Run watches what users define until the context ends. It must be called after the scheduler has been set up, since a change
-// wakes pods and there is no queue to wake them in before.
+// Run watches what users define until the context ends. It must be called after the scheduler has
+// been set up, since a change wakes pods and there is no queue to wake them in before.
 func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
 	base, definitions, groups, resources, feeds := s.base, s.definitions, s.groups, s.resources, s.feeds

@@ -66,7 +66,8 @@ func TestProfilesCountTogether(t *testing.T) {
 	}
 }
 
-// stamped reports whether the binding of the pod would carry a stamp, which is so as long as its seat is remembered.
+// stamped reports whether the binding of the pod would carry a stamp, which is so as long as its
+// seat is remembered.
 func stamped(s *plugintest.Scheduler, pod *corev1.Pod) bool {
 	return len(s.State.Annotations(pod, pod.Spec.NodeName)) > 0
 }

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// verdict is what the plugins of a profile say about the nodes: the reasons of those that are rejected, and the scores of
-// the others.
+// verdict is what the plugins of a profile say about the nodes: the reasons of those that are
+// rejected, and the scores of the others.
 type verdict struct {
 	PreFilter string
 	Rejected  map[string]string
@@ -68,8 +68,8 @@ func judge(r *rapid.T, s *plugintest.Scheduler, pod *corev1.Pod) verdict {
 	return v
 }
 
-// TestPodsWithoutAPolicyAreScheduledAsByTheStockScheduler compares the profile that only adds Berth's plugins with the
-// default profile of kube-scheduler, over random nodes and pods.
+// TestPodsWithoutAPolicyAreScheduledAsByTheStockScheduler compares the profile that only adds
+// Berth's plugins with the default profile of kube-scheduler, over random nodes and pods.
 func TestPodsWithoutAPolicyAreScheduledAsByTheStockScheduler(t *testing.T) {
 	policy := plugintest.MakePolicy("web").Deployment("nginx").Weight(2, "a").Weight(3, "b")
 	d := plugintest.Deployment("nginx", 10)

@@ -39,9 +39,10 @@ func (s *State) asking() []*corev1.Pod {
 	return slices.DeleteFunc(s.base.owners.Pending(""), func(pod *corev1.Pod) bool { return !demand.Asks(pod) })
 }
 
-// wakeForNode wakes the pods that ask for ClusterResources and wait for something else when a node comes or can take more. The hint by which the stock
-// scheduler wakes pods that are short of cpu takes a resource that it was told to ignore for one that the node lacks, so it
-// would leave them asleep.
+// wakeForNode wakes the pods that ask for ClusterResources and wait for something else when a node
+// comes or can take more. The hint by which the stock scheduler wakes pods that are short of cpu
+// takes a resource that it was told to ignore for one that the node lacks, so it would leave them
+// asleep.
 func (s *State) wakeForNode() {
 	// The scheduler learns of the node by a handler of its own, at the same time as this one.
 	for _, pause := range []time.Duration{nodeSettles, 10 * nodeSettles} {
@@ -94,8 +95,8 @@ func (s *State) wake(pods []*corev1.Pod) {
 	s.base.handle.Activate(klog.Background(), byName)
 }
 
-// forgetter drops what is remembered of pods once their stamp tells it, or when they are gone. The first update with the
-// stamp does not count: the scheduler's own cache may not have seen it yet.
+// forgetter drops what is remembered of pods once their stamp tells it, or when they are gone. The
+// first update with the stamp does not count: the scheduler's own cache may not have seen it yet.
 func (s *State) forgetter() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(oldObj, newObj any) {

@@ -13,8 +13,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// watches knows which resources are being watched. An object that is created between the list and the watch of an informer
-// of a fake client is lost to the informer, so tests must not change anything before.
+// watches knows which resources are being watched. An object that is created between the list and
+// the watch of an informer of a fake client is lost to the informer, so tests must not change
+// anything before.
 type watches struct {
 	mu        sync.Mutex
 	resources []string

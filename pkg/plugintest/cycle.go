@@ -36,7 +36,8 @@ type Attempt struct {
 	Nominated string
 }
 
-// Why returns what the user is told about a failed attempt, without what PostFilter adds; empty for one that succeeded.
+// Why returns what the user is told about a failed attempt, without what PostFilter adds; empty for
+// one that succeeded.
 func (a *Attempt) Why() string {
 	if a.Fit == nil {
 		return ""
@@ -68,8 +69,8 @@ func (s *Scheduler) PreEnqueue(pod *corev1.Pod) *fwk.Status {
 	return nil
 }
 
-// Try runs a scheduling cycle of the pod up to the choice of a node, or to PostFilter if there is none. An error other
-// than that no node fits ends the test.
+// Try runs a scheduling cycle of the pod up to the choice of a node, or to PostFilter if there is
+// none. An error other than that no node fits ends the test.
 func (s *Scheduler) Try(pod *corev1.Pod) *Attempt {
 	s.tb.Helper()
 	attempt, err := s.TryErr(pod)
@@ -101,8 +102,8 @@ func (s *Scheduler) TryErr(pod *corev1.Pod) (*Attempt, error) {
 	return attempt, nil
 }
 
-// Assume lets the scheduler believe that the pod runs on the node of the attempt, and reserves what it needs. It returns
-// the assumed pod.
+// Assume lets the scheduler believe that the pod runs on the node of the attempt, and reserves what
+// it needs. It returns the assumed pod.
 func (s *Scheduler) Assume(pod *corev1.Pod, attempt *Attempt) *corev1.Pod {
 	s.tb.Helper()
 	ctx := s.Context()
@@ -194,8 +195,8 @@ func (s *Scheduler) Hint(plugin string, resource fwk.EventResource, pod *corev1.
 	return fwk.Queue
 }
 
-// FailNext takes the next pod out of the queue, as soon as there is one, and sends it through a scheduling cycle that must
-// fail. The pod ends up where the scheduler keeps such pods.
+// FailNext takes the next pod out of the queue, as soon as there is one, and sends it through a
+// scheduling cycle that must fail. The pod ends up where the scheduler keeps such pods.
 func (s *Scheduler) FailNext() *Attempt {
 	s.tb.Helper()
 	ctx := s.Context()
@@ -214,8 +215,8 @@ func (s *Scheduler) FailNext() *Attempt {
 	return attempt
 }
 
-// FailUntilSleeps is FailNext for a pod that is alone in the queue, until it waits for an event that may help it. News of what the
-// test has made before may wake it at first.
+// FailUntilSleeps is FailNext for a pod that is alone in the queue, until it waits for an event
+// that may help it. News of what the test has made before may wake it at first.
 func (s *Scheduler) FailUntilSleeps(pod *corev1.Pod) *Attempt {
 	s.tb.Helper()
 	for {

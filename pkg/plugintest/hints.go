@@ -11,7 +11,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// BenchmarkHint measures, under a name, what a plugin takes to answer whether a change of an object concerns a pod that waits.
+// BenchmarkHint measures, under a name, what a plugin takes to answer whether a change of an object
+// concerns a pod that waits.
 func BenchmarkHint(
 	b *testing.B, name string, plugin fwk.EnqueueExtensions, pod *corev1.Pod, resource fwk.EventResource, before, after any,
 ) {

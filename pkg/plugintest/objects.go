@@ -170,7 +170,8 @@ func MakePod(name string) *st.PodWrapper {
 	return st.MakePod().Namespace(Namespace).Name(name).UID("pod-" + name).SchedulerName(Profile).Container("pause")
 }
 
-// MakePodOf starts the pod with the given number of an owner. A StatefulSet's pods have the number as ordinal.
+// MakePodOf starts the pod with the given number of an owner. A StatefulSet's pods have the number
+// as ordinal.
 func MakePodOf(owner metav1.Object, number int) *st.PodWrapper {
 	pod := MakePod(fmt.Sprintf("%s-%d", owner.GetName(), number))
 	pod.OwnerReferences = []metav1.OwnerReference{ControllerRef(owner)}

@@ -1,10 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plugintest runs Berth's plugins in the real scheduler, without an API server and one step at a time. A test says
-// which nodes, owners, Clusters and policies there are, sends pods through scheduling cycles in the order it likes, and
-// looks at the result. Nothing happens in the background that a test did not ask for, except that Clusters and policies
-// travel through the informers of a fake client.
+// Package plugintest runs Berth's plugins in the real scheduler, without an API server and one step
+// at a time. A test says which nodes, owners, Clusters and policies there are, sends pods through
+// scheduling cycles in the order it likes, and looks at the result. Nothing happens in the
+// background that a test did not ask for, except that Clusters and policies travel through the
+// informers of a fake client.
 package plugintest
 
 import (
@@ -42,7 +43,8 @@ import (
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
-// Timeout is how long tests wait for what happens in the background, in milliseconds on an idle machine.
+// Timeout is how long tests wait for what happens in the background, in milliseconds on an idle
+// machine.
 const Timeout = 30 * time.Second
 
 // pollInterval is how often they look.
@@ -149,7 +151,8 @@ func WithPlugin(name string, factory frameworkruntime.PluginFactory) Option {
 	return func(s *Scheduler) { s.extra[name] = factory }
 }
 
-// WithBerth takes a client of Berth's kinds on which the test has put reactors. The objects of New go to it as well.
+// WithBerth takes a client of Berth's kinds on which the test has put reactors. The objects of New
+// go to it as well.
 func WithBerth(client *berthfake.Clientset) Option {
 	return func(s *Scheduler) { s.Berth = client }
 }
@@ -169,8 +172,8 @@ func Held() Option {
 	return func(s *Scheduler) { s.held = true }
 }
 
-// New returns a scheduler that knows the objects: Clusters, policies, nodes, owners of pods, and pods, which must be bound.
-// It stops at the end of the test.
+// New returns a scheduler that knows the objects: Clusters, policies, nodes, owners of pods, and
+// pods, which must be bound. It stops at the end of the test.
 func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler {
 	tb.Helper()
 	s := &Scheduler{

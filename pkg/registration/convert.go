@@ -16,7 +16,8 @@ import (
 // storageTypes are those that the published API names. Others are taken, with a warning.
 var storageTypes = []string{"sata", "sas", "ssd"}
 
-// FromCluster returns the profile of a Cluster. The home scheduler is the one that the cluster is bound to.
+// FromCluster returns the profile of a Cluster. The home scheduler is the one that the cluster is
+// bound to.
 func FromCluster(cluster *berthv1alpha1.Cluster) Profile {
 	spec := &cluster.Spec
 	profile := Profile{
@@ -66,8 +67,8 @@ func (p *Profile) Cluster() *berthv1alpha1.Cluster {
 	return cluster
 }
 
-// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is: the name, a pinned scheduler, and
-// where a cluster that does not exist yet may be made.
+// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is: the name,
+// a pinned scheduler, and where a cluster that does not exist yet may be made.
 func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	cluster.Labels = maps.Clone(p.Spec.Labels)
 	spec := berthv1alpha1.ClusterSpec{

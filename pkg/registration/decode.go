@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads a request that carries a cluster profile. The error is ErrTooLarge or an *InputError.
+// Decode reads a request that carries a cluster profile. The error is ErrTooLarge or an
+// *InputError.
 func Decode(data []byte) (*Profile, error) {
 	if len(data) > MaxSize {
 		return nil, ErrTooLarge
@@ -35,7 +36,8 @@ func Decode(data []byte) (*Profile, error) {
 	return &document.Profile, nil
 }
 
-// checkJSON makes sure that the text is one JSON value, so that reading its tokens cannot fail afterwards.
+// checkJSON makes sure that the text is one JSON value, so that reading its tokens cannot fail
+// afterwards.
 func checkJSON(data []byte) error {
 	for at := 0; at < len(data); {
 		_, size := utf8.DecodeRune(data[at:])
@@ -64,7 +66,8 @@ type reader struct {
 	start int
 }
 
-// next returns the next token and notes where it begins. A decoder stands at the end of the token before.
+// next returns the next token and notes where it begins. A decoder stands at the end of the token
+// before.
 func (r *reader) next() (json.Token, error) {
 	r.start = int(r.decoder.InputOffset())
 	for r.start < len(r.data) && strings.IndexByte(" \t\r\n,:", r.data[r.start]) >= 0 {

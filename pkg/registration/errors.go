@@ -18,8 +18,8 @@ var ErrTooLarge = errors.New("the cluster profile is larger than 1 MiB")
 type InputError struct {
 	// Line and Column are where the fault is, counted from 1; a column is a character.
 	Line, Column int
-	// Field is the path of the value, such as "cluster_profile.cluster_spec.flavors[2].TotalCapacity". It is empty if the
-	// text is no JSON.
+	// Field is the path of the value, such as
+	// "cluster_profile.cluster_spec.flavors[2].TotalCapacity". It is empty if the text is no JSON.
 	Field string
 	// Reason is what is wrong.
 	Reason string

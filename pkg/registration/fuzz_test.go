@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// FuzzDecode checks that no input crashes the decoder, that an error tells a place inside the input, and that what was
-// understood comes back from its own encoding.
+// FuzzDecode checks that no input crashes the decoder, that an error tells a place inside the
+// input, and that what was understood comes back from its own encoding.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"cluster_profile":{"cluster_name":"c","cluster_spec":{"Region":{"region":"r"},"nodes":["n"],"labels":{"a":"b"}}}}`,

@@ -32,8 +32,9 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("replicas that Berth placed still run in cluster %q: move them away first, or use force", e.Cluster)
 }
 
-// CheckUnused returns an *InUseError if a pod that Berth placed in the cluster still runs there. Other pods do not need the
-// Cluster: unregistering it takes nothing away from them. Any other error means that the pods could not be listed.
+// CheckUnused returns an *InUseError if a pod that Berth placed in the cluster still runs there.
+// Other pods do not need the Cluster: unregistering it takes nothing away from them. Any other
+// error means that the pods could not be listed.
 func CheckUnused(ctx context.Context, pods corev1client.PodsGetter, cluster *berthv1alpha1.Cluster) error {
 	nodes := slices.Concat(cluster.Status.ContainedNodes, cluster.Spec.Nodes)
 	slices.Sort(nodes)

@@ -3,8 +3,8 @@
 
 package registration
 
-// The JSON tags below are the keys of the registration API, a promise to programs. The tag alias names a second spelling
-// that is read, required marks keys that a request must have.
+// The JSON tags below are the keys of the registration API, a promise to programs. The tag alias
+// names a second spelling that is read, required marks keys that a request must have.
 
 // Document is the body of a request, and of an answer about one cluster.
 type Document struct {
@@ -23,7 +23,8 @@ type List struct {
 
 // Profile is a registered cluster.
 type Profile struct {
-	// ID is the UID of the Cluster. Requests need none: it is given when the cluster is registered, and never again.
+	// ID is the UID of the Cluster. Requests need none: it is given when the cluster is registered,
+	// and never again.
 	ID string `json:"cluster_id,omitempty"`
 
 	// Name is the name of the Cluster, a DNS label.
@@ -33,8 +34,9 @@ type Profile struct {
 	Spec Spec `json:"cluster_spec" required:"true"`
 }
 
-// Spec describes a cluster. All numbers are what the administrator declares. The fields up to HomeDispatcher are those of
-// Global Resource Scheduler and are always written; the rest are Berth's.
+// Spec describes a cluster. All numbers are what the administrator declares. The fields up to
+// HomeDispatcher are those of Global Resource Scheduler and are always written; the rest are
+// Berth's.
 type Spec struct {
 	// IPAddress is where the cluster is reached, IPv4 or IPv6.
 	IPAddress string `json:"ipAddress" alias:"ipAdrress"`

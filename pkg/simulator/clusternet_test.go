@@ -20,8 +20,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// capacityTable holds what Clusternet's predictor is tested for. Its rows on taints of clusters are not checked: Clusters of Berth
-// are groups of nodes, and have none of their own.
+// capacityTable holds what Clusternet's predictor is tested for. Its rows on taints of clusters are
+// not checked: Clusters of Berth are groups of nodes, and have none of their own.
 type capacityTable struct {
 	Node []struct {
 		Name        string

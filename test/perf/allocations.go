@@ -13,8 +13,8 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// allocations are those of a decision by scenario and peer. Goroutines that filter at the same time do not always stop at the same
-// node.
+// allocations are those of a decision by scenario and peer. Goroutines that filter at the same time
+// do not always stop at the same node.
 var allocations = &baseline{file: "test/perf/allocations.json", flag: "allocations", unit: "allocations", tolerance: 0.03}
 
 // countAllocations returns the allocations of decisions.

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command perf runs the benchmarks that compare Berth with its peers, prints their results, and keeps them in files.
+// Command perf runs the benchmarks that compare Berth with its peers, prints their results, and
+// keeps them in files.
 //
 // It is run from the root of the repository, by `make bench` and `make bench-smoke`.
 package main

@@ -20,8 +20,8 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// points runs the Go benchmarks of the plugins and of the decisions they make, but for those whose names match skip, if it is not
-// empty.
+// points runs the Go benchmarks of the plugins and of the decisions they make, but for those whose
+// names match skip, if it is not empty.
 func points(ctx context.Context, benchtime, skip string) ([]report.Point, error) {
 	packages, err := withBenchmarks("pkg/plugins", "pkg/placement")
 	if err != nil {
@@ -37,8 +37,8 @@ func points(ctx context.Context, benchtime, skip string) ([]report.Point, error)
 	return parsePoints(out), nil
 }
 
-// withBenchmarks returns the packages below the folders that have benchmarks. go test would link the tests of all others as well,
-// which takes longer than to measure.
+// withBenchmarks returns the packages below the folders that have benchmarks. go test would link
+// the tests of all others as well, which takes longer than to measure.
 func withBenchmarks(folders ...string) ([]string, error) {
 	found, repository := map[string]bool{}, os.DirFS(".")
 	for _, folder := range folders {
@@ -59,7 +59,8 @@ func withBenchmarks(folders ...string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// parsePoints reads the lines of go test that tell a benchmark. Names begin with the last part of their package.
+// parsePoints reads the lines of go test that tell a benchmark. Names begin with the last part of
+// their package.
 func parsePoints(out []byte) []report.Point {
 	var found []report.Point
 	folder := ""

@@ -17,8 +17,9 @@ import (
 	"strings"
 )
 
-// statements are those of Berth's packages that one call executes, by benchmark. They stand for the instructions that a processor
-// would count where it can: many machines have no counters for it. What runs beside the benchmarks once a second adds next to nothing.
+// statements are those of Berth's packages that one call executes, by benchmark. They stand for the
+// instructions that a processor would count where it can: many machines have no counters for it.
+// What runs beside the benchmarks once a second adds next to nothing.
 var statements = &baseline{file: "test/perf/statements.json", flag: "statements", unit: "statements in a thousand calls", tolerance: 0.03}
 
 // counted are benchmarks of the plugins that are in the path of a decision, by their package.
@@ -35,7 +36,8 @@ var counted = []struct {
 	}},
 }
 
-// A benchmark runs so often, and then so much more often: what it prepares is in both numbers, and not in their difference.
+// A benchmark runs so often, and then so much more often: what it prepares is in both numbers, and
+// not in their difference.
 const fewCalls, moreCalls = 100, 20_000
 
 // countStatements returns the statements that a thousand calls execute, for each benchmark.
@@ -101,7 +103,8 @@ func (c *counter) count(ctx context.Context, benchmark string, calls int) (int, 
 	return executed(content)
 }
 
-// executed adds up a profile of go test. Its lines are FILE:FROM,TO STATEMENTS TIMES after one that tells the mode.
+// executed adds up a profile of go test. Its lines are FILE:FROM,TO STATEMENTS TIMES after one that
+// tells the mode.
 func executed(profile []byte) (int, error) {
 	total := 0
 	lines := bufio.NewScanner(bytes.NewReader(profile))

@@ -23,8 +23,9 @@ import (
 // workloadsFolder is where scheduler_perf and its workloads are.
 const workloadsFolder = "test/perf/scheduler_perf"
 
-// throughputs runs the workloads of scheduler_perf that have its default label, again and again in turns. Each run has a process
-// and a cluster of its own, so that none suffers from what another one has left behind. It needs etcd in bin/.
+// throughputs runs the workloads of scheduler_perf that have its default label, again and again in
+// turns. Each run has a process and a cluster of its own, so that none suffers from what another
+// one has left behind. It needs etcd in bin/.
 func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
@@ -110,7 +111,8 @@ type collection struct {
 	last float64
 }
 
-// readAll reads what scheduler_perf has written to a folder, and removes it. It returns the last throughput.
+// readAll reads what scheduler_perf has written to a folder, and removes it. It returns the last
+// throughput.
 func (c *collection) readAll(folder string) (float64, error) {
 	c.last = 0
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))

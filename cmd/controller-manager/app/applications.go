@@ -59,7 +59,8 @@ func (o *ApplicationOptions) validate() error {
 // applicationKinds are the kinds without which there are no Applications.
 var applicationKinds = []string{"Application", "Cluster", "PropagationPolicy"}
 
-// startApplications starts the controller of Applications as soon as its kinds are served. Nothing else waits for that.
+// startApplications starts the controller of Applications as soon as its kinds are served. Nothing
+// else waits for that.
 func startApplications(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {

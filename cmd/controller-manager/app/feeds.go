@@ -28,8 +28,8 @@ import (
 	"berth.dev/berth/pkg/feeds"
 )
 
-// FeedInventory is the feature gate of the controller that writes FeedInventories. Whoever runs a controller of their own for
-// that switches it off.
+// FeedInventory is the feature gate of the controller that writes FeedInventories. Whoever runs a
+// controller of their own for that switches it off.
 const FeedInventory featuregate.Feature = "FeedInventory"
 
 // allParsers as the value of --feed-parsers stands for all parsers that are built in.
@@ -71,7 +71,8 @@ func cached() map[client.Object]cache.ByObject {
 // feedKinds are the kinds without which there is nothing to do about feeds.
 var feedKinds = []string{"Subscription", "FeedInventory", "FeedParser"}
 
-// startFeeds starts the controller of FeedInventories as soon as its kinds are served. Nothing else waits for that.
+// startFeeds starts the controller of FeedInventories as soon as its kinds are served. Nothing else
+// waits for that.
 func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {

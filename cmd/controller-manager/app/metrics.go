@@ -78,7 +78,8 @@ var metricKinds = []string{
 	"MagnumCluster",
 }
 
-// startMetrics starts to read metrics, and to choose clouds by them, as soon as their kinds are served. Nothing else waits for that.
+// startMetrics starts to read metrics, and to choose clouds by them, as soon as their kinds are
+// served. Nothing else waits for that.
 func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
@@ -118,7 +119,8 @@ func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 // lookupPatience is how long the name of the API server may take to resolve.
 const lookupPatience = 10 * time.Second
 
-// apiServers returns the addresses of the API server: the one that is used, and the one that pods use.
+// apiServers returns the addresses of the API server: the one that is used, and the one that pods
+// use.
 func apiServers(ctx context.Context, config *rest.Config) ([]netip.AddrPort, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

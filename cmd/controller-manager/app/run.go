@@ -30,8 +30,9 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// syncPatience is how long a controller waits for its first lists. A list that keeps failing, because a CRD was deleted in
-// the meantime for instance, heals when the CRD comes back; to exit would gain nothing. Readiness tells of it.
+// syncPatience is how long a controller waits for its first lists. A list that keeps failing,
+// because a CRD was deleted in the meantime for instance, heals when the CRD comes back; to exit
+// would gain nothing. Readiness tells of it.
 const syncPatience = 365 * 24 * time.Hour
 
 // newScheme returns the kinds that the controllers read and write.

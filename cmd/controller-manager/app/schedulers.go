@@ -27,7 +27,8 @@ const dispatchQPS, dispatchBurst = 500, 1000
 // schedulerKinds are the kinds without which clusters have no homes.
 var schedulerKinds = []string{"Scheduler", "Cluster", "PropagationPolicy"}
 
-// startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing else waits for that.
+// startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing
+// else waits for that.
 func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {

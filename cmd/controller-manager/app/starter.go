@@ -48,15 +48,17 @@ var required = []schema.GroupKind{
 	berthv1alpha1.SchemeGroupVersion.WithKind("PropagationPolicy").GroupKind(),
 }
 
-// starter starts the controllers once the CRDs are there and the lease is held. Until then the process waits: a manager
-// that is installed before its CRDs, or together with them, must not crash.
+// starter starts the controllers once the CRDs are there and the lease is held. Until then the
+// process waits: a manager that is installed before its CRDs, or together with them, must not
+// crash.
 type starter struct {
 	mgr  ctrl.Manager
 	opts *Options
 	fits *adviser.Adviser
 	// found is closed when the CRDs have been found.
 	found chan struct{}
-	// missing is why they have not, syncing is true from the start of the controllers until their caches are filled.
+	// missing is why they have not, syncing is true from the start of the controllers until their
+	// caches are filled.
 	missing atomic.Pointer[error]
 	syncing atomic.Bool
 }
@@ -88,7 +90,8 @@ func (s *starter) register() error {
 	return nil
 }
 
-// crdsFound is the readiness check of the CRDs. An instance without the lease is ready when it could start.
+// crdsFound is the readiness check of the CRDs. An instance without the lease is ready when it
+// could start.
 func (s *starter) crdsFound(_ *http.Request) error {
 	if missing := s.missing.Load(); missing != nil {
 		return *missing
@@ -223,7 +226,8 @@ func (s *starter) waitForCaches(ctx context.Context) {
 		&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &batchv1.Job{}, &corev1.ReplicationController{},
 	}
 	for _, kind := range kinds {
-		// An error means that the process is told to end, or that the kind is gone again: then it is not ready.
+		// An error means that the process is told to end, or that the kind is gone again: then it
+		// is not ready.
 		if _, err := s.mgr.GetCache().GetInformer(ctx, kind); err != nil {
 			return
 		}

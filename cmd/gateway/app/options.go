@@ -22,25 +22,29 @@ const (
 	// securePort is where the gateway serves over TLS.
 	securePort = 8443
 
-	// apiQPS and apiBurst are what the gateway asks of the API server at most. A request to the gateway takes one to three.
+	// apiQPS and apiBurst are what the gateway asks of the API server at most. A request to the
+	// gateway takes one to three.
 	apiQPS, apiBurst = 400, 800
 )
 
 // options are the flags of berth-gateway.
 type options struct {
-	// Kubeconfig names the API server. Empty means the environment variable KUBECONFIG, or the cluster the gateway runs in.
+	// Kubeconfig names the API server. Empty means the environment variable KUBECONFIG, or the
+	// cluster the gateway runs in.
 	Kubeconfig string
 	// KubeAPIQPS and KubeAPIBurst limit the requests to the API server.
 	KubeAPIQPS   float32
 	KubeAPIBurst int
-	// InsecureHTTPAddress, if not empty, is a loopback address where the API is served without TLS too.
+	// InsecureHTTPAddress, if not empty, is a loopback address where the API is served without TLS
+	// too.
 	InsecureHTTPAddress string
 	// Limits bound what clients may ask for.
 	Limits gateway.Limits
 
 	// SecureServing says where and with which certificate the API is served over TLS.
 	SecureServing *genericoptions.SecureServingOptions
-	// Authentication and Authorization say how the API server is asked who callers are and what they may do.
+	// Authentication and Authorization say how the API server is asked who callers are and what
+	// they may do.
 	Authentication *genericoptions.DelegatingAuthenticationOptions
 	Authorization  *genericoptions.DelegatingAuthorizationOptions
 	// Logging are the flags of logging.
@@ -111,7 +115,8 @@ func (o *options) Validate() error {
 	return utilerrors.NewAggregate(errs)
 }
 
-// checkLoopback refuses addresses that others can reach. A name could mean any address by the time it is looked up.
+// checkLoopback refuses addresses that others can reach. A name could mean any address by the time
+// it is looked up.
 func checkLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -64,7 +64,8 @@ func run(ctx context.Context, opts *options) error {
 	return nil
 }
 
-// newHandler makes the gateway. Its clients have its own rights; what callers may do is asked of the API server.
+// newHandler makes the gateway. Its clients have its own rights; what callers may do is asked of
+// the API server.
 func newHandler(opts *options, secure *genericapiserver.SecureServingInfo) (http.Handler, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", opts.kubeconfig())
 	if err != nil {
@@ -112,7 +113,8 @@ func delegate(opts *options, secure *genericapiserver.SecureServingInfo, g *gate
 	return nil
 }
 
-// servePlain serves on a loopback address, if there is one, until the function it returns is called.
+// servePlain serves on a loopback address, if there is one, until the function it returns is
+// called.
 func servePlain(ctx context.Context, address string, handler http.Handler) (func(), error) {
 	if address == "" {
 		return func() {}, nil

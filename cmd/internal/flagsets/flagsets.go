@@ -13,8 +13,8 @@ import (
 	"k8s.io/component-base/version/verflag"
 )
 
-// AddTo adds the flags to a command, with --help, --version and those of logging that are global, and makes its help show
-// them in their groups.
+// AddTo adds the flags to a command, with --help, --version and those of logging that are global,
+// and makes its help show them in their groups.
 func AddTo(cmd *cobra.Command, sets *cliflag.NamedFlagSets) {
 	verflag.AddFlags(sets.FlagSet("global"))
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())

@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/cmd/playground/world"
 )
 
-// NewCommand returns the command berth-playground. It writes to the command's output and ends, with everything it started,
-// when the context of the command is done.
+// NewCommand returns the command berth-playground. It writes to the command's output and ends, with
+// everything it started, when the context of the command is done.
 func NewCommand() *cobra.Command {
 	options := world.Options{Clusters: 2, Nodes: 3}
 	up := newUpCommand(&options)
@@ -55,8 +55,8 @@ func addSize(cmd *cobra.Command, options *world.Options) {
 	cmd.Flags().IntVar(&options.Nodes, "nodes", options.Nodes, fmt.Sprintf("number of nodes per cluster, 1 to %d", world.MaxNodes))
 }
 
-// completePaths finds the programs next to this one and the manifests next to their directory, so that it does not matter
-// where the command is called.
+// completePaths finds the programs next to this one and the manifests next to their directory, so
+// that it does not matter where the command is called.
 func completePaths(options *world.Options) error {
 	if options.BinDir == "" {
 		self, err := os.Executable()

@@ -28,7 +28,8 @@ const (
 	shopWebReplicas, shopDBSize = 6, 2
 )
 
-// divideBundle is step 10: what two workloads need is read from their manifests, and their replicas are divided by free room.
+// divideBundle is step 10: what two workloads need is read from their manifests, and their replicas
+// are divided by free room.
 func (d *demo) divideBundle(ctx context.Context) (string, error) {
 	d.sayf("applying Subscription %s: %s and %s, divided by free room, all of them or none", shop, shopWeb, shopDB)
 	if _, err := d.berth.BerthV1alpha1().Subscriptions(namespace).Create(ctx, subscription(), metav1.CreateOptions{}); err != nil {

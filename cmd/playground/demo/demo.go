@@ -58,8 +58,9 @@ type demo struct {
 	third *localplane.Process
 }
 
-// Run shows all steps in the world, which must have the Clusters with NodesPerCluster nodes each. It writes tables and
-// progress to out, and returns an error at the first step that does not come out as promised.
+// Run shows all steps in the world, which must have the Clusters with NodesPerCluster nodes each.
+// It writes tables and progress to out, and returns an error at the first step that does not come
+// out as promised.
 func Run(ctx context.Context, w *world.World, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	// Ends the watches of a step that failed.

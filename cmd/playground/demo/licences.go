@@ -100,7 +100,8 @@ func (d *demo) release(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s ended, %s runs %.1fs later", gone, started[0], time.Since(began).Seconds()), nil
 }
 
-// preempt is step 9: an important pod takes a licence from one pod, which runs on a node of another cluster.
+// preempt is step 9: an important pod takes a licence from one pod, which runs on a node of another
+// cluster.
 func (d *demo) preempt(ctx context.Context) (string, error) {
 	before, err := d.awaitLicensed(ctx, simulations-licences-1)
 	if err != nil {
@@ -143,8 +144,9 @@ func newcomers(before, after []corev1.Pod) []string {
 	return names
 }
 
-// awaitLicensed waits until all licences are held by pods that run and so many pods wait for one, which the status of the
-// ClusterResource must say as well. A pod of high priority must be among those that run. It prints the account, and returns those that run.
+// awaitLicensed waits until all licences are held by pods that run and so many pods wait for one,
+// which the status of the ClusterResource must say as well. A pod of high priority must be among
+// those that run. It prints the account, and returns those that run.
 func (d *demo) awaitLicensed(ctx context.Context, waiting int) ([]corev1.Pod, error) {
 	var now []corev1.Pod
 	var account *berthv1alpha1.ClusterResource

@@ -35,7 +35,8 @@ const (
 
 func labels() map[string]string { return map[string]string{"app": workload} }
 
-// deployment is the example of KubeEdge's node-group proposal. Only the name of the scheduler and the strategy are added.
+// deployment is the example of KubeEdge's node-group proposal. Only the name of the scheduler and
+// the strategy are added.
 func deployment() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: workload, Labels: labels()},

@@ -19,14 +19,16 @@ import (
 )
 
 const (
-	// waitReason is what the scheduler says about the nodes of hangzhou, which could take the pods and must not.
+	// waitReason is what the scheduler says about the nodes of hangzhou, which could take the pods
+	// and must not.
 	waitReason = "node(s) in clusters that have their share of replicas"
 
 	// settle is how long nothing must happen to count as "nothing happens": some cooldowns.
 	settle = 4 * cooldown
 )
 
-// overflow is step 6: pods wait for their cluster with a reason that says so, until the policy lets them go elsewhere.
+// overflow is step 6: pods wait for their cluster with a reason that says so, until the policy lets
+// them go elsewhere.
 func (d *demo) overflow(ctx context.Context) (string, error) {
 	recorder, err := podwatch.Start(ctx, d.client, namespace, selector)
 	if err != nil {
@@ -85,7 +87,8 @@ func (d *demo) cordon(ctx context.Context, cluster string, unschedulable bool) e
 	return nil
 }
 
-// awaitReason returns the message of a FailedScheduling event that tells the reason why a pod waits.
+// awaitReason returns the message of a FailedScheduling event that tells the reason why a pod
+// waits.
 func (d *demo) awaitReason(ctx context.Context, reason string) (string, error) {
 	var message string
 	err := d.await(ctx, func(ctx context.Context) error {

@@ -18,7 +18,8 @@ const (
 	minAvailable = replicas - 1
 )
 
-// rebalance is step 4: the eviction API moves what the new weights want elsewhere, and nothing but that.
+// rebalance is step 4: the eviction API moves what the new weights want elsewhere, and nothing but
+// that.
 func (d *demo) rebalance(ctx context.Context) (string, error) {
 	if err := d.createBudget(ctx); err != nil {
 		return "", err

@@ -12,7 +12,8 @@ import (
 	"berth.dev/berth/cmd/playground/podwatch"
 )
 
-// rollOut is step 5: replicas are counted per revision, so the new one finds its places while the old one still runs.
+// rollOut is step 5: replicas are counted per revision, so the new one finds its places while the
+// old one still runs.
 func (d *demo) rollOut(ctx context.Context) (string, error) {
 	recorder, err := podwatch.Start(ctx, d.client, namespace, selector)
 	if err != nil {

@@ -35,7 +35,8 @@ func (d *demo) share(ctx context.Context) (string, error) {
 	return want.String() + ", all Running", nil
 }
 
-// policyAccepted fails until the policy says that it is in force. Pods that come before it is known run anywhere at first.
+// policyAccepted fails until the policy says that it is in force. Pods that come before it is known
+// run anywhere at first.
 func (d *demo) policyAccepted(ctx context.Context) error {
 	live, err := d.berth.BerthV1alpha1().PropagationPolicies(namespace).Get(ctx, policyName, metav1.GetOptions{})
 	if err != nil {
@@ -86,7 +87,8 @@ func stayed(before, after *placement) error {
 	return nil
 }
 
-// shrinkAndGrow is step 3: the ReplicaSet controller deletes the right pods by itself, led by their deletion costs.
+// shrinkAndGrow is step 3: the ReplicaSet controller deletes the right pods by itself, led by their
+// deletion costs.
 func (d *demo) shrinkAndGrow(ctx context.Context) (string, error) {
 	small, large := shares{beijing: 2, hangzhou: 2}, shares{beijing: 4, hangzhou: 6}
 	for _, target := range []struct {
@@ -105,8 +107,8 @@ func (d *demo) shrinkAndGrow(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, then %s; no pod was evicted, pod-deletion-cost did it", small, large), nil
 }
 
-// scaleAndWatch scales the Deployment, waits for the shares and returns what happened on the way, which must not include an
-// eviction.
+// scaleAndWatch scales the Deployment, waits for the shares and returns what happened on the way,
+// which must not include an eviction.
 func (d *demo) scaleAndWatch(ctx context.Context, replicas int, want shares) (podwatch.Seen, error) {
 	recorder, err := podwatch.Start(ctx, d.client, namespace, selector)
 	if err != nil {

@@ -31,12 +31,14 @@ const first, second, third = "s1", "s2", "s3"
 
 const crowdBefore, crowdAfter = 120, 240
 
-// quickElection makes the third scheduler count as dead within seconds, and leaves it time to renew its lease on a busy machine.
+// quickElection makes the third scheduler count as dead within seconds, and leaves it time to renew
+// its lease on a busy machine.
 var quickElection = []string{
 	"--leader-elect-lease-duration=12s", "--leader-elect-renew-deadline=10s", "--leader-elect-retry-period=1s",
 }
 
-// shareClusters is step 11: clusters are shared out among schedulers, and each places the pods of its own.
+// shareClusters is step 11: clusters are shared out among schedulers, and each places the pods of
+// its own.
 func (d *demo) shareClusters(ctx context.Context) (string, error) {
 	d.sayf("creating %d more clusters with one node each", sites)
 	if err := d.createSites(ctx); err != nil {
@@ -79,7 +81,8 @@ func (d *demo) shareClusters(ctx context.Context) (string, error) {
 		crowdBefore, placed), nil
 }
 
-// killScheduler is step 12: only the clusters of a scheduler that dies move, and no pod is lost, moved or bound twice.
+// killScheduler is step 12: only the clusters of a scheduler that dies move, and no pod is lost,
+// moved or bound twice.
 func (d *demo) killScheduler(ctx context.Context) (string, error) {
 	before, err := d.waitHomes(ctx, first, second, third)
 	if err != nil {
@@ -120,7 +123,8 @@ func (d *demo) killScheduler(ctx context.Context) (string, error) {
 		moved, third, others, crowdAfter), nil
 }
 
-// retireScheduler is step 13: a managed scheduler that is deleted gives its clusters up before it is stopped.
+// retireScheduler is step 13: a managed scheduler that is deleted gives its clusters up before it
+// is stopped.
 func (d *demo) retireScheduler(ctx context.Context) (string, error) {
 	recorder, err := podwatch.Start(ctx, d.client, namespace, "app="+crowd)
 	if err != nil {
@@ -147,7 +151,8 @@ func (d *demo) retireScheduler(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s has all %d clusters, %s is gone and its process stopped; no pod noticed", first, len(homes), second), nil
 }
 
-// compareHomes returns how many clusters of the lost scheduler, and how many others, have another home than before.
+// compareHomes returns how many clusters of the lost scheduler, and how many others, have another
+// home than before.
 func compareHomes(before, after map[string]string, lost string) (moved, others int) {
 	for cluster, h := range before {
 		switch {
@@ -170,7 +175,8 @@ func (d *demo) awaitHomes(ctx context.Context, names ...string) (map[string]stri
 	return now, d.printHomes(ctx)
 }
 
-// waitHomes waits until every cluster is bound to the scheduler that bounded rendezvous hashing gives it to, of those named.
+// waitHomes waits until every cluster is bound to the scheduler that bounded rendezvous hashing
+// gives it to, of those named.
 func (d *demo) waitHomes(ctx context.Context, names ...string) (map[string]string, error) {
 	schedulers := binding.Schedulers{}
 	for _, name := range names {

@@ -40,12 +40,14 @@ type placement struct {
 	pods           []corev1.Pod
 }
 
-// await polls until the check succeeds. It gives up after stepTimeout, or when a program of the playground ends.
+// await polls until the check succeeds. It gives up after stepTimeout, or when a program of the
+// playground ends.
 func (d *demo) await(ctx context.Context, check func(context.Context) error) error {
 	return localplane.Await(ctx, stepTimeout, d.exited, check)
 }
 
-// awaitShares waits until the policy wants and the pods have these shares, with nothing under way, and prints them.
+// awaitShares waits until the policy wants and the pods have these shares, with nothing under way,
+// and prints them.
 func (d *demo) awaitShares(ctx context.Context, desired, running shares, waiting int) (*placement, error) {
 	var now *placement
 	err := d.await(ctx, func(ctx context.Context) error {

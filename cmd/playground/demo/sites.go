@@ -29,7 +29,8 @@ func siteName(i int) string { return fmt.Sprint("site-", i) }
 // siteWeight gives the sites the weights 1, 2 and 3 in turn.
 func siteWeight(i int) int64 { return int64(1 + i%3) }
 
-// createSites makes the nodes and the clusters, as an administrator registers them: with place, region and size.
+// createSites makes the nodes and the clusters, as an administrator registers them: with place,
+// region and size.
 func (d *demo) createSites(ctx context.Context) error {
 	for i := range sites {
 		name := siteName(i)
@@ -97,7 +98,8 @@ func crowdShares(replicas int64) (shares, error) {
 	return want, nil
 }
 
-// awaitCrowd waits until all pods of the crowd run, each site has exactly its share, and returns how many each scheduler placed.
+// awaitCrowd waits until all pods of the crowd run, each site has exactly its share, and returns
+// how many each scheduler placed.
 func (d *demo) awaitCrowd(ctx context.Context, replicas int) (placed shares, err error) {
 	want, err := crowdShares(int64(replicas))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// NodeName is the name of the node that stands for this machine. It exists once a pod runs on it, and is tainted, so that no
-// other pod is placed there.
+// NodeName is the name of the node that stands for this machine. It exists once a pod runs on it,
+// and is tainted, so that no other pod is placed there.
 const NodeName = "berth-playground"
 
 // node is not driven by kwok, which would say that pods run although nobody has started anything.
@@ -28,8 +28,8 @@ func node() *corev1.Node {
 	return n
 }
 
-// bind places a pod on this machine. No scheduler does: its schedulerName is that of the default scheduler, which does not run
-// here.
+// bind places a pod on this machine. No scheduler does: its schedulerName is that of the default
+// scheduler, which does not run here.
 func (r *Runner) bind(ctx context.Context, k key) error {
 	if _, err := r.client.CoreV1().Nodes().Create(ctx, node(), metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating node %s: %w", NodeName, err)

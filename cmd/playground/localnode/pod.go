@@ -23,7 +23,8 @@ import (
 // configFlag names the configuration of a scheduler, which in a pod is a file of a ConfigMap.
 const configFlag = "--config="
 
-// commandOf returns the configuration that the first container of a pod is given, and its other arguments.
+// commandOf returns the configuration that the first container of a pod is given, and its other
+// arguments.
 func (r *Runner) commandOf(ctx context.Context, pod *corev1.Pod) (configuration []byte, args []string, err error) {
 	if len(pod.Spec.Containers) == 0 {
 		return nil, nil, errors.New("the pod has no container")
@@ -64,7 +65,8 @@ func (r *Runner) read(ctx context.Context, pod *corev1.Pod, container *corev1.Co
 	return nil, fmt.Errorf("the file %q that %s names is not in a volume made of a ConfigMap", file, strings.TrimSuffix(configFlag, "="))
 }
 
-// report writes the status of a pod by its process, and returns why the process could not be started, to try again.
+// report writes the status of a pod by its process, and returns why the process could not be
+// started, to try again.
 func (r *Runner) report(ctx context.Context, pod *corev1.Pod, c child, problem error) error {
 	status := statusOf(pod, c, problem)
 	if equality.Semantic.DeepEqual(status, pod.Status) {
@@ -82,8 +84,8 @@ func (r *Runner) report(ctx context.Context, pod *corev1.Pod, c child, problem e
 	return problem
 }
 
-// statusOf is what a kubelet would say: the pod runs, its container does or waits to be started again. Whether it leads is told by
-// its Scheduler.
+// statusOf is what a kubelet would say: the pod runs, its container does or waits to be started
+// again. Whether it leads is told by its Scheduler.
 func statusOf(pod *corev1.Pod, c child, problem error) corev1.PodStatus {
 	status := *pod.Status.DeepCopy()
 	status.Phase = corev1.PodRunning

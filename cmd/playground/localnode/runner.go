@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localnode stands in for a kubelet: it runs the pods of managed Schedulers as processes of this machine, with the
-// arguments and the configuration that the pods say. So a Scheduler with spec.managed runs in a playground by the same
-// Deployment, ReplicaSet and pods that run it in a cluster.
+// Package localnode stands in for a kubelet: it runs the pods of managed Schedulers as processes of
+// this machine, with the arguments and the configuration that the pods say. So a Scheduler with
+// spec.managed runs in a playground by the same Deployment, ReplicaSet and pods that run it in a
+// cluster.
 package localnode
 
 import (
@@ -28,7 +29,8 @@ import (
 )
 
 const (
-	// workers is how many pods are looked after at a time. One that waits for its process to end holds up no other.
+	// workers is how many pods are looked after at a time. One that waits for its process to end
+	// holds up no other.
 	workers = 8
 	// stopGrace is how long a process may take to end before it is killed.
 	stopGrace = 10 * time.Second
@@ -82,8 +84,8 @@ func New(client kubernetes.Interface, plane Plane) *Runner {
 	}
 }
 
-// Run runs pods until the context ends, and returns once it starts no further process. It leaves those that run to the control
-// plane, which ends all that it started.
+// Run runs pods until the context ends, and returns once it starts no further process. It leaves
+// those that run to the control plane, which ends all that it started.
 func (r *Runner) Run(ctx context.Context) error {
 	_, err := r.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: r.enqueue, UpdateFunc: func(_, pod any) { r.enqueue(pod) }, DeleteFunc: r.enqueue,
@@ -156,7 +158,8 @@ func notFoundIsFine(err error) error {
 	return err
 }
 
-// run starts the process of a pod unless it runs or has to wait, and returns a copy of what is known of it.
+// run starts the process of a pod unless it runs or has to wait, and returns a copy of what is
+// known of it.
 func (r *Runner) run(ctx context.Context, k key, pod *corev1.Pod) (child, error) {
 	r.mu.Lock()
 	c := r.children[k]

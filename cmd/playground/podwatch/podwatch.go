@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podwatch records what happens to the pods of a workload, for claims about what never happens: that no pod was
-// evicted, that so many replicas were ready all the time.
+// Package podwatch records what happens to the pods of a workload, for claims about what never
+// happens: that no pod was evicted, that so many replicas were ready all the time.
 package podwatch
 
 import (
@@ -41,9 +41,11 @@ type Gone struct {
 
 // Seen is what a Recorder saw between Start and Stop.
 type Seen struct {
-	// MinReady is the smallest number of ready pods that there was at any moment. A pod that is being deleted is not ready.
+	// MinReady is the smallest number of ready pods that there was at any moment. A pod that is
+	// being deleted is not ready.
 	MinReady int
-	// Evicted is the number of pods that the eviction API took away, including those still terminating.
+	// Evicted is the number of pods that the eviction API took away, including those still
+	// terminating.
 	Evicted int
 	// Gone are the pods that were deleted, in the order of their end.
 	Gone []Gone
@@ -74,7 +76,8 @@ func Start(ctx context.Context, client kubernetes.Interface, namespace, selector
 	if err != nil {
 		return nil, fmt.Errorf("listing the pods to record: %w", err)
 	}
-	// The API server drops a watch that cannot keep up on a busy machine. This one goes on where it was dropped.
+	// The API server drops a watch that cannot keep up on a busy machine. This one goes on where it
+	// was dropped.
 	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, first.ResourceVersion, &cache.ListWatch{
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector = selector
@@ -99,8 +102,8 @@ func Start(ctx context.Context, client kubernetes.Interface, namespace, selector
 	return r, nil
 }
 
-// Stop ends the recording once everything that had happened before the call is recorded. It fails if the watch broke, because
-// then something may have gone unseen.
+// Stop ends the recording once everything that had happened before the call is recorded. It fails
+// if the watch broke, because then something may have gone unseen.
 func (r *Recorder) Stop(ctx context.Context) (Seen, error) {
 	err := wait.PollUntilContextTimeout(ctx, catchUpPoll, catchUpTimeout, true, func(ctx context.Context) (bool, error) {
 		live, err := r.list(ctx)
@@ -197,7 +200,8 @@ func IsReady(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && hasCondition(pod, corev1.PodReady, "")
 }
 
-// isEvicted tells whether the eviction API took the pod away: it leaves a condition before it deletes.
+// isEvicted tells whether the eviction API took the pod away: it leaves a condition before it
+// deletes.
 func isEvicted(pod *corev1.Pod) bool {
 	return hasCondition(pod, corev1.DisruptionTarget, "EvictionByEvictionAPI")
 }

@@ -162,7 +162,8 @@ func TestRecorderFailsWhenItMayHaveMissedSomething(t *testing.T) {
 	}
 }
 
-// fakePods returns a client whose first list is start and whose later lists are end, with the watcher that it hands out.
+// fakePods returns a client whose first list is start and whose later lists are end, with the
+// watcher that it hands out.
 func fakePods(end, start []*corev1.Pod) (*fake.Clientset, *watch.FakeWatcher) {
 	client, watcher := fake.NewClientset(), watch.NewFake()
 	lists := 0

@@ -21,8 +21,8 @@ import (
 // startTimeout bounds the wait for Berth's programs, which is a matter of seconds.
 const startTimeout = 60 * time.Second
 
-// nodeCapacity is that of a small machine. On a large one a pod without requests weighs so little that the scheduler sees no
-// difference between an empty node and one with several pods.
+// nodeCapacity is that of a small machine. On a large one a pod without requests weighs so little
+// that the scheduler sees no difference between an empty node and one with several pods.
 func nodeCapacity() corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("4"),
@@ -31,7 +31,8 @@ func nodeCapacity() corev1.ResourceList {
 	}
 }
 
-// createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region they carry.
+// createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region
+// they carry.
 func (w *World) createClusters(ctx context.Context) error {
 	for _, name := range ClusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
@@ -49,8 +50,8 @@ func (w *World) createClusters(ctx context.Context) error {
 	return nil
 }
 
-// waitReady returns when both programs work: every Cluster is Ready, which the controller manager says, and the scheduler
-// holds its lease.
+// waitReady returns when both programs work: every Cluster is Ready, which the controller manager
+// says, and the scheduler holds its lease.
 func (w *World) waitReady(ctx context.Context) error {
 	err := localplane.Await(ctx, startTimeout, w.Exited(), func(ctx context.Context) error {
 		return errors.Join(w.schedulerLeads(ctx), w.clustersReady(ctx))

@@ -12,8 +12,9 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// startComponents starts Berth's programs with the configuration, the flags and the permissions that they have in production.
-// What differs is where they find the API server and where they listen.
+// startComponents starts Berth's programs with the configuration, the flags and the permissions
+// that they have in production. What differs is where they find the API server and where they
+// listen.
 func (w *World) startComponents(ctx context.Context) error {
 	if _, err := w.StartScheduler(ctx, localplane.Component{}); err != nil {
 		return fmt.Errorf("%w: run make build first", err)

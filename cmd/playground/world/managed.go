@@ -14,8 +14,9 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// schedulerTemplate returns the Deployment berth-scheduler of an installation, of which berth-controller-manager makes those of
-// managed Schedulers. It is changed to have no replicas here: the scheduler that it would run is a child process from the start.
+// schedulerTemplate returns the Deployment berth-scheduler of an installation, of which
+// berth-controller-manager makes those of managed Schedulers. It is changed to have no replicas
+// here: the scheduler that it would run is a child process from the start.
 func schedulerTemplate(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" || object.GetName() != localplane.BerthScheduler {

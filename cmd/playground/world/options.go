@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package world is what surrounds a user of Berth: a control plane, clusters of fake nodes, and Berth's own programs, running
-// as they run in production.
+// Package world is what surrounds a user of Berth: a control plane, clusters of fake nodes, and
+// Berth's own programs, running as they run in production.
 package world
 
 import (

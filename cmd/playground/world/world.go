@@ -24,11 +24,13 @@ type World struct {
 
 	options Options
 	plane   *localplane.ControlPlane
-	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no further process.
+	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no
+	// further process.
 	stopRunner func()
 }
 
-// Start brings up the world and tells on out how far it is. When it fails or the context ends, nothing is left behind.
+// Start brings up the world and tells on out how far it is. When it fails or the context ends,
+// nothing is left behind.
 func Start(ctx context.Context, options Options, out io.Writer) (*World, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
@@ -81,8 +83,8 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	return w.waitReady(ctx)
 }
 
-// install applies what an administrator applies, except for the Deployments of programs that run as processes here. That of
-// berth-scheduler stays as what managed Schedulers are made of.
+// install applies what an administrator applies, except for the Deployments of programs that run as
+// processes here. That of berth-scheduler stays as what managed Schedulers are made of.
 func (w *World) install(ctx context.Context) error {
 	config := w.plane.Config()
 	if err := localplane.ApplyCRDs(ctx, config, filepath.Join(w.options.Manifests, "crds")); err != nil {
@@ -120,7 +122,8 @@ func (w *World) LogDir() string { return w.plane.LogDir() }
 // StateDir returns the directory that holds everything of this run.
 func (w *World) StateDir() string { return w.plane.StateDir() }
 
-// Example returns the path of the manifest that a newcomer starts with: the example of KubeEdge's node-group proposal.
+// Example returns the path of the manifest that a newcomer starts with: the example of KubeEdge's
+// node-group proposal.
 func (w *World) Example() string { return w.example("node-groups", "nginx.yaml") }
 
 // SchedulersExample returns the path of the manifest with three managed Schedulers.

@@ -27,7 +27,8 @@ import (
 	"berth.dev/berth/pkg/plugins"
 )
 
-// NewCommand returns the command berth-scheduler. It takes all flags of kube-scheduler. It may be called once per process.
+// NewCommand returns the command berth-scheduler. It takes all flags of kube-scheduler. It may be
+// called once per process.
 func NewCommand() *cobra.Command {
 	opts := options.NewOptions()
 	var share sharing
@@ -105,18 +106,20 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 // leaseName is the lease of berth-scheduler unless the user names another.
 const leaseName = "berth-scheduler"
 
-// stockLeaseName is the lease of the default scheduler, and what a configuration that names none gets.
+// stockLeaseName is the lease of the default scheduler, and what a configuration that names none
+// gets.
 const stockLeaseName = "kube-scheduler"
 
 var errNoConfig = errors.New(
 	"--config is required: without it this would be a second default scheduler; start from manifests/base/scheduler-config.yaml")
 
-// errAsyncCalls refuses a feature gate. With it a write to the status of a pod may be sent after the pod has been bound or
-// decided on anew, and would void the Binding of a pod that holds a seat or a unit.
+// errAsyncCalls refuses a feature gate. With it a write to the status of a pod may be sent after
+// the pod has been bound or decided on anew, and would void the Binding of a pod that holds a seat
+// or a unit.
 var errAsyncCalls = errors.New("the feature gate SchedulerAsyncAPICalls cannot be used with Berth: turn it off in --feature-gates")
 
-// ownLease keeps the scheduler away from the lease of the default scheduler, which is what a configuration that names none
-// would contend for. Only an explicit flag gives it that one.
+// ownLease keeps the scheduler away from the lease of the default scheduler, which is what a
+// configuration that names none would contend for. Only an explicit flag gives it that one.
 func ownLease(opts *options.Options, share *sharing) error {
 	if opts.ConfigFile == "" {
 		return errNoConfig

@@ -25,7 +25,8 @@ func TestOwnLease(t *testing.T) {
 		configuration string
 		args          []string
 		scheduler     string
-		// want is the flag that names the lease; "kube-scheduler", its default, leaves it to the configuration.
+		// want is the flag that names the lease; "kube-scheduler", its default, leaves it to the
+		// configuration.
 		want, wantNamespace string
 		wantErr             string
 	}{

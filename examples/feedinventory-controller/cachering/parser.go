@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cachering reads CacheRings, a kind of our own, as feeds of Subscriptions, and runs a controller of FeedInventories
-// that knows them. It is an example: copy it and put your own kinds in.
+// Package cachering reads CacheRings, a kind of our own, as feeds of Subscriptions, and runs a
+// controller of FeedInventories that knows them. It is an example: copy it and put your own kinds
+// in.
 package cachering
 
 import (
@@ -21,8 +22,8 @@ import (
 // Kind is what the parser reads.
 var Kind = schema.GroupKind{Group: "example.com", Kind: "CacheRing"}
 
-// Parser reads CacheRings. A shard needs what its containers ask for and, beside that, the memory that it keeps: no FeedParser
-// can add the two, so it takes Go.
+// Parser reads CacheRings. A shard needs what its containers ask for and, beside that, the memory
+// that it keeps: no FeedParser can add the two, so it takes Go.
 type Parser struct{}
 
 var _ feeds.PluginFactory = Parser{}
@@ -33,8 +34,8 @@ func (Parser) Name() string { return "cache-ring" }
 // Kind returns the kind.
 func (Parser) Kind() string { return Kind.Kind }
 
-// Parser reads an object. Everything in it was written by a user: the package manifest bounds its size, its depth and its
-// numbers.
+// Parser reads an object. Everything in it was written by a user: the package manifest bounds its
+// size, its depth and its numbers.
 func (Parser) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequirements, string, error) {
 	var none berthv1alpha1.ReplicaRequirements
 	object, err := manifest.Decode(rawData)

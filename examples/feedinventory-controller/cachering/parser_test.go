@@ -88,7 +88,8 @@ func TestParserLeavesOtherKindsToBerth(t *testing.T) {
 	}
 }
 
-// FuzzParser checks that whatever a user writes ends in an answer that can be written down, or in an error.
+// FuzzParser checks that whatever a user writes ends in an answer that can be written down, or in
+// an error.
 func FuzzParser(f *testing.F) {
 	f.Add([]byte(`{"kind":"CacheRing","spec":{"shards":3,"memoryPerShard":"1Gi","pods":{"spec":{"containers":[{"name":"a"}]}}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -21,8 +21,8 @@ import (
 	"berth.dev/berth/pkg/feeds"
 )
 
-// Run runs the controller until the context ends. The options set what is not the controller's own: where metrics and health
-// are served, and the leader election.
+// Run runs the controller until the context ends. The options set what is not the controller's own:
+// where metrics and health are served, and the leader election.
 func Run(ctx context.Context, config *rest.Config, options ctrl.Options) error {
 	options.Scheme = runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{berthv1alpha1.AddToScheme, apiextensionsv1.AddToScheme} {
@@ -43,8 +43,8 @@ func Run(ctx context.Context, config *rest.Config, options ctrl.Options) error {
 	return mgr.Start(ctx)
 }
 
-// setUp registers the controller: the parsers of Berth, and ours beside them. A parser for a kind of Kubernetes would take the
-// place of the one that is built in.
+// setUp registers the controller: the parsers of Berth, and ours beside them. A parser for a kind
+// of Kubernetes would take the place of the one that is built in.
 func setUp(mgr ctrl.Manager) error {
 	parsers := feeds.BuiltIn()
 	parsers[Kind] = Parser{}

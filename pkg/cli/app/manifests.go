@@ -16,8 +16,8 @@ import (
 // maxManifests is how many objects an Application can have.
 const maxManifests = 100
 
-// parseManifests reads the objects of an Application of this namespace. It refuses what the controller would refuse later, as
-// far as that can be seen without asking the API server.
+// parseManifests reads the objects of an Application of this namespace. It refuses what the
+// controller would refuse later, as far as that can be seen without asking the API server.
 func parseManifests(raw []byte, namespace string) ([]berthv1alpha1.Manifest, error) {
 	documents, err := manifest.ReadAll(raw)
 	switch {

@@ -80,7 +80,8 @@ func (s *settings) read(in io.Reader, namespace string) (*wish, error) {
 	return w, err
 }
 
-// apply writes what the flags ask for into an Application. Constraints and labels are added to those that it has.
+// apply writes what the flags ask for into an Application. Constraints and labels are added to
+// those that it has.
 func (w *wish) apply(app *berthv1alpha1.Application) error {
 	if len(w.manifests) > 0 {
 		app.Spec.Manifests = w.manifests

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster holds the commands that create a Cluster flag by flag, and show where applications could run.
+// Package cluster holds the commands that create a Cluster flag by flag, and show where
+// applications could run.
 package cluster
 
 import (

@@ -70,7 +70,8 @@ func (c *conversion) leftOut(what, why string) {
 	c.warnings = append(c.warnings, what+" is left out: "+why)
 }
 
-// kubeEdge rewrites KubeEdge's policies, and its clusters under either of their names. Their fields are those of Berth.
+// kubeEdge rewrites KubeEdge's policies, and its clusters under either of their names. Their fields
+// are those of Berth.
 func kubeEdge(c *conversion, kind string, object manifest.Object) (manifest.Object, error) {
 	switch kind {
 	case "PropagationPolicy":
@@ -90,7 +91,8 @@ func clusternet(c *conversion, kind string, object manifest.Object) (manifest.Ob
 	return nil, unknown("Clusternet", kind)
 }
 
-// globalScheduler rewrites the Cluster of Global Resource Scheduler, whose keys come in several spellings.
+// globalScheduler rewrites the Cluster of Global Resource Scheduler, whose keys come in several
+// spellings.
 func globalScheduler(c *conversion, kind string, object manifest.Object) (manifest.Object, error) {
 	if kind != "Cluster" {
 		return nil, unknown("Global Resource Scheduler", kind)

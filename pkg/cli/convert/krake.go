@@ -175,7 +175,8 @@ func krakeMagnum(c *conversion, from fields) (map[string]any, error) {
 	return spec, nil
 }
 
-// references rewrites references to metrics. Krake looks for namespaced ones in the namespace of the object.
+// references rewrites references to metrics. Krake looks for namespaced ones in the namespace of
+// the object.
 func (c *conversion) references(value any) ([]any, error) {
 	list, _ := value.([]any)
 	references := make([]any, 0, len(list))

@@ -76,7 +76,8 @@ type placementInfo struct {
 	Node string `json:"node"`
 	// Cluster is where the node belongs now; empty if to none.
 	Cluster string `json:"cluster"`
-	// PlacedBy is the policy that placed the pod, PlacedIn the cluster it chose; both absent if something else bound it.
+	// PlacedBy is the policy that placed the pod, PlacedIn the cluster it chose; both absent if
+	// something else bound it.
 	PlacedBy string `json:"placedBy,omitempty"`
 	PlacedIn string `json:"placedIn,omitempty"`
 	// Seat is absent from pods beyond the share of their cluster.
@@ -185,7 +186,8 @@ func losers(s *placement.State, w *workload.Workload, winner *berthv1alpha1.Prop
 // maxProblems bounds how many selectors that select nothing are told.
 const maxProblems = 5
 
-// explainSelectors tells which selectors of the namespace cannot select anything: perhaps one of them was meant to.
+// explainSelectors tells which selectors of the namespace cannot select anything: perhaps one of
+// them was meant to.
 func (e *explanation) explainSelectors(s *placement.State, namespace string) {
 	told := 0
 	for i := range s.Objects.Policies {

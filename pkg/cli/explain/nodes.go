@@ -12,8 +12,8 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 )
 
-// nodeCounts counts nodes by what they say to a pod. Each node counts once, under the first of NotReady, Cordoned, Tainted
-// and Unmatched that applies.
+// nodeCounts counts nodes by what they say to a pod. Each node counts once, under the first of
+// NotReady, Cordoned, Tainted and Unmatched that applies.
 type nodeCounts struct {
 	Total     int `json:"total"`
 	Usable    int `json:"usable"`

@@ -22,7 +22,8 @@ func explainPod(t *testing.T, w *clitest.World, args string) clitest.Result {
 	return clitest.Run(t.Context(), w.Options(), append([]string{"explain", "pod"}, strings.Fields(args)...)...)
 }
 
-// nginx is a Deployment of five replicas at 2:3, of which nginx-e waits because the nodes of hangzhou cannot take it.
+// nginx is a Deployment of five replicas at 2:3, of which nginx-e waits because the nodes of
+// hangzhou cannot take it.
 func nginx(t *testing.T) (w *clitest.World, d *clitest.Deployment, waiting *corev1.Pod) {
 	t.Helper()
 	w = clitest.NewWorld(t)
@@ -162,7 +163,8 @@ func checkOutput(t *testing.T, tests map[string]struct{ args, want string }) {
 	}
 }
 
-// expectation is what the text about a pod must hold. Each of the lines must be there, and none of the others.
+// expectation is what the text about a pod must hold. Each of the lines must be there, and none of
+// the others.
 type expectation struct {
 	change func(w *clitest.World, d *clitest.Deployment, pod *corev1.Pod)
 	want   []string

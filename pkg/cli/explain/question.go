@@ -81,8 +81,8 @@ func newQuestion(
 	return q
 }
 
-// admit returns which clusters may take the pod. Clusters whose turn comes later do so, too: whether a node of the first
-// one fits is for the scheduler to say.
+// admit returns which clusters may take the pod. Clusters whose turn comes later do so, too:
+// whether a node of the first one fits is for the scheduler to say.
 func (q *question) admit() admit.Admission {
 	asked := admit.Question{
 		Order: q.order, Plan: q.plan, Seat: admit.NoSeat, Held: make([]int32, len(q.held)), Strict: true, Beyond: true,
@@ -100,8 +100,9 @@ func (q *question) ordinal(pod *corev1.Pod) (int32, bool) {
 	return workload.Ordinal(pod, q.workload.FirstOrdinal)
 }
 
-// counts reports whether another pod holds a seat of the same revision. A number that the workload's controller gave is a seat
-// whatever the revision. Pods without an owner share the seats of the policy that placed them.
+// counts reports whether another pod holds a seat of the same revision. A number that the
+// workload's controller gave is a seat whatever the revision. Pods without an owner share the seats
+// of the policy that placed them.
 func (q *question) counts(pod *corev1.Pod) bool {
 	if pod.Namespace != q.pod.Namespace || pod.Spec.NodeName == "" || !workload.Lives(pod) {
 		return false

@@ -40,7 +40,8 @@ type poolInfo struct {
 	Says string `json:"says"`
 }
 
-// explainResources tells what the pod asks for or holds of ClusterResources, and why it waits for them.
+// explainResources tells what the pod asks for or holds of ClusterResources, and why it waits for
+// them.
 func (e *explanation) explainResources(s *placement.State, pod *corev1.Pod, objects []berthv1alpha1.ClusterResource) {
 	requests, err := demand.Of(pod)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// storage is a world of three nodes, two of them in rack a and one in rack b, with 10Gi in each rack.
+// storage is a world of three nodes, two of them in rack a and one in rack b, with 10Gi in each
+// rack.
 func storage(t *testing.T) (*clitest.World, *berthv1alpha1.ClusterResource) {
 	t.Helper()
 	w := clitest.NewWorld(t)

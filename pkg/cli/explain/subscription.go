@@ -24,8 +24,8 @@ type subscriptionInfo struct {
 	Message string `json:"message,omitempty"`
 }
 
-// explainSubscription tells which Subscription places the workload, and whether it holds the pod back. A pod that asks for another
-// policy, or for none, is none of its business.
+// explainSubscription tells which Subscription places the workload, and whether it holds the pod
+// back. A pod that asks for another policy, or for none, is none of its business.
 func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w *workload.Workload) (held bool) {
 	if e.State != waiting || pod.Annotations[berthv1alpha1.PolicyAnnotation] != "" {
 		return false
@@ -75,7 +75,8 @@ func replicasText(replicas *int32) string {
 	return fmt.Sprintf("its %d replicas", *replicas)
 }
 
-// saidOf returns what a Subscription says about a feed, else about itself if something is not placed.
+// saidOf returns what a Subscription says about a feed, else about itself if something is not
+// placed.
 func saidOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) string {
 	if told := subscription.PlacementOf(s, feed); told != nil && told.Message != "" {
 		return told.Message

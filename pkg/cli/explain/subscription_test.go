@@ -14,7 +14,8 @@ import (
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// shop is a Deployment web of three replicas with a pod that waits, and a Subscription to it that divides by room.
+// shop is a Deployment web of three replicas with a pod that waits, and a Subscription to it that
+// divides by room.
 func shop(t *testing.T, change func(*berthv1alpha1.Subscription)) *clitest.World {
 	t.Helper()
 	w := clitest.NewWorld(t)

@@ -27,7 +27,8 @@ JSON and YAML have the form of preview binding, so that the two can be compared:
 const bindingsExample = `  # How many clusters each scheduler has
   berthctl get bindings -o json | jq .load`
 
-// bindings is the answer. The names of its fields are a promise to programs, and those of preview binding.
+// bindings is the answer. The names of its fields are a promise to programs, and those of preview
+// binding.
 type bindings struct {
 	Bindings map[string]string `json:"bindings"`
 	Load     map[string]int    `json:"load"`

@@ -135,8 +135,8 @@ func (o *placementOptions) warn(problem error) {
 	fmt.Fprintln(o.streams.ErrOut, "warning:", output.OneLine(problem.Error())+"; trying again")
 }
 
-// shower returns a function that prints the placements that follow from the objects. A workload that was there once may
-// vanish while it is watched, and come back.
+// shower returns a function that prints the placements that follow from the objects. A workload
+// that was there once may vanish while it is watched, and come back.
 func (o *placementOptions) shower(namespace string, name *placement.Name) func(*live.Objects) error {
 	repeater := output.NewRepeater(o.streams, o.output)
 	return func(objects *live.Objects) error {

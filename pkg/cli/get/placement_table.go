@@ -45,7 +45,8 @@ func table(workloads []placement.Workload, namespaced bool) ([]output.Column, []
 	return columns, rows
 }
 
-// clusterRows has a row for each cluster of a workload. Where the share is not known, clusters without a pod are left out.
+// clusterRows has a row for each cluster of a workload. Where the share is not known, clusters
+// without a pod are left out.
 func clusterRows(w *placement.Workload) [][]any {
 	var rows [][]any
 	for _, c := range w.Clusters {

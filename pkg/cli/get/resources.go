@@ -178,7 +178,8 @@ func itemOf(object *berthv1alpha1.ClusterResource) resourceItem {
 	return item
 }
 
-// poolsOf returns the pools in the order of their declaration, and then those that are declared no more.
+// poolsOf returns the pools in the order of their declaration, and then those that are declared no
+// more.
 func poolsOf(status *berthv1alpha1.ClusterResourceStatus) []poolItem {
 	pools := make([]poolItem, 0, len(status.Capacity))
 	at := func(name string) *poolItem {

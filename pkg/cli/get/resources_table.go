@@ -52,7 +52,8 @@ func amountOf(quantity *resource.Quantity) string {
 	return quantity.String()
 }
 
-// printResourceNotes tells what people should know beside the table; of a single ClusterResource also who holds most.
+// printResourceNotes tells what people should know beside the table; of a single ClusterResource
+// also who holds most.
 func printResourceNotes(w io.Writer, found *resources, single bool) {
 	if len(found.Items) == 0 {
 		fmt.Fprintln(w, "No ClusterResources found.")

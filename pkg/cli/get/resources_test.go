@@ -34,7 +34,8 @@ func allocation(name, held, free string, holders int32) berthv1alpha1.PoolAlloca
 	}
 }
 
-// storage has a pool for each of two racks, and holders of a third one that is gone; licences have one pool.
+// storage has a pool for each of two racks, and holders of a third one that is gone; licences have
+// one pool.
 func storage(t *testing.T) (w *clitest.World, rack *berthv1alpha1.ClusterResource) {
 	t.Helper()
 	w = clitest.NewWorld(t)

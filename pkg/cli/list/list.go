@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package list holds the commands that list what is registered, in the words of Global Resource Scheduler.
+// Package list holds the commands that list what is registered, in the words of Global Resource
+// Scheduler.
 package list
 
 import (

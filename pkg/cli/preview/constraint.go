@@ -96,8 +96,8 @@ func (o *constraintOptions) run(out io.Writer, text string) error {
 	return o.output.Print(out, answer, answer.print)
 }
 
-// numbers reads the values of the metrics. A value that is not a number, "nan", is what a provider can really answer: it is
-// taken, and meets no constraint.
+// numbers reads the values of the metrics. A value that is not a number, "nan", is what a provider
+// can really answer: it is taken, and meets no constraint.
 func (o *constraintOptions) numbers() (map[string]constraint.Number, error) {
 	numbers := map[string]constraint.Number{}
 	for name, text := range o.metrics.Values() {

@@ -197,7 +197,8 @@ func divideByWeight(order *apportion.Order, replicas int64, current map[string]i
 	return newDivisionOf(unplaced, order.Name, shares, order.Seats(replicas), current)
 }
 
-// newDivisionOf returns the answer for clusters by index. It lists moves only if it is told what runs now.
+// newDivisionOf returns the answer for clusters by index. It lists moves only if it is told what
+// runs now.
 func newDivisionOf(
 	unplaced int64, name func(int) string, shares []int64, seats []int32, current map[string]int64,
 ) division {

@@ -48,7 +48,8 @@ type feedOptions struct {
 	output  *output.Flag
 }
 
-// feedAnswer is the answer. The names of its fields are a promise to programs, and those of FeedInventory.
+// feedAnswer is the answer. The names of its fields are a promise to programs, and those of
+// FeedInventory.
 type feedAnswer struct {
 	Feeds []feedEntry `json:"feeds"`
 }

@@ -56,7 +56,8 @@ spec:
   podTemplate: {expression: "{'spec': object.spec.pod}"}
 `
 
-// previewFeed runs berthctl preview feed -f with a file of that text, and a folder of parsers unless that is empty.
+// previewFeed runs berthctl preview feed -f with a file of that text, and a folder of parsers
+// unless that is empty.
 func previewFeed(t *testing.T, file, parsers string, args ...string) clitest.Result {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bundle.yaml")

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preview holds the commands that compute what Berth would decide, from arguments alone: they need no cluster.
+// Package preview holds the commands that compute what Berth would decide, from arguments alone:
+// they need no cluster.
 package preview
 
 import (

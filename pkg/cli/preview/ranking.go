@@ -40,7 +40,8 @@ type rankingOptions struct {
 	output     *output.Flag
 }
 
-// rankingAnswer is the answer for one application. The names of its fields are a promise to programs.
+// rankingAnswer is the answer for one application. The names of its fields are a promise to
+// programs.
 type rankingAnswer struct {
 	Application string            `json:"application"`
 	Ranking     []clusters.Ranked `json:"ranking"`

@@ -52,7 +52,8 @@ func (o *divisionOptions) isDynamic() bool {
 	return o.strategy == strategySpread || o.strategy == strategyBinpack
 }
 
-// checkStrategy finds flags that do not go with the strategy. Weights are required where they count.
+// checkStrategy finds flags that do not go with the strategy. Weights are required where they
+// count.
 func (o *divisionOptions) checkStrategy(cmd *cobra.Command) error {
 	o.strategy = strings.ToLower(o.strategy)
 	if o.strategy != "" && !slices.Contains(strategies, o.strategy) {
@@ -74,7 +75,8 @@ func (o *divisionOptions) checkStrategy(cmd *cobra.Command) error {
 	return cmd.MarkFlagRequired("weights")
 }
 
-// checkWeights refuses weight 0 where no strategy is given, as a PropagationPolicy does, and weights that are all 0.
+// checkWeights refuses weight 0 where no strategy is given, as a PropagationPolicy does, and
+// weights that are all 0.
 func (o *divisionOptions) checkWeights() error {
 	weights := o.weights.Values()
 	var sum int64
@@ -115,7 +117,8 @@ func (o *divisionOptions) divideByRoom() (division, error) {
 	return newDivisionOf(d.Unplaced, name, d.Shares, d.Seats(), o.current.Values()), nil
 }
 
-// roomyClusters returns all clusters that are named, by name. Who has no capacity takes nothing more.
+// roomyClusters returns all clusters that are named, by name. Who has no capacity takes nothing
+// more.
 func (o *divisionOptions) roomyClusters() ([]divide.Cluster, error) {
 	capacity, current, preferred := o.capacity.Values(), o.current.Values(), o.dynamic.preferred.Values()
 	all := maps.Clone(o.weights.Values())

@@ -27,7 +27,8 @@ type wanted struct {
 	warnings []string
 }
 
-// read reads the clusters of a file. JSON of the registration API is read as it is, so that errors tell line and column.
+// read reads the clusters of a file. JSON of the registration API is read as it is, so that errors
+// tell line and column.
 func read(raw []byte) ([]wanted, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && bytes.Contains(bytes.ToLower(raw), []byte(profileKey)) {
 		cluster, err := fromProfile(raw)

@@ -89,7 +89,8 @@ func (o *options) run(ctx context.Context) error {
 	for _, cluster := range wanted {
 		created, err := create(ctx, clients, cluster.Cluster)
 		if err != nil {
-			// What is registered already is part of the answer. The failure says more than one to print it would.
+			// What is registered already is part of the answer. The failure says more than one to
+			// print it would.
 			_ = o.print(registered)
 			return err
 		}

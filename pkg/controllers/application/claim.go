@@ -43,9 +43,9 @@ func (w *writer) claim(ctx context.Context, o *object) error {
 	return nil
 }
 
-// claimPods does the same for an object with pods before its policy is written, since a policy rules
-// the pods of whatever has the name. It asks the API server only if the cache leaves a doubt. If the
-// object has got another owner, the policy goes.
+// claimPods does the same for an object with pods before its policy is written, since a policy
+// rules the pods of whatever has the name. It asks the API server only if the cache leaves a doubt.
+// If the object has got another owner, the policy goes.
 func (w *writer) claimPods(ctx context.Context, o *object, live client.Object, missing bool, policy *berthv1alpha1.PropagationPolicy) error {
 	if live != nil && w.owns(live) || live == nil && !missing && policy != nil {
 		return nil

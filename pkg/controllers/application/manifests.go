@@ -29,8 +29,8 @@ type object struct {
 	scales, startFirst bool
 	// replicas is the number in the manifest, nil if that leaves it to others.
 	replicas *int64
-	// claimed reports whether the name is free or the object belongs to the Application, and present is
-	// the object as it was then, nil if the name was free.
+	// claimed reports whether the name is free or the object belongs to the Application, and
+	// present is the object as it was then, nil if the name was free.
 	claimed bool
 	present *metav1.PartialObjectMetadata
 }

@@ -74,9 +74,9 @@ func (w *writer) scale(ctx context.Context, o *object, live client.Object, repli
 	return refused(o, w.client.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldOwner)))
 }
 
-// send applies an object, unless there is one of this name that belongs to somebody else. What others
-// make or hand over to somebody else at this moment is left alone too: a new object is applied without
-// force, and one that is there only as it was when it was claimed.
+// send applies an object, unless there is one of this name that belongs to somebody else. What
+// others make or hand over to somebody else at this moment is left alone too: a new object is
+// applied without force, and one that is there only as it was when it was claimed.
 func (w *writer) send(ctx context.Context, o *object) error {
 	if err := w.claim(ctx, o); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// reaches remembers for one pass in which clusters pods can run by their constraints. Pods of a workload have the same.
+// reaches remembers for one pass in which clusters pods can run by their constraints. Pods of a
+// workload have the same.
 type reaches struct {
 	// policies are those of the pods that have one, by the UID of the pod.
 	policies map[types.UID]*policy.Policy
@@ -48,8 +49,9 @@ func (p *pass) notePolicy(inForce *policy.Policy, pods []*corev1.Pod) {
 	}
 }
 
-// reachOf returns the clusters that the constraints of a pod and of its policy admit, by the same rules by which ClusterMetrics
-// admits nodes. What cannot be understood admits all: the scheduler of the pod tells it.
+// reachOf returns the clusters that the constraints of a pod and of its policy admit, by the same
+// rules by which ClusterMetrics admits nodes. What cannot be understood admits all: the scheduler
+// of the pod tells it.
 func (p *pass) reachOf(pod *corev1.Pod) reach {
 	inForce := p.reaches.policies[pod.UID]
 	if inForce == nil && !rank.HasWish(pod.Annotations) {

@@ -1,10 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dispatcher gives each waiting pod a home while there are several Schedulers: the one that is to place it, recorded in a
-// label of the pod. A pod of a policy goes where the policy has free seats; any other pod goes where its selectors and its
-// constraints on clusters let it run, to the place it wishes for, and else to the scheduler with the least to do. With one
-// Scheduler, or none, nothing is written.
+// Package dispatcher gives each waiting pod a home while there are several Schedulers: the one that
+// is to place it, recorded in a label of the pod. A pod of a policy goes where the policy has free
+// seats; any other pod goes where its selectors and its constraints on clusters let it run, to the
+// place it wishes for, and else to the scheduler with the least to do. With one Scheduler, or none,
+// nothing is written.
 //
 // A pass has three steps:
 //
@@ -13,8 +14,8 @@
 //	        constraints.go and pools.go
 //	write   controller.go                          the label of each pod whose home changes
 //
-// The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of clusters, and a pod can be
-// bound only once.
+// The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of
+// clusters, and a pod can be bound only once.
 package dispatcher
 
 import (
@@ -58,7 +59,8 @@ const (
 type Reconciler struct {
 	// Client reads from the cache.
 	Client client.Client
-	// Writer writes pods. It has limits of its own, so that a burst of pods does not hold the other controllers up.
+	// Writer writes pods. It has limits of its own, so that a burst of pods does not hold the other
+	// controllers up.
 	Writer client.Client
 	// Topology knows the nodes of each Cluster.
 	Topology *state.Tracker
@@ -67,7 +69,8 @@ type Reconciler struct {
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
 	SchedulerNames []string
 
-	// What the last pass remembers: pods that wait, by their UID, and policies, by namespace. Passes do not overlap.
+	// What the last pass remembers: pods that wait, by their UID, and policies, by namespace.
+	// Passes do not overlap.
 	waits    map[types.UID]dispatch.Wait
 	compiled map[string]policy.Set
 }
@@ -97,7 +100,8 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 	return takes(before) != takes(after) || (before.Status.Commons == nil) != (after.Status.Commons == nil)
 }
 
-// podChanged reports whether a change of a pod can change a home: its own, or that of one which wants its seat.
+// podChanged reports whether a change of a pod can change a home: its own, or that of one which
+// wants its seat.
 func podChanged(before, after *corev1.Pod) bool {
 	return before.Spec.NodeName != after.Spec.NodeName || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase ||

@@ -14,7 +14,8 @@ import (
 	"berth.dev/berth/pkg/placement/dispatch"
 )
 
-// podGroupLabel names the gang of a pod. A gang has one home, because its members wait for each other there.
+// podGroupLabel names the gang of a pod. A gang has one home, because its members wait for each
+// other there.
 const podGroupLabel = "scheduling.x-k8s.io/pod-group"
 
 // pass decides on all pods that wait. It reads nothing but its input.
@@ -25,7 +26,8 @@ type pass struct {
 	reaches reaches
 }
 
-// newPass returns a pass that has decided nothing yet. What the pass before remembers of pods is in waits.
+// newPass returns a pass that has decided nothing yet. What the pass before remembers of pods is in
+// waits.
 func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
 	p := &pass{input: in, round: dispatch.NewRound(in.now, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{}}
 	for i := range in.namespaces {

@@ -28,7 +28,8 @@ import (
 type input struct {
 	now            time.Time
 	schedulerNames []string
-	// schedulers can place pods; commons is the one that looks after nodes in no cluster, empty for none.
+	// schedulers can place pods; commons is the one that looks after nodes in no cluster, empty for
+	// none.
 	schedulers []dispatch.Scheduler
 	commons    string
 	// topology knows the nodes of clusters, and homeOf the scheduler of a cluster.
@@ -99,8 +100,8 @@ func (in *input) addSchedulers(schedulers []berthv1alpha1.Scheduler) {
 	}
 }
 
-// addClusters finds the scheduler of each cluster. A cluster on its way counts for the scheduler that gets it: the old one
-// places nothing there any more.
+// addClusters finds the scheduler of each cluster. A cluster on its way counts for the scheduler
+// that gets it: the old one places nothing there any more.
 func (in *input) addClusters() {
 	for name, c := range in.topology.Clusters() {
 		owner := c.Object.Status.HomeScheduler
@@ -115,7 +116,8 @@ func (in *input) addClusters() {
 	}
 }
 
-// listWaiting returns the pods that wait for one of Berth's schedulers, by namespace and then by name.
+// listWaiting returns the pods that wait for one of Berth's schedulers, by namespace and then by
+// name.
 func (r *Reconciler) listWaiting(ctx context.Context) (map[string][]*corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {

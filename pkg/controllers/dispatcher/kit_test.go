@@ -143,7 +143,8 @@ func unschedulable(p *corev1.Pod) {
 	}}
 }
 
-// web is a Deployment of ten replicas with a policy that gives c1 and c2 one part each and c3 three.
+// web is a Deployment of ten replicas with a policy that gives c1 and c2 one part each and c3
+// three.
 func web(replicas int32) []client.Object {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web", UID: "web"}}
 	d.Spec.Replicas, d.Spec.Selector = &replicas, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}

@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// listPools reads the pools of ClusterResources that can be used, and what is left of each, by the name of the ClusterResource.
+// listPools reads the pools of ClusterResources that can be used, and what is left of each, by the
+// name of the ClusterResource.
 func (r *Reconciler) listPools(ctx context.Context) (pools map[string]*pool.Resource, left map[string][]int64, err error) {
 	var list berthv1alpha1.ClusterResourceList
 	err = r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy)
@@ -36,7 +37,8 @@ func (r *Reconciler) listPools(ctx context.Context) (pools map[string]*pool.Reso
 	return pools, left, nil
 }
 
-// roomy returns the homes that have nodes whose pools have enough left for the pod, nil if it asks for nothing.
+// roomy returns the homes that have nodes whose pools have enough left for the pod, nil if it asks
+// for nothing.
 func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
 	if draws := p.draws(pod, true); draws != nil {
 		return p.homesOfNodes(pod, draws)
@@ -44,8 +46,8 @@ func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
 	return nil
 }
 
-// draws returns a function that reports whether a node is in a pool of everything that the pod asks for, and if room is true in
-// pools that have enough left; nil if the pod asks for nothing.
+// draws returns a function that reports whether a node is in a pool of everything that the pod asks
+// for, and if room is true in pools that have enough left; nil if the pod asks for nothing.
 func (p *pass) draws(pod *corev1.Pod, room bool) func(*corev1.Node) bool {
 	if !demand.Asks(pod) {
 		return nil

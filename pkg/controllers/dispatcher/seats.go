@@ -14,8 +14,9 @@ import (
 	"berth.dev/berth/pkg/placement/dispatch"
 )
 
-// decideWorkload finds homes for the waiting pods of a workload with a policy: those of the clusters that have free seats for
-// them, and for the rest some home of the policy, or any if the policy lets them go anywhere.
+// decideWorkload finds homes for the waiting pods of a workload with a policy: those of the
+// clusters that have free seats for them, and for the rest some home of the policy, or any if the
+// policy lets them go anywhere.
 func (p *pass) decideWorkload(n *namespace, o *workload.Observed) {
 	if o.Pending(true) == 0 || !slices.Contains(p.schedulerNames, o.Scheduler) {
 		return
@@ -77,7 +78,8 @@ func (p *pass) waitingOf(o *workload.Observed, pods []*corev1.Pod) []*dispatch.P
 	return waiting
 }
 
-// shareOf returns what the seats of a revision depend on. Its pods have the same template, so they reach the same clusters.
+// shareOf returns what the seats of a revision depend on. Its pods have the same template, so they
+// reach the same clusters.
 func (p *pass) shareOf(inForce *policy.Policy, o *workload.Observed, pods []*corev1.Pod, reached reach) *dispatch.Share {
 	order, n := inForce.Order, inForce.Order.Len()
 	share := &dispatch.Share{Order: order, Held: make([]int32, n), Homes: make([]string, n), Admitted: make([]bool, n)}

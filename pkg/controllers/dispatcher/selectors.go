@@ -15,7 +15,8 @@ import (
 	"berth.dev/berth/pkg/placement/dispatch"
 )
 
-// reached returns the homes that have a node which the selectors and constraints of the pod admit, in pools of what it asks for.
+// reached returns the homes that have a node which the selectors and constraints of the pod admit,
+// in pools of what it asks for.
 func (p *pass) reached(pod *corev1.Pod) sets.Set[string] {
 	draws := p.draws(pod, false)
 	if draws == nil && !p.selective(pod) {
@@ -24,7 +25,8 @@ func (p *pass) reached(pod *corev1.Pod) sets.Set[string] {
 	return p.homesOfNodes(pod, draws)
 }
 
-// homesOfNodes returns the homes of the nodes that the selectors of the pod admit and, unless draws is nil, that draws does.
+// homesOfNodes returns the homes of the nodes that the selectors of the pod admit and, unless draws
+// is nil, that draws does.
 func (p *pass) homesOfNodes(pod *corev1.Pod, draws func(*corev1.Node) bool) sets.Set[string] {
 	admits, homes := p.admission(pod), sets.Set[string]{}
 	for _, node := range p.topology.Nodes() {
@@ -50,8 +52,8 @@ func (p *pass) selective(pod *corev1.Pod) bool {
 		pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
-// admission returns a function that reports whether the pod can run on a node, which is nowhere for a selector that cannot be
-// understood.
+// admission returns a function that reports whether the pod can run on a node, which is nowhere for
+// a selector that cannot be understood.
 func (p *pass) admission(pod *corev1.Pod) func(*corev1.Node) bool {
 	required, reach := nodeaffinity.GetRequiredNodeAffinity(pod), p.reachOf(pod)
 	return func(node *corev1.Node) bool {

@@ -27,8 +27,9 @@ import (
 //   - Edits by hand stay: TestEditsAreReverted.
 //   - A feed that has lost its number of replicas keeps the old one: TestANumberThatIsGone.
 //
-// How replicas are divided is checked in package divide. What goes wrong in Clusternet's predictor and its agent (responses
-// that are not checked, a client for each call, nil maps) cannot happen here: capacity is counted in the scheduler's snapshot.
+// How replicas are divided is checked in package divide. What goes wrong in Clusternet's predictor
+// and its agent (responses that are not checked, a client for each call, nil maps) cannot happen
+// here: capacity is counted in the scheduler's snapshot.
 
 func TestAKindThatNothingReads(t *testing.T) {
 	w := newWorld(t)

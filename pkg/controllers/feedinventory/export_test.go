@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// ReconcileRules is the pass over FeedParsers and definitions, which the manager runs as a controller of its own.
+// ReconcileRules is the pass over FeedParsers and definitions, which the manager runs as a
+// controller of its own.
 func ReconcileRules(ctx context.Context, r *Reconciler) (reconcile.Result, error) {
 	return (&ruleKeeper{r}).Reconcile(ctx, all{})
 }

@@ -26,15 +26,16 @@ type parsers struct {
 	scales   map[schema.GroupKind]string
 }
 
-// current returns the registry and its version, which grows with each change; nil before the first build.
+// current returns the registry and its version, which grows with each change; nil before the first
+// build.
 func (p *parsers) current() (*feeds.Registry, int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.registry, p.version
 }
 
-// build makes the registry of the rules that can be used, the parsers that are built in, and the definitions with a scale
-// subresource. It returns by name what is wrong with the other rules.
+// build makes the registry of the rules that can be used, the parsers that are built in, and the
+// definitions with a scale subresource. It returns by name what is wrong with the other rules.
 func (p *parsers) build(
 	rules []berthv1alpha1.FeedParser, definitions []apiextensionsv1.CustomResourceDefinition,
 ) (refused map[string]error, err error) {
@@ -83,8 +84,8 @@ func scalesOf(definitions []apiextensionsv1.CustomResourceDefinition) map[schema
 	return scales
 }
 
-// TrimDefinition cuts a CustomResourceDefinition down to what is read of it. It is a transform of the cache; schemas take
-// megabytes otherwise.
+// TrimDefinition cuts a CustomResourceDefinition down to what is read of it. It is a transform of
+// the cache; schemas take megabytes otherwise.
 func TrimDefinition(object any) (any, error) {
 	if d, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
 		d.ManagedFields, d.Annotations = nil, nil

@@ -20,7 +20,8 @@ import (
 	"berth.dev/berth/pkg/feeds"
 )
 
-// maxRequirements bounds what one feed says it needs, in bytes of JSON: a hundred feeds must fit into one object.
+// maxRequirements bounds what one feed says it needs, in bytes of JSON: a hundred feeds must fit
+// into one object.
 const maxRequirements = 10 << 10
 
 // finding is what is known of a feed.
@@ -37,8 +38,8 @@ type finding struct {
 // parsed reports whether it is known what the feed needs.
 func (f *finding) parsed() bool { return f.message == "" }
 
-// mayEnd reports whether the feed may be understood later without an event. A feed that does not exist yet, or that is
-// invalid, makes one when that changes.
+// mayEnd reports whether the feed may be understood later without an event. A feed that does not
+// exist yet, or that is invalid, makes one when that changes.
 func (f *finding) mayEnd() bool {
 	return !f.parsed() && f.reason != berthv1alpha1.ReasonFeedNotFound && f.reason != berthv1alpha1.ReasonFeedInvalid
 }
@@ -55,7 +56,8 @@ type remembered struct {
 	finding         finding
 }
 
-// targetOf returns the object that a feed names. What it returns beside an error is why there is none.
+// targetOf returns the object that a feed names. What it returns beside an error is why there is
+// none.
 func targetOf(mapper apimeta.RESTMapper, namespace string, feed *berthv1alpha1.Feed) (target, *finding) {
 	because := func(f finding) (target, *finding) { return target{}, &f }
 	if feed.Namespace != "" && feed.Namespace != namespace {
@@ -82,8 +84,8 @@ func notServed(feed *berthv1alpha1.Feed) finding {
 	return trouble(berthv1alpha1.ReasonFeedKindNotServed, "the API server knows no %s in %s yet", feed.Kind, feed.APIVersion)
 }
 
-// read returns what is known of a feed that has a target. It remembers what it read in the memory of the Subscription. The
-// error is errPending if that is not known yet.
+// read returns what is known of a feed that has a target. It remembers what it read in the memory
+// of the Subscription. The error is errPending if that is not known yet.
 func (r *Reconciler) read(
 	ctx context.Context, feed *berthv1alpha1.Feed, t target, before, now map[target]remembered,
 ) (finding, error) {
@@ -124,7 +126,8 @@ func unreadable(feed *berthv1alpha1.Feed, err error) finding {
 	return f
 }
 
-// parse reads an object that exists. Objects of kinds that nothing reads are none of Berth's business: they are not fetched.
+// parse reads an object that exists. Objects of kinds that nothing reads are none of Berth's
+// business: they are not fetched.
 func (r *Reconciler) parse(ctx context.Context, feed *berthv1alpha1.Feed, t target, registry *feeds.Registry) finding {
 	kind := schema.FromAPIVersionAndKind(feed.APIVersion, feed.Kind).GroupKind()
 	if registry.ParserFor(kind).Name() == feeds.Unknown {

@@ -40,8 +40,8 @@ type Reconciler struct {
 	memory map[types.NamespacedName]map[target]remembered
 }
 
-// divides reports whether a Subscription divides by room, or needs room for all its feeds at once: an inventory means something to
-// no other.
+// divides reports whether a Subscription divides by room, or needs room for all its feeds at once:
+// an inventory means something to no other.
 func divides(spec *berthv1alpha1.SubscriptionSpec) bool {
 	return subscription.ByRoom(spec) || subscription.Bundled(spec)
 }
@@ -95,8 +95,8 @@ func (r *Reconciler) forget(subscription types.NamespacedName) {
 	feedsByReason.forget(subscription)
 }
 
-// findings returns what is known of each feed, and after what pause to read the feeds again if some trouble may end without an
-// event.
+// findings returns what is known of each feed, and after what pause to read the feeds again if some
+// trouble may end without an event.
 func (r *Reconciler) findings(
 	ctx context.Context, subscription *berthv1alpha1.Subscription,
 ) (findings []finding, pause time.Duration, err error) {
@@ -128,8 +128,8 @@ func (r *Reconciler) findings(
 	return findings, pause, nil
 }
 
-// targets returns the object that each feed names, by the index of the feed, findings for the feeds that name none, and a
-// pause if that may change without an event.
+// targets returns the object that each feed names, by the index of the feed, findings for the feeds
+// that name none, and a pause if that may change without an event.
 func (r *Reconciler) targets(
 	subscription *berthv1alpha1.Subscription,
 ) (targets map[int]target, findings []finding, pause time.Duration) {
@@ -159,7 +159,8 @@ func (r *Reconciler) subscriptions() []types.NamespacedName {
 	return slices.Collect(maps.Keys(r.memory))
 }
 
-// remove removes the inventory of a Subscription that has no use for it, unless somebody else made it.
+// remove removes the inventory of a Subscription that has no use for it, unless somebody else made
+// it.
 func (r *Reconciler) remove(ctx context.Context, subscription *berthv1alpha1.Subscription) error {
 	inventory := &berthv1alpha1.FeedInventory{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(subscription), inventory); err != nil {

@@ -243,7 +243,8 @@ func TestWhatIsKnownStaysWhileTheAPIServerIsInTrouble(t *testing.T) {
 	w.until("web 5 True Parsed")
 }
 
-// The API server checks what is written into an inventory. What it refuses must not hold up the other feeds.
+// The API server checks what is written into an inventory. What it refuses must not hold up the
+// other feeds.
 func TestARefusedEntryHoldsUpNoOther(t *testing.T) {
 	w := newWorld(t)
 	w.refuse = func(inventory *berthv1alpha1.FeedInventory) error {

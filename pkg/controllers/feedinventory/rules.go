@@ -20,7 +20,8 @@ import (
 	"berth.dev/berth/pkg/feeds"
 )
 
-// all is the only key of ruleKeeper: rules for the same kind exclude each other, so each pass looks at the whole.
+// all is the only key of ruleKeeper: rules for the same kind exclude each other, so each pass looks
+// at the whole.
 type all struct{}
 
 // ruleKeeper keeps the registry of parsers, and tells of each FeedParser whether it is used.
@@ -51,7 +52,8 @@ func (k *ruleKeeper) Reconcile(ctx context.Context, _ all) (reconcile.Result, er
 	return reconcile.Result{}, errors.Join(errs...)
 }
 
-// askForAll asks for a pass over all Subscriptions that the change may concern: kinds may have come or gone.
+// askForAll asks for a pass over all Subscriptions that the change may concern: kinds may have come
+// or gone.
 func (k *ruleKeeper) askForAll(ctx context.Context, first bool) error {
 	k.watches.again()
 	if !first {

@@ -38,13 +38,14 @@ const (
 	NameFeedParser = "feedparser"
 )
 
-// burst is the pause between a change and the pass that takes it up, so that a burst makes few writes.
+// burst is the pause between a change and the pass that takes it up, so that a burst makes few
+// writes.
 const burst = 100 * time.Millisecond
 
 // Options are what the controller needs.
 type Options struct {
-	// Client reads Subscriptions, FeedInventories, FeedParsers and CustomResourceDefinitions from a cache, and writes. Its
-	// scheme knows these kinds.
+	// Client reads Subscriptions, FeedInventories, FeedParsers and CustomResourceDefinitions from a
+	// cache, and writes. Its scheme knows these kinds.
 	Client client.Client
 	// Mapper finds the resources of kinds, also of those that were defined a moment ago.
 	Mapper apimeta.RESTMapper

@@ -24,7 +24,8 @@ const actionRead = "ReadFeeds"
 // maxNote bounds the text of an event; the API server allows 1024 bytes.
 const maxNote = 1000
 
-// recordEvent makes an event when feeds of a Subscription are missing, and when none is any more. Another message makes none.
+// recordEvent makes an event when feeds of a Subscription are missing, and when none is any more.
+// Another message makes none.
 func (r *Reconciler) recordEvent(before *berthv1alpha1.Subscription, parsed *metav1.Condition) {
 	old := apimeta.FindStatusCondition(before.Status.Conditions, parsed.Type)
 	switch {
@@ -50,7 +51,8 @@ func init() {
 	metrics.Registry.MustRegister(feedsByReason)
 }
 
-// feedCollector counts feeds. Namespaces and names are no labels: users make as many of them as they like.
+// feedCollector counts feeds. Namespaces and names are no labels: users make as many of them as
+// they like.
 type feedCollector struct {
 	description *prometheus.Desc
 

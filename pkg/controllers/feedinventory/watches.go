@@ -49,12 +49,13 @@ type kindWatch struct {
 	started  time.Time
 	users    sets.Set[types.NamespacedName]
 
-	// err is why the last list or watch failed, and version how far the informer was then: it counts until the informer has
-	// come further.
+	// err is why the last list or watch failed, and version how far the informer was then: it
+	// counts until the informer has come further.
 	err     error
 	version string
 
-	// ended says that the kind was not served. Whoever still wants it may have it watched again after a while.
+	// ended says that the kind was not served. Whoever still wants it may have it watched again
+	// after a while.
 	ended bool
 }
 
@@ -85,8 +86,8 @@ func (w *watches) changed(subscriptions ...types.NamespacedName) {
 	}
 }
 
-// want replaces what a Subscription wants to follow; with no targets it wants nothing any more. Watches run until nobody wants
-// them.
+// want replaces what a Subscription wants to follow; with no targets it wants nothing any more.
+// Watches run until nobody wants them.
 func (w *watches) want(subscription types.NamespacedName, targets sets.Set[target]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,7 +228,8 @@ func (w *watches) again() {
 // retry is the pause before something is tried again that nobody tells about.
 const retry = 5 * time.Second
 
-// patience is how long the first list of a kind may take before its feeds are told to be unreadable.
+// patience is how long the first list of a kind may take before its feeds are told to be
+// unreadable.
 const patience = 2 * time.Second
 
 // errPending says that the first list of a kind is not complete yet.
@@ -235,8 +237,8 @@ type errPending struct{ left time.Duration }
 
 func (errPending) Error() string { return "objects of the kind are being listed" }
 
-// find returns the metadata of an object that is wanted, nil if the object does not exist. An error is errPending, with what
-// is left of the patience, or says why the kind cannot be followed.
+// find returns the metadata of an object that is wanted, nil if the object does not exist. An error
+// is errPending, with what is left of the patience, or says why the kind cannot be followed.
 func (w *watches) find(t target) (*metav1.PartialObjectMetadata, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

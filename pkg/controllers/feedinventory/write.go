@@ -71,15 +71,16 @@ func (r *Reconciler) writeSpec(
 	return inventory, r.client.Update(ctx, inventory)
 }
 
-// ownerOf returns a reference that lets the inventory go with its Subscription. It does not block the deletion of the
-// Subscription, which would take a permission more.
+// ownerOf returns a reference that lets the inventory go with its Subscription. It does not block
+// the deletion of the Subscription, which would take a permission more.
 func ownerOf(subscription *berthv1alpha1.Subscription) metav1.OwnerReference {
 	owner := *metav1.NewControllerRef(subscription, berthv1alpha1.SchemeGroupVersion.WithKind("Subscription"))
 	owner.BlockOwnerDeletion = nil
 	return owner
 }
 
-// orders returns the entries of the findings. What cannot be read for the moment keeps the entry that it has.
+// orders returns the entries of the findings. What cannot be read for the moment keeps the entry
+// that it has.
 func orders(existing *berthv1alpha1.FeedInventory, findings []finding) []berthv1alpha1.FeedOrder {
 	known := map[berthv1alpha1.Feed]berthv1alpha1.FeedOrder{}
 	if existing != nil {
@@ -100,8 +101,8 @@ func orders(existing *berthv1alpha1.FeedInventory, findings []finding) []berthv1
 // entry is how the API server names a part of an inventory that it refuses.
 var entry = regexp.MustCompile(`^spec\.feeds\[(\d+)\]`)
 
-// blame takes the entries that the API server refuses for feeds that cannot be understood, so that they hold up no others. It
-// returns false if there is none to blame.
+// blame takes the entries that the API server refuses for feeds that cannot be understood, so that
+// they hold up no others. It returns false if there is none to blame.
 func blame(err error, findings []finding) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -168,7 +169,8 @@ const allKnown = "it is known of all feeds what they need"
 // maxNamed is how many feeds in trouble a condition names.
 const maxNamed = 3
 
-// summary returns a condition that is true if all feeds are parsed, and names some of those that are not.
+// summary returns a condition that is true if all feeds are parsed, and names some of those that
+// are not.
 func summary(conditionType string, findings []finding) metav1.Condition {
 	var names []string
 	missing := 0
@@ -193,7 +195,8 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	}
 }
 
-// writeParsed brings the condition Parsed of a Subscription up to date. Those that have no inventory have it as well.
+// writeParsed brings the condition Parsed of a Subscription up to date. Those that have no
+// inventory have it as well.
 func (r *Reconciler) writeParsed(ctx context.Context, subscription *berthv1alpha1.Subscription, findings []finding) error {
 	after := subscription.DeepCopy()
 	condition := summary(berthv1alpha1.SubscriptionParsed, findings)

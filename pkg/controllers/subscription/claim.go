@@ -17,9 +17,9 @@ import (
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// policyConflict returns why a Subscription may not write a policy that has the name of the one for a
-// feed, empty if it may: there is none, it is the controller, or nobody is and the policy is about the
-// feed and nothing else. The latter is one whose owner somebody has removed.
+// policyConflict returns why a Subscription may not write a policy that has the name of the one for
+// a feed, empty if it may: there is none, it is the controller, or nobody is and the policy is
+// about the feed and nothing else. The latter is one whose owner somebody has removed.
 func policyConflict(policy *berthv1alpha1.PropagationPolicy, s *berthv1alpha1.Subscription, ref *berthv1alpha1.Feed) string {
 	if policy == nil {
 		return ""
@@ -41,8 +41,8 @@ func selectorsOf(ref *berthv1alpha1.Feed) []berthv1alpha1.ResourceSelector {
 	return []berthv1alpha1.ResourceSelector{{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}}
 }
 
-// copyConflict returns why a copy cannot be written, empty if it can: something else has its name, or
-// that of its policy.
+// copyConflict returns why a copy cannot be written, empty if it can: something else has its name,
+// or that of its policy.
 func (o *outcome) copyConflict(c *copied) string {
 	key := objectOf(&c.ref)
 	present := o.copies[key]
@@ -52,8 +52,8 @@ func (o *outcome) copyConflict(c *copied) string {
 	return policyConflict(o.named[subscription.PolicyName(o.object.Name, &c.ref)], o.object, &c.ref)
 }
 
-// noCopy is why a copy cannot be written where something else, of which the controller may be nil, has
-// its name. What is a copy says the selector, which cannot be changed.
+// noCopy is why a copy cannot be written where something else, of which the controller may be nil,
+// has its name. What is a copy says the selector, which cannot be changed.
 func noCopy(c *copied, controller *metav1.OwnerReference) string {
 	text := fmt.Sprintf("there is a %s %s already that is no copy of it", c.ref.Kind, c.ref.Name)
 	if controller != nil {
@@ -71,7 +71,8 @@ func (s *surroundings) owner(key object) *metav1.OwnerReference {
 	return metav1.GetControllerOfNoCopy(s.objects.Owners[i])
 }
 
-// checkCopy returns an error unless an object as the API server has it is the copy that it should be.
+// checkCopy returns an error unless an object as the API server has it is the copy that it should
+// be.
 func (o *outcome) checkCopy(live *unstructured.Unstructured, c *copied) error {
 	controller := metav1.GetControllerOfNoCopy(live)
 	serves, _, _ := unstructured.NestedString(live.Object, "spec", "selector", "matchLabels", berthv1alpha1.CopyClusterLabel)

@@ -33,9 +33,10 @@ import (
 //   - Clusters that join, leave, change or fail change nothing: TestClustersComeAndGo; and when all fail at once for a moment, all
 //     is taken away: TestClustersThatAllFailKeepWhatTheyHave.
 
-// When Clusternet schedules again is decided by hashes and sums; here each pass compares. Nothing changed and scaling down:
-// TestSpreadPlacesTheDifference. A feed more or less: TestWhatIsNotDividedAnyMoreIsForgotten. Another cluster:
-// TestClustersComeAndGo. No inventory, or one of other feeds: the feed waits, TestOneFeedThatIsNotKnownHoldsUpNoOther.
+// When Clusternet schedules again is decided by hashes and sums; here each pass compares. Nothing
+// changed and scaling down: TestSpreadPlacesTheDifference. A feed more or less:
+// TestWhatIsNotDividedAnyMoreIsForgotten. Another cluster: TestClustersComeAndGo. No inventory, or
+// one of other feeds: the feed waits, TestOneFeedThatIsNotKnownHoldsUpNoOther.
 
 func TestAClusterThatDoesNotFit(t *testing.T) {
 	w := newWorld(t)

@@ -36,8 +36,8 @@ func condition(kind string, status bool, reason, message string) metav1.Conditio
 	return c
 }
 
-// scheduled returns the condition that reports whether all replicas have a place. Missing says of which feeds, by index,
-// copies are missing, and why.
+// scheduled returns the condition that reports whether all replicas have a place. Missing says of
+// which feeds, by index, copies are missing, and why.
 func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
 		return condition(berthv1alpha1.SubscriptionScheduled, false, reason, message)
@@ -99,7 +99,8 @@ func (o *outcome) available() metav1.Condition {
 	return condition(berthv1alpha1.SubscriptionAvailable, true, berthv1alpha1.ReasonAllRunning, "all replicas of all feeds run")
 }
 
-// replicas returns how many replicas a feed and its copies want, 0 if they want no number, and how many of them are ready.
+// replicas returns how many replicas a feed and its copies want, 0 if they want no number, and how
+// many of them are ready.
 func (o *outcome) replicas(i int) (wanted, running int64) {
 	division := &o.decision.Feeds[i]
 	running = o.feeds[i].running
@@ -112,8 +113,8 @@ func (o *outcome) replicas(i int) (wanted, running int64) {
 	return wanted, running
 }
 
-// degraded returns the condition that reports whether something has lost its place: the Cluster, the node, or the room for a
-// replica.
+// degraded returns the condition that reports whether something has lost its place: the Cluster,
+// the node, or the room for a replica.
 func (o *outcome) degraded() metav1.Condition {
 	closed, stranded := map[string]bool{}, map[string]int64{}
 	var short []string

@@ -33,8 +33,8 @@ type copier struct {
 	sources map[string]*unstructured.Unstructured
 }
 
-// agreed remembers of a copy how it and its source looked when they agreed, so that neither has to be read again while they
-// look the same.
+// agreed remembers of a copy how it and its source looked when they agreed, so that neither has to
+// be read again while they look the same.
 type agreed struct{ source, replica string }
 
 // copyKey names a copy.
@@ -43,8 +43,8 @@ type copyKey struct {
 	object
 }
 
-// writeCopies makes the copies what they should be, and removes those that serve no Cluster any more. It returns of which
-// feeds, by index, copies are missing, and why.
+// writeCopies makes the copies what they should be, and removes those that serve no Cluster any
+// more. It returns of which feeds, by index, copies are missing, and why.
 func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[int]string, err error) {
 	if o.input.Strategy == divide.Replication && o.decision.Problem != nil {
 		return nil, nil
@@ -95,7 +95,8 @@ func (r *Reconciler) forgetCopies(outcomes []outcome) {
 	maps.DeleteFunc(r.agreed, func(key copyKey, _ agreed) bool { return !present[key] })
 }
 
-// bring makes a copy agree with its source. The present one may be nil; it is as the cache has it, without most of its content.
+// bring makes a copy agree with its source. The present one may be nil; it is as the cache has it,
+// without most of its content.
 func (w *copier) bring(ctx context.Context, c *copied, present client.Object) error {
 	if present != nil && present.GetDeletionTimestamp() != nil {
 		return nil // It is made anew when it is gone.
@@ -123,8 +124,8 @@ func (w *copier) bring(ctx context.Context, c *copied, present client.Object) er
 	return nil
 }
 
-// update writes a copy, and returns what it was before, nil if there was none, and what it is now. It returns nothing for a copy that
-// has gone: that is made anew when the cache knows.
+// update writes a copy, and returns what it was before, nil if there was none, and what it is now.
+// It returns nothing for a copy that has gone: that is made anew when the cache knows.
 func (w *copier) update(
 	ctx context.Context, source *unstructured.Unstructured, c *copied, present client.Object,
 ) (live, after *unstructured.Unstructured, err error) {
@@ -142,8 +143,8 @@ func (w *copier) update(
 	return live, after, err
 }
 
-// adjust takes from what is wanted of a copy what its present state decides, and returns that, nil if there is no copy yet. It
-// fails if something else has the name.
+// adjust takes from what is wanted of a copy what its present state decides, and returns that, nil
+// if there is no copy yet. It fails if something else has the name.
 func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, c *copied) (*unstructured.Unstructured, error) {
 	live := emptyCopy(c)
 	err := w.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
@@ -175,8 +176,9 @@ func same(before, after *unstructured.Unstructured) bool {
 	return apiequality.Semantic.DeepEqual(before.Object, after.Object)
 }
 
-// write applies a copy, a new one without force: at this moment somebody else may make something of the name. What others have added to its spec is taken away: then it would be no copy. Labels and annotations of
-// others stay.
+// write applies a copy, a new one without force: at this moment somebody else may make something of
+// the name. What others have added to its spec is taken away: then it would be no copy. Labels and
+// annotations of others stay.
 func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	what := fmt.Sprintf("%s %s/%s", wanted.GetKind(), wanted.GetNamespace(), wanted.GetName())
 	after := wanted.DeepCopy()

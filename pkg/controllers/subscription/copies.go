@@ -26,8 +26,8 @@ type copied struct {
 	cluster string
 }
 
-// copyable reports whether copies of the kind can run beside the object that is listed: only if Berth can tell their pods
-// apart.
+// copyable reports whether copies of the kind can run beside the object that is listed: only if
+// Berth can tell their pods apart.
 func copyable(ref *berthv1alpha1.Feed) bool {
 	kind := workload.KindFor(ref.APIVersion, ref.Kind)
 	return kind != nil && kind.Group == appsv1.GroupName && (kind.Kind == "Deployment" || kind.Kind == "StatefulSet")
@@ -51,13 +51,15 @@ func copyOf(ref *berthv1alpha1.Feed, cluster string) berthv1alpha1.Feed {
 	return named
 }
 
-// copyName leaves room for what controllers add to the names of pods, and sourceLabel fits into the value of a label.
+// copyName leaves room for what controllers add to the names of pods, and sourceLabel fits into the
+// value of a label.
 var (
 	copyName    = names.Form{Max: 200, Keep: 200, Hash: names.FNV}
 	sourceLabel = names.Form{Max: validation.LabelValueMaxLength, Hash: names.FNV}
 )
 
-// copiesOf returns the copies of a Subscription that are known to exist, also those whose owner somebody has removed.
+// copiesOf returns the copies of a Subscription that are known to exist, also those whose owner
+// somebody has removed.
 func copiesOf(objects *workload.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {
 	found := map[object]client.Object{}
 	for _, o := range objects.Owners {
@@ -74,8 +76,8 @@ func keyOf(o workload.Object) object {
 	return object{workload.KindOf(o).GroupKind(), o.GetName()}
 }
 
-// servedBy returns the Cluster that a copy serves, empty for what is no copy. The selector says so, which nobody
-// can change.
+// servedBy returns the Cluster that a copy serves, empty for what is no copy. The selector says so,
+// which nobody can change.
 func servedBy(selector *metav1.LabelSelector) string {
 	if selector == nil {
 		return ""
@@ -94,7 +96,8 @@ func clusterOf(o client.Object) string {
 	return ""
 }
 
-// looks returns what can be seen in the cache of the workloads of which there can be copies, see lookOf.
+// looks returns what can be seen in the cache of the workloads of which there can be copies, see
+// lookOf.
 func looks(objects *workload.Objects) map[object]string {
 	found := map[object]string{}
 	for _, o := range objects.Owners {
@@ -106,7 +109,8 @@ func looks(objects *workload.Objects) map[object]string {
 	return found
 }
 
-// lookOf returns a summary of what can be seen of an object in the cache. It changes with everything that matters to copies.
+// lookOf returns a summary of what can be seen of an object in the cache. It changes with
+// everything that matters to copies.
 func lookOf(o metav1.Object) string {
 	labels := maps.Clone(o.GetLabels())
 	delete(labels, berthv1alpha1.ApplicationLabel)

@@ -18,7 +18,8 @@ import (
 // notCopied are the annotations and labels that are about the source and about nothing else.
 var notCopied = []string{workload.RevisionAnnotation, corev1.LastAppliedConfigAnnotation, berthv1alpha1.ApplicationLabel}
 
-// desired returns the copy of a source. Its pods have a label more, by which the copies are told apart.
+// desired returns the copy of a source. Its pods have a label more, by which the copies are told
+// apart.
 func desired(source *unstructured.Unstructured, c *copied, owner *berthv1alpha1.Subscription) *unstructured.Unstructured {
 	o := emptyCopy(c)
 	o.SetNamespace(owner.Namespace)
@@ -49,8 +50,9 @@ func desired(source *unstructured.Unstructured, c *copied, owner *berthv1alpha1.
 // scaleSubresource is where autoscalers write.
 const scaleSubresource = "scale"
 
-// autoscaled reports whether somebody else looks after the number of replicas of a copy: whoever wrote it last through the scale
-// subresource, as a HorizontalPodAutoscaler does. People scale by hand with kubectl; what they write is put right.
+// autoscaled reports whether somebody else looks after the number of replicas of a copy: whoever
+// wrote it last through the scale subresource, as a HorizontalPodAutoscaler does. People scale by
+// hand with kubectl; what they write is put right.
 func autoscaled(o *unstructured.Unstructured) bool {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Subresource != scaleSubresource || strings.HasPrefix(entry.Manager, "kubectl") || entry.FieldsV1 == nil {

@@ -1,12 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subscription divides the replicas of the feeds of Subscriptions over Clusters. What it decides it writes twice:
-// into the status of the Subscription, which is also the promise of room that other Subscriptions respect, and as one
-// PropagationPolicy for each feed, which the scheduler carries out like any other.
+// Package subscription divides the replicas of the feeds of Subscriptions over Clusters. What it
+// decides it writes twice: into the status of the Subscription, which is also the promise of room
+// that other Subscriptions respect, and as one PropagationPolicy for each feed, which the scheduler
+// carries out like any other.
 //
-// There is one key for all, because Subscriptions compete for the same room. A pass is made when something has changed, so
-// nothing moves while nothing changes. It goes through three steps:
+// There is one key for all, because Subscriptions compete for the same room. A pass is made when
+// something has changed, so nothing moves while nothing changes. It goes through three steps:
 //
 //	gather    Subscriptions and what they name, from the cache     (gather.go, clusters.go, feed.go, inventory.go)
 //	decide    what everybody keeps, gets and waits for             (package placement/bundle; room.go counts room for it)

@@ -12,7 +12,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Reasons and actions of the events about Subscriptions. A condition that changes its reason makes an event of that reason.
+// Reasons and actions of the events about Subscriptions. A condition that changes its reason makes
+// an event of that reason.
 const (
 	reasonAdmitted    = "BundleAdmitted"
 	reasonWithdrawn   = "AdmissionWithdrawn"
@@ -24,8 +25,8 @@ const (
 // maxNote bounds the text of an event; the API server allows 1024 bytes.
 const maxNote = 1000
 
-// recordEvents makes events of what has changed in the status that was written. A condition whose message alone has changed makes none,
-// so there are as many events as there are changes of state.
+// recordEvents makes events of what has changed in the status that was written. A condition whose
+// message alone has changed makes none, so there are as many events as there are changes of state.
 func (r *Reconciler) recordEvents(before, after *berthv1alpha1.Subscription) {
 	if r.Recorder == nil {
 		return

@@ -19,13 +19,16 @@ import (
 // feed is what has been read of a feed, beside what is decided on.
 type feed struct {
 	ref *berthv1alpha1.Feed
-	// observed is the workload, nil if it does not exist or is of a kind that is not read and has no pods.
+	// observed is the workload, nil if it does not exist or is of a kind that is not read and has
+	// no pods.
 	observed *workload.Observed
 	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
 	sample *corev1.Pod
-	// foreign reports that the obstacle is that the feed belongs to somebody else, and policyTaken that its policy does.
+	// foreign reports that the obstacle is that the feed belongs to somebody else, and policyTaken
+	// that its policy does.
 	foreign, policyTaken bool
-	// running is the number of ready pods, and copiesRunning that of the pods of the copies, by Cluster.
+	// running is the number of ready pods, and copiesRunning that of the pods of the copies, by
+	// Cluster.
 	running       int64
 	copiesRunning map[string]int64
 	// stranded is the number of living pods on each node that is not ready, or gone.
@@ -87,8 +90,8 @@ func (f *feed) foreignTo(s *berthv1alpha1.Subscription, i int, index *subscripti
 	return ""
 }
 
-// wants returns how many replicas a feed wants, nil if it is copied whole, or why that is not known. Strategies that need to
-// know of no requirements ask the workload alone.
+// wants returns how many replicas a feed wants, nil if it is copied whole, or why that is not
+// known. Strategies that need to know of no requirements ask the workload alone.
 func (it *item) wants(f *feed, inventory *berthv1alpha1.FeedInventory) (replicas *int64, obstacle string) {
 	switch {
 	case it.promises():
@@ -107,7 +110,8 @@ const notFound = "it does not exist, or has finished"
 // promises reports whether the status of the Subscription promises room.
 func (it *item) promises() bool { return it.input.Strategy.ByRoom() || it.input.Bundled }
 
-// count returns the number of living pods on nodes of each Cluster, and notes which run and which are stranded.
+// count returns the number of living pods on nodes of each Cluster, and notes which run and which
+// are stranded.
 func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
 	bound, f.stranded = map[string]int64{}, map[string]int64{}
 	if f.observed == nil {
@@ -139,7 +143,8 @@ func ready(o *workload.Observed) (n int64) {
 	return n
 }
 
-// countCopies returns the number of replicas of each copy that exists, by Cluster, and notes how many of them run.
+// countCopies returns the number of replicas of each copy that exists, by Cluster, and notes how
+// many of them run.
 func (f *feed) countCopies(it *item) map[string]int64 {
 	replicas := map[string]int64{}
 	f.copiesRunning = map[string]int64{}
@@ -152,7 +157,8 @@ func (f *feed) countCopies(it *item) map[string]int64 {
 	return replicas
 }
 
-// recordedShares returns the division that the status of a Subscription records of a feed, of which it may tell nothing.
+// recordedShares returns the division that the status of a Subscription records of a feed, of which
+// it may tell nothing.
 func recordedShares(p *berthv1alpha1.FeedPlacement) map[string]int64 {
 	shares := map[string]int64{}
 	if p != nil {

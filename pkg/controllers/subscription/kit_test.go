@@ -51,7 +51,8 @@ type world struct {
 	// beforeApply happens before the next copy is applied; applies counts.
 	beforeApply func()
 	applies     int
-	// hidden is the name of a Deployment that the cache does not know yet, and beforeDelete happens before the next deletion of one.
+	// hidden is the name of a Deployment that the cache does not know yet, and beforeDelete happens
+	// before the next deletion of one.
 	hidden       string
 	beforeDelete func()
 	// ownInventories takes effect with the next restart.
@@ -264,7 +265,8 @@ func (w *world) stop(deployment, cluster string, n int) {
 
 type change func(*berthv1alpha1.Subscription)
 
-// subscribe makes a Subscription to Deployments and, unless it divides statically, its inventory. Each asks for one CPU.
+// subscribe makes a Subscription to Deployments and, unless it divides statically, its inventory.
+// Each asks for one CPU.
 func (w *world) subscribe(name string, feeds []string, changes ...change) {
 	w.t.Helper()
 	s := &berthv1alpha1.Subscription{
@@ -342,7 +344,8 @@ func (w *world) change(name string, changes ...change) {
 	}
 }
 
-// told tells the feeds of a Subscription, "web a=2 b=3 -1" with one replica that finds no room, for instance.
+// told tells the feeds of a Subscription, "web a=2 b=3 -1" with one replica that finds no room, for
+// instance.
 func (w *world) told(name string) string {
 	w.t.Helper()
 	var feeds []string
@@ -378,7 +381,8 @@ func (w *world) message(name, condition string) string {
 	return c.Message
 }
 
-// policy tells the policy of a Deployment, "5: a=2/2 b=3/3" with weights and limits, for instance; "none" if there is none.
+// policy tells the policy of a Deployment, "5: a=2/2 b=3/3" with weights and limits, for instance;
+// "none" if there is none.
 func (w *world) policy(name, feed string) string {
 	w.t.Helper()
 	ref := deployment(feed)

@@ -37,7 +37,8 @@ func init() {
 // conditionReason is what a Subscription is counted under.
 type conditionReason struct{ condition, reason string }
 
-// summary is what the last pass found. Namespaces and names are no labels: users make as many of them as they like.
+// summary is what the last pass found. Namespaces and names are no labels: users make as many of
+// them as they like.
 type summary struct {
 	wanted, placed, unplaced, running int64
 	reasons                           map[conditionReason]int

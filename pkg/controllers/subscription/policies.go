@@ -18,7 +18,8 @@ import (
 // anyNumber is what DividedAnnotation holds for policies that serve any number of replicas.
 const anyNumber = "*"
 
-// policyOf returns the policy that a feed should have, nil if none is to be written, and whether one that exists is to stay.
+// policyOf returns the policy that a feed should have, nil if none is to be written, and whether
+// one that exists is to stay.
 func (o *outcome) policyOf(i int) (policy *berthv1alpha1.PropagationPolicy, keep bool) {
 	input, division, ref := &o.input.Feeds[i], &o.decision.Feeds[i], o.feeds[i].ref
 	byRoom := o.input.Strategy.ByRoom()
@@ -41,14 +42,15 @@ func (o *outcome) policyOf(i int) (policy *berthv1alpha1.PropagationPolicy, keep
 		policy = newPolicy(o.object, ref, oneOf(division.Home), anyNumber)
 	}
 	if byRoom && setsMode(policy) {
-		// The ordinal is the seat, and the order of the seats depends on all shares: with another share ordinals would move that
-		// run where there is a place for as many.
+		// The ordinal is the seat, and the order of the seats depends on all shares: with another
+		// share ordinals would move that run where there is a place for as many.
 		policy.Spec.Rebalance.Mode = berthv1alpha1.RebalanceNever
 	}
 	return policy, true
 }
 
-// setsMode reports whether Berth sets the mode of a policy while it divides by room: that of a StatefulSet.
+// setsMode reports whether Berth sets the mode of a policy while it divides by room: that of a
+// StatefulSet.
 func setsMode(policy *berthv1alpha1.PropagationPolicy) bool {
 	selectors := policy.Spec.ResourceSelectors
 	return len(selectors) == 1 && selectors[0].Kind == "StatefulSet"
@@ -74,7 +76,8 @@ func oneOf(cluster string) []berthv1alpha1.StaticClusterWeight {
 	return []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{cluster}, Weight: 1}}
 }
 
-// podless reports whether objects of a kind that nobody reads make no pods: those of the core group.
+// podless reports whether objects of a kind that nobody reads make no pods: those of the core
+// group.
 func podless(ref *berthv1alpha1.Feed) bool {
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group == "" && ref.Kind != "Pod"
 }
@@ -90,7 +93,8 @@ func (o *outcome) weights() []berthv1alpha1.StaticClusterWeight {
 	return list
 }
 
-// seats returns weights by which each Cluster has its share and nothing else. If no Cluster has any, none gets one.
+// seats returns weights by which each Cluster has its share and nothing else. If no Cluster has
+// any, none gets one.
 func (o *outcome) seats(shares map[string]int64) []berthv1alpha1.StaticClusterWeight {
 	if len(shares) == 0 {
 		none := berthv1alpha1.StaticClusterWeight{Weight: 1, Max: new(int32(0))}
@@ -110,7 +114,8 @@ func (o *outcome) seats(shares map[string]int64) []berthv1alpha1.StaticClusterWe
 	return list
 }
 
-// publishedShares returns the shares that a policy of this controller, which may be nil, was made for.
+// publishedShares returns the shares that a policy of this controller, which may be nil, was made
+// for.
 func publishedShares(policy *berthv1alpha1.PropagationPolicy) map[string]int64 {
 	if policy == nil {
 		return nil
@@ -127,7 +132,8 @@ func publishedShares(policy *berthv1alpha1.PropagationPolicy) map[string]int64 {
 	return shares
 }
 
-// homeOf returns the Cluster that a policy, which may be nil, names alone, empty if it names none or more.
+// homeOf returns the Cluster that a policy, which may be nil, names alone, empty if it names none
+// or more.
 func homeOf(policy *berthv1alpha1.PropagationPolicy) string {
 	if policy == nil {
 		return ""

@@ -39,7 +39,8 @@ func (r *Reconciler) policiesOf(
 	return own, all, nil
 }
 
-// writePolicies makes the policies of a Subscription what they should be, and removes those of feeds that are none any more.
+// writePolicies makes the policies of a Subscription what they should be, and removes those of
+// feeds that are none any more.
 func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 	wanted := map[string]bool{}
 	var failures []error
@@ -74,7 +75,8 @@ func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 	return firstOf(failures)
 }
 
-// firstOf returns a failure that is not a mere conflict, a conflict if there is no other, nil if there is none.
+// firstOf returns a failure that is not a mere conflict, a conflict if there is no other, nil if
+// there is none.
 func firstOf(failures []error) error {
 	var conflict error
 	var others []error

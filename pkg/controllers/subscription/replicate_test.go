@@ -231,7 +231,8 @@ func TestACopyThatChangesMeanwhileIsReadAgain(t *testing.T) {
 		}
 	}
 	change(5, 5)
-	// The controller has read the copy and is about to put it right. Whose the replicas are may have changed with them.
+	// The controller has read the copy and is about to put it right. Whose the replicas are may
+	// have changed with them.
 	w.applies, w.beforeApply = 0, func() { change(6, 3) }
 	w.pass()
 	if w.applies != 2 {

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// withStatus returns the Subscription with the status that it should have. Missing says of which feeds, by index, copies are
-// missing, and why.
+// withStatus returns the Subscription with the status that it should have. Missing says of which
+// feeds, by index, copies are missing, and why.
 func (o *outcome) withStatus(missing map[int]string) *berthv1alpha1.Subscription {
 	after := o.object.DeepCopy()
 	status := &after.Status
@@ -42,7 +42,8 @@ func (o *outcome) withStatus(missing map[int]string) *berthv1alpha1.Subscription
 	return after
 }
 
-// withoutCopies adds the feeds that are not copied because of their kind to those of which copies are missing.
+// withoutCopies adds the feeds that are not copied because of their kind to those of which copies
+// are missing.
 func (o *outcome) withoutCopies(missing map[int]string) map[int]string {
 	all := map[int]string{}
 	maps.Copy(all, missing)

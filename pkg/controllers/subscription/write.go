@@ -10,9 +10,10 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// write makes known how a Subscription is divided, and returns it with its new status. Where room is promised the promise is
-// written before the policy that makes use of it; otherwise the policy is, because no pod may start without it once the
-// status tells of the feed. A copy comes after its policy, and before the status, which says what is wrong with it.
+// write makes known how a Subscription is divided, and returns it with its new status. Where room
+// is promised the promise is written before the policy that makes use of it; otherwise the policy
+// is, because no pod may start without it once the status tells of the feed. A copy comes after its
+// policy, and before the status, which says what is wrong with it.
 func (r *Reconciler) write(ctx context.Context, o *outcome) (*berthv1alpha1.Subscription, error) {
 	if o.promises() {
 		after := o.withStatus(nil)

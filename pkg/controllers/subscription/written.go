@@ -11,8 +11,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// written remembers the status that was written last for each Subscription, until the cache knows it: what one pass promises
-// the next one must not give away.
+// written remembers the status that was written last for each Subscription, until the cache knows
+// it: what one pass promises the next one must not give away.
 type written map[types.UID]note
 
 type note struct {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest reads Kubernetes objects that somebody else wrote, as JSON or YAML. It takes no text on trust: size,
-// nesting and numbers are bounded before anything is made of them, aliases and duplicate keys are refused, and every error
-// says what is wrong in one line.
+// Package manifest reads Kubernetes objects that somebody else wrote, as JSON or YAML. It takes no
+// text on trust: size, nesting and numbers are bounded before anything is made of them, aliases and
+// duplicate keys are refused, and every error says what is wrong in one line.
 package manifest
 
 import "errors"
@@ -12,7 +12,8 @@ const (
 	// MaxInputSize bounds a file of manifests, in bytes.
 	MaxInputSize = 4 << 20
 
-	// MaxObjectSize bounds a single object and a YAML document, in bytes. An API server stores hardly larger objects.
+	// MaxObjectSize bounds a single object and a YAML document, in bytes. An API server stores
+	// hardly larger objects.
 	MaxObjectSize = 1 << 20
 
 	// MaxDepth bounds how deep maps and lists are nested.

@@ -24,8 +24,9 @@ type Document struct {
 	Place string
 }
 
-// ReadAll reads all objects of a file: YAML documents, JSON values, and the items of lists of either. Documents without
-// content are passed over. An error begins with the number of the document, counted from 1 among those with content.
+// ReadAll reads all objects of a file: YAML documents, JSON values, and the items of lists of
+// either. Documents without content are passed over. An error begins with the number of the
+// document, counted from 1 among those with content.
 func ReadAll(raw []byte) ([]Document, error) {
 	if err := checkSize(raw, MaxInputSize); err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func ReadAll(raw []byte) ([]Document, error) {
 	}
 }
 
-// decodeAll reads a YAML document or JSON values. What looks like JSON and is none may still be YAML in flow style.
+// decodeAll reads a YAML document or JSON values. What looks like JSON and is none may still be
+// YAML in flow style.
 func decodeAll(raw []byte) ([]any, error) {
 	if !utf8.Valid(raw) {
 		return nil, errNotUTF8
@@ -69,14 +71,16 @@ func decodeAll(raw []byte) ([]any, error) {
 			return values, err
 		}
 	}
-	// YAML takes a hundred times its size in memory, so not even a list of objects may be larger than one object.
+	// YAML takes a hundred times its size in memory, so not even a list of objects may be larger
+	// than one object.
 	if err := checkSize(raw, MaxObjectSize); err != nil {
 		return nil, err
 	}
 	return decodeYAML(raw)
 }
 
-// appendObjects appends an object, or the items of a list. An item of a list of one kind need not repeat that kind.
+// appendObjects appends an object, or the items of a list. An item of a list of one kind need not
+// repeat that kind.
 func appendObjects(documents []Document, value any, place string) ([]Document, error) {
 	object, err := asObject(value)
 	if err != nil {

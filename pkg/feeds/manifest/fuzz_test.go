@@ -63,7 +63,8 @@ func FuzzDecodeJSON(f *testing.F) {
 	})
 }
 
-// FuzzPointer checks that a pointer is kept as it is written and finds its way in any object without a panic.
+// FuzzPointer checks that a pointer is kept as it is written and finds its way in any object
+// without a panic.
 func FuzzPointer(f *testing.F) {
 	f.Add("/spec/replicas", []byte(`{"spec":{"replicas":1}}`))
 	f.Add("/spec/a~1b/0", []byte(`{"spec":{"a/b":[1]}}`))

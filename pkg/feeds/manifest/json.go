@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// decodeJSON reads JSON values that follow each other. It reads token by token because encoding/json itself lets the last
-// of several equal keys win, and nests without a bound of ours.
+// decodeJSON reads JSON values that follow each other. It reads token by token because
+// encoding/json itself lets the last of several equal keys win, and nests without a bound of ours.
 func decodeJSON(raw []byte) ([]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

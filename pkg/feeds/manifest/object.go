@@ -12,8 +12,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Object is a Kubernetes object of any kind. Its values are maps, lists, strings, booleans, nil, and json.Number for
-// numbers, each as it was written and within the range of float64.
+// Object is a Kubernetes object of any kind. Its values are maps, lists, strings, booleans, nil,
+// and json.Number for numbers, each as it was written and within the range of float64.
 type Object map[string]any
 
 // Identity names an object.
@@ -90,8 +90,8 @@ func readName(path string, value any, optional bool, to *string) error {
 	return nil
 }
 
-// Into copies a value of an object into a variable of a Go type, by the JSON names of its fields. Fields that the type does
-// not have are left out.
+// Into copies a value of an object into a variable of a Go type, by the JSON names of its fields.
+// Fields that the type does not have are left out.
 func Into(value, variable any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -47,7 +47,8 @@ func nested(depth int) string {
 	return `{"a":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "}"
 }
 
-// TestDecodeGoesAsDeepAsItSays compares texts: cmp visits each level twice as often as the one above.
+// TestDecodeGoesAsDeepAsItSays compares texts: cmp visits each level twice as often as the one
+// above.
 func TestDecodeGoesAsDeepAsItSays(t *testing.T) {
 	want := nested(manifest.MaxDepth - 1)
 	for name, raw := range map[string]string{"json": want, "yaml": strings.TrimSuffix(strings.TrimPrefix(want, "{"), "}")} {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Pointer is a JSON pointer (RFC 6901) into what an object says of itself: it begins with a slash and never leads to what
-// names the object or to its status. The zero value leads nowhere.
+// Pointer is a JSON pointer (RFC 6901) into what an object says of itself: it begins with a slash
+// and never leads to what names the object or to its status. The zero value leads nowhere.
 type Pointer struct {
 	text   string
 	tokens []string
@@ -72,8 +72,9 @@ func MustPointer(text string) Pointer {
 // String returns the pointer as it is written.
 func (p Pointer) String() string { return p.text }
 
-// In returns the value that the pointer leads to. Where there is none the error wraps ErrNowhere, unless only the last
-// field is missing, which is no error: then the value is nil, as if the field were null.
+// In returns the value that the pointer leads to. Where there is none the error wraps ErrNowhere,
+// unless only the last field is missing, which is no error: then the value is nil, as if the field
+// were null.
 func (p Pointer) In(object Object) (any, error) {
 	var value any = map[string]any(object)
 	for i, token := range p.tokens {
@@ -95,7 +96,8 @@ func (p Pointer) In(object Object) (any, error) {
 	return value, nil
 }
 
-// listIndex reads the index of an element. There are no leading zeros in it, so each element has one pointer only.
+// listIndex reads the index of an element. There are no leading zeros in it, so each element has
+// one pointer only.
 func listIndex(token string, length int) (int, bool) {
 	index, err := strconv.Atoi(token)
 	if err != nil || strconv.Itoa(index) != token || index < 0 || index >= length {

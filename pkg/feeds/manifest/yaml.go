@@ -13,8 +13,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// decodeYAML reads one YAML document as kubectl understands it, after a check of its nodes: kubectl's YAML library would
-// expand aliases, exponentially if somebody nests them. A document without content has no value.
+// decodeYAML reads one YAML document as kubectl understands it, after a check of its nodes:
+// kubectl's YAML library would expand aliases, exponentially if somebody nests them. A document
+// without content has no value.
 func decodeYAML(raw []byte) ([]any, error) {
 	decoder := yamlv3.NewDecoder(bytes.NewReader(raw))
 	var document yamlv3.Node

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demand reads what a pod asks for of ClusterResources: by extended resources in the requests of its containers, or
-// by annotations for the pod as a whole.
+// Package demand reads what a pod asks for of ClusterResources: by extended resources in the
+// requests of its containers, or by annotations for the pod as a whole.
 package demand
 
 import (
@@ -57,8 +57,9 @@ func lists(resources corev1.ResourceList) bool {
 	return false
 }
 
-// Of returns what the pod asks for, by name of the resource; nothing for requests of zero. Containers, init containers,
-// sidecars and overhead count as they do for cpu. The error names the request that cannot be read.
+// Of returns what the pod asks for, by name of the resource; nothing for requests of zero.
+// Containers, init containers, sidecars and overhead count as they do for cpu. The error names the
+// request that cannot be read.
 func Of(pod *corev1.Pod) ([]pool.Request, error) {
 	if !Asks(pod) {
 		return nil, nil
@@ -150,8 +151,8 @@ func addByResource(pod *corev1.Pod, requests []pool.Request) ([]pool.Request, er
 	return requests, nil
 }
 
-// withoutExponent returns the same amount in the form that is written on the pod when it is charged. The API server accepts
-// 1e3 of an extended resource.
+// withoutExponent returns the same amount in the form that is written on the pod when it is
+// charged. The API server accepts 1e3 of an extended resource.
 func withoutExponent(quantity resource.Quantity) resource.Quantity {
 	if quantity.Format != resource.DecimalExponent {
 		return quantity

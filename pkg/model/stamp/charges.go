@@ -12,11 +12,12 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// maxChargedLength bounds the annotation with the charges before it is read: room for as many as a pod can have.
+// maxChargedLength bounds the annotation with the charges before it is read: room for as many as a
+// pod can have.
 const maxChargedLength = 64 << 10
 
-// ChargesOf returns what Berth charged the pod of ClusterResources when it bound it. It is false for pods that carry no
-// charges made for this pod on this node.
+// ChargesOf returns what Berth charged the pod of ClusterResources when it bound it. It is false
+// for pods that carry no charges made for this pod on this node.
 func ChargesOf(pod *corev1.Pod) ([]pool.Charge, bool) {
 	text, found := pod.Annotations[berthv1alpha1.ChargedAnnotation]
 	if !found || len(text) > maxChargedLength || !madeFor(pod) {
@@ -45,8 +46,8 @@ func parseCharge(text string) (pool.Charge, bool) {
 	return pool.Charge{Resource: resource, Pool: name, Quantity: quantity}, err == nil
 }
 
-// ChargeAnnotations returns what a Binding of the pod to the node must carry if the pod is charged something. All charges of a pod
-// have the same grantee.
+// ChargeAnnotations returns what a Binding of the pod to the node must carry if the pod is charged
+// something. All charges of a pod have the same grantee.
 func ChargeAnnotations(pod *corev1.Pod, node string, charges []pool.Charge) map[string]string {
 	items := make([]string, len(charges))
 	for i, c := range charges {

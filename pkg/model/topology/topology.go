@@ -136,9 +136,9 @@ func (c *Cluster) add(node *corev1.Node) {
 	}
 }
 
-// TakesPods reports whether a Cluster exists and has a node that takes pods at this moment. What is about
-// single pods asks this; whether something may be sent to a Cluster for good is asked of its condition
-// Online, which does not follow every node: see rank.Unavailable.
+// TakesPods reports whether a Cluster exists and has a node that takes pods at this moment. What is
+// about single pods asks this; whether something may be sent to a Cluster for good is asked of its
+// condition Online, which does not follow every node: see rank.Unavailable.
 func (c *Cluster) TakesPods() bool { return c != nil && c.ReadyNodes > 0 }
 
 // TakesPods reports whether a node is ready and not cordoned.

@@ -6,8 +6,8 @@ package apportion
 import "sync"
 
 const (
-	// maxPlans bounds the number of plans that are kept: one for each number of replicas in use, and workloads of one policy
-	// seldom have many different ones.
+	// maxPlans bounds the number of plans that are kept: one for each number of replicas in use,
+	// and workloads of one policy seldom have many different ones.
 	maxPlans = 64
 
 	// maxPlannedSeats bounds the memory of the plans that are kept, at eight bytes for each seat.

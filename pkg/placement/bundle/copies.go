@@ -3,8 +3,8 @@
 
 package bundle
 
-// replicate runs the listed object in one cluster and copies of it in the others. Somebody may have scaled a copy, so one
-// that exists counts with its own number of replicas.
+// replicate runs the listed object in one cluster and copies of it in the others. Somebody may have
+// scaled a copy, so one that exists counts with its own number of replicas.
 func (p *planner) replicate(feed *Feed) Division {
 	clusters := p.result.Clusters
 	if p.result.Problem != nil || feed.Wanted == nil {

@@ -13,8 +13,9 @@ type planner struct {
 	result *Result
 }
 
-// Decide divides the feeds of all Subscriptions, given in the order in which they are served, and returns a result for each.
-// It fails, naming the Subscription and the feed, if numbers are out of the ranges that package divide takes.
+// Decide divides the feeds of all Subscriptions, given in the order in which they are served, and
+// returns a result for each. It fails, naming the Subscription and the feed, if numbers are out of
+// the ranges that package divide takes.
 func Decide(subscriptions []Subscription, room Room) ([]Result, error) {
 	results := make([]Result, len(subscriptions))
 	for i := range subscriptions {
@@ -49,7 +50,8 @@ func (p *planner) count(feed int, cluster string, limit int64) int64 {
 	return p.room.Count(Ref{p.index, feed}, cluster, limit)
 }
 
-// reserve reserves room in a cluster for as many of the replicas as there is room for, and returns that number.
+// reserve reserves room in a cluster for as many of the replicas as there is room for, and returns
+// that number.
 func (p *planner) reserve(feed int, cluster string, replicas int64) int64 {
 	fits := p.count(feed, cluster, replicas)
 	p.room.Reserve(Ref{p.index, feed}, cluster, fits)

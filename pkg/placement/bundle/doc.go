@@ -1,11 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle decides how the feeds of Subscriptions are divided over clusters: what stays of an earlier division, what
-// is added, whether a bundle is admitted, and which cluster runs the listed object when the others run copies. [Decide] takes
-// plain values and returns plain values; package divide divides the replicas of a single feed.
+// Package bundle decides how the feeds of Subscriptions are divided over clusters: what stays of an
+// earlier division, what is added, whether a bundle is admitted, and which cluster runs the listed
+// object when the others run copies. [Decide] takes plain values and returns plain values; package
+// divide divides the replicas of a single feed.
 //
-// All Subscriptions are decided together, because they compete for the same room. The steps, in this order:
+// All Subscriptions are decided together, because they compete for the same room. The steps, in
+// this order:
 //
 //	for each Subscription, in the order in which they are served
 //	    select    the clusters that count; of subgroups the best ones        (select.go)
@@ -15,7 +17,7 @@
 //	    grow      a feed that wants more than it keeps                       (grow.go)
 //	    admit     a bundle that waits, with all its feeds or not at all      (admit.go)
 //
-// Everything that was promised is reserved before anything is added, so growth never takes a promised place, whatever the
-// priorities are. The order of clusters and subgroups in the input does not matter; that of Subscriptions and of feeds is the
-// order in which they are served.
+// Everything that was promised is reserved before anything is added, so growth never takes a
+// promised place, whatever the priorities are. The order of clusters and subgroups in the input
+// does not matter; that of Subscriptions and of feeds is the order in which they are served.
 package bundle

@@ -11,7 +11,8 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// keep finds out what of the division of a feed still holds, and reserves room for what of that has no node yet.
+// keep finds out what of the division of a feed still holds, and reserves room for what of that has
+// no node yet.
 func (p *planner) keep(i int) (err error) {
 	feed, division := &p.Feeds[i], &p.result.Feeds[i]
 	switch {
@@ -62,7 +63,8 @@ func (p *planner) fill(i int) (missing int64) {
 	return missing
 }
 
-// retain returns what of a division has a node, and if pods may start what has room, which it reserves.
+// retain returns what of a division has a node, and if pods may start what has room, which it
+// reserves.
 func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 	held := map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
@@ -77,8 +79,9 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 	return held
 }
 
-// inForce returns how a feed is divided now: as recorded, else as published, else as its pods run in clusters that can be
-// used. Of more replicas than wanted the last seats are left out, as the controllers of workloads delete pods.
+// inForce returns how a feed is divided now: as recorded, else as published, else as its pods run
+// in clusters that can be used. Of more replicas than wanted the last seats are left out, as the
+// controllers of workloads delete pods.
 func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 	before := feed.Recorded
 	if len(before) == 0 {

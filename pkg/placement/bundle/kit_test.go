@@ -103,7 +103,8 @@ func feed(change func(*bundle.Feed)) func(*bundle.Subscription) {
 	return func(s *bundle.Subscription) { change(&s.Feeds[0]) }
 }
 
-// text returns a result as "Granted: a=2 b=1 -1, c=1" with replicas that find no room, or lack it (~1) after a share.
+// text returns a result as "Granted: a=2 b=1 -1, c=1" with replicas that find no room, or lack it
+// (~1) after a share.
 func text(r *bundle.Result) string {
 	list := make([]string, len(r.Feeds))
 	for i := range r.Feeds {

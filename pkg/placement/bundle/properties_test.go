@@ -95,7 +95,8 @@ func decide(t *rapid.T, subscriptions []bundle.Subscription, free replicas, cost
 	return results
 }
 
-// promises reports whether the shares of a Subscription need room: those by weight do only when a bundle is admitted.
+// promises reports whether the shares of a Subscription need room: those by weight do only when a
+// bundle is admitted.
 func promises(s *bundle.Subscription, r *bundle.Result) bool {
 	return s.Strategy.ByRoom() || s.Bundled && r.Admission == bundle.Granted
 }
@@ -214,7 +215,8 @@ func TestNothingMovesWhileNothingChanges(t *testing.T) {
 	})
 }
 
-// FuzzDecide feeds a decision with what the schema of the API would refuse: it may fail, but not panic.
+// FuzzDecide feeds a decision with what the schema of the API would refuse: it may fail, but not
+// panic.
 func FuzzDecide(f *testing.F) {
 	f.Add("Spread", int64(3), int64(4), int64(1), int64(2), int64(0), uint8(0))
 	f.Add("Static", int64(-1), int64(1)<<40, int64(-5), int64(1)<<62, int64(-1), uint8(255))

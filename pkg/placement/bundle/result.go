@@ -28,7 +28,8 @@ const (
 	Granted Admission = "Granted"
 )
 
-// Result is how a Subscription is divided. Its maps are not to be changed: some are those of the input.
+// Result is how a Subscription is divided. Its maps are not to be changed: some are those of the
+// input.
 type Result struct {
 	// Clusters are those that can be used, by name.
 	Clusters []Cluster
@@ -36,8 +37,8 @@ type Result struct {
 	// Problem says why nothing can be divided, nil if something can.
 	Problem *Problem
 
-	// Admission reports whether pods may start. Provisional reports that the admission lapses when its time is over, if no
-	// pod has a node by then.
+	// Admission reports whether pods may start. Provisional reports that the admission lapses when
+	// its time is over, if no pod has a node by then.
 	Admission   Admission
 	Provisional bool
 
@@ -56,12 +57,13 @@ type Division struct {
 	// Shares is the division; nil for a feed that is not divided.
 	Shares map[string]int64
 
-	// Unplaced is the number of wanted replicas that have no share. Lacking is the number of replicas of an admitted bundle
-	// that have a share by weight, but for which there is no room any more.
+	// Unplaced is the number of wanted replicas that have no share. Lacking is the number of
+	// replicas of an admitted bundle that have a share by weight, but for which there is no room
+	// any more.
 	Unplaced, Lacking int64
 
-	// Home is the cluster of the listed object, and Copies names, in order, the clusters of the copies, which want Copied
-	// replicas together. They are for the strategy Replication.
+	// Home is the cluster of the listed object, and Copies names, in order, the clusters of the
+	// copies, which want Copied replicas together. They are for the strategy Replication.
 	Home   string
 	Copies []string
 	Copied int64
@@ -88,8 +90,9 @@ func (r *Result) cluster(name string) *Cluster {
 	return &r.Clusters[i]
 }
 
-// Seats returns the shares as clusters of a seat order, by name: each gets its share and nothing else. Clusters that are not
-// open come last in that order, so that their seats are given up first. The shares are larger than 0.
+// Seats returns the shares as clusters of a seat order, by name: each gets its share and nothing
+// else. Clusters that are not open come last in that order, so that their seats are given up first.
+// The shares are larger than 0.
 func (r *Result) Seats(shares map[string]int64) []apportion.Cluster {
 	seats := make([]apportion.Cluster, 0, len(shares))
 	closed := false

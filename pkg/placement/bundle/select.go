@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// usable returns the clusters that can be used, by name, and what is wrong with them, nil if nothing is.
+// usable returns the clusters that can be used, by name, and what is wrong with them, nil if
+// nothing is.
 func (p *planner) usable() ([]Cluster, *Problem) {
 	if p.Problem != nil {
 		return nil, p.Problem
@@ -62,9 +63,10 @@ func (p *planner) best(clusters []Cluster) []Cluster {
 	return kept
 }
 
-// rank returns what makes a cluster a good one, the most important first; more is better. It is best that a cluster takes
-// pods, then that it has a weight, then that it holds replicas, so that nothing moves, then that it is preferred; last count
-// the number of replicas that it holds, and its room.
+// rank returns what makes a cluster a good one, the most important first; more is better. It is
+// best that a cluster takes pods, then that it has a weight, then that it holds replicas, so that
+// nothing moves, then that it is preferred; last count the number of replicas that it holds, and
+// its room.
 func (p *planner) rank(c *Cluster) []int64 {
 	var used, room int64
 	for i := range p.Feeds {

@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
-// apiServer answers as the API server does: with nothing if it takes a constraint, else with its message.
+// apiServer answers as the API server does: with nothing if it takes a constraint, else with its
+// message.
 type apiServer map[constraint.Kind][2]cel.Program
 
 func newAPIServer(t testing.TB) apiServer {
@@ -69,8 +70,9 @@ func (s apiServer) answer(t interface{ Fatalf(string, ...any) }, kind constraint
 	return "nothing"
 }
 
-// check fails unless the API server and Parse agree about a text: whether it is a constraint, else in which column it ceases to
-// be one, and what should have been there. What was found may be quoted in another way.
+// check fails unless the API server and Parse agree about a text: whether it is a constraint, else
+// in which column it ceases to be one, and what should have been there. What was found may be
+// quoted in another way.
 func (s apiServer) check(t interface{ Fatalf(string, ...any) }, kind constraint.Kind, text string) {
 	want := ""
 	if _, err := constraint.Parse(kind, text); err != nil {
@@ -133,7 +135,8 @@ func TestAPIServerAgreesOnAnything(t *testing.T) {
 	})
 }
 
-// Most texts of the property above fail at once. These are constraints with one mistake in them, or none.
+// Most texts of the property above fail at once. These are constraints with one mistake in them, or
+// none.
 func TestAPIServerAgreesOnOneMistake(t *testing.T) {
 	server := newAPIServer(t)
 	whole := []string{

@@ -1,11 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package constraint is the language in which users say which places an application may go to: "location is DE",
-// "location not in (DE, SK)", "load < 5". A constraint is one comparison; several are listed, and all of them must hold. The
-// language is that of the Krake scheduler, with every spelling its documentation has.
+// Package constraint is the language in which users say which places an application may go to:
+// "location is DE", "location not in (DE, SK)", "load < 5". A constraint is one comparison; several
+// are listed, and all of them must hold. The language is that of the Krake scheduler, with every
+// spelling its documentation has.
 //
-// One rule holds for all operators: a label or metric that is missing never matches, not even "is not" or "not in".
+// One rule holds for all operators: a label or metric that is missing never matches, not even "is
+// not" or "not in".
 package constraint
 
 import (
@@ -76,7 +78,8 @@ var canonical = map[Operator]string{
 	Less: "lesser than", LessOrEqual: "lesser than or equal",
 }
 
-// String returns the constraint in its one canonical spelling, which Parse reads back to the same constraint.
+// String returns the constraint in its one canonical spelling, which Parse reads back to the same
+// constraint.
 func (c *Constraint) String() string {
 	value := strings.Join(c.values, ", ")
 	if c.operator == In || c.operator == NotIn {
@@ -85,8 +88,8 @@ func (c *Constraint) String() string {
 	return c.key + " " + canonical[c.operator] + " " + value
 }
 
-// MatchLabels reports whether labels meet a label constraint, and whether the label is there at all. It is false for a
-// metric constraint.
+// MatchLabels reports whether labels meet a label constraint, and whether the label is there at
+// all. It is false for a metric constraint.
 func (c *Constraint) MatchLabels(labels map[string]string) (matches, found bool) {
 	actual, found := labels[c.key]
 	if !found || c.kind != Label {
@@ -101,8 +104,8 @@ func (c *Constraint) MatchLabels(labels map[string]string) (matches, found bool)
 	}
 }
 
-// MatchNumber reports whether a value meets a metric constraint. Numbers are compared exactly as written, never rounded. It
-// is false for a label constraint, and for a value that is not a number.
+// MatchNumber reports whether a value meets a metric constraint. Numbers are compared exactly as
+// written, never rounded. It is false for a label constraint, and for a value that is not a number.
 func (c *Constraint) MatchNumber(actual Number) bool {
 	order, ordered := actual.compare(c.number)
 	if !ordered || c.kind != Metric {
@@ -124,7 +127,8 @@ func (c *Constraint) MatchNumber(actual Number) bool {
 	}
 }
 
-// MatchMetrics reports whether metrics meet a metric constraint, and whether the metric is there at all.
+// MatchMetrics reports whether metrics meet a metric constraint, and whether the metric is there at
+// all.
 func (c *Constraint) MatchMetrics(metrics map[string]Number) (matches, found bool) {
 	actual, found := metrics[c.key]
 	return found && c.MatchNumber(actual), found

@@ -36,7 +36,8 @@ func table[T any](t *testing.T, name string) []T {
 	return file.Cases
 }
 
-// Rows with a suggestion show what is better than what Krake does; those that matter stand in TestParseBetterThanKrake.
+// Rows with a suggestion show what is better than what Krake does; those that matter stand in
+// TestParseBetterThanKrake.
 func TestParseAsKrake(t *testing.T) {
 	for kind, file := range map[constraint.Kind]string{
 		constraint.Label: "label_constraint_parse.json", constraint.Metric: "metric_constraint_parse.json",

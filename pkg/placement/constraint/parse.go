@@ -92,7 +92,8 @@ func (s spelling) symbol() bool {
 	return strings.IndexByte("=!<>", s.words[0][0]) >= 0
 }
 
-// spellings are tried from the longest to the shortest, so that "is" is only what it says if nothing longer makes sense.
+// spellings are tried from the longest to the shortest, so that "is" is only what it says if
+// nothing longer makes sense.
 var spellings = []spelling{
 	{[]string{"is", "greater", "than", "or", "equal", "to"}, GreaterOrEqual},
 	{[]string{"is", "lesser", "than", "or", "equal", "to"}, LessOrEqual},
@@ -152,8 +153,8 @@ func (p *parser) word() (word string, at int) {
 	return p.text[at:p.position], at
 }
 
-// operator reads one spelling of an operator and reports whether it is there. Words may touch each other but not what
-// follows, unless that is a list.
+// operator reads one spelling of an operator and reports whether it is there. Words may touch each
+// other but not what follows, unless that is a list.
 func (p *parser) operator(s spelling) bool {
 	for _, word := range s.words {
 		p.blanks()

@@ -19,15 +19,16 @@ type Wish struct {
 	CPU, Mem int64
 }
 
-// MatchesGeo reports whether a place is one that is wanted: each field that is not empty must be equal.
+// MatchesGeo reports whether a place is one that is wanted: each field that is not empty must be
+// equal.
 func MatchesGeo(have, want berthv1alpha1.GeoLocation) bool {
 	meets := func(have, want string) bool { return want == "" || have == want }
 	return meets(have.City, want.City) && meets(have.Province, want.Province) &&
 		meets(have.Area, want.Area) && meets(have.Country, want.Country)
 }
 
-// Grants reports whether some place of a scheduler, and the largest of its clusters, meet the wish. A capacity that nobody
-// registered meets any.
+// Grants reports whether some place of a scheduler, and the largest of its clusters, meet the wish.
+// A capacity that nobody registered meets any.
 func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
 	enough := func(have berthv1alpha1.CapacityUnion, want int64) bool { return have.Max == 0 || have.Max >= want }
 	if !enough(u.CPUCapacity, w.CPU) || !enough(u.MemCapacity, w.Mem) {
@@ -43,12 +44,14 @@ type Candidate struct {
 	Name string
 	// Grants reports whether it meets the pod's wish.
 	Grants bool
-	// Load is how many pods wait for it or run with it, and Size how much it has to place them on, such as nodes.
+	// Load is how many pods wait for it or run with it, and Size how much it has to place them on,
+	// such as nodes.
 	Load, Size int
 }
 
-// Choose returns the index of the scheduler that gets a pod: one that meets its wish before one that does not, then the one
-// with the least Load for its Size, then the first by name. It returns -1 for no candidates.
+// Choose returns the index of the scheduler that gets a pod: one that meets its wish before one
+// that does not, then the one with the least Load for its Size, then the first by name. It returns
+// -1 for no candidates.
 func Choose(candidates []Candidate) int {
 	best := -1
 	for i := range candidates {
@@ -69,7 +72,8 @@ func compare(a, b *Candidate) int {
 	return cmp.Or(compareLoad(a, b), cmp.Compare(a.Name, b.Name))
 }
 
-// compareLoad compares load/size without rounding. Nobody goes to a scheduler with nothing if another has something.
+// compareLoad compares load/size without rounding. Nobody goes to a scheduler with nothing if
+// another has something.
 func compareLoad(a, b *Candidate) int {
 	if (a.Size <= 0) != (b.Size <= 0) {
 		return cmp.Compare(b.Size, a.Size)

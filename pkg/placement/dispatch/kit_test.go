@@ -45,7 +45,8 @@ func withHome(home string, since time.Duration, tries int) dispatch.Wait {
 	return dispatch.Wait{Home: home, Since: now.Add(-since), Tries: tries}
 }
 
-// twoToThree is the seat order b a b a b, and again, of cluster a with weight 2 and cluster b with weight 3.
+// twoToThree is the seat order b a b a b, and again, of cluster a with weight 2 and cluster b with
+// weight 3.
 func twoToThree(t *testing.T) *apportion.Order {
 	t.Helper()
 	order, err := apportion.NewOrder([]apportion.Cluster{{Name: "a", Weight: 2}, {Name: "b", Weight: 3}})

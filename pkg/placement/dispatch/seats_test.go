@@ -28,7 +28,8 @@ func numbered(name, home string, seat int32) *dispatch.Pod {
 }
 
 func TestHomeOfAPodWithAPolicy(t *testing.T) {
-	// Scheduler a looks after cluster a of weight 2, b after cluster b of weight 3. The seats are b a b a b, and again.
+	// Scheduler a looks after cluster a of weight 2, b after cluster b of weight 3. The seats are b
+	// a b a b, and again.
 	tests := map[string]struct {
 		replicas int64
 		held     []int32
@@ -149,7 +150,8 @@ func TestHomeOfAPodWithAPolicy(t *testing.T) {
 	}
 }
 
-// As many pods get a seat as there are free seats at schedulers, and never more at one scheduler than it has.
+// As many pods get a seat as there are free seats at schedulers, and never more at one scheduler
+// than it has.
 func TestNoSeatIsTakenTwiceAndNoneStaysFreeWhileAPodWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := make([]apportion.Cluster, rapid.IntRange(1, 5).Draw(t, "clusters"))

@@ -215,7 +215,8 @@ func decode[T any](t *testing.T, raw json.RawMessage) (value T) {
 	return value
 }
 
-// clusters returns what a feed has to do with: the clusters that hold some of it and those that are available.
+// clusters returns what a feed has to do with: the clusters that hold some of it and those that are
+// available.
 func (a *assignment) clusters(t *testing.T, feed string) []divide.Cluster {
 	t.Helper()
 	available := decode[[]string](t, a.Available["clusters"])

@@ -43,22 +43,24 @@ type Cluster struct {
 	// Weight counts for Static only: 0 to apportion.MaxWeight. A cluster of weight 0 gets nothing.
 	Weight int64
 
-	// Free is the number of further replicas that the cluster has room for, beside those it holds. It counts for Spread
-	// and Binpack. 0 to MaxReplicas.
+	// Free is the number of further replicas that the cluster has room for, beside those it holds.
+	// It counts for Spread and Binpack. 0 to MaxReplicas.
 	Free int64
 
-	// Held is the number of replicas that the cluster was given before. It counts for Spread and Binpack. 0 to MaxReplicas.
+	// Held is the number of replicas that the cluster was given before. It counts for Spread and
+	// Binpack. 0 to MaxReplicas.
 	//
-	// Who places the replicas of one division one after the other leaves Held as it was when the division began, and adds
-	// to Free what has been placed since: then each step finds the same shares.
+	// Who places the replicas of one division one after the other leaves Held as it was when the
+	// division began, and adds to Free what has been placed since: then each step finds the same
+	// shares.
 	Held int64
 
-	// Closed says that the cluster takes no further replicas, because it left or is not selected any more. It keeps what it
-	// holds while nothing shrinks, and is the first to shrink.
+	// Closed says that the cluster takes no further replicas, because it left or is not selected
+	// any more. It keeps what it holds while nothing shrinks, and is the first to shrink.
 	Closed bool
 
-	// Preference orders clusters for Spread and Binpack: those with the largest take as many replicas as possible, the next
-	// ones what is left.
+	// Preference orders clusters for Spread and Binpack: those with the largest take as many
+	// replicas as possible, the next ones what is left.
 	Preference int64
 }
 
@@ -70,15 +72,18 @@ type Demand struct {
 	// Replicas is the number of replicas wanted, not negative.
 	Replicas int64
 
-	// MinClusters is the number of clusters that get at least one replica, as far as there are as many replicas, and
-	// clusters with room. It counts for Spread and Binpack. A division that is as wanted stays, whatever it says.
+	// MinClusters is the number of clusters that get at least one replica, as far as there are as
+	// many replicas, and clusters with room. It counts for Spread and Binpack. A division that is
+	// as wanted stays, whatever it says.
 	MinClusters int64
 
-	// MaxClusters is the number of clusters that hold replicas at most, 0 for any number. It counts for Spread and Binpack.
-	// Clusters beyond it that hold replicas already keep them while nothing shrinks.
+	// MaxClusters is the number of clusters that hold replicas at most, 0 for any number. It counts
+	// for Spread and Binpack. Clusters beyond it that hold replicas already keep them while nothing
+	// shrinks.
 	MaxClusters int64
 
-	// Rebalance forgets what clusters hold: what they hold counts as room, and all replicas are divided anew.
+	// Rebalance forgets what clusters hold: what they hold counts as room, and all replicas are
+	// divided anew.
 	Rebalance bool
 }
 
@@ -98,8 +103,9 @@ type Division struct {
 // ErrNoWeight says that replicas are to be divided by weights that are all 0.
 var ErrNoWeight = errors.New("all weights are 0: give at least one cluster a weight")
 
-// Divide divides replicas over clusters. It fails, naming the cluster, if a name is empty or given twice or a number is out
-// of range; and if there is no cluster, the strategy is unknown, or MinClusters exceeds MaxClusters.
+// Divide divides replicas over clusters. It fails, naming the cluster, if a name is empty or given
+// twice or a number is out of range; and if there is no cluster, the strategy is unknown, or
+// MinClusters exceeds MaxClusters.
 func Divide(demand Demand, clusters []Cluster) (Division, error) {
 	if err := demand.validate(); err != nil {
 		return Division{}, err
@@ -195,7 +201,8 @@ func static(replicas int64, clusters []Cluster) (Division, error) {
 	return d, nil
 }
 
-// forgotten returns the clusters with nothing held: what a cluster holds is room for replicas all the same.
+// forgotten returns the clusters with nothing held: what a cluster holds is room for replicas all
+// the same.
 func forgotten(clusters []Cluster) []Cluster {
 	clusters = slices.Clone(clusters)
 	for i := range clusters {

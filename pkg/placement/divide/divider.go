@@ -79,8 +79,9 @@ func (d *divider) sort(clusters []int, keys ...func(cluster int) int64) {
 	})
 }
 
-// tiers takes a sorted list apart into the groups that are served one after the other. Spread serves clusters together that
-// are alike, Binpack fills or empties one cluster before it begins with the next.
+// tiers takes a sorted list apart into the groups that are served one after the other. Spread
+// serves clusters together that are alike, Binpack fills or empties one cluster before it begins
+// with the next.
 func (d *divider) tiers(sorted []int, alike func(a, b int) bool) [][]int {
 	var tiers [][]int
 	for i, cluster := range sorted {

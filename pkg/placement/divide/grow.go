@@ -34,7 +34,8 @@ func (d *divider) grow(replicas int64) (Division, error) {
 	return result, nil
 }
 
-// usable returns the clusters that replicas may be added to, in any order: all with room, or as many as MaxClusters leaves.
+// usable returns the clusters that replicas may be added to, in any order: all with room, or as
+// many as MaxClusters leaves.
 func (d *divider) usable(replicas int64) []int {
 	used := d.all(func(c int) bool { return d.room(c) > 0 && d.inUse(c) == 1 })
 	unused := d.all(func(c int) bool { return d.room(c) > 0 && d.inUse(c) == 0 })
@@ -45,8 +46,9 @@ func (d *divider) usable(replicas int64) []int {
 	return append(used, d.choose(unused, max(0, d.MaxClusters-int64(inUse)), replicas-d.rooms(used))...)
 }
 
-// choose returns so many of the clusters, all if there are fewer. No choice places more of the replicas, and among those
-// that place as many it is the one that preference, then room, then the name put first.
+// choose returns so many of the clusters, all if there are fewer. No choice places more of the
+// replicas, and among those that place as many it is the one that preference, then room, then the
+// name put first.
 func (d *divider) choose(clusters []int, count, replicas int64) []int {
 	if count >= int64(len(clusters)) {
 		return clusters
@@ -72,8 +74,8 @@ func (d *divider) choose(clusters []int, count, replicas int64) []int {
 	return chosen
 }
 
-// reserve returns which of the usable clusters that hold nothing must get a replica, so that MinClusters hold some, and how
-// many these are.
+// reserve returns which of the usable clusters that hold nothing must get a replica, so that
+// MinClusters hold some, and how many these are.
 func (d *divider) reserve(usable []int, replicas int64) (reserved map[int]int64, count int64) {
 	unused := make([]int, 0, len(usable))
 	for _, cluster := range usable {

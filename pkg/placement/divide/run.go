@@ -22,8 +22,8 @@ func newRun(members []int, as func(cluster int) apportion.Cluster) (run, error) 
 	return run{order: order, members: members}, err
 }
 
-// share adds the shares of so many replicas, times a sign, to the shares of all clusters. It returns how many replicas found
-// a place.
+// share adds the shares of so many replicas, times a sign, to the shares of all clusters. It
+// returns how many replicas found a place.
 func (r *run) share(replicas int64, shares []int64, sign int64) int64 {
 	more, unplaced := r.order.Shares(replicas)
 	for i, n := range more {
@@ -41,9 +41,10 @@ func (r *run) appendSeats(seats []int32) []int32 {
 	return seats
 }
 
-// Seats returns the clusters, by index, of the replicas: first of those that stay, interleaved in proportion, then of the
-// others in the order in which they are placed. It is for showing a division and not for counting it: not more than
-// [apportion.MaxSeats] are listed, and none for Replication.
+// Seats returns the clusters, by index, of the replicas: first of those that stay, interleaved in
+// proportion, then of the others in the order in which they are placed. It is for showing a
+// division and not for counting it: not more than [apportion.MaxSeats] are listed, and none for
+// Replication.
 func (d *Division) Seats() []int32 {
 	seats := []int32{}
 	for _, r := range append(d.stay(), d.runs...) {

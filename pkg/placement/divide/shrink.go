@@ -9,9 +9,9 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// shrink takes replicas away, not more than clusters hold. Closed clusters come first, then those beyond MaxClusters, then
-// the least preferred ones; Spread takes in proportion to what clusters hold, Binpack empties the smallest. As many clusters
-// as MinClusters asks for keep a replica.
+// shrink takes replicas away, not more than clusters hold. Closed clusters come first, then those
+// beyond MaxClusters, then the least preferred ones; Spread takes in proportion to what clusters
+// hold, Binpack empties the smallest. As many clusters as MinClusters asks for keep a replica.
 func (d *divider) shrink(replicas int64) (Division, error) {
 	result := d.unchanged()
 	used := d.all(func(c int) bool { return d.inUse(c) == 1 })

@@ -14,9 +14,10 @@ type Group struct {
 	Clusters int
 }
 
-// Subgroups chooses of each group the first clusters, as many as it says. The clusters, given by their labels, are ordered from
-// the best to the worst. It returns for each whether some group has chosen it; one that several groups choose counts for each of
-// them, so the order of the groups does not matter.
+// Subgroups chooses of each group the first clusters, as many as it says. The clusters, given by
+// their labels, are ordered from the best to the worst. It returns for each whether some group has
+// chosen it; one that several groups choose counts for each of them, so the order of the groups
+// does not matter.
 func Subgroups(clusters []labels.Set, groups []Group) []bool {
 	chosen := make([]bool, len(clusters))
 	for _, group := range groups {

@@ -14,8 +14,9 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// The other rows of the file are those that Berth does not follow: minClusters 0 stands for all clusters of the group, where
-// Clusternet binds none, and a missing subGroupStrategy is refused by the CustomResourceDefinition.
+// The other rows of the file are those that Berth does not follow: minClusters 0 stands for all
+// clusters of the group, where Clusternet binds none, and a missing subGroupStrategy is refused by
+// the CustomResourceDefinition.
 func TestSubgroupCasesOfClusternet(t *testing.T) {
 	var table struct {
 		Labels map[string]labels.Set `json:"cluster_labels"`

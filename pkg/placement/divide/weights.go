@@ -20,9 +20,9 @@ type Subscriber struct {
 	Weight int64
 }
 
-// Weights returns for each cluster, given by its labels, the sum of the weights of all subscribers that select it, and
-// whether any does: a cluster can be selected with weight 0. It fails if a weight is negative or a sum exceeds
-// apportion.MaxWeight.
+// Weights returns for each cluster, given by its labels, the sum of the weights of all subscribers
+// that select it, and whether any does: a cluster can be selected with weight 0. It fails if a
+// weight is negative or a sum exceeds apportion.MaxWeight.
 func Weights(clusters []labels.Set, subscribers []Subscriber) (weights []int64, selected []bool, err error) {
 	weights, selected = make([]int64, len(clusters)), make([]bool, len(clusters))
 	for n, subscriber := range subscribers {

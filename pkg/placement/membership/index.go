@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides to which Cluster each node belongs. A node belongs to at most one: a Cluster that names the
-// node beats one that selects it by labels, then the older Cluster wins, then the smaller name. The nodes of a Cluster are
-// the union of those it names and those it selects; a Cluster that does neither has none.
+// Package membership decides to which Cluster each node belongs. A node belongs to at most one: a
+// Cluster that names the node beats one that selects it by labels, then the older Cluster wins,
+// then the smaller name. The nodes of a Cluster are the union of those it names and those it
+// selects; a Cluster that does neither has none.
 package membership
 
 import (
@@ -18,13 +19,15 @@ import (
 type Index struct {
 	// byName lists the Clusters that name a node, strongest first.
 	byName map[string][]*claim
-	// byLabel lists each Cluster under one pair of its matchLabels, strongest first, so that a lookup touches only Clusters
-	// that share that pair with the node. The keys of these pairs are in keys.
+	// byLabel lists each Cluster under one pair of its matchLabels, strongest first, so that a
+	// lookup touches only Clusters that share that pair with the node. The keys of these pairs are
+	// in keys.
 	byLabel map[label][]*claim
 	keys    []string
 }
 
-// claim is what a Cluster asks for. Of two claims of the same sort the one with the smaller rank is stronger.
+// claim is what a Cluster asks for. Of two claims of the same sort the one with the smaller rank is
+// stronger.
 type claim struct {
 	cluster string
 	rank    int
@@ -74,8 +77,8 @@ func (x *Index) addLabelled(l label, c *claim) {
 	}
 }
 
-// rarest returns the label that the fewest Clusters ask for: the one that tells most. The smaller key decides between
-// equals, so that Clusters with the same keys share one.
+// rarest returns the label that the fewest Clusters ask for: the one that tells most. The smaller
+// key decides between equals, so that Clusters with the same keys share one.
 func rarest(labels []label, frequency map[label]int) label {
 	return slices.MinFunc(labels, func(a, b label) int {
 		if d := frequency[a] - frequency[b]; d != 0 {
@@ -85,8 +88,8 @@ func rarest(labels []label, frequency map[label]int) label {
 	})
 }
 
-// ClusterOf returns the name of the Cluster to which the node belongs, and false if it belongs to none. It does not
-// allocate.
+// ClusterOf returns the name of the Cluster to which the node belongs, and false if it belongs to
+// none. It does not allocate.
 func (x *Index) ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool) {
 	if named := x.byName[nodeName]; len(named) > 0 {
 		return named[0].cluster, true
@@ -109,7 +112,8 @@ func (x *Index) ClusterOf(nodeName string, labels map[string]string) (cluster st
 	return winner.cluster, true
 }
 
-// Claimants returns the names of all Clusters that name or select the node, the one to which it belongs first, each once.
+// Claimants returns the names of all Clusters that name or select the node, the one to which it
+// belongs first, each once.
 func (x *Index) Claimants(nodeName string, labels map[string]string) []string {
 	claims := slices.Clone(x.byName[nodeName])
 	named := len(claims)
@@ -128,8 +132,9 @@ func (x *Index) Claimants(nodeName string, labels map[string]string) []string {
 	return names
 }
 
-// candidates yields the claims that share their label in the index with the node: lists sorted by strength, each claim in
-// one of them. It goes through the labels of the node or through the keys of the index, whichever are fewer.
+// candidates yields the claims that share their label in the index with the node: lists sorted by
+// strength, each claim in one of them. It goes through the labels of the node or through the keys
+// of the index, whichever are fewer.
 func (x *Index) candidates(labels map[string]string) iter.Seq[[]*claim] {
 	return func(yield func([]*claim) bool) {
 		if len(labels) < len(x.keys) {

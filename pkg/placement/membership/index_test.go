@@ -99,8 +99,9 @@ func TestClaimants(t *testing.T) {
 	}
 }
 
-// union is the table of case rows that speak of membership. The others are about replicas of each group, which Berth
-// derives from weights, and about labels and finalizers on nodes, which it does not write.
+// union is the table of case rows that speak of membership. The others are about replicas of each
+// group, which Berth derives from weights, and about labels and finalizers on nodes, which it does
+// not write.
 const union = "nodes of a group = union of named and label-selected nodes"
 
 func TestKubeEdgeNodeGroupTable(t *testing.T) {
@@ -276,7 +277,8 @@ func site(n int, label func(i int) (key, value string)) []*berthv1alpha1.Cluster
 	return list
 }
 
-// BenchmarkClusterOf looks up 50 nodes of a thousand Clusters, whose labels are values of one key or keys of their own.
+// BenchmarkClusterOf looks up 50 nodes of a thousand Clusters, whose labels are values of one key
+// or keys of their own.
 func BenchmarkClusterOf(b *testing.B) {
 	const n = 1000
 	for name, label := range map[string]func(i int) (key, value string){

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names shortens names that are made of other names, and keeps them apart by a hash. Objects are stored under such
-// names and found again by them: for the same input a [Form] must return the same name for ever.
+// Package names shortens names that are made of other names, and keeps them apart by a hash.
+// Objects are stored under such names and found again by them: for the same input a [Form] must
+// return the same name for ever.
 package names
 
 import (
@@ -36,8 +37,8 @@ func (f *Form) Shorten(name string) string {
 	return f.Hashed(name, name)
 }
 
-// Hashed returns the beginning of a name, however short it is, and the hash of what it stands for: "shop-web" for
-// "shop/apps/Deployment/web" becomes "shop-web-0123456789abcdef".
+// Hashed returns the beginning of a name, however short it is, and the hash of what it stands for:
+// "shop-web" for "shop/apps/Deployment/web" becomes "shop-web-0123456789abcdef".
 func (f *Form) Hashed(name, identity string) string {
 	hash := f.Hash(identity)
 	if f.Keep == 0 {

@@ -10,12 +10,14 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// MaxClusters is the largest number of clusters that one policy can share replicas over: as many as its status can tell
-// of. The schema bounds the entries of staticWeightList and the names in each, but not their product.
+// MaxClusters is the largest number of clusters that one policy can share replicas over: as many as
+// its status can tell of. The schema bounds the entries of staticWeightList and the names in each,
+// but not their product.
 const MaxClusters = 1000
 
-// Order returns the seat order that the weights of a policy define. It fails if the weights cannot be used: a cluster is
-// listed twice, a weight or bound is out of range, or there are more than MaxClusters clusters.
+// Order returns the seat order that the weights of a policy define. It fails if the weights cannot
+// be used: a cluster is listed twice, a weight or bound is out of range, or there are more than
+// MaxClusters clusters.
 func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 	var clusters []apportion.Cluster
 	for i := range policy.Spec.Placement.StaticWeightList {

@@ -1,13 +1,14 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policymatch decides which PropagationPolicy is in force for a workload. An explicit request by annotation comes
-// first; then a policy that names the workload beats one that selects it by labels, and that beats one that names only the
-// kind; then the policy that an Application controls beats the one of a Subscription, and that beats all others; then the
-// older policy wins, then the smaller name. A policy that is being deleted is in force no longer.
+// Package policymatch decides which PropagationPolicy is in force for a workload. An explicit
+// request by annotation comes first; then a policy that names the workload beats one that selects
+// it by labels, and that beats one that names only the kind; then the policy that an Application
+// controls beats the one of a Subscription, and that beats all others; then the older policy wins,
+// then the smaller name. A policy that is being deleted is in force no longer.
 //
-// A selector fits a workload of the same group and kind, in the policy's own namespace. The version does not count: the
-// same object can be read in each version of its group.
+// A selector fits a workload of the same group and kind, in the policy's own namespace. The version
+// does not count: the same object can be read in each version of its group.
 package policymatch
 
 import (
@@ -25,7 +26,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Workload is what a policy selects. The pod's own workload is the object a user scales, for instance the Deployment.
+// Workload is what a policy selects. The pod's own workload is the object a user scales, for
+// instance the Deployment.
 type Workload struct {
 	// APIVersion and Kind of the workload. Only the group of the APIVersion counts.
 	APIVersion, Kind string
@@ -33,8 +35,8 @@ type Workload struct {
 	Namespace, Name string
 	// Labels of the workload.
 	Labels map[string]string
-	// LabelsUnknown says that nobody has read the labels. Then no selector by labels selects the workload, not even one
-	// that asks for the absence of a label.
+	// LabelsUnknown says that nobody has read the labels. Then no selector by labels selects the
+	// workload, not even one that asks for the absence of a label.
 	LabelsUnknown bool
 }
 
@@ -82,8 +84,9 @@ type claim struct {
 	selector labels.Selector // of claims by labels
 }
 
-// NewIndex returns an index of the policies, which must not be changed afterwards. Selectors that cannot be used, as Problems
-// tells them, select nothing; the other selectors of the policy still do.
+// NewIndex returns an index of the policies, which must not be changed afterwards. Selectors that
+// cannot be used, as Problems tells them, select nothing; the other selectors of the policy still
+// do.
 func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 	sorted := slices.Clone(policies)
 	slices.SortFunc(sorted, compare)
@@ -135,9 +138,9 @@ func (x *Index) Any(namespace string) bool {
 	return x.namespaces[namespace] != nil
 }
 
-// Match returns the policy in force for a workload and how it came to be, nil if there is none. The request is the value of
-// the pod's policy annotation: empty, PolicyNone or the name of a policy. The error is ErrNotFound if the requested policy
-// does not exist.
+// Match returns the policy in force for a workload and how it came to be, nil if there is none. The
+// request is the value of the pod's policy annotation: empty, PolicyNone or the name of a policy.
+// The error is ErrNotFound if the requested policy does not exist.
 func (x *Index) Match(w *Workload, request string) (*berthv1alpha1.PropagationPolicy, By, error) {
 	ns := x.namespaces[w.Namespace]
 	switch request {
@@ -156,7 +159,8 @@ func (x *Index) Match(w *Workload, request string) (*berthv1alpha1.PropagationPo
 	return nil, 0, nil
 }
 
-// Claimants returns all policies that select the workload by name, labels or kind, the strongest first, each once.
+// Claimants returns all policies that select the workload by name, labels or kind, the strongest
+// first, each once.
 func (x *Index) Claimants(w *Workload) []*berthv1alpha1.PropagationPolicy {
 	var policies []*berthv1alpha1.PropagationPolicy
 	for c := range x.claimsOn(w) {
@@ -257,7 +261,8 @@ func compare(a, b *berthv1alpha1.PropagationPolicy) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// master is smaller for the policies of a stronger master: an Application beats a Subscription, and that beats a policy of its own.
+// master is smaller for the policies of a stronger master: an Application beats a Subscription, and
+// that beats a policy of its own.
 func master(policy *berthv1alpha1.PropagationPolicy) int {
 	masters := [...]string{"Application", "Subscription"}
 	owner := metav1.GetControllerOfNoCopy(policy)

@@ -309,7 +309,8 @@ func policies() *rapid.Generator[[]*policyObject] {
 	})
 }
 
-// strongest says by what the policy selects the workload, looking at each selector; ok is false if it does not.
+// strongest says by what the policy selects the workload, looking at each selector; ok is false if
+// it does not.
 func strongest(p *policyObject, w *policymatch.Workload) (by policymatch.By, ok bool) {
 	by = policymatch.ByKind
 	for _, s := range p.Spec.ResourceSelectors {
@@ -412,7 +413,8 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkMatch looks up one workload among a thousand policies of its namespace, each for one workload.
+// BenchmarkMatch looks up one workload among a thousand policies of its namespace, each for one
+// workload.
 func BenchmarkMatch(b *testing.B) {
 	for name, of := range map[string]func(string) selector{"by name": byName, "by label": byLabel} {
 		b.Run(name, func(b *testing.B) {

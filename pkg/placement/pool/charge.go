@@ -36,8 +36,9 @@ type Charge struct {
 	Grantee string
 }
 
-// Admits reports whether the pools of a node, the most specific first, have so many units left for one
-// pod more: all of them with mode AllOf, one of them otherwise. A node without pools has nothing.
+// Admits reports whether the pools of a node, the most specific first, have so many units left for
+// one pod more: all of them with mode AllOf, one of them otherwise. A node without pools has
+// nothing.
 func (r *Resource) Admits(pools []int32, free Free, units int64) bool {
 	for _, i := range pools {
 		if has := enough(free(i), units); has != r.AllOf() {
@@ -82,8 +83,8 @@ func (p *Places) Owed(node string, request Request, free Free) []Charge {
 	return r.Charges(r.Owed(p.Pools(site), free, UnitsUp(request.Quantity, r.unit)), request)
 }
 
-// Suffices reports whether the pools of a node could take a pod that asks for so many units if nobody
-// else held any.
+// Suffices reports whether the pools of a node could take a pod that asks for so many units if
+// nobody else held any.
 func (r *Resource) Suffices(pools []int32, units int64) bool {
 	return r.Admits(pools, func(i int32) int64 { return r.pools[i].Allocatable }, units)
 }

@@ -77,9 +77,9 @@ const (
 	finestScale  = 9
 )
 
-// Check reports whether an amount can be computed with: it is not negative and not more than 2^63-1,
-// the most that a resource.Quantity is meant to hold. Beyond that a Quantity may print as another
-// one, or take for ever to compare. The error is ErrNegative, ErrTooLarge or ErrTooFine.
+// Check reports whether an amount can be computed with: it is not negative and not more than
+// 2^63-1, the most that a resource.Quantity is meant to hold. Beyond that a Quantity may print as
+// another one, or take for ever to compare. The error is ErrNegative, ErrTooLarge or ErrTooFine.
 func Check(amount resource.Quantity) error {
 	if err := checkScale(amount); err != nil {
 		return err

@@ -208,8 +208,9 @@ func (s *search) cost(set []int) Cost {
 	return CostOf(pods, s.allowed)
 }
 
-// ByImportance returns the indexes of the candidates, the most important first: the one of the highest priority, of equal ones the
-// one that started first. In this order those are reprieved that need not make way.
+// ByImportance returns the indexes of the candidates, the most important first: the one of the
+// highest priority, of equal ones the one that started first. In this order those are reprieved
+// that need not make way.
 func ByImportance(candidates []Candidate) []int {
 	order := make([]int, len(candidates))
 	for i := range order {

@@ -30,7 +30,8 @@ func order(t *testing.T, weightBeijing, weightHangzhou int64) *apportion.Order {
 	return o
 }
 
-// in returns n pods of a cluster that have run for a while: ready, movable, named PREFIX-0 and so on, the first the oldest.
+// in returns n pods of a cluster that have run for a while: ready, movable, named PREFIX-0 and so
+// on, the first the oldest.
 func in(cluster, n int, changes ...func(*rebalance.Pod)) []rebalance.Pod {
 	pods := make([]rebalance.Pod, n)
 	for i := range pods {

@@ -12,8 +12,8 @@ import (
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
-// willing is a round of five replicas with weights 4 and 1 in which no guard holds anything back: beijing should have four
-// pods and hangzhou one.
+// willing is a round of five replicas with weights 4 and 1 in which no guard holds anything back:
+// beijing should have four pods and hangzhou one.
 func willing(t *testing.T, pods []rebalance.Pod) *rebalance.Round {
 	t.Helper()
 	return &rebalance.Round{
@@ -235,7 +235,8 @@ func TestDecideLimits(t *testing.T) {
 	})
 }
 
-// With the weights 2 and 3 and five replicas hangzhou owns the ordinals 0, 2 and 4, beijing 1 and 3.
+// With the weights 2 and 3 and five replicas hangzhou owns the ordinals 0, 2 and 4, beijing 1 and
+// 3.
 func TestDecideOrdinals(t *testing.T) {
 	tests := map[string]struct {
 		pods        []rebalance.Pod

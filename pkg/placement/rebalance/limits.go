@@ -26,8 +26,9 @@ const (
 	longestPause = time.Hour
 )
 
-// MaxUnavailableOf returns how many of the replicas may be missing at once: the number, or the percentage of the replicas
-// rounded down; at least 1. Nil, and what is neither a number nor a percentage, is the default of 25%.
+// MaxUnavailableOf returns how many of the replicas may be missing at once: the number, or the
+// percentage of the replicas rounded down; at least 1. Nil, and what is neither a number nor a
+// percentage, is the default of 25%.
 func MaxUnavailableOf(value *intstr.IntOrString, replicas int) int {
 	n := replicas * DefaultMaxUnavailablePercent / 100
 	if value != nil {
@@ -38,8 +39,9 @@ func MaxUnavailableOf(value *intstr.IntOrString, replicas int) int {
 	return max(1, n)
 }
 
-// Pause returns the cool-down after a number of rounds in a row that left as many pods misplaced as before. Something that
-// Berth does not know of brings the pods back then, so the cool-down doubles each time, up to an hour.
+// Pause returns the cool-down after a number of rounds in a row that left as many pods misplaced as
+// before. Something that Berth does not know of brings the pods back then, so the cool-down doubles
+// each time, up to an hour.
 func Pause(cooldown time.Duration, fruitless int) time.Duration {
 	if fruitless <= 0 {
 		return cooldown

@@ -3,18 +3,22 @@
 
 package rebalance
 
-// Reason says why misplaced pods stay where they are for now. The empty Reason means that nothing holds them back.
+// Reason says why misplaced pods stay where they are for now. The empty Reason means that nothing
+// holds them back.
 type Reason string
 
-// The guards, in the order in which they are asked. All but the last seven concern the workload as a whole.
+// The guards, in the order in which they are asked. All but the last seven concern the workload as
+// a whole.
 const (
 	// Forbidden: the policy leaves running pods where they are.
 	Forbidden Reason = "Forbidden"
 	// JobPods: an eviction would count as a failure of the Job and repeat its work.
 	JobPods Reason = "JobPods"
-	// UnknownWorkload: Berth cannot know how many replicas the workload wants or whether it is being rolled out.
+	// UnknownWorkload: Berth cannot know how many replicas the workload wants or whether it is
+	// being rolled out.
 	UnknownWorkload Reason = "UnknownWorkload"
-	// ClustersNotReady: so many clusters are gone that the fault is more likely with whoever watches them.
+	// ClustersNotReady: so many clusters are gone that the fault is more likely with whoever
+	// watches them.
 	ClustersNotReady Reason = "ClustersNotReady"
 	// RolloutUnderWay: the rollout replaces pods anyway.
 	RolloutUnderWay Reason = "RolloutUnderWay"
@@ -24,7 +28,8 @@ const (
 	ReplicasMissing Reason = "ReplicasMissing"
 	// ReplicasTooMany: the workload's controller is about to delete pods.
 	ReplicasTooMany Reason = "ReplicasTooMany"
-	// Unconfirmed: what the cache says could not be confirmed, or is out of date. Decide never returns it.
+	// Unconfirmed: what the cache says could not be confirmed, or is out of date. Decide never
+	// returns it.
 	Unconfirmed Reason = "Unconfirmed"
 	// Cooldown: the last round was not long enough ago.
 	Cooldown Reason = "Cooldown"
@@ -66,8 +71,8 @@ var texts = map[Reason]string{
 	PodsNotOurs:      "the pods were not placed by this policy",
 }
 
-// String says in the user's words why the pods stay. It holds no numbers and no names, so it stays the same while the
-// reason does.
+// String says in the user's words why the pods stay. It holds no numbers and no names, so it stays
+// the same while the reason does.
 func (r Reason) String() string { return texts[r] }
 
 // keepReasons tells the reason for each kind of pod that is kept.

@@ -21,8 +21,9 @@ const (
 	NotDivided Hold = "NotDivided"
 )
 
-// HoldOf returns what keeps the pods of a feed of a Subscription. Replicas are those that the feed has now, nil if nobody knows.
-// The policy that PolicyName names must exist as well before any pod may start, unless the feed is Whole.
+// HoldOf returns what keeps the pods of a feed of a Subscription. Replicas are those that the feed
+// has now, nil if nobody knows. The policy that PolicyName names must exist as well before any pod
+// may start, unless the feed is Whole.
 func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *int32) Hold {
 	if Bundled(&s.Spec) && s.Status.Pledge == nil {
 		return BundleWaits
@@ -37,8 +38,8 @@ func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *i
 	return NotDivided
 }
 
-// Whole reports whether a feed of a Subscription that divides by room has no replicas to divide: it is copied whole, and there is no
-// policy for it.
+// Whole reports whether a feed of a Subscription that divides by room has no replicas to divide: it
+// is copied whole, and there is no policy for it.
 func Whole(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 	placement := PlacementOf(s, feed)
 	return ByRoom(&s.Spec) && placement != nil && placement.Replicas == nil

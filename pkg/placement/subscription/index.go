@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subscription is the one home of what a Subscription says: which Subscription places a workload, by what strategy
-// it divides replicas, what its policies are called, and what keeps the pods of a feed from being scheduled. The controller
-// that writes the policies, the scheduler that waits for them, and the CLI ask it.
+// Package subscription is the one home of what a Subscription says: which Subscription places a
+// workload, by what strategy it divides replicas, what its policies are called, and what keeps the
+// pods of a feed from being scheduled. The controller that writes the policies, the scheduler that
+// waits for them, and the CLI ask it.
 package subscription
 
 import (
@@ -58,7 +59,8 @@ func PolicyName(subscription string, feed *berthv1alpha1.Feed) string {
 	return policyName.Hashed(subscription+"-"+feed.Name, identity)
 }
 
-// Compare orders Subscriptions that wait for room: larger priorities first, then the older ones, then by UID.
+// Compare orders Subscriptions that wait for room: larger priorities first, then the older ones,
+// then by UID.
 func Compare(a, b *berthv1alpha1.Subscription) int {
 	return cmp.Or(
 		-cmp.Compare(priority(a), priority(b)),
@@ -74,7 +76,8 @@ func priority(s *berthv1alpha1.Subscription) int32 {
 	return *s.Spec.Priority
 }
 
-// key names a workload. The version does not count: the same object can be read in each version of its group.
+// key names a workload. The version does not count: the same object can be read in each version of
+// its group.
 type key struct {
 	namespace string
 	kind      schema.GroupKind
@@ -92,9 +95,9 @@ type entry struct {
 	feed         int
 }
 
-// NewIndex returns an index of the Subscriptions, which must not be changed afterwards. If several list a workload, the oldest
-// places it, and among those of the same age the one with the smallest name. No Subscription places a feed of another
-// namespace than its own.
+// NewIndex returns an index of the Subscriptions, which must not be changed afterwards. If several
+// list a workload, the oldest places it, and among those of the same age the one with the smallest
+// name. No Subscription places a feed of another namespace than its own.
 func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
 	sorted := slices.Clone(subscriptions)
 	slices.SortFunc(sorted, func(a, b *berthv1alpha1.Subscription) int {
@@ -120,7 +123,8 @@ func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
 	return x
 }
 
-// Foreign reports whether a feed names another namespace than that of its Subscription, which is not allowed.
+// Foreign reports whether a feed names another namespace than that of its Subscription, which is
+// not allowed.
 func Foreign(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 	return feed.Namespace != "" && feed.Namespace != s.Namespace
 }
@@ -134,13 +138,15 @@ func (x *Index) Any(namespace string) bool {
 	return x.namespaces[namespace]
 }
 
-// Of returns the Subscription that places an object and the index of the object among its feeds, nil if there is none.
+// Of returns the Subscription that places an object and the index of the object among its feeds,
+// nil if there is none.
 func (x *Index) Of(namespace, apiVersion, kind, name string) (*berthv1alpha1.Subscription, int) {
 	e := x.feeds[key{namespace, schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}]
 	return e.subscription, e.feed
 }
 
-// PlacementOf returns what the status of a Subscription records of a feed, nil if it records nothing.
+// PlacementOf returns what the status of a Subscription records of a feed, nil if it records
+// nothing.
 func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berthv1alpha1.FeedPlacement {
 	for i := range s.Status.Feeds {
 		if p := &s.Status.Feeds[i]; keyOf("", &p.Feed) == keyOf("", feed) {

@@ -1,12 +1,14 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package berthbinder binds every pod of Berth's profiles. What a policy gave to a pod travels in the Binding itself: the
-// API server copies its annotations onto the pod in the same write that sets the node, so there is no moment at which a
-// bound pod lacks its stamp and no second write that could fail.
+// Package berthbinder binds every pod of Berth's profiles. What a policy gave to a pod travels in
+// the Binding itself: the API server copies its annotations onto the pod in the same write that
+// sets the node, so there is no moment at which a bound pod lacks its stamp and no second write
+// that could fail.
 //
-// A pod that was given nothing is bound as by the stock scheduler. The Binding of any other pod carries the version of the
-// pod that was decided on, and Bind does not return before its outcome is certain:
+// A pod that was given nothing is bound as by the stock scheduler. The Binding of any other pod
+// carries the version of the pod that was decided on, and Bind does not return before its outcome
+// is certain:
 //
 //	answer                          meaning                                  what follows
 //	success                         bound                                    done
@@ -14,7 +16,8 @@
 //	409                             the pod has changed, or is bound         read; the same decision is tried again
 //	anything else, or no answer     perhaps bound, perhaps bound later       settle: a write that changes the pod
 //
-// While Bind waits the pod stays assumed, so that its seat and what it was charged are given to nobody else.
+// While Bind waits the pod stays assumed, so that its seat and what it was charged are given to
+// nobody else.
 package berthbinder
 
 import (
@@ -32,8 +35,9 @@ import (
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
 const Name = "BerthBinder"
 
-// MaxUnderWay is how many Bindings of pods that were given something a process has under way at a time, settled ones not
-// counted. A process that takes over knows by it how many Bindings of its predecessor may still arrive.
+// MaxUnderWay is how many Bindings of pods that were given something a process has under way at a
+// time, settled ones not counted. A process that takes over knows by it how many Bindings of its
+// predecessor may still arrive.
 const MaxUnderWay = 64
 
 // BerthBinder is a Bind plugin that writes the stamp of a pod together with its node.
@@ -47,10 +51,11 @@ type BerthBinder struct {
 
 var _ fwk.BindPlugin = &BerthBinder{}
 
-// Given is what the Reserve plugins gave to pods, and the pods as the informer knows them. It must be safe for concurrent
-// use.
+// Given is what the Reserve plugins gave to pods, and the pods as the informer knows them. It must
+// be safe for concurrent use.
 type Given interface {
-	// Annotations returns what the binding of the pod to the node must carry, nil if nothing was given to the pod.
+	// Annotations returns what the binding of the pod to the node must carry, nil if nothing was
+	// given to the pod.
 	Annotations(pod *corev1.Pod, node string) map[string]string
 	// Pod returns the newest copy of a pod that the informer has, nil if it has none.
 	Pod(namespace, name string) *corev1.Pod
@@ -58,7 +63,8 @@ type Given interface {
 	Fenced() bool
 }
 
-// New returns the plugin. Pods that were given something, or all if given says so, are bound only while the fence is open.
+// New returns the plugin. Pods that were given something, or all if given says so, are bound only
+// while the fence is open.
 func New(handle fwk.Handle, given Given, leader *fence.Fence) *BerthBinder {
 	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: make(chan struct{}, MaxUnderWay)}
 }
@@ -85,7 +91,8 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	return nil
 }
 
-// bindFenced binds a pod that was given something, as one of MaxUnderWay, and while the fence is open.
+// bindFenced binds a pod that was given something, as one of MaxUnderWay, and while the fence is
+// open.
 func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
 	select {
 	case b.underWay <- struct{}{}:

@@ -224,7 +224,8 @@ func TestTheFenceWaitsForBindingsUnderWay(t *testing.T) {
 	}
 }
 
-// cacher is the scheduler's dispatcher of API calls, which is used if the feature gate SchedulerAsyncAPICalls is on.
+// cacher is the scheduler's dispatcher of API calls, which is used if the feature gate
+// SchedulerAsyncAPICalls is on.
 type cacher struct {
 	fwk.APICacher
 

@@ -25,15 +25,18 @@ import (
 // requestTimeout bounds one request that settles a binding.
 const requestTimeout = 5 * time.Second
 
-// pauses is how long to wait before the API server is asked again: 0.1 s at first, then longer up to 5 s.
+// pauses is how long to wait before the API server is asked again: 0.1 s at first, then longer up
+// to 5 s.
 var pauses = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 7, Cap: 5 * time.Second}
 
-// errUnknownOutcome says that the process ends before anybody could tell whether a binding was carried out.
+// errUnknownOutcome says that the process ends before anybody could tell whether a binding was
+// carried out.
 var errUnknownOutcome = errors.New("the outcome is unknown")
 
-// settle makes the outcome of a binding certain that may have been carried out, or may yet be. A read cannot do that: the
-// binding may land after it. So the pod is changed, after which the binding, which carries the version before, cannot land
-// any more, and the answer tells whether it had. No time ends this, only an answer.
+// settle makes the outcome of a binding certain that may have been carried out, or may yet be. A
+// read cannot do that: the binding may land after it. So the pod is changed, after which the
+// binding, which carries the version before, cannot land any more, and the answer tells whether it
+// had. No time ends this, only an answer.
 func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause error) error {
 	unclear.Inc()
 	klog.FromContext(ctx).V(2).Info("A Binding has no clear answer and is being settled",
@@ -54,7 +57,8 @@ func (b *BerthBinder) settle(ctx context.Context, binding *corev1.Binding, cause
 	return result
 }
 
-// settled tries once to make the outcome certain. It returns the pod as it then is, nil if it is gone.
+// settled tries once to make the outcome certain. It returns the pod as it then is, nil if it is
+// gone.
 func (b *BerthBinder) settled(ctx context.Context, binding *corev1.Binding) (pod *corev1.Pod, certain bool) {
 	if known := b.given.Pod(binding.Namespace, binding.Name); known != nil && follows(known, binding) {
 		return known, true
@@ -77,8 +81,8 @@ func (b *BerthBinder) settled(ctx context.Context, binding *corev1.Binding) (pod
 	return nil, gone
 }
 
-// follows reports whether nothing that is still under way can change what the copy of a pod says of its node: it has one, or
-// it is newer than the version that the binding carries.
+// follows reports whether nothing that is still under way can change what the copy of a pod says of
+// its node: it has one, or it is newer than the version that the binding carries.
 func follows(pod *corev1.Pod, binding *corev1.Binding) bool {
 	if pod.UID == binding.UID && pod.Spec.NodeName != "" {
 		return true
@@ -87,8 +91,8 @@ func follows(pod *corev1.Pod, binding *corev1.Binding) bool {
 	return err == nil && order > 0
 }
 
-// settlement is the patch that changes the pod. Its value is a new one each time, because a patch that changes nothing does
-// not move the version.
+// settlement is the patch that changes the pod. Its value is a new one each time, because a patch
+// that changes nothing does not move the version.
 func settlement(binding *corev1.Binding) []byte {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":         binding.UID,

@@ -25,7 +25,8 @@ import (
 	"berth.dev/berth/pkg/plugins/berthbinder"
 )
 
-// store is an API server with one pod. It honours the versions and UIDs that requests carry, as the real one does.
+// store is an API server with one pod. It honours the versions and UIDs that requests carry, as the
+// real one does.
 type store struct {
 	*kubefake.Clientset
 
@@ -186,7 +187,8 @@ func nobody() *corev1.Pod { return nil }
 
 var errLost = errors.New("connection reset by peer")
 
-// check compares what Bind reports with what the API server holds, also after everything under way has arrived.
+// check compares what Bind reports with what the API server holds, also after everything under way
+// has arrived.
 func (s *store) check(t testing.TB, status *fwk.Status, wantBound bool) {
 	t.Helper()
 	for _, late := range s.bindings {
@@ -301,7 +303,8 @@ func TestAnUnclearAnswerIsSettledByAWrite(t *testing.T) {
 	}
 }
 
-// A binding that lands long after its answer was lost must not land at all once Bind has reported that the pod is not bound.
+// A binding that lands long after its answer was lost must not land at all once Bind has reported
+// that the pod is not bound.
 func TestBindEndsWithAnAnswerOnly(t *testing.T) {
 	for name, wantBound := range map[string]bool{"not carried out": false, "carried out meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
@@ -369,8 +372,8 @@ func TestANewerCopyInTheInformerSettlesABinding(t *testing.T) {
 	}
 }
 
-// TestWhatBindReportsStaysTrue plays answers, deliveries and changes in any order: what Bind reports holds also after every
-// Binding that was ever sent has arrived.
+// TestWhatBindReportsStaysTrue plays answers, deliveries and changes in any order: what Bind
+// reports holds also after every Binding that was ever sent has arrived.
 func TestWhatBindReportsStaysTrue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newStore()

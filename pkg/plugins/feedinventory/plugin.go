@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feedinventory is the scheduler plugin that holds the pods of feeds back until their Subscription has been divided.
-// The PropagationPolicies of the Subscription say where they may go then, and NodeGroupPolicy carries those out. Package
-// placement/bundle decides how replicas are divided, and the controller of Subscriptions when.
+// Package feedinventory is the scheduler plugin that holds the pods of feeds back until their
+// Subscription has been divided. The PropagationPolicies of the Subscription say where they may go
+// then, and NodeGroupPolicy carries those out. Package placement/bundle decides how replicas are
+// divided, and the controller of Subscriptions when.
 package feedinventory
 
 import (
@@ -27,10 +28,12 @@ const (
 	// ErrReasonNotRead holds pods back until Subscriptions have been read for the first time.
 	ErrReasonNotRead = "Subscriptions have not been read yet"
 
-	// ErrReasonOwnerNotFound holds pods back whose controller is not known, so that nobody can tell whether they are of a feed.
+	// ErrReasonOwnerNotFound holds pods back whose controller is not known, so that nobody can tell
+	// whether they are of a feed.
 	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet, and with it whether it is a feed"
 
-	// ErrReasonNotDivided holds pods back whose Subscription has not been divided, or not for as many replicas as there are now.
+	// ErrReasonNotDivided holds pods back whose Subscription has not been divided, or not for as
+	// many replicas as there are now.
 	ErrReasonNotDivided = "the Subscription of the pod has not been divided for its replicas yet"
 
 	// ErrReasonBundleWaits holds the pods of a bundle back until all of it fits.
@@ -84,8 +87,8 @@ func (*FeedInventory) SignPod(context.Context, *corev1.Pod) ([]fwk.SignFragment,
 	return nil, nil
 }
 
-// PreEnqueue holds the pods of feeds back. If Subscriptions cannot be read at all pods pass: the policies that have been written
-// hold all the same, and nothing else must wait.
+// PreEnqueue holds the pods of feeds back. If Subscriptions cannot be read at all pods pass: the
+// policies that have been written hold all the same, and nothing else must wait.
 func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
 	snapshot := p.shared.Subscriptions.Snapshot()
@@ -131,8 +134,8 @@ func (p *FeedInventory) blocked(s *berthv1alpha1.Subscription, feed *berthv1alph
 	return nil
 }
 
-// EventsToRegister names what can help a pod that is held back. Changes of Subscriptions, policies and owners are not among them:
-// those wake the pods they concern directly, see Concerned.
+// EventsToRegister names what can help a pod that is held back. Changes of Subscriptions, policies
+// and owners are not among them: those wake the pods they concern directly, see Concerned.
 func (p *FeedInventory) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{{
 		// No narrower event tells that a waiting pod asks for another policy.
@@ -150,7 +153,8 @@ func (p *FeedInventory) isSchedulableAfterPodChange(_ klog.Logger, pod, before, 
 	return fwk.Queue
 }
 
-// Concerned returns those of the pods, which wait in one namespace, whose workload one of the Subscriptions lists.
+// Concerned returns those of the pods, which wait in one namespace, whose workload one of the
+// Subscriptions lists.
 func (s *Shared) Concerned(changed []*berthv1alpha1.Subscription, pods []*corev1.Pod) []*corev1.Pod {
 	var concerned []*corev1.Pod
 	for _, pod := range pods {

@@ -50,7 +50,8 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 		"more pods than replicas go to the clusters of the policy first": {
 			replicas: 1, want: map[string]int{"hangzhou": 1, "beijing": 1}, wantCluster: "beijing",
 			before: func(s *plugintest.Scheduler) {
-				// Beijing is the emptier one for the second pod. Of nodes with the same score the scheduler takes any.
+				// Beijing is the emptier one for the second pod. Of nodes with the same score the
+				// scheduler takes any.
 				for i := range 2 {
 					s.Add(plugintest.MakePod(fmt.Sprint("large-", i)).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "16"}).
 						Node(fmt.Sprint("hangzhou-", i)).Obj())
@@ -93,8 +94,9 @@ func TestScheduleAnywayGoesBeyondTheShares(t *testing.T) {
 	}
 }
 
-// occupyPort puts pods with host port 80 on the two nodes of sites. Host ports are not among what is looked at when it is
-// decided whether a cluster can host a pod, so that the decision turns out to be wrong only later.
+// occupyPort puts pods with host port 80 on the two nodes of sites. Host ports are not among what
+// is looked at when it is decided whether a cluster can host a pod, so that the decision turns out
+// to be wrong only later.
 func occupyPort(s *plugintest.Scheduler, sites ...string) {
 	for _, site := range sites {
 		for i := range 2 {

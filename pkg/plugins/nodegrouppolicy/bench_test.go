@@ -27,7 +27,8 @@ type bench struct {
 	state  fwk.CycleState
 }
 
-// newBench makes nodes in clusters, a Deployment with half of its replicas bound, and a pod of it that waits.
+// newBench makes nodes in clusters, a Deployment with half of its replicas bound, and a pod of it
+// that waits.
 func newBench(b *testing.B, clusters, nodes int) *bench {
 	b.Helper()
 	policy := plugintest.MakePolicy("web").Deployment("nginx")

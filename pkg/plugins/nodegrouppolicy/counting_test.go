@@ -25,7 +25,8 @@ func TestShrinkingBySeatLandsOnTheShares(t *testing.T) {
 	s := newTwoSites(t, beijingHangzhou().Obj(), d, rs)
 	pods := place(t, s, rs, 0, 10)
 
-	// A ReplicaSet deletes the pods of the lowest deletion cost first, as long as they are equally ready.
+	// A ReplicaSet deletes the pods of the lowest deletion cost first, as long as they are equally
+	// ready.
 	cost := func(pod *corev1.Pod) int {
 		n, err := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
 		if err != nil {
@@ -63,7 +64,8 @@ func TestRolloutCompletes(t *testing.T) {
 	s := newTwoSites(t, beijingHangzhou().Obj(), d, old)
 	running := place(t, s, old, 0, 5)
 
-	// maxSurge 1, maxUnavailable 0: a pod of the old revision goes only after one of the new revision has come.
+	// maxSurge 1, maxUnavailable 0: a pod of the old revision goes only after one of the new
+	// revision has come.
 	next := plugintest.ReplicaSet(d, "v2")
 	s.Add(next)
 	var renewed []*corev1.Pod
@@ -81,7 +83,8 @@ func TestRolloutCompletes(t *testing.T) {
 }
 
 func TestWhatHoldsASeat(t *testing.T) {
-	// The only replica runs in hangzhou. A second pod finds a node only if the first one does not count there any more.
+	// The only replica runs in hangzhou. A second pod finds a node only if the first one does not
+	// count there any more.
 	tests := map[string]struct {
 		change   func(s *plugintest.Scheduler, first *corev1.Pod)
 		wantFree bool

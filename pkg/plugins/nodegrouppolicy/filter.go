@@ -17,8 +17,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
-// Filter admits nodes of the clusters that may take the pod. Its rejections cannot be resolved by evicting pods: taking the
-// place of a sibling would not bring the workload any nearer to its shares.
+// Filter admits nodes of the clusters that may take the pod. Its rejections cannot be resolved by
+// evicting pods: taking the place of a sibling would not bring the workload any nearer to its
+// shares.
 func (p *NodeGroupPolicy) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
@@ -62,8 +63,8 @@ func (p *NodeGroupPolicy) AddPod(
 	return nil
 }
 
-// RemovePod notes which siblings a dry run of preemption takes away, and gives no credit for them: a pod must never preempt
-// a sibling only to take its place in the share.
+// RemovePod notes which siblings a dry run of preemption takes away, and gives no credit for them:
+// a pod must never preempt a sibling only to take its place in the share.
 func (p *NodeGroupPolicy) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
@@ -82,9 +83,10 @@ func (p *NodeGroupPolicy) RemovePod(
 	return nil
 }
 
-// PostFilter sends a pod that found no room among some nodes of its clusters through another cycle that looks at all of them, and
-// one that found no room where it should go, but may go elsewhere, through another cycle that admits the other clusters. For all
-// other pods it leaves the matter to the plugins behind it, except for those that PreFilter rejected: nothing helps them, and the
+// PostFilter sends a pod that found no room among some nodes of its clusters through another cycle
+// that looks at all of them, and one that found no room where it should go, but may go elsewhere,
+// through another cycle that admits the other clusters. For all other pods it leaves the matter to
+// the plugins behind it, except for those that PreFilter rejected: nothing helps them, and the
 // plugins behind could only tell that they have not been asked before.
 func (p *NodeGroupPolicy) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,

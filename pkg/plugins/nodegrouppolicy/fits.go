@@ -36,8 +36,9 @@ func newGuest(pod *corev1.Pod, claims fwk.SharedDRAManager) *guest {
 
 var cordon = &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
-// fits reports whether the node is not cordoned, has no taint that the pod does not tolerate, matches the pod's node selector
-// and affinity, and has the resources. The plugins that decide look at more.
+// fits reports whether the node is not cordoned, has no taint that the pod does not tolerate,
+// matches the pod's node selector and affinity, and has the resources. The plugins that decide look
+// at more.
 func (g *guest) fits(info fwk.NodeInfo) bool {
 	node := info.Node()
 	if node.Spec.Unschedulable &&

@@ -130,7 +130,8 @@ func objectOrNil[T any](object *T) any {
 
 func TestHintsBeforePoliciesHaveBeenRead(t *testing.T) {
 	s := plugintest.New(t, plugintest.Sites(1, "beijing"), plugintest.Held())
-	// The first snapshot wakes all pods; until then thousands of nodes appear and none of them is of use.
+	// The first snapshot wakes all pods; until then thousands of nodes appear and none of them is
+	// of use.
 	got := hint(t, s, fwk.Node, plugintest.MakePod("pod").Obj(), nil, plugintest.MakeNode("beijing", 1).Obj())
 	if got != fwk.QueueSkip {
 		t.Errorf("got %v, want %v", got, fwk.QueueSkip)

@@ -59,7 +59,8 @@ func TestReplicasOfEachKind(t *testing.T) {
 	}
 }
 
-// The seat order of 2:3 is hangzhou, beijing, hangzhou, beijing, hangzhou, and then again from the start.
+// The seat order of 2:3 is hangzhou, beijing, hangzhou, beijing, hangzhou, and then again from the
+// start.
 var seatOwners = []string{"hangzhou", "beijing", "hangzhou", "beijing", "hangzhou"}
 
 func TestOrdinalIsTheSeat(t *testing.T) {

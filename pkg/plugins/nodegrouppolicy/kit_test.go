@@ -31,8 +31,8 @@ func newTwoSites(t testing.TB, objects ...runtime.Object) *plugintest.Scheduler 
 	return plugintest.New(t, append(plugintest.Sites(2, "beijing", "hangzhou"), objects...))
 }
 
-// place sends the pods of the owner with the numbers from..to-1 through the scheduler, one after the other, until one finds
-// no node.
+// place sends the pods of the owner with the numbers from..to-1 through the scheduler, one after
+// the other, until one finds no node.
 func place(t testing.TB, s *plugintest.Scheduler, owner metav1.Object, from, to int) []*corev1.Pod {
 	t.Helper()
 	var bound []*corev1.Pod

@@ -94,8 +94,9 @@ func (s *state) countRejections() {
 	}
 }
 
-// reject rejects the pod as a whole and counts it. Evicting other pods never helps such a pod; besides, a dry run of
-// preemption would ask Filter without the state that PreFilter did not come to write.
+// reject rejects the pod as a whole and counts it. Evicting other pods never helps such a pod;
+// besides, a dry run of preemption would ask Filter without the state that PreFilter did not come
+// to write.
 func reject(r reason) *fwk.Status {
 	rejectedAttempts.WithLabelValues(r.label()).Inc()
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, r.String())

@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
-// name returns the nodes that the framework is to look at for a pod, nil for all, and whether they are only a sample of those
-// that may take it.
+// name returns the nodes that the framework is to look at for a pod, nil for all, and whether they
+// are only a sample of those that may take it.
 func (p *NodeGroupPolicy) name(s *state, pod *corev1.Pod, nodes []fwk.NodeInfo) (names sets.Set[string], sampled bool) {
 	if s.Rule == admit.Anywhere {
 		return nil, false
@@ -36,7 +36,8 @@ func (s *state) admitsCluster(id int32) bool {
 	return int(id) < len(s.clusters) && s.clusters[id] != admit.None && s.Admits(s.clusters[id])
 }
 
-// explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have given.
+// explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have
+// given.
 func (s *state) explain(nodes []fwk.NodeInfo, statuses fwk.NodeToStatusReader) {
 	if s.shared {
 		return // the nodes of other schedulers would be told to be in no cluster of the policy

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodegrouppolicy is the scheduler plugin that shares the replicas of a workload out over clusters of nodes as its
-// PropagationPolicy wants. What the shares are is decided in pkg/placement/apportion; this package gathers the input and
-// answers the scheduling framework.
+// Package nodegrouppolicy is the scheduler plugin that shares the replicas of a workload out over
+// clusters of nodes as its PropagationPolicy wants. What the shares are is decided in
+// pkg/placement/apportion; this package gathers the input and answers the scheduling framework.
 package nodegrouppolicy
 
 import (
@@ -30,15 +30,16 @@ const (
 	// ErrReasonNoCluster is the reason for nodes that lie in no cluster the policy names.
 	ErrReasonNoCluster = "node(s) in no cluster of the policy"
 
-	// ErrReasonShareUsedUp is the reason for nodes of clusters that hold all replicas that the policy grants them.
+	// ErrReasonShareUsedUp is the reason for nodes of clusters that hold all replicas that the
+	// policy grants them.
 	ErrReasonShareUsedUp = "node(s) in clusters that have their share of replicas"
 
-	// ErrReasonOtherSeat is the reason for nodes of clusters to which the ordinal or completion index of the pod does not
-	// belong.
+	// ErrReasonOtherSeat is the reason for nodes of clusters to which the ordinal or completion
+	// index of the pod does not belong.
 	ErrReasonOtherSeat = "node(s) in clusters that do not hold the seat of the pod"
 
-	// ErrReasonLaterTurn is the reason for nodes of clusters whose turn comes after that of another cluster with room, for
-	// workloads whose number of replicas is not known.
+	// ErrReasonLaterTurn is the reason for nodes of clusters whose turn comes after that of another
+	// cluster with room, for workloads whose number of replicas is not known.
 	ErrReasonLaterTurn = "node(s) in clusters whose turn comes later"
 
 	// ErrReasonPolicyNotFound rejects a pod that asks by annotation for a policy that does not exist.
@@ -47,19 +48,22 @@ const (
 	// ErrReasonPolicyInvalid rejects the pods of a policy that cannot be carried out.
 	ErrReasonPolicyInvalid = "the policy of the pod cannot be carried out, see its condition Accepted"
 
-	// ErrReasonOwnerNotFound rejects a pod whose controller is not known, so that nobody can tell which policy is in force.
+	// ErrReasonOwnerNotFound rejects a pod whose controller is not known, so that nobody can tell
+	// which policy is in force.
 	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet"
 
 	// ErrReasonUnreadable rejects pods while Clusters and PropagationPolicies have never been read.
 	ErrReasonUnreadable = "Clusters and PropagationPolicies cannot be read"
 
-	// ErrReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for the first time.
+	// ErrReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for
+	// the first time.
 	ErrReasonNotRead = "Clusters and PropagationPolicies have not been read yet"
 
 	// ErrReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
 	ErrReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
 
-	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes of its clusters, after some of them.
+	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes of its clusters,
+	// after some of them.
 	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes of its clusters"
 )
 
@@ -84,14 +88,15 @@ type Shared struct {
 	Waiting *waitlist.List
 	// Pod returns a pod that the informer knows, nil if it does not.
 	Pod func(namespace, name string) *corev1.Pod
-	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters with other schedulers; nil for
-	// never.
+	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters
+	// with other schedulers; nil for never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)
 
 	names narrow.Sets
 }
 
-// NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the replicas.
+// NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the
+// replicas.
 type NodeGroupPolicy struct {
 	handle   fwk.Handle
 	shared   *Shared
@@ -110,8 +115,8 @@ var (
 	_ fwk.ReservePlugin     = &NodeGroupPolicy{}
 )
 
-// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many nodes as that are looked at for
-// a pod of a policy; otherwise about a hundred.
+// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many
+// nodes as that are looked at for a pod of a policy; otherwise about a hundred.
 func New(handle fwk.Handle, shared *Shared) *NodeGroupPolicy {
 	return &NodeGroupPolicy{handle: handle, shared: shared, sampling: narrow.Samples(handle)}
 }
@@ -121,8 +126,9 @@ func (*NodeGroupPolicy) Name() string {
 	return Name
 }
 
-// PreEnqueue holds every pod back until the policies have been read once: a pod that was bound before its policy was seen
-// cannot be called back. If they cannot be read the pod passes, and PreFilter tells why it waits.
+// PreEnqueue holds every pod back until the policies have been read once: a pod that was bound
+// before its policy was seen cannot be called back. If they cannot be read the pod passes, and
+// PreFilter tells why it waits.
 func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
 	if p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)

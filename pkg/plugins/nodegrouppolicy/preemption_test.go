@@ -49,7 +49,8 @@ func TestPreemptionNeverTakesTheSeatOfASibling(t *testing.T) {
 			d, rs := deployment("nginx", 5)
 			s := newTwoSites(t, policy.Obj(), d, rs)
 			place(t, s, rs, 0, 5)
-			// The replicas run with priority 0. Were preemption to count a victim's seat as free, any of them would do.
+			// The replicas run with priority 0. Were preemption to count a victim's seat as free,
+			// any of them would do.
 			attempt := s.Try(plugintest.MakePodOf(rs, 5).Priority(100).Obj())
 			if attempt.Nominated != "" {
 				t.Errorf("a sibling on %s is to make room", attempt.Nominated)

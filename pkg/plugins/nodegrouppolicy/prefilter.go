@@ -20,8 +20,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
-// PreFilter finds the policy of the pod and how far each of its clusters is from its share. Where that is
-// quicker, it names the nodes that may take the pod, or some of them, to the framework, which then looks at no others.
+// PreFilter finds the policy of the pod and how far each of its clusters is from its share. Where
+// that is quicker, it names the nodes that may take the pod, or some of them, to the framework,
+// which then looks at no others.
 func (p *NodeGroupPolicy) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
@@ -69,11 +70,12 @@ type attempt struct {
 	took      time.Duration
 }
 
-// shareOut decides which clusters may take the pod, and names the nodes that the framework is to look at, see name.
+// shareOut decides which clusters may take the pod, and names the nodes that the framework is to
+// look at, see name.
 func (p *NodeGroupPolicy) shareOut(a *attempt) (s *state, names sets.Set[string], sampled bool) {
-	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to be looked at. That a
-	// pod has to wait follows from a look at all nodes. Where a decision goes through the nodes anyway, a first one would
-	// be wasted.
+	// Most pods are placed by a sample of the nodes of their clusters, for which only these have to
+	// be looked at. That a pod has to wait follows from a look at all nodes. Where a decision goes
+	// through the nodes anyway, a first one would be wasted.
 	part := p.sampling && a.workload.ReplicasKnown && a.policy.Strict() &&
 		!p.shared.Retries.Thorough(a.pod.UID) && !narrow.Particular(a.pod)
 	s, whole := p.refresh(a, part)
@@ -87,8 +89,8 @@ func (p *NodeGroupPolicy) shareOut(a *attempt) (s *state, names sets.Set[string]
 	return s, names, sampled
 }
 
-// refresh brings the view up to date, if part is true as far as it concerns the clusters of the policy, and returns what
-// it counts for the pod. It reports whether all nodes have been looked at.
+// refresh brings the view up to date, if part is true as far as it concerns the clusters of the
+// policy, and returns what it counts for the pod. It reports whether all nodes have been looked at.
 func (p *NodeGroupPolicy) refresh(a *attempt, part bool) (s *state, whole bool) {
 	started := p.shared.Clock.Now()
 	s = &state{policy: a.policy, view: p.shared.View}
@@ -106,7 +108,8 @@ func (p *NodeGroupPolicy) refresh(a *attempt, part bool) (s *state, whole bool) 
 	return s, whole
 }
 
-// keepTo leaves out the clusters that other schedulers look after: the pod is here because one of this scheduler's is to take it.
+// keepTo leaves out the clusters that other schedulers look after: the pod is here because one of
+// this scheduler's is to take it.
 func (s *state) keepTo(own []bool, shared bool) {
 	if !shared {
 		return
@@ -120,8 +123,9 @@ func (s *state) keepTo(own []bool, shared bool) {
 	s.clusters, s.shared = kept, true
 }
 
-// admit fills in which clusters may take the pod. With ScheduleAnyway the clusters of the policy come before all other
-// nodes. A score alone does not see to that: of many nodes the scheduler looks only at some.
+// admit fills in which clusters may take the pod. With ScheduleAnyway the clusters of the policy
+// come before all other nodes. A score alone does not see to that: of many nodes the scheduler
+// looks only at some.
 func (p *NodeGroupPolicy) admit(a *attempt, s *state) {
 	if p.shared.Own != nil {
 		s.keepTo(p.shared.Own(a.cycle))
@@ -172,8 +176,8 @@ func (s *state) eligible() []bool {
 	return eligible
 }
 
-// fitting returns the cluster that the admission prefers among those with a node that can host the pod, as far as that
-// is cheap to find out; admit.None if there is none.
+// fitting returns the cluster that the admission prefers among those with a node that can host the
+// pod, as far as that is cheap to find out; admit.None if there is none.
 func (s *state) fitting(g *guest, nodes []fwk.NodeInfo) int32 {
 	best := admit.None
 	for n, info := range nodes {

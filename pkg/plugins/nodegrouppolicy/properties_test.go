@@ -31,8 +31,9 @@ func sharesByName(order *apportion.Order, replicas int32) map[string]int {
 	return byName
 }
 
-// TestSharesAreExactWhateverHappens lets replicas come and go in random order. Once all that find a node have one, every
-// cluster holds exactly its share, and the seats are the first ones, each taken once.
+// TestSharesAreExactWhateverHappens lets replicas come and go in random order. Once all that find a
+// node have one, every cluster holds exactly its share, and the seats are the first ones, each
+// taken once.
 func TestSharesAreExactWhateverHappens(t *testing.T) {
 	policies := []*plugintest.PolicyWrapper{
 		plugintest.MakePolicy("p0").Weight(2, "a").Weight(3, "b"),

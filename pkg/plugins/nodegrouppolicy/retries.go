@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Retries remembers pods that found no room where they were tried first and are to be tried elsewhere. It is safe for concurrent
-// use. What it forgets in a restart is found out again.
+// Retries remembers pods that found no room where they were tried first and are to be tried
+// elsewhere. It is safe for concurrent use. What it forgets in a restart is found out again.
 type Retries struct {
 	mu   sync.Mutex
 	pods map[types.UID]retry
@@ -26,7 +26,8 @@ func NewRetries() *Retries {
 	return &Retries{pods: map[types.UID]retry{}}
 }
 
-// Add remembers a pod that is to be tried in clusters whose turn it is not, or beyond the shares of its policy.
+// Add remembers a pod that is to be tried in clusters whose turn it is not, or beyond the shares of
+// its policy.
 func (r *Retries) Add(pod types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +41,8 @@ func (r *Retries) Has(pod types.UID) bool {
 	return r.pods[pod].beyond
 }
 
-// AddThorough remembers a pod that is to be tried on all nodes that may take it instead of a sample.
+// AddThorough remembers a pod that is to be tried on all nodes that may take it instead of a
+// sample.
 func (r *Retries) AddThorough(pod types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

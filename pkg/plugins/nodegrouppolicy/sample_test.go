@@ -16,7 +16,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// newLargeSites returns a scheduler with the sites of beijingHangzhou, which have 150 nodes each, and a third one of three.
+// newLargeSites returns a scheduler with the sites of beijingHangzhou, which have 150 nodes each,
+// and a third one of three.
 func newLargeSites(t *testing.T, objects []runtime.Object, options ...plugintest.Option) *plugintest.Scheduler {
 	t.Helper()
 	objects = append(objects, plugintest.Sites(150, "beijing", "hangzhou")...)
@@ -50,7 +51,8 @@ func TestOfManyNodesASampleIsNamed(t *testing.T) {
 	}
 }
 
-// A pod that waits is woken once when a node comes to its cluster, so the cycle that follows must not overlook the node.
+// A pod that waits is woken once when a node comes to its cluster, so the cycle that follows must
+// not overlook the node.
 func TestANodeWithNewLabelsIsFoundAtOnce(t *testing.T) {
 	d, rs := deployment("nginx", 10)
 	policy := plugintest.MakePolicy("web").Deployment("nginx").Weight(1, "suzhou")

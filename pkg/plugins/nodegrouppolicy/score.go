@@ -17,8 +17,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// PreScore ranks the clusters of the feasible nodes by how many replicas they lack. It is skipped if that makes no
-// difference.
+// PreScore ranks the clusters of the feasible nodes by how many replicas they lack. It is skipped
+// if that makes no difference.
 func (p *NodeGroupPolicy) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
@@ -42,8 +42,9 @@ func (p *NodeGroupPolicy) PreScore(
 	return nil
 }
 
-// rank fills in the scores: 100 for the clusters that lack most, 0 for those that lack least, and no more for nodes in no
-// cluster of the policy than for the fullest cluster. It reports whether the scores differ.
+// rank fills in the scores: 100 for the clusters that lack most, 0 for those that lack least, and
+// no more for nodes in no cluster of the policy than for the fullest cluster. It reports whether
+// the scores differ.
 func (s *state) rank(nodes []fwk.NodeInfo, lacks func(cluster int32) int64) bool {
 	var least, most int64
 	seen, stray := false, false
@@ -133,7 +134,8 @@ func (s *state) seatIn(cluster int32) int32 {
 		if !found || last >= apportion.MaxSeats {
 			return stamp.NoSeat
 		}
-		// Plans whose sizes are powers of two serve many pods; the owner of a seat is the same in all of them.
+		// Plans whose sizes are powers of two serve many pods; the owner of a seat is the same in
+		// all of them.
 		if seat, free := s.policy.Plan(1<<bits.Len64(uint64(last))).FirstFreeOf(int(cluster), held); free {
 			return int32(seat)
 		}
@@ -141,8 +143,8 @@ func (s *state) seatIn(cluster int32) int32 {
 	return stamp.NoSeat
 }
 
-// Unreserve forgets the seat, and lets another pod try for it. That of a binding with an unknown outcome comes back with the pod's
-// stamp.
+// Unreserve forgets the seat, and lets another pod try for it. That of a binding with an unknown
+// outcome comes back with the pod's stamp.
 func (p *NodeGroupPolicy) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Reservations.Drop(pod.UID)
 	p.shared.Waiting.Unplaced(pod.UID)

@@ -15,7 +15,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// scoresOf returns the scores of the plugin, before its weight, for all nodes that its filter admits; nil if it gives none.
+// scoresOf returns the scores of the plugin, before its weight, for all nodes that its filter
+// admits; nil if it gives none.
 func scoresOf(t *testing.T, s *plugintest.Scheduler, pod *corev1.Pod) map[string]int64 {
 	t.Helper()
 	ctx, state, plugin := s.Context(), framework.NewCycleState(), find[*nodegrouppolicy.NodeGroupPolicy](t, s)

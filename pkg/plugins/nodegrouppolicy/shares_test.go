@@ -87,7 +87,8 @@ func TestReplicasAreSharedByWeight(t *testing.T) {
 			}
 			d, rs := deployment("nginx", tc.replicas)
 			s := plugintest.New(t, append(plugintest.Sites(2, tc.sites...), tc.policy.Obj(), d, rs))
-			// One more than asked for: the last one is the surplus of a rollout gone wrong and must never be placed.
+			// One more than asked for: the last one is the surplus of a rollout gone wrong and must
+			// never be placed.
 			got := bySite(place(t, s, rs, 0, int(tc.replicas)+1))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("replicas by site (-want +got):\n%s", diff)

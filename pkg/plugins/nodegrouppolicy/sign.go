@@ -12,15 +12,17 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// The answers to pods that are not to be scheduled in batches are made once: the framework only reads them.
+// The answers to pods that are not to be scheduled in batches are made once: the framework only
+// reads them.
 var (
 	placedOneByOne = fwk.NewStatus(fwk.Unschedulable, "pods of a policy are placed one by one")
 	severalFit     = fwk.NewStatus(fwk.Unschedulable, "a node takes several such pods")
 )
 
-// SignPod lets pods without a policy be scheduled in batches, if that can be of use. A pod with a policy is not signed, because
-// where it goes changes where the next one may go. Nor is one of which a node takes several: the framework looks for a node anew
-// while the last one has room left, so that all the work that makes a signature would be for nothing.
+// SignPod lets pods without a policy be scheduled in batches, if that can be of use. A pod with a
+// policy is not signed, because where it goes changes where the next one may go. Nor is one of
+// which a node takes several: the framework looks for a node anew while the last one has room left,
+// so that all the work that makes a signature would be for nothing.
 func (p *NodeGroupPolicy) SignPod(
 	ctx context.Context, pod *corev1.Pod,
 ) (fragments []fwk.SignFragment, status *fwk.Status) {
@@ -40,8 +42,8 @@ func (p *NodeGroupPolicy) SignPod(
 	return nil, nil
 }
 
-// severalFit guesses whether a node takes several pods of a kind. A wrong guess costs time and nothing else, so one node stands
-// for all and the largest container for the pod.
+// severalFit guesses whether a node takes several pods of a kind. A wrong guess costs time and
+// nothing else, so one node stands for all and the largest container for the pod.
 func (p *NodeGroupPolicy) severalFit(pod *corev1.Pod) bool {
 	nodes, err := p.handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil || len(nodes) == 0 || nodes[0].Node() == nil {

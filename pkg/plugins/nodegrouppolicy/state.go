@@ -39,10 +39,12 @@ type state struct {
 	// removed are the siblings that a dry run of preemption took away; they give no credit.
 	removed map[types.UID]struct{}
 	scores  []int64
-	// rejected collects, as bits set atomically, the reasons that Filter gave with this state and its clones.
+	// rejected collects, as bits set atomically, the reasons that Filter gave with this state and
+	// its clones.
 	rejected *uint32
 
-	// What Free, rejected and the answer of PreFilter point to, so that a state is one piece of memory.
+	// What Free, rejected and the answer of PreFilter point to, so that a state is one piece of
+	// memory.
 	few         [fewClusters]int32
 	ownRejected uint32
 	result      fwk.PreFilterResult
@@ -51,8 +53,9 @@ type state struct {
 // fewClusters is how many clusters most policies have at most.
 const fewClusters = 16
 
-// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter. It names the fields one by one,
-// because Filter may be noting a reason in ownRejected for another node at this moment.
+// Clone copies what AddPod and RemovePod change; everything else is read only after PreFilter. It
+// names the fields one by one, because Filter may be noting a reason in ownRejected for another
+// node at this moment.
 func (s *state) Clone() fwk.StateData {
 	clone := &state{
 		Admission: s.Admission, policy: s.policy, plan: s.plan, view: s.view, counts: s.counts, revision: s.revision,

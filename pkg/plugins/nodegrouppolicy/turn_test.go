@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// cloneSetPod is a pod of a kind that Berth does not read, so that nobody knows how many replicas there are to be.
+// cloneSetPod is a pod of a kind that Berth does not read, so that nobody knows how many replicas
+// there are to be.
 func cloneSetPod(number int) *corev1.Pod {
 	pod := plugintest.MakePod(fmt.Sprint("cache-", number)).Obj()
 	pod.OwnerReferences = []metav1.OwnerReference{{
@@ -153,7 +154,8 @@ func TestByTurnTheNextClusterThatCanHostIsChosen(t *testing.T) {
 	}
 }
 
-// A host port is not among what is looked at when a cluster is chosen, so that the choice turns out to be wrong only later.
+// A host port is not among what is looked at when a cluster is chosen, so that the choice turns out
+// to be wrong only later.
 func TestByTurnAWrongChoiceIsTriedAgainElsewhere(t *testing.T) {
 	s := newTwoSites(t, cloneSetPolicy().Obj())
 	for i := range 2 {

@@ -47,7 +47,8 @@ func TestPodsWithoutAPolicyAreScheduledInBatches(t *testing.T) {
 	}
 }
 
-// The framework schedules in batches pods of which each node takes one. The signature of others would be of no use.
+// The framework schedules in batches pods of which each node takes one. The signature of others
+// would be of no use.
 func TestPodsOfWhichANodeTakesSeveralAreNotSigned(t *testing.T) {
 	s := newTwoSites(t)
 	request := func(name corev1.ResourceName, quantity string) *corev1.Pod {

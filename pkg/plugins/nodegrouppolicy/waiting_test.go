@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// line is a scheduler with two replicas of nginx that have a place, one in each site, and three that wait, the oldest first.
+// line is a scheduler with two replicas of nginx that have a place, one in each site, and three
+// that wait, the oldest first.
 type line struct {
 	*plugintest.Scheduler
 	t                *testing.T
@@ -150,8 +151,8 @@ func TestAPlaceWakesOnePod(t *testing.T) {
 	}
 }
 
-// newlyGone makes another event of a pod that is gone, which wakes the next one who has not been woken yet. A pod that does not
-// wait any longer is always told to be.
+// newlyGone makes another event of a pod that is gone, which wakes the next one who has not been
+// woken yet. A pod that does not wait any longer is always told to be.
 func newlyGone(pod *corev1.Pod) *corev1.Pod {
 	return pod.DeepCopy()
 }

@@ -74,7 +74,8 @@ func requestingAtFirst(name, quantity string) change {
 	}
 }
 
-// binding returns a Binding of a pod to the node, with annotations given as keys and values in turn.
+// binding returns a Binding of a pod to the node, with annotations given as keys and values in
+// turn.
 func binding(p *corev1.Pod, annotations ...string) *corev1.Binding {
 	b := &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID},

@@ -41,7 +41,8 @@ func template(constraint string) corev1.PodTemplateSpec {
 }
 
 var _ = Describe("A pod with constraints on its cluster", func() {
-	// What the scheduler understands and what the API server takes must be the same, with the same words about a mistake.
+	// What the scheduler understands and what the API server takes must be the same, with the same
+	// words about a mistake.
 	DescribeTable("is answered at once, as the scheduler would", func(ctx SpecContext, annotations ...string) {
 		var changes []change
 		written := map[string]string{}

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission_test checks the ValidatingAdmissionPolicies that are shipped, against a real API server: what a tenant may
-// not write on pods, on every way to write it, and that everything else goes on as before.
+// Package admission_test checks the ValidatingAdmissionPolicies that are shipped, against a real
+// API server: what a tenant may not write on pods, on every way to write it, and that everything
+// else goes on as before.
 package admission_test
 
 import (
@@ -33,8 +34,8 @@ const (
 
 var (
 	plane *localplane.ControlPlane
-	// tenant may do everything that roles can allow, so what it is refused, admission refuses. scheduler and controllers are
-	// Berth's programs, with the permissions that are shipped.
+	// tenant may do everything that roles can allow, so what it is refused, admission refuses.
+	// scheduler and controllers are Berth's programs, with the permissions that are shipped.
 	tenant, scheduler, controllers kubernetes.Interface
 )
 

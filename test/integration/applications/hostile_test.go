@@ -28,10 +28,11 @@ import (
 const (
 	// secret is in what the providers answer, and must be nowhere else.
 	secret = "5ecret"
-	// rounds with and without hostile providers take turns, and the best ones are compared, so that a busy moment of the machine does
-	// not count for one of them.
+	// rounds with and without hostile providers take turns, and the best ones are compared, so that
+	// a busy moment of the machine does not count for one of them.
 	rounds, podsPerRound = 3, 20
-	// slower is what would show that pods wait for providers. It leaves room for everything else that happens on the machine.
+	// slower is what would show that pods wait for providers. It leaves room for everything else
+	// that happens on the machine.
 	slower = 3.0
 	// grown is how much memory a process may take more at its peak: far less than an answer of 10 GiB.
 	grown = 256 << 20
@@ -86,7 +87,8 @@ var hostiles = map[string]hostile{
 	"empty-vector": {berthv1alpha1.ReasonNoValue, vector()},
 }
 
-// surround adds one provider of each hostile kind, each with a metric, and a Cluster that has all of these.
+// surround adds one provider of each hostile kind, each with a metric, and a Cluster that has all
+// of these.
 func surround(ctx context.Context, url string) (remove func()) {
 	GinkgoHelper()
 	kinds := berth.BerthV1alpha1()
@@ -116,8 +118,9 @@ func surround(ctx context.Context, url string) (remove func()) {
 	}
 }
 
-// told waits until the Cluster says of each metric why it has no value, and each metric or its provider does, and checks that nobody
-// repeats what was answered. These are written one after the other, in no order that a client may count on.
+// told waits until the Cluster says of each metric why it has no value, and each metric or its
+// provider does, and checks that nobody repeats what was answered. These are written one after the
+// other, in no order that a client may count on.
 func told(ctx context.Context) {
 	GinkgoHelper()
 	want := map[string]string{}

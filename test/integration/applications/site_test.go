@@ -21,7 +21,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// site is what a spec has to itself: a namespace, Clusters of two nodes each, and a provider with a metric for each of them.
+// site is what a spec has to itself: a namespace, Clusters of two nodes each, and a provider with a
+// metric for each of them.
 type site struct {
 	namespace string
 }

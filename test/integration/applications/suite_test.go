@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package applications_test checks that Applications run in the best cluster and move without losing a replica, with
-// berth-scheduler and berth-controller-manager as processes of their own, as they are shipped, against a real control plane.
+// Package applications_test checks that Applications run in the best cluster and move without
+// losing a replica, with berth-scheduler and berth-controller-manager as processes of their own, as
+// they are shipped, against a real control plane.
 package applications_test
 
 import (
@@ -22,7 +23,8 @@ const (
 	// timeout is for what takes seconds on an idle machine.
 	timeout = 150 * time.Second
 	poll    = 100 * time.Millisecond
-	// settle is how long something must not happen to count as not happening: several reviews of an Application.
+	// settle is how long something must not happen to count as not happening: several reviews of an
+	// Application.
 	settle = 4 * time.Second
 )
 

@@ -21,11 +21,12 @@ import (
 // updates is how many values a minute may bring. The spec takes as little time for them as it can.
 const updates = 1000
 
-// noise returns a value around 0.45, within what the stickiness makes up for where the other value is 0.5.
+// noise returns a value around 0.45, within what the stickiness makes up for where the other value
+// is 0.5.
 func noise(i int) float64 { return 0.32 + float64(i*37%100)*0.0026 }
 
-// flood changes the metric of a Cluster as often as a busy provider would in a minute, and returns how many values came as far as
-// its status: those that follow each other quickly are skipped.
+// flood changes the metric of a Cluster as often as a busy provider would in a minute, and returns
+// how many values came as far as its status: those that follow each other quickly are skipped.
 func (s *site) flood(ctx context.Context, name string) (arrived int) {
 	GinkgoHelper()
 	stream, err := berth.BerthV1alpha1().Clusters().Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + s.full(name)})
@@ -64,7 +65,8 @@ func follow(stream watch.Interface, handle func(watch.Event)) (end func()) {
 	}
 }
 
-// versions returns what a decision writes: the version of the Application, and what its policy and its workload ask for.
+// versions returns what a decision writes: the version of the Application, and what its policy and
+// its workload ask for.
 func (s *site) versions(ctx context.Context) map[string]string {
 	GinkgoHelper()
 	found := map[string]string{"application": s.app(ctx).ResourceVersion}

@@ -136,7 +136,8 @@ func scale(ctx context.Context, namespace string, replicas int32) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// bindWithForeignStamp binds a pod with a stamp that names another pod, as one copied by a user does.
+// bindWithForeignStamp binds a pod with a stamp that names another pod, as one copied by a user
+// does.
 func (s site) bindWithForeignStamp(ctx context.Context, name string) {
 	GinkgoHelper()
 	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "another"}}

@@ -22,8 +22,8 @@ import (
 // clusterLabel says on a node to which cluster of these tests it belongs.
 const clusterLabel = "test.berth.dev/cluster"
 
-// site is a namespace with two clusters of two nodes each, whose names begin with that of the namespace, and a Deployment
-// nginx that a policy spreads at 2:3.
+// site is a namespace with two clusters of two nodes each, whose names begin with that of the
+// namespace, and a Deployment nginx that a policy spreads at 2:3.
 type site struct{ namespace, beijing, hangzhou string }
 
 func newSite(ctx context.Context, replicas int32) site {
@@ -116,7 +116,8 @@ func (s site) place(ctx context.Context, name, cluster string, seat int32) {
 	s.bind(ctx, name, cluster+"-0", stamp.Stamp{Policy: "spread", Cluster: cluster, Seat: seat})
 }
 
-// generic replaces the generated names of a spec in an output by plain ones, and runs of spaces by one.
+// generic replaces the generated names of a spec in an output by plain ones, and runs of spaces by
+// one.
 func (s site) generic(text string) string {
 	text = strings.NewReplacer(s.beijing, "beijing", s.hangzhou, "hangzhou", s.namespace, "NAMESPACE").Replace(text)
 	lines := strings.Split(text, "\n")

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli_test checks berthctl as its users run it: as a process with a kubeconfig, against a real control plane.
-// Nothing of Berth runs there: the tests bind pods by hand, and berthctl has to tell the truth from the live objects.
+// Package cli_test checks berthctl as its users run it: as a process with a kubeconfig, against a
+// real control plane. Nothing of Berth runs there: the tests bind pods by hand, and berthctl has to
+// tell the truth from the live objects.
 package cli_test
 
 import (
@@ -69,7 +70,8 @@ func start(ctx context.Context, program string, args ...string) *gexec.Session {
 	return session
 }
 
-// run runs berthctl to its end and returns what it printed on standard output. It must neither fail nor complain.
+// run runs berthctl to its end and returns what it printed on standard output. It must neither fail
+// nor complain.
 func run(ctx context.Context, args ...string) string {
 	GinkgoHelper()
 	session := start(ctx, "berthctl", args...)
@@ -78,7 +80,8 @@ func run(ctx context.Context, args ...string) string {
 	return string(session.Out.Contents())
 }
 
-// expectFailure runs berthctl, which must fail with one line on standard error that contains the text, and nothing else.
+// expectFailure runs berthctl, which must fail with one line on standard error that contains the
+// text, and nothing else.
 func expectFailure(ctx context.Context, text string, args ...string) {
 	GinkgoHelper()
 	session := start(ctx, "berthctl", args...)

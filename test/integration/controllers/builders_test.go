@@ -25,7 +25,8 @@ import (
 // clusterLabel says on a node to which cluster of these tests it belongs.
 const clusterLabel = "test.berth.dev/cluster"
 
-// twoClusters makes two clusters of n nodes each. Their names begin with the name of the namespace, so specs do not meet.
+// twoClusters makes two clusters of n nodes each. Their names begin with the name of the namespace,
+// so specs do not meet.
 func twoClusters(ctx context.Context, namespace string, n int) (beijing, hangzhou string) {
 	GinkgoHelper()
 	beijing, hangzhou = namespace+"-bj", namespace+"-hz"
@@ -208,7 +209,8 @@ func uids(ctx context.Context, namespace string) map[string]bool {
 	return found
 }
 
-// condition returns "Status Reason" of a condition of a policy, "" if it is not there or speaks of an older spec.
+// condition returns "Status Reason" of a condition of a policy, "" if it is not there or speaks of
+// an older spec.
 func condition(ctx context.Context, namespace, policy, conditionType string) string {
 	found, err := berth.BerthV1alpha1().PropagationPolicies(namespace).Get(ctx, policy, metav1.GetOptions{})
 	if err != nil {

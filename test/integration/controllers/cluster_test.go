@@ -154,7 +154,8 @@ var _ = Describe("The status of a Cluster", func() {
 			}
 			return c.Status.ReadyNodeCount
 		}).WithTimeout(timeout).WithPolling(0).Should(BeEquivalentTo(nodes))
-		// One count for each half second, and one more that the clusters of the spec before may cause by going.
+		// One count for each half second, and one more that the clusters of the spec before may
+		// cause by going.
 		Expect(counts).To(BeNumerically("<=", 2+int(time.Since(began)/(500*time.Millisecond))))
 
 		before := untilAllTold(ctx, name)
@@ -192,8 +193,9 @@ var _ = Describe("The status of a Cluster", func() {
 	})
 })
 
-// untilAllTold waits until all controllers that write conditions of a cluster with ready nodes have written theirs: those that follow the
-// share of ready nodes and the homes have their say after the count.
+// untilAllTold waits until all controllers that write conditions of a cluster with ready nodes have
+// written theirs: those that follow the share of ready nodes and the homes have their say after the
+// count.
 func untilAllTold(ctx context.Context, name string) (c *berthv1alpha1.Cluster) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -206,7 +208,8 @@ func untilAllTold(ctx context.Context, name string) (c *berthv1alpha1.Cluster) {
 	return c
 }
 
-// untilOlderThan waits until the clock of the API server is past the creation of a cluster by so much.
+// untilOlderThan waits until the clock of the API server is past the creation of a cluster by so
+// much.
 func untilOlderThan(ctx context.Context, name string, age time.Duration) {
 	GinkgoHelper()
 	c, err := berth.BerthV1alpha1().Clusters().Get(ctx, name, metav1.GetOptions{})

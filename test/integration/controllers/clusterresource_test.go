@@ -47,7 +47,8 @@ func pools(pairs ...string) []berthv1alpha1.ClusterResourceQuantity {
 	return list
 }
 
-// holder makes a pod that asks for the ClusterResource and binds it as berth-scheduler does, or without a charge.
+// holder makes a pod that asks for the ClusterResource and binds it as berth-scheduler does, or
+// without a charge.
 func holder(ctx context.Context, namespace, name, resourceName string, charged bool) *corev1.Pod {
 	GinkgoHelper()
 	pod, err := client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
@@ -70,8 +71,8 @@ func holder(ctx context.Context, namespace, name, resourceName string, charged b
 	return pod
 }
 
-// told is what the status of a ClusterResource says: the pools as "POOL held/holders free", the pods that wait, and the reasons of
-// the conditions that are true.
+// told is what the status of a ClusterResource says: the pools as "POOL held/holders free", the
+// pods that wait, and the reasons of the conditions that are true.
 func told(ctx context.Context, name string) (string, error) {
 	object, err := berth.BerthV1alpha1().ClusterResources().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 )
 
-// moved is a namespace whose Deployment "web" runs as 2:3 wants it. The policy that the spec makes of it wants 4:1.
+// moved is a namespace whose Deployment "web" runs as 2:3 wants it. The policy that the spec makes
+// of it wants 4:1.
 type moved struct {
 	namespace, bj, hz string
 	before            map[string]bool
@@ -307,7 +308,8 @@ func spreadByLabel(ctx context.Context, namespace string) (map[string]int, error
 	return counts, err
 }
 
-// untilSeats waits until so many pods of a namespace hold a seat, and the others the lowest deletion cost.
+// untilSeats waits until so many pods of a namespace hold a seat, and the others the lowest
+// deletion cost.
 func untilSeats(ctx context.Context, namespace string, want int) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {

@@ -26,8 +26,8 @@ import (
 // schedulerName is what pods ask for.
 const schedulerName = "berth-scheduler"
 
-// standIn binds pods to the clusters that are short of their share, with the stamps that the scheduler would write. It
-// looks only at nodes named CLUSTER-N and has no opinion on resources.
+// standIn binds pods to the clusters that are short of their share, with the stamps that the
+// scheduler would write. It looks only at nodes named CLUSTER-N and has no opinion on resources.
 type standIn struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -140,8 +140,8 @@ func policyOf(ctx context.Context, pod *corev1.Pod, w *workload.Workload) (*bert
 	return policy, err
 }
 
-// seatsFor returns the stamps that a pod may get, the best first: that of the owner of its ordinal, or those of the clusters
-// below their share, with the one that is furthest below first.
+// seatsFor returns the stamps that a pod may get, the best first: that of the owner of its ordinal,
+// or those of the clusters below their share, with the one that is furthest below first.
 func seatsFor(
 	ctx context.Context, pod *corev1.Pod, w *workload.Workload, policy string, order *apportion.Order,
 ) ([]stamp.Stamp, error) {

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controllers_test checks berth-controller-manager as its users run it: as a process of its own with the permissions
-// of its ServiceAccount, against a real control plane. In the place of the scheduler a few lines bind pods to the shares of
-// their policy, so that a test can hold it back or make it wrong.
+// Package controllers_test checks berth-controller-manager as its users run it: as a process of its
+// own with the permissions of its ServiceAccount, against a real control plane. In the place of the
+// scheduler a few lines bind pods to the shares of their policy, so that a test can hold it back or
+// make it wrong.
 package controllers_test
 
 import (
@@ -70,7 +71,8 @@ func end(_ SpecContext) {
 	}
 }
 
-// startManager runs bin/berth-controller-manager with the permissions of the shipped ServiceAccount.
+// startManager runs bin/berth-controller-manager with the permissions of the shipped
+// ServiceAccount.
 func startManager(ctx context.Context, args ...string) {
 	GinkgoHelper()
 	health, metricsAddress = freeAddress(), freeAddress()
@@ -99,7 +101,8 @@ func killManager() {
 	manager.Wait() //nolint:errcheck // it was killed
 }
 
-// stopManager ends it as a kubelet would, so that the next one need not wait for the lease to expire.
+// stopManager ends it as a kubelet would, so that the next one need not wait for the lease to
+// expire.
 func stopManager() {
 	GinkgoHelper()
 	Expect(manager.Stop(timeout)).To(Succeed())

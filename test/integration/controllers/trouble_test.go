@@ -26,7 +26,8 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// longTimeout is for what waits for a lease to expire, or for an informer that looks again once in half a minute.
+// longTimeout is for what waits for a lease to expire, or for an informer that looks again once in
+// half a minute.
 const longTimeout = 5 * time.Minute
 
 var _ = Describe("Trouble", Serial, func() {
@@ -187,7 +188,8 @@ func stayed(ctx context.Context, namespace string, before map[string]bool) (int,
 	return n, err
 }
 
-// uninstall deletes the CRDs and waits until they are gone. They come back with the end of the spec.
+// uninstall deletes the CRDs and waits until they are gone. They come back with the end of the
+// spec.
 func uninstall(ctx context.Context) {
 	GinkgoHelper()
 	DeferCleanup(func(ctx SpecContext) {

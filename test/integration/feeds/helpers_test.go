@@ -150,7 +150,8 @@ func parsedCondition(namespace string) func(context.Context) string {
 	}
 }
 
-// countWrites returns a function that tells how often inventories of a namespace have been written since.
+// countWrites returns a function that tells how often inventories of a namespace have been written
+// since.
 func countWrites(ctx context.Context, namespace string) func() int {
 	GinkgoHelper()
 	list, err := berth.BerthV1alpha1().FeedInventories(namespace).List(ctx, metav1.ListOptions{})
@@ -175,7 +176,8 @@ func countWrites(ctx context.Context, namespace string) func() int {
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// define makes a kind in the group feeds.test. Its scale subresource, if it has one, points to .spec.nodes.
+// define makes a kind in the group feeds.test. Its scale subresource, if it has one, points to
+// .spec.nodes.
 func define(ctx context.Context, kind, plural string, scaled bool) {
 	GinkgoHelper()
 	subresources := "{}"
@@ -208,7 +210,8 @@ func undefine(ctx context.Context, plural string) {
 	}
 }
 
-// allowReading lets Berth read a kind of the group feeds.test, as a platform engineer does without the aggregation of roles.
+// allowReading lets Berth read a kind of the group feeds.test, as a platform engineer does without
+// the aggregation of roles.
 func allowReading(ctx context.Context, plural string) {
 	GinkgoHelper()
 	rules := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
@@ -228,7 +231,8 @@ subjects: [{kind: ServiceAccount, namespace: berth-system, name: berth-controlle
 `, plural))
 }
 
-// create makes an object that is written as YAML. It tries for a while: a kind may have been defined a moment ago.
+// create makes an object that is written as YAML. It tries for a while: a kind may have been
+// defined a moment ago.
 func create(ctx context.Context, resource schema.GroupVersionResource, namespace, text string) {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}

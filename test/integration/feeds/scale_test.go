@@ -21,7 +21,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// scaleEnv switches the spec on that makes ten thousand nodes, which takes minutes on a small machine.
+// scaleEnv switches the spec on that makes ten thousand nodes, which takes minutes on a small
+// machine.
 const scaleEnv = "BERTH_TEST_SCALE"
 
 var _ = Describe("Fifty feeds over twenty clusters of five hundred nodes", Ordered, func() {

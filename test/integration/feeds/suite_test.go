@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feeds_test checks Subscriptions, FeedInventories and FeedParsers against a real API server: their rules, and the
-// controller that keeps inventories, with the permissions of its ServiceAccount.
+// Package feeds_test checks Subscriptions, FeedInventories and FeedParsers against a real API
+// server: their rules, and the controller that keeps inventories, with the permissions of its
+// ServiceAccount.
 package feeds_test
 
 import (
@@ -61,7 +62,8 @@ func begin(ctx SpecContext, started installation.Plane) {
 // stopManager stops what startManager started last.
 var stopManager func()
 
-// startManager runs the controllers within this process, with the permissions of the shipped ServiceAccount.
+// startManager runs the controllers within this process, with the permissions of the shipped
+// ServiceAccount.
 func startManager(gates string) {
 	GinkgoHelper()
 	options := app.NewOptions()
@@ -73,7 +75,8 @@ func startManager(gates string) {
 	})
 }
 
-// start runs a program within this process, with the permissions of a ServiceAccount. It returns what stops it.
+// start runs a program within this process, with the permissions of a ServiceAccount. It returns
+// what stops it.
 func start(serviceAccount string, program func(context.Context, *rest.Config) error) func() {
 	GinkgoHelper()
 	config := installation.ConfigOf(plane, serviceAccount)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gateway_test checks berth-gateway as its users run it: two processes with the permissions of their ServiceAccount,
-// over TLS, with real tokens, against a real control plane.
+// Package gateway_test checks berth-gateway as its users run it: two processes with the permissions
+// of their ServiceAccount, over TLS, with real tokens, against a real control plane.
 package gateway_test
 
 import (
@@ -99,7 +99,8 @@ func startGateway(ctx context.Context, name string, args ...string) string {
 	return url
 }
 
-// clientFor returns a client with the credentials of a configuration. The gateways sign their certificates themselves.
+// clientFor returns a client with the credentials of a configuration. The gateways sign their
+// certificates themselves.
 func clientFor(config *rest.Config) *http.Client {
 	GinkgoHelper()
 	config.CAData, config.CAFile, config.Insecure = nil, "", true
@@ -108,7 +109,8 @@ func clientFor(config *rest.Config) *http.Client {
 	return found
 }
 
-// newCaller makes a ServiceAccount, which may have a ClusterRole, and returns a client with a token of it.
+// newCaller makes a ServiceAccount, which may have a ClusterRole, and returns a client with a token
+// of it.
 func newCaller(ctx context.Context, name, role string) *http.Client {
 	GinkgoHelper()
 	accounts := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault)

@@ -71,7 +71,8 @@ func poolsOf(pod *corev1.Pod) []string {
 	return []string{"licences/east", "licences/west", "licences/north", "licences/any"}
 }
 
-// createPods makes pods PREFIX0, PREFIX1, …: some for one zone, some for any, most for one licence, some for three.
+// createPods makes pods PREFIX0, PREFIX1, …: some for one zone, some for any, most for one licence,
+// some for three.
 func createPods(ctx context.Context, namespace, prefix string, count int) {
 	GinkgoHelper()
 	for i := range count {

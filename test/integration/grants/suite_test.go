@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grants_test checks that several berth-schedulers, as processes of their own, never give out more of a ClusterResource
-// than there is, whoever of them comes, dies, is paused or leaves, and that they give out all of it.
+// Package grants_test checks that several berth-schedulers, as processes of their own, never give
+// out more of a ClusterResource than there is, whoever of them comes, dies, is paused or leaves,
+// and that they give out all of it.
 package grants_test
 
 import (

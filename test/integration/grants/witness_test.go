@@ -25,7 +25,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// witness follows every revision of the pods of a namespace and of ClusterResources. It shares no code with what it checks.
+// witness follows every revision of the pods of a namespace and of ClusterResources. It shares no
+// code with what it checks.
 type witness struct {
 	mu sync.Mutex
 	// most is how much of each pool pods may hold.

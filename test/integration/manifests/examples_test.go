@@ -26,7 +26,8 @@ import (
 // nodesPerCluster are more than any example fills.
 const nodesPerCluster = 2
 
-// startScheduler runs bin/berth-scheduler as the base does, with the permissions of its ServiceAccount.
+// startScheduler runs bin/berth-scheduler as the base does, with the permissions of its
+// ServiceAccount.
 func startScheduler(ctx context.Context) {
 	GinkgoHelper()
 	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-scheduler")
@@ -48,7 +49,8 @@ func startScheduler(ctx context.Context) {
 	DeferCleanup(func() error { return scheduler.Stop(timeout) })
 }
 
-// where maps the name of each pod with the label to the region of its node, or to "" while it has none.
+// where maps the name of each pod with the label to the region of its node, or to "" while it has
+// none.
 func where(ctx context.Context, selector string) map[string]string {
 	GinkgoHelper()
 	pods, err := client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{LabelSelector: selector})
@@ -74,8 +76,9 @@ func shares(ctx context.Context, selector string) map[string]int {
 	return counts
 }
 
-// applyPolicies applies the Clusters and policies of the examples and waits until Berth has seen them all: an API server that has
-// just been told of a kind may be slow to tell who watches it, and a pod is placed by the policies that are known.
+// applyPolicies applies the Clusters and policies of the examples and waits until Berth has seen
+// them all: an API server that has just been told of a kind may be slow to tell who watches it, and
+// a pod is placed by the policies that are known.
 func applyPolicies(ctx context.Context, paths []string) {
 	GinkgoHelper()
 	var first []*unstructured.Unstructured

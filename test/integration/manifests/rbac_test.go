@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// may asks the API server whether a user may do something, written as "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAMESPACE[/NAME]]".
+// may asks the API server whether a user may do something, written as "VERB
+// RESOURCE[.GROUP][/SUBRESOURCE] [NAMESPACE[/NAME]]".
 func may(ctx context.Context, user string, groups []string, request string) bool {
 	GinkgoHelper()
 	words := strings.Fields(request)
@@ -75,8 +76,9 @@ func role(ctx context.Context, name string) sets.Set[string] {
 }
 
 var _ = Describe("The scheduler's permissions", func() {
-	// The API server makes the stock roles from the bootstrap policy of the Kubernetes release that Berth is built from. When
-	// that policy changes, so must scheduler-rbac.yaml or the lists below.
+	// The API server makes the stock roles from the bootstrap policy of the Kubernetes release that
+	// Berth is built from. When that policy changes, so must scheduler-rbac.yaml or the lists
+	// below.
 	It("are those of the stock scheduler but for what is listed here", func(ctx SpecContext) {
 		stock := role(ctx, "system:kube-scheduler").Union(role(ctx, "system:volume-scheduler"))
 		for _, lines := range [][]string{

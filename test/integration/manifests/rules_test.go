@@ -17,7 +17,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// create asks the API server, as kubectl create --dry-run=server would, whether it would take an object.
+// create asks the API server, as kubectl create --dry-run=server would, whether it would take an
+// object.
 func create(ctx context.Context, resource string, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kind := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource(resource))
 	options := metav1.CreateOptions{

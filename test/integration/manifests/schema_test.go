@@ -82,7 +82,8 @@ var _ = Describe("The custom resource definitions", func() {
 	It("bound everything that a user can write", func() {
 		var missing []string
 		each(func(path string, schema *apiextensionsv1.JSONSchemaProps) {
-			// Selectors have the shape that Kubernetes gives them, and inventories are written by a controller.
+			// Selectors have the shape that Kubernetes gives them, and inventories are written by a
+			// controller.
 			inSpec := strings.Contains(path, ".spec.") && !strings.Contains(path, ".labelSelector.") &&
 				!strings.Contains(path, ".clusterAffinity.") && !strings.Contains(path, ".preferredClusters[].preference.") &&
 				!strings.HasPrefix(path, "FeedInventory.")
@@ -90,7 +91,8 @@ var _ = Describe("The custom resource definitions", func() {
 				missing = append(missing, path)
 			}
 		})
-		// The API server has no way to bound the values of a map of strings by a marker; a label on a node has 63 characters.
+		// The API server has no way to bound the values of a map of strings by a marker; a label on
+		// a node has 63 characters.
 		Expect(missing).To(ConsistOf("Cluster.spec.matchLabels{}", "ClusterResource.spec.capacity[].nodeSelector{}"))
 	})
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifests_test checks what users apply, against a real API server: the CRDs and every rule in them, the
-// kustomizations, the permissions they give, and the examples.
+// Package manifests_test checks what users apply, against a real API server: the CRDs and every
+// rule in them, the kustomizations, the permissions they give, and the examples.
 package manifests_test
 
 import (
@@ -45,7 +45,8 @@ func TestManifests(t *testing.T) {
 }
 
 func aggregateRoles(options *localplane.Options) {
-	// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin are made of.
+	// A repeated flag adds to the list. This controller gathers the roles that view, edit and admin
+	// are made of.
 	options.ControllerManagerArgs = []string{"--controllers=clusterrole-aggregation-controller"}
 }
 

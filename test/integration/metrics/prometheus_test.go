@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics_test reads metrics from a real Prometheus server that scrapes a real exporter, as the controller manager does.
+// Package metrics_test reads metrics from a real Prometheus server that scrapes a real exporter, as
+// the controller manager does.
 package metrics_test
 
 import (

@@ -65,8 +65,8 @@ type playground struct {
 	exited   chan int
 }
 
-// start runs berth-playground from another directory than the repository's, with its state in a directory that does not exist
-// yet.
+// start runs berth-playground from another directory than the repository's, with its state in a
+// directory that does not exist yet.
 func start(ctx context.Context, args ...string) *playground {
 	GinkgoHelper()
 	binDir, err := localplane.FindBinDir()

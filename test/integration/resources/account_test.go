@@ -23,8 +23,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// witness follows every revision of the pods of a site, and knows at each what is charged to each pool of a ClusterResource.
-// It shares no code with what it checks.
+// witness follows every revision of the pods of a site, and knows at each what is charged to each
+// pool of a ClusterResource. It shares no code with what it checks.
 type witness struct {
 	resource    string
 	allocatable map[string]int
@@ -149,7 +149,8 @@ func (w *witness) boundAt(n int) time.Time {
 	return w.binds[n]
 }
 
-// feasible returns the pods that wait although their pool, which is that of the zone they ask for, has enough for them.
+// feasible returns the pods that wait although their pool, which is that of the zone they ask for,
+// has enough for them.
 func (w *witness) feasible() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,12 +31,14 @@ const (
 	chaosUnits   = 75 // of each zone, 1,500 together
 	chaosKills   = 10
 
-	// What happens in a second: half of the kills find pools that fill up, half find them full and pods that wait.
+	// What happens in a second: half of the kills find pools that fill up, half find them full and
+	// pods that wait.
 	chaosCreations = 80
 	chaosReleases  = 12
 
-	// releasesEach is how many pods are released for each scheduler, so that there are pods left for all of them, however long
-	// they take: places free up for twice as many as a scheduler binds.
+	// releasesEach is how many pods are released for each scheduler, so that there are pods left
+	// for all of them, however long they take: places free up for twice as many as a scheduler
+	// binds.
 	releasesEach = 60
 
 	// betweenKills is how many pods a scheduler binds before it is killed.
@@ -155,8 +157,8 @@ func (c *chaos) release(ctx context.Context) {
 	}
 }
 
-// killSchedulers starts schedulers one after the other, and kills each while it is binding pods. It returns how many that
-// were.
+// killSchedulers starts schedulers one after the other, and kills each while it is binding pods. It
+// returns how many that were.
 func (c *chaos) killSchedulers(ctx context.Context) int {
 	GinkgoHelper()
 	for n := range chaosKills {

@@ -49,7 +49,8 @@ var _ = Describe("a gang", Serial, func() {
 	})
 })
 
-// withCoscheduling switches the plugin on, with which pods of a PodGroup are bound together or not at all.
+// withCoscheduling switches the plugin on, with which pods of a PodGroup are bound together or not
+// at all.
 func withCoscheduling() []byte {
 	GinkgoHelper()
 	return configured(func(profile map[string]any) []any {

@@ -39,7 +39,8 @@ var _ = Describe("a new leader", Serial, func() {
 		second = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "second", Args: schedulerproc.QuickElection}).EndAfterwards()
 	})
 
-	// begin creates pods, strikes the first leader while it binds them, and waits until the second has bound what is left.
+	// begin creates pods, strikes the first leader while it binds them, and waits until the second
+	// has bound what is left.
 	begin := func(ctx context.Context, strike func()) {
 		GinkgoHelper()
 		done := make(chan struct{})

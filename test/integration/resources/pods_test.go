@@ -20,7 +20,8 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// What users read in the events of their pods. These are literals on purpose: people search for them.
+// What users read in the events of their pods. These are literals on purpose: people search for
+// them.
 const (
 	usedUp          = "node(s) whose pools of %s are used up"
 	notFound        = "cluster resource %s does not exist"

@@ -16,7 +16,8 @@ import (
 // main is the scheduler that all specs use but those that stop it.
 var main *schedulerproc.Scheduler
 
-// configured returns the shipped configuration after a change of its profiles, of which there is one.
+// configured returns the shipped configuration after a change of its profiles, of which there is
+// one.
 func configured(change func(profile map[string]any) (profiles []any)) []byte {
 	GinkgoHelper()
 	var fields map[string]any

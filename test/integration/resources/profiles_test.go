@@ -56,7 +56,8 @@ var _ = Describe("two profiles of one scheduler", Serial, func() {
 	})
 })
 
-// letAsk lets pods of another scheduler ask for ClusterResources until the spec is over, as the policy tells administrators to.
+// letAsk lets pods of another scheduler ask for ClusterResources until the spec is over, as the
+// policy tells administrators to.
 func (s *site) letAsk(ctx context.Context, scheduler string) {
 	GinkgoHelper()
 	const name, variable = "berth-cluster-resource-requests", "schedulers"

@@ -28,13 +28,14 @@ const (
 	zoneLabel = "example.com/zone"
 )
 
-// site is what a spec has to itself: a namespace, nodes, and ClusterResources that no other spec uses. Their names are unique
-// within the site.
+// site is what a spec has to itself: a namespace, nodes, and ClusterResources that no other spec
+// uses. Their names are unique within the site.
 type site struct {
 	namespace, suffix string
 }
 
-// newSite makes a namespace that pods can be created in, and removes it with its pods when the spec is over.
+// newSite makes a namespace that pods can be created in, and removes it with its pods when the spec
+// is over.
 func newSite(ctx context.Context) *site {
 	GinkgoHelper()
 	ns := installation.CreateNamespace(ctx, client, "site-")
@@ -70,7 +71,8 @@ func (s *site) createNode(ctx context.Context, name, zone, cpu string) {
 	s.create(ctx, s.node(name, zone, cpu))
 }
 
-// createSilentNode makes a node on which nothing happens: pods that are deleted are terminating until somebody removes them.
+// createSilentNode makes a node on which nothing happens: pods that are deleted are terminating
+// until somebody removes them.
 func (s *site) createSilentNode(ctx context.Context, name, zone string) {
 	GinkgoHelper()
 	node := s.node(name, zone, "32")

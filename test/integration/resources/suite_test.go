@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resources_test checks that ClusterResources are given out exactly, with berth-scheduler and
-// berth-controller-manager as processes of their own, as they are shipped, against a real control plane.
+// Package resources_test checks that ClusterResources are given out exactly, with berth-scheduler
+// and berth-controller-manager as processes of their own, as they are shipped, against a real
+// control plane.
 package resources_test
 
 import (
@@ -25,8 +26,8 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine. It is below the five minutes after which the scheduler tries
-	// every pod again, so that a lost wake-up shows.
+	// timeout is for what takes seconds on an idle machine. It is below the five minutes after
+	// which the scheduler tries every pod again, so that a lost wake-up shows.
 	timeout = 150 * time.Second
 	poll    = 100 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.

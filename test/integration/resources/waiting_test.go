@@ -14,7 +14,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Without a wake-up a pod that waits is tried again after five minutes, long after the timeout of these specs.
+// Without a wake-up a pod that waits is tried again after five minutes, long after the timeout of
+// these specs.
 var _ = Describe("I3: a pod that waits says why and is placed once", func() {
 	var s *site
 

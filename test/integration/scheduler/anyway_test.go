@@ -107,7 +107,8 @@ var _ = Describe("whenUnsatisfiable: ScheduleAnyway", func() {
 	It("lets pods go elsewhere when only the other plugins find that their cluster cannot take them", func(ctx SpecContext) {
 		s.patchPolicy(ctx, "nginx", `{"spec":{"placement":{"whenUnsatisfiable":"ScheduleAnyway"}}}`)
 		deployment := s.deployment("nginx", 5)
-		// One pod per node at most: hangzhou has a node for each of its 3, and beijing loses one of its nodes.
+		// One pod per node at most: hangzhou has a node for each of its 3, and beijing loses one of
+		// its nodes.
 		deployment.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 		s.createNodes(ctx, "spare", 1)
 		for i := range 2 {

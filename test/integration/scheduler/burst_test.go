@@ -47,7 +47,8 @@ func (s *site) createBurst(ctx context.Context, prefix string, count, replicas i
 	return b
 }
 
-// waiting returns how many of the given number of pods do not exist yet or are not bound. It does not read those that are.
+// waiting returns how many of the given number of pods do not exist yet or are not bound. It does
+// not read those that are.
 func (s *site) waiting(ctx context.Context, all int) int {
 	GinkgoHelper()
 	pods := client.CoreV1().Pods(s.namespace)
@@ -70,7 +71,8 @@ func (s *site) bound(ctx context.Context) int {
 	return len(bound.Items)
 }
 
-// expectExact waits until every pod is bound, and checks that each Deployment has exactly its shares, on all of its seats.
+// expectExact waits until every pod is bound, and checks that each Deployment has exactly its
+// shares, on all of its seats.
 func (b *burst) expectExact(ctx context.Context) {
 	GinkgoHelper()
 	want := webster(b.replicas, b.weights...)

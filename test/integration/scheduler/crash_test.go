@@ -45,7 +45,8 @@ func (s *site) uids(ctx context.Context) []types.UID {
 	return uids
 }
 
-// whenBound does something as soon as so many pods of the site are bound, and closes the channel afterwards.
+// whenBound does something as soon as so many pods of the site are bound, and closes the channel
+// afterwards.
 func (s *site) whenBound(ctx context.Context, count int, do func()) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -53,7 +54,8 @@ func (s *site) whenBound(ctx context.Context, count int, do func()) <-chan struc
 		defer close(done)
 		bound := map[types.UID]bool{}
 		for len(bound) < count && ctx.Err() == nil {
-			// It begins with the pods that are bound already, so nothing is lost when the API server drops a watch.
+			// It begins with the pods that are bound already, so nothing is lost when the API
+			// server drops a watch.
 			watcher, err := client.CoreV1().Pods(s.namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName!="})
 			Expect(err).NotTo(HaveOccurred())
 			for event := range watcher.ResultChan() {
@@ -94,7 +96,8 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 		Eventually(s.uids).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(HaveLen(all))
 		uids = s.uids(ctx)
 	}
-	// expectNothingLost checks that all pods are those of the beginning, each bound, and the shares exact.
+	// expectNothingLost checks that all pods are those of the beginning, each bound, and the shares
+	// exact.
 	expectNothingLost := func(ctx context.Context) {
 		GinkgoHelper()
 		b.expectExact(ctx)

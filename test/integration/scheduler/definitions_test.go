@@ -87,8 +87,9 @@ var _ = Describe("the definitions of Berth's kinds", Serial, func() {
 		s.expectWaiting(ctx, "asking", 1, policyNotFound)
 	}
 
-	// expectPolicies checks that policies are carried out after the definitions were installed again. A pod that comes before
-	// the scheduler has noticed would be placed as if there were none, so it waits first for one that asks for its policy.
+	// expectPolicies checks that policies are carried out after the definitions were installed
+	// again. A pod that comes before the scheduler has noticed would be placed as if there were
+	// none, so it waits first for one that asks for its policy.
 	expectPolicies := func(ctx context.Context) {
 		GinkgoHelper()
 		began := time.Now()

@@ -95,7 +95,8 @@ func allowLeases(ctx context.Context, namespace string) {
 	})
 }
 
-// withoutLines drops the lines that begin, after their indent, with any of the words. It fails if a word is on no line.
+// withoutLines drops the lines that begin, after their indent, with any of the words. It fails if a
+// word is on no line.
 func withoutLines(text []byte, words ...string) []byte {
 	GinkgoHelper()
 	var kept [][]byte

@@ -22,8 +22,8 @@ import (
 
 const unreadable = "Clusters and PropagationPolicies cannot be read"
 
-// forbid takes the permission to read Berth's kinds from the scheduler, and returns what gives it back. At the latest the end
-// of the spec does.
+// forbid takes the permission to read Berth's kinds from the scheduler, and returns what gives it
+// back. At the latest the end of the spec does.
 func forbid(ctx context.Context) (allow func(context.Context)) {
 	GinkgoHelper()
 	setRules := func(ctx context.Context, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {

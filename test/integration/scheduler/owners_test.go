@@ -49,7 +49,8 @@ func (s *site) scaleStatefulSet(ctx context.Context, name string, replicas int) 
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// expectOrdinals waits until the pods NAME-0 to NAME-(n-1), and no others, run each in the cluster that owns its seat.
+// expectOrdinals waits until the pods NAME-0 to NAME-(n-1), and no others, run each in the cluster
+// that owns its seat.
 func (s *site) expectOrdinals(ctx context.Context, name string, n int) {
 	GinkgoHelper()
 	want := map[string]string{}
@@ -66,7 +67,8 @@ func (s *site) expectOrdinals(ctx context.Context, name string, n int) {
 	}, timeout, poll).Should(Equal(want))
 }
 
-// placed counts the bound pods of an app by cluster, finished ones too, and the others under "waiting".
+// placed counts the bound pods of an app by cluster, finished ones too, and the others under
+// "waiting".
 func (s *site) placed(ctx context.Context, app string) map[string]int {
 	GinkgoHelper()
 	placed := map[string]int{}
@@ -130,7 +132,8 @@ func (s *site) createPod(ctx context.Context, pod *corev1.Pod) *corev1.Pod {
 	return created
 }
 
-// createForeignOwner makes an object of a kind that Berth does not read, and returns the reference by which it owns pods.
+// createForeignOwner makes an object of a kind that Berth does not read, and returns the reference
+// by which it owns pods.
 func (s *site) createForeignOwner(ctx context.Context, name string) metav1.OwnerReference {
 	GinkgoHelper()
 	owner, err := client.CoordinationV1().Leases(s.namespace).Create(ctx,

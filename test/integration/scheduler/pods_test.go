@@ -29,8 +29,8 @@ func (s *site) pods(ctx context.Context, app string) []corev1.Pod {
 	return slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// place returns the short name of the cluster whose label the pod's node carries: not what the stamp says. Pods that wait are
-// in "", pods on nodes of other sites in "elsewhere".
+// place returns the short name of the cluster whose label the pod's node carries: not what the
+// stamp says. Pods that wait are in "", pods on nodes of other sites in "elsewhere".
 func (s *site) place(pod *corev1.Pod) string {
 	node := pod.Spec.NodeName
 	if node == "" {
@@ -73,8 +73,8 @@ func (s *site) expectRunning(ctx context.Context, app string, count int) {
 	}, timeout, poll).Should(Succeed())
 }
 
-// seats returns the seats of the bound pods of an app by cluster, in order. It fails the spec if a stamp is not what the
-// node, the pod and the seat make it.
+// seats returns the seats of the bound pods of an app by cluster, in order. It fails the spec if a
+// stamp is not what the node, the pod and the seat make it.
 func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
 	GinkgoHelper()
 	seats := map[string][]int{}

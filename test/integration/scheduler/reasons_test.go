@@ -20,7 +20,8 @@ import (
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
-// What users read in the events of their pods. These are literals on purpose: people search for them.
+// What users read in the events of their pods. These are literals on purpose: people search for
+// them.
 const (
 	shareUsedUp    = "node(s) in clusters that have their share of replicas"
 	noCluster      = "node(s) in no cluster of the policy"
@@ -30,7 +31,8 @@ const (
 	ownerNotFound  = "the owner of the pod does not exist or is not known yet"
 )
 
-// expectWaiting waits until so many pods of an app are not placed and each of them has been told the reason.
+// expectWaiting waits until so many pods of an app are not placed and each of them has been told
+// the reason.
 func (s *site) expectWaiting(ctx context.Context, app string, count int, reason string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -65,7 +67,8 @@ func (s *site) patchNode(ctx context.Context, cluster string, i int, patch strin
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// Without a wake-up a pod that waits is tried again after five minutes, long after the timeout of these specs.
+// Without a wake-up a pod that waits is tried again after five minutes, long after the timeout of
+// these specs.
 var _ = Describe("a pod that waits says why and is placed once", func() {
 	var s *site
 
@@ -73,7 +76,8 @@ var _ = Describe("a pod that waits says why and is placed once", func() {
 		s = newSite(ctx)
 	})
 
-	// fiveOf makes a Deployment with 5 replicas and a policy that gives beijing 2 of them and hangzhou 3.
+	// fiveOf makes a Deployment with 5 replicas and a policy that gives beijing 2 of them and
+	// hangzhou 3.
 	fiveOf := func(ctx context.Context) {
 		GinkgoHelper()
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))

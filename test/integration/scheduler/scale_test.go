@@ -17,7 +17,8 @@ import (
 	"berth.dev/berth/cmd/playground/podwatch"
 )
 
-// record watches the pods of an app, of all apps if it is empty, until the returned function is called, which tells what was seen.
+// record watches the pods of an app, of all apps if it is empty, until the returned function is
+// called, which tells what was seen.
 func (s *site) record(ctx context.Context, app string) func() podwatch.Seen {
 	GinkgoHelper()
 	selector := ""

@@ -23,8 +23,8 @@ import (
 // placeLabel on a node names its cluster.
 const placeLabel = "example.com/place"
 
-// site is what a spec has to itself: a namespace, and clusters with nodes that no other spec uses. Clusters are named by
-// short names that are unique within the site.
+// site is what a spec has to itself: a namespace, and clusters with nodes that no other spec uses.
+// Clusters are named by short names that are unique within the site.
 type site struct {
 	namespace, suffix string
 }
@@ -87,8 +87,8 @@ type weight struct {
 	max int32
 }
 
-// policy returns a policy for all workloads of a kind, one that moves misplaced pods without delay: "no pod was evicted" then
-// says that none was misplaced.
+// policy returns a policy for all workloads of a kind, one that moves misplaced pods without delay:
+// "no pod was evicted" then says that none was misplaced.
 func (s *site) policy(name, kind string, weights ...weight) *berthv1alpha1.PropagationPolicy {
 	apiVersion := map[string]string{
 		"Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1", "Job": "batch/v1",

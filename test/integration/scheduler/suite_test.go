@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheduler_test checks berth-scheduler as its users run it: as a process of its own, with the configuration and the
-// permissions that are shipped, against a real control plane.
+// Package scheduler_test checks berth-scheduler as its users run it: as a process of its own, with
+// the configuration and the permissions that are shipped, against a real control plane.
 package scheduler_test
 
 import (
@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine. It is below the five minutes after which the scheduler tries
-	// every pod again, so that a lost wake-up shows.
+	// timeout is for what takes seconds on an idle machine. It is below the five minutes after
+	// which the scheduler tries every pod again, so that a lost wake-up shows.
 	timeout = 150 * time.Second
 	// longTimeout is for thousands of pods.
 	longTimeout = 4 * time.Minute

@@ -3,8 +3,9 @@
 
 package scheduler_test
 
-// webster shares n replicas out the slow way: each goes to the cluster with the greatest weight / (2 x replicas + 1), the one
-// with fewer replicas or the smaller name among equals. Clusters without any are left out.
+// webster shares n replicas out the slow way: each goes to the cluster with the greatest weight /
+// (2 x replicas + 1), the one with fewer replicas or the smaller name among equals. Clusters
+// without any are left out.
 func webster(n int, weights ...weight) map[string]int {
 	shares := map[string]int{}
 	for range n {

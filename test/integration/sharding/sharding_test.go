@@ -104,7 +104,8 @@ var _ = Describe("several schedulers", Ordered, func() {
 		for i := range deployments {
 			Expect(got[fmt.Sprint("burst", i)]).To(Equal(want), "Deployment burst%d", i)
 		}
-		// Whoever was paused has lost its lease, and with it its process; started again it gets its clusters back.
+		// Whoever was paused has lost its lease, and with it its process; started again it gets its
+		// clusters back.
 		Eventually(instances["c"].Done(), timeout, poll).Should(BeClosed())
 		instances.Start(ctx, plane, "c", election...)
 		after := homeByCluster(settle(ctx, "a", "c", "d"))

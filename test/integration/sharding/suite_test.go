@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sharding_test checks several berth-schedulers that share the clusters, as processes of their own with the configuration
-// and the permissions that are shipped: what happens when one comes, dies, is paused, or is asked to leave.
+// Package sharding_test checks several berth-schedulers that share the clusters, as processes of
+// their own with the configuration and the permissions that are shipped: what happens when one
+// comes, dies, is paused, or is asked to leave.
 package sharding_test
 
 import (
@@ -26,8 +27,8 @@ const (
 	poll        = 200 * time.Millisecond
 )
 
-// election makes a dead scheduler count as dead within half a minute. A live one has time enough to renew its lease on a machine
-// that is busy with a burst of thousands of pods.
+// election makes a dead scheduler count as dead within half a minute. A live one has time enough to
+// renew its lease on a machine that is busy with a burst of thousands of pods.
 var election = []string{
 	"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=25s", "--leader-elect-retry-period=1s",
 }

@@ -59,8 +59,9 @@ func homes(ctx context.Context) (byHome map[string][]string, settled bool) {
 	return byHome, settled
 }
 
-// settle waits until all clusters are bound as bounded rendezvous hashing shares them out among the given schedulers, none of which
-// has more than 1.10 times its share, and returns them by home. Between two groups that drain, bindings rest too, but not so.
+// settle waits until all clusters are bound as bounded rendezvous hashing shares them out among the
+// given schedulers, none of which has more than 1.10 times its share, and returns them by home.
+// Between two groups that drain, bindings rest too, but not so.
 func settle(ctx context.Context, schedulers ...string) (byHome map[string][]string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -166,7 +167,8 @@ func create(ctx context.Context, namespace, kind, name string, replicas int32, c
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// spread makes a policy that gives weights 1, 2 and 3 in turn to all clusters, for the Deployments of the kind.
+// spread makes a policy that gives weights 1, 2 and 3 in turn to all clusters, for the Deployments
+// of the kind.
 func spread(ctx context.Context, namespace, kind string, clusters int) {
 	GinkgoHelper()
 	policy := &berthv1alpha1.PropagationPolicy{
@@ -207,8 +209,8 @@ func shares(ctx context.Context, namespace string) (byApp map[string]map[string]
 	return byApp, bound
 }
 
-// witness watches the pods of a namespace and notes each that is bound a second time, deleted, or given a place that another
-// scheduler looks after.
+// witness watches the pods of a namespace and notes each that is bound a second time, deleted, or
+// given a place that another scheduler looks after.
 type witness struct {
 	mu      sync.Mutex
 	nodes   map[string]string

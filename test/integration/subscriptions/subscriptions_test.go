@@ -53,7 +53,8 @@ func (s *site) scale(ctx context.Context, name string, replicas int32) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// subscribe makes a Subscription to Deployments, with room deciding unless the change says something else.
+// subscribe makes a Subscription to Deployments, with room deciding unless the change says
+// something else.
 func (s *site) subscribe(ctx context.Context, name string, feeds []string, change func(*berthv1alpha1.SubscriptionSpec)) {
 	GinkgoHelper()
 	subscription := &berthv1alpha1.Subscription{
@@ -89,7 +90,8 @@ func (s *site) pods(ctx context.Context, app string) []corev1.Pod {
 	return slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// where tells where the pods of a Deployment run, "a=2 b=3" for instance, with those that wait under "-".
+// where tells where the pods of a Deployment run, "a=2 b=3" for instance, with those that wait
+// under "-".
 func (s *site) where(app string) func(context.Context) string {
 	return func(ctx context.Context) string {
 		counts := map[string]int{}
@@ -223,7 +225,8 @@ var _ = Describe("A Subscription", func() {
 		until(ctx, s.reason("first", berthv1alpha1.SubscriptionAvailable), berthv1alpha1.ReasonAllRunning)
 
 		s.subscribe(ctx, "second", []string{"cache", "queue"}, bundle)
-		// The first pod that is seen must find its Subscription known; the scheduler reads both on its own.
+		// The first pod that is seen must find its Subscription known; the scheduler reads both on
+		// its own.
 		until(ctx, s.reason("second", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonFeedsUnknown)
 		s.deploy(ctx, "cache", 3)
 		s.deploy(ctx, "queue", 3)

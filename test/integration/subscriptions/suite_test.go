@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subscriptions_test checks that feeds land where their Subscription divides them, with berth-scheduler and
-// berth-controller-manager as they are shipped, against a real control plane.
+// Package subscriptions_test checks that feeds land where their Subscription divides them, with
+// berth-scheduler and berth-controller-manager as they are shipped, against a real control plane.
 package subscriptions_test
 
 import (
@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// timeout is for what takes seconds on an idle machine. It is below the five minutes after which the scheduler tries
-	// every pod again, so that a lost wake-up shows.
+	// timeout is for what takes seconds on an idle machine. It is below the five minutes after
+	// which the scheduler tries every pod again, so that a lost wake-up shows.
 	timeout = 150 * time.Second
 	poll    = 100 * time.Millisecond
 	// settle is how long something must not happen to count as not happening.

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package writes_test checks what Berth asks of the API server: for each pod as many requests as the stock scheduler, and nothing
-// while nothing changes.
+// Package writes_test checks what Berth asks of the API server: for each pod as many requests as
+// the stock scheduler, and nothing while nothing changes.
 package writes_test
 
 import (
@@ -40,7 +40,8 @@ func TestWrites(t *testing.T) {
 	installation.Suite{Title: "requests to the API server", Options: audit, Begin: begin}.Run(t)
 }
 
-// stockConfiguration makes a scheduler of the one of Berth that has none of its plugins: the stock scheduler.
+// stockConfiguration makes a scheduler of the one of Berth that has none of its plugins: the stock
+// scheduler.
 const stockConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 leaderElection: {leaderElect: false}

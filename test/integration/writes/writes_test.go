@@ -70,7 +70,8 @@ var _ = DescribeTable("a pod that is bound costs a binding and an event, with th
 	},
 	Entry("for a pod of the stock scheduler", plainPods("default-scheduler")),
 	Entry("for a pod that uses no feature", plainPods("berth-scheduler")),
-	// A pod may be known before its ReplicaSet is, which comes by another watch; it is rejected then, and tried again.
+	// A pod may be known before its ReplicaSet is, which comes by another watch; it is rejected
+	// then, and tried again.
 	Entry("for a pod of a Deployment with a policy", FlakeAttempts(3), policyPods),
 	Entry("for a pod that holds some of a ClusterResource", resourcePods),
 )

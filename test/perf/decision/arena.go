@@ -27,8 +27,9 @@ type arena struct {
 	common *scheduler.Scheduler
 }
 
-// rig returns a profile of the common scheduler. Peers that differ in nothing but their profile and their pods look at the same
-// copies of the nodes: of two schedulers that do the same, the one whose data lies farther apart is slower by up to a tenth.
+// rig returns a profile of the common scheduler. Peers that differ in nothing but their profile and
+// their pods look at the same copies of the nodes: of two schedulers that do the same, the one
+// whose data lies farther apart is slower by up to a tenth.
 func (a *arena) rig(ctx context.Context, profile string) (*rig, error) {
 	if a.common == nil {
 		made, err := a.newCommon(ctx)

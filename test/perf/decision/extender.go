@@ -17,12 +17,12 @@ import (
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 )
 
-// watchLag is how much later than the scheduler an extender knows of a decision: a binding and an event of a watch on one
-// machine.
+// watchLag is how much later than the scheduler an extender knows of a decision: a binding and an
+// event of a watch on one machine.
 const watchLag = 5 * time.Millisecond
 
-// extender shares pods out over sites by HTTP, as the first node-group proposal has it. It looks up a site in a map and counts
-// in an array; there is nothing to make faster but the protocol.
+// extender shares pods out over sites by HTTP, as the first node-group proposal has it. It looks up
+// a site in a map and counts in an array; there is nothing to make faster but the protocol.
 type extender struct {
 	site   map[string]int // which chosen site a node lies in
 	shares []int64
@@ -31,7 +31,8 @@ type extender struct {
 	byName bool
 }
 
-// newExtender starts an extender on a port of the loopback interface. It stops when the context ends.
+// newExtender starts an extender on a port of the loopback interface. It stops when the context
+// ends.
 func newExtender(ctx context.Context, l *layout, byName bool, replicas int) (*extender, schedulerconfig.Extender, error) {
 	e := &extender{site: map[string]int{}, byName: byName}
 	e.reset(len(l.chosen))

@@ -24,8 +24,8 @@ const (
 	chosenSites = 10
 )
 
-// layout is a number of nodes in sites, with the pods that run on them. Several schedulers use one layout at the same time;
-// nothing changes it.
+// layout is a number of nodes in sites, with the pods that run on them. Several schedulers use one
+// layout at the same time; nothing changes it.
 type layout struct {
 	nodes []*corev1.Node
 	pods  []*corev1.Pod
@@ -35,8 +35,9 @@ type layout struct {
 	siteOf map[string]string
 }
 
-// newLayout spreads nodes evenly over sites. Of these the workload uses chosenSites, which lie among the others as evenly.
-// Each node runs a number of pods of other namespaces, and a number of other pods of the workload's own.
+// newLayout spreads nodes evenly over sites. Of these the workload uses chosenSites, which lie
+// among the others as evenly. Each node runs a number of pods of other namespaces, and a number of
+// other pods of the workload's own.
 func newLayout(nodes, sites, strangers, neighbours int) *layout {
 	l := &layout{siteOf: make(map[string]string, nodes)}
 	for s := range chosenSites {
@@ -72,8 +73,9 @@ func workloadPod(number int) *st.PodWrapper {
 	return request(fmt.Sprintf("web-%d", number)).Label("app", "web")
 }
 
-// shares returns how many of n pods each chosen site is to run: two for every three in the next one, as in the example of the
-// node-group proposals. N must be a multiple of 25, so that no method has to round.
+// shares returns how many of n pods each chosen site is to run: two for every three in the next
+// one, as in the example of the node-group proposals. N must be a multiple of 25, so that no method
+// has to round.
 func (l *layout) shares(n int) map[string]int {
 	shares := make(map[string]int, len(l.chosen))
 	for s, site := range l.chosen {

@@ -22,14 +22,15 @@ type cost struct {
 // leastDecisions is how many decisions a turn has at least.
 const leastDecisions = 3
 
-// measure lets the contestant decide on the first pod again and again for about the given milliseconds.
+// measure lets the contestant decide on the first pod again and again for about the given
+// milliseconds.
 func (c *contestant) measure(ctx context.Context, milliseconds int) (cost, error) {
 	pod := c.pod(0)
 	limit := time.Duration(milliseconds) * time.Millisecond
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	// The turns of the others have driven the data of this one out of the caches of the processor, and ReadMemStats those of the
-	// allocator out of its own.
+	// The turns of the others have driven the data of this one out of the caches of the processor,
+	// and ReadMemStats those of the allocator out of its own.
 	if _, _, err := c.decide(ctx, pod); err != nil {
 		return cost{}, fmt.Errorf("deciding: %w", err)
 	}
@@ -59,8 +60,9 @@ func (c *contestant) measure(ctx context.Context, milliseconds int) (cost, error
 	}, nil
 }
 
-// note adds the costs of a round to the results of a peer. Of several turns the median counts, as few of them meet with a collection of
-// garbage or with other programs; but of the work of all processors, to which the collection belongs, the mean.
+// note adds the costs of a round to the results of a peer. Of several turns the median counts, as
+// few of them meet with a collection of garbage or with other programs; but of the work of all
+// processors, to which the collection belongs, the mean.
 func note(p *report.Peer, turns []cost) {
 	median := func(of func(*cost) float64) float64 {
 		values := make([]float64, len(turns))
@@ -79,7 +81,8 @@ func note(p *report.Peer, turns []cost) {
 	p.Bytes = append(p.Bytes, median(func(c *cost) float64 { return c.bytes }))
 }
 
-// placeAll places the whole workload pod by pod, counts what is wrong with the result, and takes it back.
+// placeAll places the whole workload pod by pod, counts what is wrong with the result, and takes it
+// back.
 func (c *contestant) placeAll(ctx context.Context, p *report.Peer) error {
 	all := make([]*placed, 0, replicas)
 	times := make([]time.Duration, 0, replicas)
@@ -121,8 +124,8 @@ func (c *contestant) placeAll(ctx context.Context, p *report.Peer) error {
 	return nil
 }
 
-// cpuTime returns how long all processors together have worked for this process. Unlike time it does not grow while other
-// processes have the machine.
+// cpuTime returns how long all processors together have worked for this process. Unlike time it
+// does not grow while other processes have the machine.
 func cpuTime() (time.Duration, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

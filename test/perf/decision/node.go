@@ -12,14 +12,16 @@ import (
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 )
 
-// images are those that every node has. A kubelet reports up to fifty, each by its digest and by its tag.
+// images are those that every node has. A kubelet reports up to fifty, each by its digest and by
+// its tag.
 var images = nodeImages(5)
 
 // started is when all nodes became ready.
 var started = metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// newNode returns a node of a site with what a kubelet and its cloud tell of one, as schedulers keep it and send it to extenders that
-// take whole nodes; but for managed fields, which are as much again.
+// newNode returns a node of a site with what a kubelet and its cloud tell of one, as schedulers
+// keep it and send it to extenders that take whole nodes; but for managed fields, which are as much
+// again.
 func newNode(number int, name, site string) *corev1.Node {
 	node := st.MakeNode().Name(name).Label(siteLabel, site).Label(corev1.LabelHostname, name).
 		Label(corev1.LabelTopologyZone, fmt.Sprintf("zone-%d", number%3)).Label(corev1.LabelTopologyRegion, "region-1").

@@ -20,7 +20,8 @@ type peer struct {
 	name string
 	// title tells a reader what is done how.
 	title string
-	// start makes what belongs to the peer, its scheduler too unless it takes a profile of the common one.
+	// start makes what belongs to the peer, its scheduler too unless it takes a profile of the
+	// common one.
 	start func(ctx context.Context, a *arena) (*contestant, error)
 }
 
@@ -34,7 +35,8 @@ type contestant struct {
 	layout *layout
 	// pod returns the pod with the given number of the workload.
 	pod func(number int) *corev1.Pod
-	// shares tells how many pods each site is to run at most when all are placed; nil if the peer does not limit them.
+	// shares tells how many pods each site is to run at most when all are placed; nil if the peer
+	// does not limit them.
 	shares map[string]int
 	// bound and reset tell about placements, if the peer does not see them by itself.
 	bound func(node string)
@@ -57,7 +59,8 @@ type Configurations struct {
 	AddsOnly string
 }
 
-// ofProfile is a peer that needs no scheduler of its own. Shares is nil for one that does not share out.
+// ofProfile is a peer that needs no scheduler of its own. Shares is nil for one that does not share
+// out.
 func ofProfile(
 	profile, name, title string, pod func(l *layout, number int) *corev1.Pod, shares func(l *layout) map[string]int,
 ) peer {
@@ -74,8 +77,8 @@ func ofProfile(
 var plainPods = ofProfile(stockProfile, "stock", "default-scheduler, plain pods (does not share out)",
 	func(_ *layout, number int) *corev1.Pod { return workloadPod(number).Obj() }, nil)
 
-// nodeAffinity is today's practice: one Deployment for each site, with as many replicas as the site is to run. Each pod that is
-// placed belongs to the Deployment of the next site.
+// nodeAffinity is today's practice: one Deployment for each site, with as many replicas as the site
+// is to run. Each pod that is placed belongs to the Deployment of the next site.
 var nodeAffinity = ofProfile(stockProfile, "node-affinity", "default-scheduler, one Deployment per site with node affinity",
 	func(l *layout, number int) *corev1.Pod {
 		slot := number % 25
@@ -132,7 +135,8 @@ var (
 	berthAddsOnly = berth(addsOnlyProfile, "berth-adds-only", "Berth, plugins added to the stock settings")
 )
 
-// berthAmongFewer does the same in a cluster of its own of which the policy has a tenth instead of a hundredth.
+// berthAmongFewer does the same in a cluster of its own of which the policy has a tenth instead of
+// a hundredth.
 var berthAmongFewer = peer{
 	name: "berth-5000", title: "Berth, shipped profile, ten of a hundred sites, which hold 500 of 5000 nodes",
 	start: func(ctx context.Context, a *arena) (*contestant, error) {

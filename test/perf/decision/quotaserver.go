@@ -16,8 +16,8 @@ import (
 	quotav1alpha1 "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
 )
 
-// serveQuotas starts as much of an API server as the informer of ElasticQuotas needs, on a port of the loopback interface. It stops
-// when the context ends.
+// serveQuotas starts as much of an API server as the informer of ElasticQuotas needs, on a port of
+// the loopback interface. It stops when the context ends.
 func serveQuotas(ctx context.Context) (*rest.Config, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

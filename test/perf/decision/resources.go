@@ -25,7 +25,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// unit is the resource of which each pod needs one, and each chosen site has as many as it is to run pods.
+// unit is the resource of which each pod needs one, and each chosen site has as many as it is to
+// run pods.
 const unit = "example.com/unit"
 
 // addUnits gives a site's units to its nodes, one each, as extended resources want it.
@@ -61,7 +62,8 @@ const (
 	deviceClass = "units"
 )
 
-// consumableCapacity makes the units of a site the capacity of a device that all its nodes can reach.
+// consumableCapacity makes the units of a site the capacity of a device that all its nodes can
+// reach.
 var consumableCapacity = peer{
 	name: "dra", title: "default-scheduler, DRA consumable capacity, one claim per pod",
 	start: func(ctx context.Context, a *arena) (*contestant, error) {
@@ -152,8 +154,8 @@ const capacityConfiguration = stockConfiguration + `  plugins:
 // quotas is how many namespaces have an ElasticQuota.
 const quotas = 100
 
-// capacityScheduling limits the sum of the units that the pods of a namespace use. It knows no sites: a quota is for the whole
-// cluster.
+// capacityScheduling limits the sum of the units that the pods of a namespace use. It knows no
+// sites: a quota is for the whole cluster.
 var capacityScheduling = peer{
 	name: "capacity-scheduling", title: "CapacityScheduling of scheduler-plugins, a quota for each of 100 namespaces (knows no sites)",
 	start: func(ctx context.Context, a *arena) (*contestant, error) {
@@ -170,7 +172,8 @@ var capacityScheduling = peer{
 	},
 }
 
-// awaitQuotas waits until the plugin knows the quota of the workload's namespace, and so rejects a pod that wants more.
+// awaitQuotas waits until the plugin knows the quota of the workload's namespace, and so rejects a
+// pod that wants more.
 func awaitQuotas(ctx context.Context, r *rig) error {
 	greedy := request("greedy").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "30"}).Obj()
 	return wait.PollUntilContextTimeout(ctx, time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {

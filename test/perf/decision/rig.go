@@ -39,14 +39,16 @@ type setup struct {
 	extenders   []schedulerconfig.Extender
 }
 
-// rig is a profile of a scheduler that decides when it is told to. Nothing runs beside it but idle informers.
+// rig is a profile of a scheduler that decides when it is told to. Nothing runs beside it but idle
+// informers.
 type rig struct {
 	*scheduler.Scheduler
 
 	profile framework.Framework
 }
 
-// newScheduler starts a scheduler with the nodes and pods of the layout in its cache. It stops when the context ends.
+// newScheduler starts a scheduler with the nodes and pods of the layout in its cache. It stops when
+// the context ends.
 func newScheduler(ctx context.Context, l *layout, s *setup) (*scheduler.Scheduler, error) {
 	leader := fence.New()
 	leader.KeepOpen()
@@ -144,8 +146,8 @@ type placed struct {
 	node  string
 }
 
-// place decides on a pod and lets the scheduler believe that it runs there. It returns how long the decision took, and nil if
-// there was no node for the pod.
+// place decides on a pod and lets the scheduler believe that it runs there. It returns how long the
+// decision took, and nil if there was no node for the pod.
 func (r *rig) place(ctx context.Context, pod *corev1.Pod) (*placed, time.Duration, error) {
 	started := time.Now()
 	state, node, err := r.decide(ctx, pod)

@@ -13,7 +13,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// replicas is how many pods the workload has: a multiple of the sum of the weights and of the number of sites.
+// replicas is how many pods the workload has: a multiple of the sum of the weights and of the
+// number of sites.
 const replicas = 200
 
 // webDeployment returns the workload as a Deployment with its ReplicaSet.

@@ -18,11 +18,12 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// settle is how long the controllers may still have something to do after the last policy: the second look at what came while
-// they wrote.
+// settle is how long the controllers may still have something to do after the last policy: the
+// second look at what came while they wrote.
 const settle = 2 * time.Second
 
-// controllers measures the start of berth-controller-manager in a cluster that is at work, and what it does when nothing changes.
+// controllers measures the start of berth-controller-manager in a cluster that is at work, and what
+// it does when nothing changes.
 func (w *world) controllers(ctx context.Context, results *report.Processes) error {
 	w.sayf("controllers: binding %d pods of %d policies", w.Policies*w.PodsEach, w.Policies)
 	if err := w.createNodes(ctx, places, chosenSites, 0); err != nil {
@@ -45,7 +46,8 @@ func (w *world) controllers(ctx context.Context, results *report.Processes) erro
 	return nil
 }
 
-// startControllers starts the process, and stops it when everything about it has been noted. The last one stays idle for a while.
+// startControllers starts the process, and stops it when everything about it has been noted. The
+// last one stays idle for a while.
 func (w *world) startControllers(ctx context.Context, n int, c *report.Controllers) (err error) {
 	user, _ := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthControllerManager)
 	if _, err := w.writesOf(user); err != nil {
@@ -124,7 +126,8 @@ func (w *world) writesOf(user string) (int, error) {
 	return writes, nil
 }
 
-// awaitInSync returns when the last policy got a status that tells where all pods of its workload are.
+// awaitInSync returns when the last policy got a status that tells where all pods of its workload
+// are.
 func (w *world) awaitInSync(ctx context.Context, policies watch.Interface) (time.Time, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()

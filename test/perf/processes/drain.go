@@ -18,7 +18,8 @@ import (
 // sites is how many sites the nodes of the drain lie in: the chosen ones hold a part of the nodes.
 func (w *world) sites() int { return max(chosenSites, w.Nodes/10) }
 
-// drains lets each peer place a backlog of pods, again and again; the order changes with each round.
+// drains lets each peer place a backlog of pods, again and again; the order changes with each
+// round.
 func (w *world) drains(ctx context.Context, results *report.Processes) error {
 	w.sayf("creating %d nodes", w.Nodes)
 	if err := w.createNodes(ctx, w.Nodes, w.sites(), w.Pods); err != nil {
@@ -53,7 +54,8 @@ func (w *world) drains(ctx context.Context, results *report.Processes) error {
 		w.berth.BerthV1alpha1().ClusterResources().DeleteCollection(ctx, forget, everything))
 }
 
-// drain creates the pods of a peer, then starts its scheduler, and measures from the time when it is at work until all are bound.
+// drain creates the pods of a peer, then starts its scheduler, and measures from the time when it
+// is at work until all are bound.
 func (w *world) drain(ctx context.Context, p *peer, round int, d *report.Drain) error {
 	namespace := fmt.Sprintf("drain-%s-%d", p.name, round)
 	if err := w.createNamespace(ctx, namespace); err != nil {
@@ -115,7 +117,8 @@ func (w *world) observe(ctx context.Context, p *peer, b *bindings, process *loca
 	return nil
 }
 
-// countWrites counts what it took to get the pods bound. It waits for the events, which are written a moment later.
+// countWrites counts what it took to get the pods bound. It waits for the events, which are written
+// a moment later.
 func (w *world) countWrites(ctx context.Context, p *peer, namespace string, d *report.Drain) error {
 	t := tally{namespace: namespace, user: p.program.user(), kinds: map[string]int{}}
 	err := w.await(ctx, func(context.Context) error {
@@ -145,11 +148,13 @@ func (w *world) countWrites(ctx context.Context, p *peer, namespace string, d *r
 	return nil
 }
 
-// tally counts what it takes to get the pods of a namespace bound: the creation of the pods themselves, whoever has created them,
-// and all writes and requests of the scheduler and of the controller of claims.
+// tally counts what it takes to get the pods of a namespace bound: the creation of the pods
+// themselves, whoever has created them, and all writes and requests of the scheduler and of the
+// controller of claims.
 type tally struct {
 	namespace, user string
-	// kinds are the writes by verb and resource, requests all requests of the scheduler, events its events.
+	// kinds are the writes by verb and resource, requests all requests of the scheduler, events its
+	// events.
 	kinds            map[string]int
 	requests, events int
 }

@@ -23,8 +23,8 @@ const (
 	freedEvery = 50 * time.Millisecond
 )
 
-// scarcePeers are the ways in which places are scarce. All pods are those of one Deployment, so that a new pod waits for each that
-// is deleted.
+// scarcePeers are the ways in which places are scarce. All pods are those of one Deployment, so
+// that a new pod waits for each that is deleted.
 func (w *world) scarcePeers() []peer {
 	stock, berth := program{}, w.shipped()
 	return []peer{
@@ -81,7 +81,8 @@ func (w *world) freedPlaces(ctx context.Context, results *report.Processes) erro
 		w.berth.BerthV1alpha1().ClusterResources().DeleteCollection(ctx, forget, everything))
 }
 
-// freePlaces lets pods have all places, and others wait; then it deletes one after the other of those that have a place.
+// freePlaces lets pods have all places, and others wait; then it deletes one after the other of
+// those that have a place.
 func (w *world) freePlaces(ctx context.Context, p *peer, namespace string, f *report.Freed) error {
 	if err := w.createNamespace(ctx, namespace); err != nil {
 		return err
@@ -111,7 +112,8 @@ func (w *world) freePlaces(ctx context.Context, p *peer, namespace string, f *re
 	return w.clear(ctx, namespace)
 }
 
-// requestsOf counts the requests of a user about a namespace that have been logged since the log was read last.
+// requestsOf counts the requests of a user about a namespace that have been logged since the log
+// was read last.
 func (w *world) requestsOf(user, namespace string) (int, error) {
 	logged, err := w.log.Next()
 	if err != nil {

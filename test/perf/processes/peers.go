@@ -21,7 +21,8 @@ import (
 type peer struct {
 	name, title string
 	program     program
-	// pods is how many the backlog has, a multiple of 25, and skip how many of them are placed before the measuring begins.
+	// pods is how many the backlog has, a multiple of 25, and skip how many of them are placed
+	// before the measuring begins.
 	pods, skip int
 	// create makes the pods in a namespace, and before them what they need.
 	create func(ctx context.Context, w *world, namespace string, p *peer) error
@@ -96,7 +97,8 @@ func policyPods(ctx context.Context, w *world, namespace string, p *peer) error 
 	return w.createDeployment(ctx, namespace, p.pods, &spec)
 }
 
-// createPolicy shares a Deployment out over the chosen sites, each of which gets at most as many pods as most says.
+// createPolicy shares a Deployment out over the chosen sites, each of which gets at most as many
+// pods as most says.
 func (w *world) createPolicy(ctx context.Context, namespace, name string, most map[string]int) error {
 	policy := &berthv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -150,8 +152,8 @@ func resourcePods(ctx context.Context, w *world, namespace string, p *peer) erro
 	return w.createPods(ctx, namespace, p.pods, same(&spec))
 }
 
-// createResource makes the ClusterResource with a pool for each site, unless it is there already. What its controller, which does
-// not run, says of a new one is that all of it can be given out.
+// createResource makes the ClusterResource with a pool for each site, unless it is there already.
+// What its controller, which does not run, says of a new one is that all of it can be given out.
 func (w *world) createResource(ctx context.Context, units map[string]int) error {
 	pools := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "unit"}}
 	for s := range chosenSites {
@@ -185,8 +187,8 @@ func extendedPods(ctx context.Context, w *world, namespace string, p *peer) erro
 // driver is also the name of the device class.
 const driver = "units.example.com"
 
-// claimingPods makes the units of a site the capacity of a device that all its nodes can reach. Each pod gets its claim from a
-// template, as the pods of a workload do.
+// claimingPods makes the units of a site the capacity of a device that all its nodes can reach.
+// Each pod gets its claim from a template, as the pods of a workload do.
 func claimingPods(ctx context.Context, w *world, namespace string, p *peer) error {
 	api := w.client.ResourceV1()
 	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: driver}}

@@ -23,8 +23,8 @@ func cpuTime(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the processor time of a process: %w", err)
 	}
-	// The second field, the name in brackets, may hold blanks. After it come the state, eleven others, and then the time as a user
-	// and that in the kernel.
+	// The second field, the name in brackets, may hold blanks. After it come the state, eleven
+	// others, and then the time as a user and that in the kernel.
 	fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
 	const user, kernel = 11, 12
 	if len(fields) <= kernel {

@@ -1,11 +1,12 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package processes measures schedulers and controllers as processes of their own, with a real etcd and a real API server on the
-// loopback interface: what a user's machines would spend on them.
+// Package processes measures schedulers and controllers as processes of their own, with a real etcd
+// and a real API server on the loopback interface: what a user's machines would spend on them.
 //
-// There are no kubelets: a pod that is bound stays as it is, and one that is deleted is gone at once. So nothing but the
-// programs that are compared, the API server and the load works while they are measured.
+// There are no kubelets: a pod that is bound stays as it is, and one that is deleted is gone at
+// once. So nothing but the programs that are compared, the API server and the load works while they
+// are measured.
 package processes
 
 import (
@@ -28,7 +29,8 @@ type Options struct {
 	Env []string
 	// Folder is where the files of the run lie until it is over; empty for the default of the system.
 	Folder string
-	// Only limits the run to the parts whose names match: "drain", "freed", "controllers". Nil for all.
+	// Only limits the run to the parts whose names match: "drain", "freed", "controllers". Nil for
+	// all.
 	Only *regexp.Regexp
 	// Peers limits the peers of a drain to those whose names match; nil for all.
 	Peers *regexp.Regexp
@@ -36,10 +38,11 @@ type Options struct {
 	Rounds int
 	// Nodes and Pods are the size of a backlog, Pods a multiple of 25.
 	Nodes, Pods int
-	// Waiting is how many pods wait for a place, Freed how many places become free in each of FreedRounds.
+	// Waiting is how many pods wait for a place, Freed how many places become free in each of
+	// FreedRounds.
 	Waiting, Freed, FreedRounds int
-	// Policies and PodsEach are what the controllers start with, Starts how often they do, and IdleSeconds how long they have
-	// nothing to do then.
+	// Policies and PodsEach are what the controllers start with, Starts how often they do, and
+	// IdleSeconds how long they have nothing to do then.
 	Policies, PodsEach, Starts, IdleSeconds int
 }
 
@@ -60,8 +63,8 @@ func Smoke() Options {
 	}
 }
 
-// Run measures. It ends everything that it starts, also when the context ends. What was measured before an error is returned
-// together with the error.
+// Run measures. It ends everything that it starts, also when the context ends. What was measured
+// before an error is returned together with the error.
 func Run(ctx context.Context, out io.Writer, o Options) (results *report.Processes, err error) {
 	folder, err := os.MkdirTemp(o.Folder, "berth-perf-processes-")
 	if err != nil {

@@ -57,15 +57,18 @@ func (p *program) user() string {
 	return user
 }
 
-// stockConfiguration is the configuration of Kubernetes, which any configuration without profiles has.
+// stockConfiguration is the configuration of Kubernetes, which any configuration without profiles
+// has.
 const stockConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 `
 
-// Limits of the API client, those that Berth ships. With the ones of Kubernetes, 50 and 100, nothing else would be measured.
+// Limits of the API client, those that Berth ships. With the ones of Kubernetes, 50 and 100,
+// nothing else would be measured.
 const qps, burst = 500, 1000
 
-// run starts the program. There is one scheduler at a time and no election, which would only delay it.
+// run starts the program. There is one scheduler at a time and no election, which would only delay
+// it.
 func (w *world) run(ctx context.Context, p *program) (*localplane.Process, error) {
 	w.started++
 	name := fmt.Sprintf("%s-%d", p.schedulerName(), w.started)

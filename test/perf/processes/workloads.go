@@ -27,8 +27,9 @@ const namespaces = 10
 // revisionAnnotation is what the Deployment controller numbers ReplicaSets by.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// createBoundWorkloads makes policies, each with a Deployment whose pods all run where they should, as if the scheduler had bound
-// them. The controllers of Kubernetes would take minutes for that; they are stopped for good, before they see the Deployments.
+// createBoundWorkloads makes policies, each with a Deployment whose pods all run where they should,
+// as if the scheduler had bound them. The controllers of Kubernetes would take minutes for that;
+// they are stopped for good, before they see the Deployments.
 func (w *world) createBoundWorkloads(ctx context.Context) error {
 	for n := range namespaces {
 		if err := w.createNamespace(ctx, namespaceOf(n)); err != nil {
@@ -66,7 +67,8 @@ func (w *world) createBoundWorkloads(ctx context.Context) error {
 
 func namespaceOf(i int) string { return "controllers-" + strconv.Itoa(i%namespaces) }
 
-// schedulerClient returns a client that is berth-scheduler for the API server: nobody else may stamp pods.
+// schedulerClient returns a client that is berth-scheduler for the API server: nobody else may
+// stamp pods.
 func (w *world) schedulerClient() (kubernetes.Interface, error) {
 	user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 	config, err := w.plane.UserConfig(user, groups...)
@@ -94,7 +96,8 @@ func (w *world) seats() ([]string, error) {
 	return seats, nil
 }
 
-// createOwners makes the i-th policy and its Deployment with a ReplicaSet, as their controllers leave them.
+// createOwners makes the i-th policy and its Deployment with a ReplicaSet, as their controllers
+// leave them.
 func (w *world) createOwners(ctx context.Context, i int) (*appsv1.ReplicaSet, error) {
 	namespace, name, replicas := namespaceOf(i), "web-"+strconv.Itoa(i), int32(w.PodsEach)
 	if err := w.createPolicy(ctx, namespace, name, nil); err != nil {
@@ -134,7 +137,8 @@ func (w *world) createOwners(ctx context.Context, i int) (*appsv1.ReplicaSet, er
 	return set, nil
 }
 
-// createBoundPod makes a pod of a ReplicaSet, and binds it to a node of its site with the stamp that the scheduler would give it.
+// createBoundPod makes a pod of a ReplicaSet, and binds it to a node of its site with the stamp
+// that the scheduler would give it.
 func (w *world) createBoundPod(ctx context.Context, scheduler kubernetes.Interface, set *appsv1.ReplicaSet, i int, site string) error {
 	pod, err := w.client.CoreV1().Pods(set.Namespace).Create(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

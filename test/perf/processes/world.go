@@ -136,8 +136,8 @@ func sharesOf(n int) map[string]int {
 	return shares
 }
 
-// createNodes makes nodes in a number of sites, with the Clusters of these. The nodes of the chosen sites, the first ones, have so
-// many units that the pods get their shares of them.
+// createNodes makes nodes in a number of sites, with the Clusters of these. The nodes of the chosen
+// sites, the first ones, have so many units that the pods get their shares of them.
 func (w *world) createNodes(ctx context.Context, nodes, sites, pods int) error {
 	units := map[int]int{}
 	for s := range chosenSites {
@@ -195,8 +195,8 @@ func (w *world) createNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// clear removes what a peer has made in its namespace, and waits until it is gone. A controller may make a pod once more at the last
-// moment, so everything is removed again if it takes long.
+// clear removes what a peer has made in its namespace, and waits until it is gone. A controller may
+// make a pod once more at the last moment, so everything is removed again if it takes long.
 func (w *world) clear(ctx context.Context, namespace string) (err error) {
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0), PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
 	const again = 3 * time.Second
@@ -218,7 +218,8 @@ func (w *world) clear(ctx context.Context, namespace string) (err error) {
 	return err
 }
 
-// isClear returns an error as long as there is something in a namespace that would go on to occupy the controllers.
+// isClear returns an error as long as there is something in a namespace that would go on to occupy
+// the controllers.
 func (w *world) isClear(ctx context.Context, namespace string) error {
 	pods, err := w.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {

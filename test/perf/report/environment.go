@@ -36,7 +36,8 @@ func ThisEnvironment(ctx context.Context, smoke bool) Environment {
 
 const unknown = "unknown"
 
-// commit returns the commit of the working tree, and whether something in it differs from the commit.
+// commit returns the commit of the working tree, and whether something in it differs from the
+// commit.
 func commit(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output()
 	if err != nil {

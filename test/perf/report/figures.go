@@ -37,7 +37,8 @@ func (r *Results) against(scenario, name, base string) float64 {
 	return Ratios(p.Nanoseconds, b.Nanoseconds).Median
 }
 
-// mostOf returns the most time and allocations of the benchmarks with the given ends of their names.
+// mostOf returns the most time and allocations of the benchmarks with the given ends of their
+// names.
 func (r *Results) mostOf(ends ...string) (nanoseconds, allocations float64) {
 	nanoseconds, allocations = math.NaN(), math.NaN()
 	for _, p := range r.Points {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Processes is what schedulers and controllers cost as processes of their own, beside a real API server.
+// Processes is what schedulers and controllers cost as processes of their own, beside a real API
+// server.
 type Processes struct {
 	// Nodes is how many nodes there are while a backlog is drained.
 	Nodes       int          `json:"nodes,omitempty"`
@@ -20,8 +21,8 @@ type Processes struct {
 	Controllers *Controllers `json:"controllers,omitempty"`
 }
 
-// Drain is how a scheduler places a backlog of pods. Its numbers are one for each round; the n-th ones of all peers were measured
-// shortly after each other.
+// Drain is how a scheduler places a backlog of pods. Its numbers are one for each round; the n-th
+// ones of all peers were measured shortly after each other.
 type Drain struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
@@ -32,8 +33,8 @@ type Drain struct {
 	CPUMilliseconds []float64 `json:"cpuMilliseconds"`
 	// MemoryBytes is the most that the process has held, with all its caches.
 	MemoryBytes []float64 `json:"memoryBytes"`
-	// Writes is how many writes the API server has carried out for each pod, its creation included; Requests how many requests of
-	// the scheduler it has answered.
+	// Writes is how many writes the API server has carried out for each pod, its creation included;
+	// Requests how many requests of the scheduler it has answered.
 	Writes   []float64 `json:"writes"`
 	Requests []float64 `json:"requests"`
 	// Kinds are the writes for each pod by verb and resource.
@@ -43,14 +44,16 @@ type Drain struct {
 	Violations int  `json:"violations"`
 }
 
-// Freed is how long it takes from the deletion of a pod until the next one is bound, while many wait for its place.
+// Freed is how long it takes from the deletion of a pod until the next one is bound, while many
+// wait for its place.
 type Freed struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
 	Waiting int    `json:"waiting"`
 	// Milliseconds are the times of all deletions, by round.
 	Milliseconds [][]float64 `json:"milliseconds"`
-	// Requests is how many requests of the scheduler the API server has answered for each place, in each round.
+	// Requests is how many requests of the scheduler the API server has answered for each place, in
+	// each round.
 	Requests []float64 `json:"requests"`
 }
 
@@ -58,14 +61,15 @@ type Freed struct {
 type Controllers struct {
 	Policies int `json:"policies"`
 	Pods     int `json:"pods"`
-	// SyncMilliseconds is the time from each start of the process until the status of the last policy is right, none of which was
-	// there before. SyncCPUMilliseconds is the work of all processors for that.
+	// SyncMilliseconds is the time from each start of the process until the status of the last
+	// policy is right, none of which was there before. SyncCPUMilliseconds is the work of all
+	// processors for that.
 	SyncMilliseconds    []float64 `json:"syncMilliseconds"`
 	SyncCPUMilliseconds []float64 `json:"syncCPUMilliseconds"`
 	SyncWrites          []float64 `json:"syncWrites"`
 	MemoryBytes         []float64 `json:"memoryBytes"`
-	// IdleSeconds is how long the process had nothing to do afterwards, and what it did in that time. The renewals of its lease are
-	// no IdleWrites.
+	// IdleSeconds is how long the process had nothing to do afterwards, and what it did in that
+	// time. The renewals of its lease are no IdleWrites.
 	IdleSeconds         float64 `json:"idleSeconds"`
 	IdleWrites          int     `json:"idleWrites"`
 	IdleCPUMilliseconds float64 `json:"idleCPUMilliseconds"`

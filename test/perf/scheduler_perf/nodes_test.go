@@ -17,8 +17,8 @@ import (
 	"k8s.io/kubernetes/test/utils/ktesting"
 )
 
-// nodeWriters is how many nodes are made at a time. scheduler_perf would make one after the other, which takes longer than to place
-// the pods.
+// nodeWriters is how many nodes are made at a time. scheduler_perf would make one after the other,
+// which takes longer than to place the pods.
 const nodeWriters = 8
 
 // createNodes makes as many nodes as the name of the workload says, evenly spread over the sites.

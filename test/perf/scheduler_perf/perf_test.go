@@ -3,9 +3,9 @@
 
 //go:build schedulerperf
 
-// Package schedulerperf_test runs Berth's plugins in scheduler_perf, the benchmark of Kubernetes itself: nodes and pods are created
-// at a real API server, and a scheduler in the same process binds the pods. It needs the program etcd in the PATH, and is
-// run by test/perf.
+// Package schedulerperf_test runs Berth's plugins in scheduler_perf, the benchmark of Kubernetes
+// itself: nodes and pods are created at a real API server, and a scheduler in the same process
+// binds the pods. It needs the program etcd in the PATH, and is run by test/perf.
 package schedulerperf_test
 
 import (
@@ -57,7 +57,8 @@ func BenchmarkPerfScheduling(b *testing.B) {
 	perf.RunBenchmarkPerfScheduling(b, config, "berth", w.registry(), perf.WithPrepareFn(w.prepare))
 }
 
-// fill copies a file into a folder, with one text replaced by another, and returns the path of the copy.
+// fill copies a file into a folder, with one text replaced by another, and returns the path of the
+// copy.
 func fill(tb testing.TB, path, folder, old, replacement string) string {
 	tb.Helper()
 	content, err := os.ReadFile(path)
@@ -83,7 +84,8 @@ type world struct {
 	last   *plugins.State
 }
 
-// registry returns Berth's plugins. All plugins of one scheduler share a state; they are told apart by their informers.
+// registry returns Berth's plugins. All plugins of one scheduler share a state; they are told apart
+// by their informers.
 func (w *world) registry() frameworkruntime.Registry {
 	registry := frameworkruntime.Registry{}
 	for name := range plugins.NewState(fence.New(), nil).Registry() {

@@ -42,8 +42,9 @@ const (
 	crdTimeout = time.Minute
 )
 
-// prepare makes what the pods of a workload need: the nodes, the kinds of Berth, a Cluster for each site, a ClusterResource, two ReplicaSets,
-// whose controllers do not run here, and the policy of one of them. Then the plugins may read them.
+// prepare makes what the pods of a workload need: the nodes, the kinds of Berth, a Cluster for each
+// site, a ClusterResource, two ReplicaSets, whose controllers do not run here, and the policy of
+// one of them. Then the plugins may read them.
 func (w *world) prepare(tCtx ktesting.TContext) error {
 	w.mu.Lock()
 	state := w.last
@@ -68,8 +69,9 @@ func (w *world) prepare(tCtx ktesting.TContext) error {
 	return nil
 }
 
-// followNamespace makes the ReplicaSets and the policy once there is their namespace. Only scheduler_perf can make that: it fails if
-// the namespace is there already. The workload waits a moment for this.
+// followNamespace makes the ReplicaSets and the policy once there is their namespace. Only
+// scheduler_perf can make that: it fails if the namespace is there already. The workload waits a
+// moment for this.
 func (w *world) followNamespace(tCtx ktesting.TContext) {
 	err := wait.PollUntilContextCancel(tCtx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		_, err := tCtx.Client().CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
@@ -162,8 +164,8 @@ func (w *world) createWorkload(tCtx ktesting.TContext, name, template string) er
 	return os.WriteFile(filepath.Join(w.folder, template), []byte(filled), 0o600)
 }
 
-// createUnits makes a ClusterResource with a pool for each chosen site, which together have enough for all pods. Its controller,
-// which would copy the capacity to the status, does not run here.
+// createUnits makes a ClusterResource with a pool for each chosen site, which together have enough
+// for all pods. Its controller, which would copy the capacity to the status, does not run here.
 func createUnits(tCtx ktesting.TContext) error {
 	berth, err := berthClient(tCtx)
 	if err != nil {
@@ -205,7 +207,8 @@ func createClusters(tCtx ktesting.TContext) error {
 	return nil
 }
 
-// createPolicy shares the pods out over ten of a hundred sites, two for every three in the next one.
+// createPolicy shares the pods out over ten of a hundred sites, two for every three in the next
+// one.
 func createPolicy(tCtx ktesting.TContext) error {
 	berth, err := berthClient(tCtx)
 	if err != nil {

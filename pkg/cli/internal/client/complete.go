@@ -13,8 +13,9 @@ import (
 // completionTimeout is how long a shell waits for names.
 const completionTimeout = 3 * time.Second
 
-// Complete completes the one argument of a command with the names that the function finds for the namespace of the command
-// line. It offers the shell nothing if they cannot be read within three seconds.
+// Complete completes the one argument of a command with the names that the function finds for the
+// namespace of the command line. It offers the shell nothing if they cannot be read within three
+// seconds.
 func (f *Factory) Complete(names func(ctx context.Context, clients Clients, namespace string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -14,8 +14,8 @@ import (
 // ErrNotInstalled says that the API server does not know Berth's kinds.
 var ErrNotInstalled = errors.New("the Berth API is not installed in this cluster: kubectl apply -k manifests/base")
 
-// DescribeError adds to an error of the API server what the user can do about it. The action, "listing pods", says what
-// was tried. A nil error stays nil.
+// DescribeError adds to an error of the API server what the user can do about it. The action,
+// "listing pods", says what was tried. A nil error stays nil.
 func DescribeError(action string, err error) error {
 	var transport *url.Error
 	switch {
@@ -33,8 +33,8 @@ func DescribeError(action string, err error) error {
 	}
 }
 
-// DescribeBerthError is DescribeError for the list of a kind of Berth's own, for which "not found" means that nobody
-// installed it.
+// DescribeBerthError is DescribeError for the list of a kind of Berth's own, for which "not found"
+// means that nobody installed it.
 func DescribeBerthError(action string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return ErrNotInstalled

@@ -31,8 +31,8 @@ func Run(ctx context.Context, options cli.Options, args ...string) Result {
 	return Result{Out: out.String(), Err: errOut.String(), Code: code}
 }
 
-// CheckFailed checks that a run failed as every wrong input must: with exit status 1, nothing on standard output, and one
-// line of bearable length on standard error that contains the text.
+// CheckFailed checks that a run failed as every wrong input must: with exit status 1, nothing on
+// standard output, and one line of bearable length on standard error that contains the text.
 func (r Result) CheckFailed(t *testing.T, want string) {
 	t.Helper()
 	if r.Code != 1 {

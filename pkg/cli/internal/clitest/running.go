@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/cli"
 )
 
-// PrintTimeout is how long a test waits until a running command prints something, or ends. A loaded machine needs many
-// times the usual.
+// PrintTimeout is how long a test waits until a running command prints something, or ends. A loaded
+// machine needs many times the usual.
 const PrintTimeout = 60 * time.Second
 
 // Running is a command that has not ended yet.
@@ -40,8 +40,8 @@ func Start(t *testing.T, options cli.Options, args ...string) *Running {
 	return r
 }
 
-// WaitForOutput waits until the command has printed the text on standard output since the last call, and returns
-// everything up to its end.
+// WaitForOutput waits until the command has printed the text on standard output since the last
+// call, and returns everything up to its end.
 func (r *Running) WaitForOutput(t *testing.T, text string) string {
 	t.Helper()
 	return r.out.waitFor(t, text)
@@ -75,8 +75,8 @@ func (r *Running) Wait(t *testing.T) Result {
 // watchPoll is how often WaitForWatches looks.
 const watchPoll = 10 * time.Millisecond
 
-// WaitForWatches waits until a command watches the resources. The clients in memory lose what changes between the list and
-// the watch that follows it, which an API server does not.
+// WaitForWatches waits until a command watches the resources. The clients in memory lose what
+// changes between the list and the watch that follows it, which an API server does not.
 func (w *World) WaitForWatches(t *testing.T, resources ...string) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), watchPoll, PrintTimeout, true, func(context.Context) (bool, error) {

@@ -33,7 +33,8 @@ const (
 	Scheduler = "berth-scheduler"
 )
 
-// World is a cluster in memory that a test fills with objects. Objects may be changed until the first command runs.
+// World is a cluster in memory that a test fills with objects. Objects may be changed until the
+// first command runs.
 type World struct {
 	// Kubernetes and Berth are the objects by client.
 	Kubernetes, Berth []runtime.Object

@@ -32,7 +32,8 @@ func (k *Key) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&k.id, "id", "", "id of the cluster, a UUID")
 }
 
-// Take takes the arguments, of which there may be one, a name, and checks that exactly one cluster is named.
+// Take takes the arguments, of which there may be one, a name, and checks that exactly one cluster
+// is named.
 func (k *Key) Take(args []string) error {
 	given := len(args)
 	for _, flag := range []string{k.name, k.id} {

@@ -7,7 +7,8 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// Ranked is what became of a cluster in a ranking. The names of its fields are a promise to programs.
+// Ranked is what became of a cluster in a ranking. The names of its fields are a promise to
+// programs.
 type Ranked struct {
 	Cluster  string       `json:"cluster"`
 	Eligible bool         `json:"eligible"`

@@ -29,7 +29,8 @@ type Creation[T objects.Object] struct {
 	API func(clients client.Clients, namespace string) objects.Creator[T]
 }
 
-// Command returns the command with the flag for the output. The flags that Build reads are the caller's to add.
+// Command returns the command with the flag for the output. The flags that Build reads are the
+// caller's to add.
 func (c Creation[T]) Command(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	format := output.NewFlag(output.Text, output.JSON, output.YAML)
 	cmd := &cobra.Command{

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds makes the commands list, get and delete of a kind, which are the same for all kinds but for their columns.
+// Package kinds makes the commands list, get and delete of a kind, which are the same for all kinds
+// but for their columns.
 package kinds
 
 import (
@@ -42,7 +43,8 @@ type Kind[T objects.Object, L runtime.Object] struct {
 	// Columns follow the name in a table, and Row returns what stands in them.
 	Columns []output.Column
 	Row     func(object T) []any
-	// Details returns rows of a property and its value, which get shows instead of a row. It may be nil.
+	// Details returns rows of a property and its value, which get shows instead of a row. It may be
+	// nil.
 	Details func(object T) [][]any
 	// List, Get and Delete describe the commands, where there is more to say than their names do.
 	List, Get, Delete Texts

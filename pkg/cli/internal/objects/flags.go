@@ -42,7 +42,8 @@ func (l *Labels) AddTo(flags *pflag.FlagSet) {
 	flags.VarP(&l.texts, "label", "l", "label of the object; can be repeated")
 }
 
-// Read returns the labels, which the caller may change, nil if there are none. An error tells what is wrong with one.
+// Read returns the labels, which the caller may change, nil if there are none. An error tells what
+// is wrong with one.
 func (l *Labels) Read() (map[string]string, error) {
 	if len(l.texts.Values()) == 0 {
 		return nil, nil

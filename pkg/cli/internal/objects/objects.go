@@ -33,7 +33,8 @@ type Creator[T Object] interface {
 	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 }
 
-// Create creates an object of a kind, which is written as users do, "application". The error names the object.
+// Create creates an object of a kind, which is written as users do, "application". The error names
+// the object.
 func Create[T Object](ctx context.Context, api Creator[T], kind string, object T) (T, error) {
 	created, err := api.Create(ctx, object, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {

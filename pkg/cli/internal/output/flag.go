@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package output prints what a command has found out: for people as tables or text, for programs as JSON or YAML. It never
-// uses colour.
+// Package output prints what a command has found out: for people as tables or text, for programs as
+// JSON or YAML. It never uses colour.
 package output
 
 import (
@@ -62,8 +62,8 @@ func (f *Flag) Wide() bool { return f.format == Wide }
 // ForPeople says whether the output is for people rather than programs.
 func (f *Flag) ForPeople() bool { return f.format != JSON && f.format != YAML }
 
-// Print writes the object in the format of the flag. The form for people is left to the function. Nothing is written if
-// an error occurs before the first byte is ready.
+// Print writes the object in the format of the flag. The form for people is left to the function.
+// Nothing is written if an error occurs before the first byte is ready.
 func (f *Flag) Print(w io.Writer, object any, forPeople func(io.Writer) error) error {
 	var out bytes.Buffer
 	if err := f.render(&out, object, forPeople); err != nil {

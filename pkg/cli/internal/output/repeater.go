@@ -9,8 +9,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// Repeater prints the answers of a command that watches, each unless it is the same as the one before. For people an empty
-// line separates them. It is not safe for concurrent use.
+// Repeater prints the answers of a command that watches, each unless it is the same as the one
+// before. For people an empty line separates them. It is not safe for concurrent use.
 type Repeater struct {
 	streams   genericiooptions.IOStreams
 	forPeople bool

@@ -19,8 +19,8 @@ type Column struct {
 	Wide bool
 }
 
-// Rows is a table: a row for each slice, a cell for each column. Control characters in cells are made harmless, and a cell
-// ends with its first line. A table without rows prints nothing.
+// Rows is a table: a row for each slice, a cell for each column. Control characters in cells are
+// made harmless, and a cell ends with its first line. A table without rows prints nothing.
 func Rows(w io.Writer, wide bool, columns []Column, rows [][]any) error {
 	table := &metav1.Table{}
 	for _, column := range columns {
@@ -36,8 +36,8 @@ func Rows(w io.Writer, wide bool, columns []Column, rows [][]any) error {
 	return printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, w)
 }
 
-// OneLine returns a text that others wrote as one line without control characters, so that it can neither break a layout
-// nor command a terminal.
+// OneLine returns a text that others wrote as one line without control characters, so that it can
+// neither break a layout nor command a terminal.
 func OneLine(text string) string {
 	var line strings.Builder
 	// A strings.Builder does not fail.

@@ -66,8 +66,8 @@ func decode(raw []byte) (*document, error) {
 	return d, nil
 }
 
-// into reads the spec, in which a field that does not exist is an error, and the status, in which it is none: only Berth
-// writes it.
+// into reads the spec, in which a field that does not exist is an error, and the status, in which
+// it is none: only Berth writes it.
 func (d *document) into(spec, status any) error {
 	if d.object["spec"] != nil {
 		raw, err := json.Marshal(d.object["spec"])

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scenario reads a file that describes clusters, metrics and applications, and ranks the clusters for each
-// application as the controllers would. Providers are not asked: fixed values are taken from the file, and for all others the
-// values that stand in the status of the clusters.
+// Package scenario reads a file that describes clusters, metrics and applications, and ranks the
+// clusters for each application as the controllers would. Providers are not asked: fixed values are
+// taken from the file, and for all others the values that stand in the status of the clusters.
 package scenario
 
 import (
@@ -34,8 +34,8 @@ type application struct {
 // key names a metric or provider. The namespace of global ones is empty.
 type key struct{ namespace, name string }
 
-// keyOf returns the key under which a reference finds an object. Krake's names may have underscores, for which names of
-// Kubernetes objects have hyphens.
+// keyOf returns the key under which a reference finds an object. Krake's names may have
+// underscores, for which names of Kubernetes objects have hyphens.
 func keyOf(namespace, name string) key {
 	return key{namespace, strings.ReplaceAll(name, "_", "-")}
 }
@@ -83,8 +83,8 @@ type Ranking struct {
 	Results []rank.Result
 }
 
-// Rank ranks the clusters for each application, in the order of the file. The stickiness is that of applications that set
-// none.
+// Rank ranks the clusters for each application, in the order of the file. The stickiness is that of
+// applications that set none.
 func (s *Scenario) Rank(sticky rank.Stickiness) []Ranking {
 	for _, cluster := range s.clusters {
 		s.sample(cluster)

@@ -13,8 +13,8 @@ import (
 // maxConstraints is how many constraints of a kind an object can have.
 const maxConstraints = 20
 
-// Constraints is a flag that holds a constraint, such as "location is DE". The flag may be repeated; all of them must then
-// hold. It is a pflag.Value.
+// Constraints is a flag that holds a constraint, such as "location is DE". The flag may be
+// repeated; all of them must then hold. It is a pflag.Value.
 type Constraints struct {
 	kind  constraint.Kind
 	texts []string
@@ -26,7 +26,8 @@ func NewConstraints(kind constraint.Kind) *Constraints { return &Constraints{kin
 // Values returns the constraints as they were written. The caller must not change it.
 func (c *Constraints) Values() []string { return c.texts }
 
-// Set checks a constraint and adds it. An error tells the column of a mistake, and what was expected there.
+// Set checks a constraint and adds it. An error tells the column of a mistake, and what was
+// expected there.
 func (c *Constraints) Set(text string) error {
 	if _, err := constraint.Parse(c.kind, text); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// CustomResources is a flag that holds the name of a custom resource definition, "PLURAL.GROUP". The flag may be repeated.
-// It is a pflag.Value.
+// CustomResources is a flag that holds the name of a custom resource definition, "PLURAL.GROUP".
+// The flag may be repeated. It is a pflag.Value.
 type CustomResources struct {
 	most  int
 	names []string

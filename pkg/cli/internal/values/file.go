@@ -21,7 +21,8 @@ type File struct {
 	name string
 }
 
-// AddTo adds the flag to a command. What the file is for stands before "standard input" in the usage.
+// AddTo adds the flag to a command. What the file is for stands before "standard input" in the
+// usage.
 func (f *File) AddTo(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVarP(&f.name, "filename", "f", "", what+", - for standard input")
 	// It fails only for a flag that does not exist.
@@ -31,8 +32,8 @@ func (f *File) AddTo(cmd *cobra.Command, what string) {
 // Given reports whether the user named a file.
 func (f *File) Given() bool { return f.name != "" }
 
-// ReadFile returns what a function makes of the contents of a file. It reads not more of them than is needed to see that there
-// are too many. An error of the function names the file.
+// ReadFile returns what a function makes of the contents of a file. It reads not more of them than
+// is needed to see that there are too many. An error of the function names the file.
 func ReadFile[T any](f *File, in io.Reader, parse func(raw []byte) (T, error)) (T, error) {
 	var none T
 	title := "standard input"

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Names is a flag that holds names, written "beijing,hangzhou", each once. The flag may be repeated; the lists then add up.
-// It is a pflag.Value.
+// Names is a flag that holds names, written "beijing,hangzhou", each once. The flag may be
+// repeated; the lists then add up. It is a pflag.Value.
 type Names struct {
 	what  string
 	most  int
@@ -26,7 +26,8 @@ func NewNames(what string, most int) *Names { return &Names{what: what, most: mo
 // Values returns the names in the order given. The caller must not change it.
 func (n *Names) Values() []string { return n.names }
 
-// Set reads a list and adds it to those before. An error shows the name that is wrong; then nothing is added.
+// Set reads a list and adds it to those before. An error shows the name that is wrong; then nothing
+// is added.
 func (n *Names) Set(text string) error {
 	if text == "" {
 		return errors.New(`the list is empty: write names with commas between them`)
@@ -62,7 +63,8 @@ func (n *Names) String() string { return strings.Join(n.names, ",") }
 // Type names the kind of the value in usage texts.
 func (n *Names) Type() string { return n.what + ",..." }
 
-// CheckName returns an error that shows the name unless it is a DNS label, as names of clusters and schedulers are.
+// CheckName returns an error that shows the name unless it is a DNS label, as names of clusters and
+// schedulers are.
 func CheckName(what, name string) error {
 	if name == "" {
 		return errors.New("the list has an empty entry: remove the extra comma")

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package values holds the kinds of flag values that berthctl reads: whole numbers in a range, and lists of them by cluster.
-// Everything is bounded before it is parsed, and every error says what would have been right.
+// Package values holds the kinds of flag values that berthctl reads: whole numbers in a range, and
+// lists of them by cluster. Everything is bounded before it is parsed, and every error says what
+// would have been right.
 package values
 
 import (
@@ -13,7 +14,8 @@ import (
 // Range is a range of whole numbers, both ends included. Neither end may be negative.
 type Range struct{ Min, Max int64 }
 
-// parse reads a number in decimal digits. It knows no signs, so a negative number is outside every range.
+// parse reads a number in decimal digits. It knows no signs, so a negative number is outside every
+// range.
 func (r Range) parse(text string) (int64, error) {
 	n, ok := digits(text)
 	if !ok || n < r.Min || n > r.Max {

@@ -17,12 +17,13 @@ const (
 	// MaxPairs is the largest number of clusters in one list: what a PropagationPolicy can list.
 	MaxPairs = 1000
 
-	// maxPairsLength bounds one list in bytes before it is taken apart: MaxPairs of the longest names and numbers fit.
+	// maxPairsLength bounds one list in bytes before it is taken apart: MaxPairs of the longest
+	// names and numbers fit.
 	maxPairsLength = MaxPairs * (validation.DNS1123LabelMaxLength + len("=2147483647,"))
 )
 
-// Pairs is a flag that holds numbers by cluster, written "beijing=2,hangzhou=3". The flag may be repeated; the lists then
-// add up. It is a pflag.Value.
+// Pairs is a flag that holds numbers by cluster, written "beijing=2,hangzhou=3". The flag may be
+// repeated; the lists then add up. It is a pflag.Value.
 type Pairs struct {
 	within Range
 	values map[string]int64
@@ -31,11 +32,12 @@ type Pairs struct {
 // NewPairs returns an empty list of numbers in a range.
 func NewPairs(within Range) *Pairs { return &Pairs{within: within} }
 
-// Values returns the numbers by cluster, nil if the flag was not given. The caller must not change it.
+// Values returns the numbers by cluster, nil if the flag was not given. The caller must not change
+// it.
 func (p *Pairs) Values() map[string]int64 { return p.values }
 
-// Set reads a list and adds it to those before. An error names the cluster, or shows the part, that is wrong; then nothing
-// is added.
+// Set reads a list and adds it to those before. An error names the cluster, or shows the part, that
+// is wrong; then nothing is added.
 func (p *Pairs) Set(text string) error {
 	if text == "" {
 		return errors.New(`the list is empty: write for instance "beijing=2,hangzhou=3"`)

@@ -112,7 +112,8 @@ func TestCustomResources(t *testing.T) {
 	checkError(t, one.Set("c.d"), "more than 1 custom resources")
 }
 
-// FuzzWeights checks that what is taken can be a reference to a metric, and that the rest is refused in one short line.
+// FuzzWeights checks that what is taken can be a reference to a metric, and that the rest is
+// refused in one short line.
 func FuzzWeights(f *testing.F) {
 	for _, seed := range []string{"load 0.5", "load=1e-3", "load=-1", "a.b_c=inf", "=", "load", "load=0x1p-2", "é=1"} {
 		f.Add(seed)

@@ -14,7 +14,8 @@ import (
 // maxStickiness is the largest stickiness that an application can set.
 const maxStickiness = 1_000_000
 
-// Stickiness are the flags --stickiness-value and --stickiness-weight: what holds for applications that set none.
+// Stickiness are the flags --stickiness-value and --stickiness-weight: what holds for applications
+// that set none.
 type Stickiness struct {
 	rank.Stickiness
 }

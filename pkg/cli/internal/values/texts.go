@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Texts is a flag that holds texts by name, written "location=DE,tier=gold". The flag may be repeated; the lists then add
-// up. What the texts mean is for its user to check. It is a pflag.Value.
+// Texts is a flag that holds texts by name, written "location=DE,tier=gold". The flag may be
+// repeated; the lists then add up. What the texts mean is for its user to check. It is a
+// pflag.Value.
 type Texts struct {
 	texts map[string]string
 	order []string
@@ -25,8 +26,8 @@ const (
 // Values returns the texts by name. The caller must not change it.
 func (t *Texts) Values() map[string]string { return t.texts }
 
-// Set reads a list and adds it to those before. An error shows the part that is wrong; then nothing is added. The empty
-// list is a list.
+// Set reads a list and adds it to those before. An error shows the part that is wrong; then nothing
+// is added. The empty list is a list.
 func (t *Texts) Set(text string) error {
 	if text == "" {
 		return nil

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// Thousandths is a flag that holds a decimal number with at most three digits behind the point, counted in thousandths. It
-// is a pflag.Value.
+// Thousandths is a flag that holds a decimal number with at most three digits behind the point,
+// counted in thousandths. It is a pflag.Value.
 type Thousandths struct {
 	within Range
 	value  int64
 }
 
-// NewThousandths returns a number with an initial value; the range and the value are in thousandths.
+// NewThousandths returns a number with an initial value; the range and the value are in
+// thousandths.
 func NewThousandths(within Range, value int64) *Thousandths {
 	return &Thousandths{within: within, value: value}
 }

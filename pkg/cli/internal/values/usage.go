@@ -5,8 +5,8 @@ package values
 
 import "fmt"
 
-// UsageError says that a command cannot be carried out as it was written. Callers that are programs want to know this from a
-// command that failed.
+// UsageError says that a command cannot be carried out as it was written. Callers that are programs
+// want to know this from a command that failed.
 type UsageError struct {
 	message string
 }

@@ -128,7 +128,8 @@ func clusters(n int) string {
 	return strings.Join(list, ",")
 }
 
-// FuzzPairs checks that a list either is refused with a short message, or is kept as it was written.
+// FuzzPairs checks that a list either is refused with a short message, or is kept as it was
+// written.
 func FuzzPairs(f *testing.F) {
 	for _, seed := range []string{
 		"beijing=2,hangzhou=3", "", ",", "a=1,", "a=1,a=2", "a=-1", "a=9999999999999999999", "=1", "a==1", "A=1", "a=1\n", "\x00=1",

@@ -33,8 +33,8 @@ type Weight struct {
 	Weight float64
 }
 
-// Weights is a flag that holds a metric and its weight, written "load 0.5" or "load=0.5". The flag may be repeated. It is a
-// pflag.Value.
+// Weights is a flag that holds a metric and its weight, written "load 0.5" or "load=0.5". The flag
+// may be repeated. It is a pflag.Value.
 type Weights struct {
 	weights []Weight
 }
@@ -82,7 +82,8 @@ func cutAny(text, characters string) (before, after string, found bool) {
 }
 
 func parseWeight(text string) (float64, error) {
-	// The grammar of constraints is stricter than that of Go, which takes hexadecimal numbers for instance.
+	// The grammar of constraints is stricter than that of Go, which takes hexadecimal numbers for
+	// instance.
 	if _, err := constraint.ParseNumber(text); err == nil {
 		weight, err := strconv.ParseFloat(text, 64)
 		if err == nil && weight > 0 && weight <= maxWeight && !math.IsInf(weight, 0) {

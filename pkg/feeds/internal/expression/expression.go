@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package expression evaluates CEL expressions about an object. An expression takes bounded time and memory, whatever it
-// says and whatever the object holds.
+// Package expression evaluates CEL expressions about an object. An expression takes bounded time
+// and memory, whatever it says and whatever the object holds.
 package expression
 
 import (
@@ -21,8 +21,9 @@ const (
 	// MaxLength bounds an expression, in bytes.
 	MaxLength = 4096
 
-	// costLimit bounds the steps of an evaluation. A rule that looks at each of a hundred groups needs about a thousand. The
-	// time grows with the square of the steps: CEL keeps a stack to count them.
+	// costLimit bounds the steps of an evaluation. A rule that looks at each of a hundred groups
+	// needs about a thousand. The time grows with the square of the steps: CEL keeps a stack to
+	// count them.
 	costLimit = 20_000
 
 	// maxNesting bounds how deep an expression is nested.
@@ -69,7 +70,8 @@ func Compile(text string) (*Program, error) {
 	return &Program{program: program}, nil
 }
 
-// Eval evaluates the expression for an object. The value is of the types that values of a manifest.Object have.
+// Eval evaluates the expression for an object. The value is of the types that values of a
+// manifest.Object have.
 func (p *Program) Eval(object manifest.Object) (any, error) {
 	value, _, err := p.program.Eval(map[string]any{variable: native(map[string]any(object))})
 	if err != nil {

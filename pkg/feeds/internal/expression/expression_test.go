@@ -156,7 +156,8 @@ func TestProgramsDoNotChangeTheObject(t *testing.T) {
 	}
 }
 
-// FuzzEval checks that whatever compiles ends, with a value that can be written as JSON or with an error.
+// FuzzEval checks that whatever compiles ends, with a value that can be written as JSON or with an
+// error.
 func FuzzEval(f *testing.F) {
 	for _, seed := range []string{
 		"object.spec.size", "object.spec.list.map(x, x * 2)", "1/0", "object.spec.list.all(a, object.spec.list.exists(b, a == b))",

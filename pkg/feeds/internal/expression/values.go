@@ -15,8 +15,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// maxValues bounds the value of an expression: lists that hold the same list many times are small until they are written
-// out.
+// maxValues bounds the value of an expression: lists that hold the same list many times are small
+// until they are written out.
 const maxValues = 100_000
 
 var (

@@ -36,7 +36,8 @@ func (b *board[S]) Snapshot() *S {
 	return b.snapshot.Load()
 }
 
-// Unreadable returns why the first lists have not arrived for longer than the patience, nil otherwise.
+// Unreadable returns why the first lists have not arrived for longer than the patience, nil
+// otherwise.
 func (b *board[S]) Unreadable() error {
 	if reason := b.reason.Load(); reason != nil {
 		return *reason
@@ -54,7 +55,8 @@ func (b *board[S]) Run(ctx context.Context) {
 	for _, s := range b.sources {
 		go s.informer.RunWithContext(ctx)
 	}
-	// The first sync of an informer with no objects comes with no event; and a failure becomes a reason by mere time.
+	// The first sync of an informer with no objects comes with no event; and a failure becomes a
+	// reason by mere time.
 	tick := time.NewTicker(firstSyncPoll)
 	defer tick.Stop()
 	pending := true
@@ -82,8 +84,8 @@ func (b *board[S]) markDirty() {
 	}
 }
 
-// update makes a new snapshot once all kinds have been read; before that it only notes what keeps them from being read,
-// and returns false.
+// update makes a new snapshot once all kinds have been read; before that it only notes what keeps
+// them from being read, and returns false.
 func (b *board[S]) update(ctx context.Context) bool {
 	for _, s := range b.sources {
 		if !s.ready() {

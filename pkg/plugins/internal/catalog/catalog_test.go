@@ -36,7 +36,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	// The limiter of logged errors sleeps by the time of the last error, which may have been in another bubble.
+	// The limiter of logged errors sleeps by the time of the last error, which may have been in
+	// another bubble.
 	utilruntime.ErrorHandlers = nil
 	m.Run()
 }
@@ -54,7 +55,8 @@ type world struct {
 	changes []string // "snapshot" or "failure"
 }
 
-// newWorld starts a catalog. It must be called in a synctest bubble: time passes when the test sleeps.
+// newWorld starts a catalog. It must be called in a synctest bubble: time passes when the test
+// sleeps.
 func newWorld(t *testing.T, fails map[string]error, objects ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
@@ -110,7 +112,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// fail makes lists and watches of a resource fail from now on, or not with nil, and ends those under way.
+// fail makes lists and watches of a resource fail from now on, or not with nil, and ends those
+// under way.
 func (w *world) fail(resource string, err error) {
 	w.mu.Lock()
 	w.fails[resource] = err
@@ -428,7 +431,8 @@ func TestTheFirstSnapshotConcernsAllNamespaces(t *testing.T) {
 	})
 }
 
-// An API server that has just been told of a kind can list it before it can watch it. What is made in between must not be missed.
+// An API server that has just been told of a kind can list it before it can watch it. What is made
+// in between must not be missed.
 func TestWhatIsNotWatchedYetIsNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		initializing := apierrors.NewForbidden(berthv1alpha1.Resource("propagationpolicies"), "", errors.New("no rights to watch"))

@@ -9,7 +9,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Objects are Berth's objects at hand, for catalogs that watch nothing. They must not be changed afterwards.
+// Objects are Berth's objects at hand, for catalogs that watch nothing. They must not be changed
+// afterwards.
 type Objects struct {
 	// Clusters are all Clusters.
 	Clusters []*berthv1alpha1.Cluster

@@ -33,8 +33,8 @@ func HomeOf(c *berthv1alpha1.Cluster) Home {
 
 // Homes is an immutable picture of all Schedulers and of which cluster is bound to which.
 type Homes struct {
-	// Clusters are the bindings of those that have a home, by name; berthv1alpha1.CommonsName is among them if a Scheduler
-	// has what belongs to no cluster.
+	// Clusters are the bindings of those that have a home, by name; berthv1alpha1.CommonsName is
+	// among them if a Scheduler has what belongs to no cluster.
 	Clusters map[string]Home
 	// Drained is what the Scheduler of this process has acknowledged.
 	Drained []berthv1alpha1.Drained
@@ -42,7 +42,8 @@ type Homes struct {
 	Spending *berthv1alpha1.Spending
 	// Leaving is true while it is being deleted.
 	Leaving bool
-	// Shared is true if there is another scheduler than that of this process. Otherwise this process takes everything.
+	// Shared is true if there is another scheduler than that of this process. Otherwise this
+	// process takes everything.
 	Shared bool
 	// Other is the first by name of the other Schedulers, nil for none.
 	Other *berthv1alpha1.Scheduler
@@ -55,8 +56,8 @@ type HomeCatalog struct {
 	*board[Homes]
 }
 
-// NewHomeCatalog is New for Schedulers and bindings, as the Scheduler of the given name sees them; empty for a process that is no
-// Scheduler.
+// NewHomeCatalog is New for Schedulers and bindings, as the Scheduler of the given name sees them;
+// empty for a process that is no Scheduler.
 func NewHomeCatalog(
 	client versioned.Interface, self string, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Homes),
 ) (*HomeCatalog, error) {

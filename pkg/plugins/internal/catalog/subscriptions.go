@@ -25,8 +25,8 @@ type Subscriptions struct {
 	byName map[types.NamespacedName]*berthv1alpha1.Subscription
 }
 
-// ChangedFrom returns those Subscriptions that differ from the ones of before, which may be nil, and for those that are gone
-// the ones of before, by namespace.
+// ChangedFrom returns those Subscriptions that differ from the ones of before, which may be nil,
+// and for those that are gone the ones of before, by namespace.
 func (s *Subscriptions) ChangedFrom(before *Subscriptions) map[string][]*berthv1alpha1.Subscription {
 	changed := map[string][]*berthv1alpha1.Subscription{}
 	for key, object := range s.byName {
@@ -76,7 +76,8 @@ func buildSubscriptions(list []*berthv1alpha1.Subscription) *Subscriptions {
 	return built
 }
 
-// divisionChanged tells a change of what a Subscription wants or how it is divided from a mere change of conditions.
+// divisionChanged tells a change of what a Subscription wants or how it is divided from a mere
+// change of conditions.
 func divisionChanged(oldObj, newObj any) bool {
 	before, okBefore := oldObj.(*berthv1alpha1.Subscription)
 	after, okAfter := newObj.(*berthv1alpha1.Subscription)

@@ -29,16 +29,17 @@ func RegisterMetrics() {
 	legacyregistry.Register(panics) //nolint:errcheck // registering twice is allowed
 }
 
-// Rescue turns a panic into an error status, so that it fails the attempt of one pod and nothing else. It must be deferred
-// directly.
+// Rescue turns a panic into an error status, so that it fails the attempt of one pod and nothing
+// else. It must be deferred directly.
 func Rescue(ctx context.Context, plugin, extensionPoint string, status **fwk.Status) {
 	if cause := recover(); cause != nil {
 		*status = fwk.AsStatus(note(klog.FromContext(ctx), plugin, extensionPoint, cause))
 	}
 }
 
-// Hint makes a queueing hint of what a plugin decides when a pod or node has changed: before is nil if it is new, after if it is
-// gone. A panic, or an object of another type, which is a bug as well, lets the pod be tried.
+// Hint makes a queueing hint of what a plugin decides when a pod or node has changed: before is nil
+// if it is new, after if it is gone. A panic, or an object of another type, which is a bug as well,
+// lets the pod be tried.
 func Hint[T any](
 	plugin string, decide func(logger klog.Logger, pod *corev1.Pod, before, after *T) fwk.QueueingHint,
 ) fwk.QueueingHintFn {

@@ -12,7 +12,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// Thorough remembers pods that no node of their sample could take. It must be safe for concurrent use.
+// Thorough remembers pods that no node of their sample could take. It must be safe for concurrent
+// use.
 type Thorough interface {
 	// AddThorough remembers a pod that is to be tried on all nodes that may take it.
 	AddThorough(pod types.UID)
@@ -22,7 +23,8 @@ type Thorough interface {
 	Drop(pod types.UID)
 }
 
-// Retry sends a pod through another cycle at once, and returns what PostFilter is to answer: the reason for it.
+// Retry sends a pod through another cycle at once, and returns what PostFilter is to answer: the
+// reason for it.
 func Retry(ctx context.Context, handle fwk.Handle, pod *corev1.Pod, reason string) *fwk.Status {
 	logger := klog.FromContext(ctx)
 	logger.V(4).Info("Trying the pod again", "pod", klog.KObj(pod), "reason", reason)

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package narrow names to the framework the nodes that may take a pod, so that it looks at no others. Nodes come in groups, of
-// which a plugin admits some: the clusters of a policy, or the nodes that draw on the same pools.
+// Package narrow names to the framework the nodes that may take a pod, so that it looks at no
+// others. Nodes come in groups, of which a plugin admits some: the clusters of a policy, or the
+// nodes that draw on the same pools.
 package narrow
 
 import (
@@ -10,16 +11,18 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// Below is how large a part of all nodes may be worth naming to the framework, as a divisor. The framework looks up each named
-// node, and copies the names for each plugin; of more nodes than that it is quicker to reject some in Filter.
+// Below is how large a part of all nodes may be worth naming to the framework, as a divisor. The
+// framework looks up each named node, and copies the names for each plugin; of more nodes than that
+// it is quicker to reject some in Filter.
 const Below = 4
 
 // keptNames bounds the memory of the sets that are kept, in names for each node there is.
 const keptNames = 8
 
-// Sets names the nodes of sets of groups. Sets are kept for as long as the nodes and their groups stay the same; most of the
-// time all pods of a policy, or of a resource, need the same one. It belongs to the scheduling cycle, like the view, and is not
-// safe for concurrent use. The zero value is ready.
+// Sets names the nodes of sets of groups. Sets are kept for as long as the nodes and their groups
+// stay the same; most of the time all pods of a policy, or of a resource, need the same one. It
+// belongs to the scheduling cycle, like the view, and is not safe for concurrent use. The zero
+// value is ready.
 type Sets struct {
 	version Version
 	nodes   []fwk.NodeInfo
@@ -29,7 +32,8 @@ type Sets struct {
 	key     []byte // of the last set: a bit for each group
 }
 
-// Version tells two states of nodes and their groups apart. Any difference makes Sets learn the groups anew.
+// Version tells two states of nodes and their groups apart. Any difference makes Sets learn the
+// groups anew.
 type Version struct {
 	// Shape is that of the view: it changes with the list of nodes.
 	Shape int64
@@ -46,8 +50,9 @@ type Set struct {
 	next    int
 }
 
-// Follow takes over the nodes of the snapshot. If the version is another one than at the last call it asks for the group of the
-// n-th node, negative for none; all groups are smaller than the number of them.
+// Follow takes over the nodes of the snapshot. If the version is another one than at the last call
+// it asks for the group of the n-th node, negative for none; all groups are smaller than the number
+// of them.
 func (n *Sets) Follow(nodes []fwk.NodeInfo, version Version, groups int, groupOf func(n int) int32) {
 	if n.kept != nil && n.version == version {
 		n.nodes = nodes
@@ -99,8 +104,8 @@ func (n *Sets) newSet(size int) *Set {
 	return set
 }
 
-// All returns the names of all nodes of a set, nil if they are so many that it is better not to name them. They must not be
-// changed.
+// All returns the names of all nodes of a set, nil if they are so many that it is better not to
+// name them. They must not be changed.
 func (n *Sets) All(set *Set) sets.Set[string] {
 	if set == nil || set.size*Below > len(n.nodes) {
 		return nil

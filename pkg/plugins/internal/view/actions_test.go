@@ -75,8 +75,8 @@ func (w *world) moves(before *corev1.Node) {
 	}
 }
 
-// replaceNode deletes a node and makes another one before the snapshot is taken. If that has the name of the old one, the snapshot
-// takes it for the old one.
+// replaceNode deletes a node and makes another one before the snapshot is taken. If that has the
+// name of the old one, the snapshot takes it for the old one.
 func (w *world) replaceNode(r *rapid.T) {
 	old := w.nodes[w.anyNode(r)]
 	name := old.Name

@@ -7,15 +7,16 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// Counts holds the pods of one revision by cluster. The methods that read are safe for concurrent use between two calls of
-// View.Refresh.
+// Counts holds the pods of one revision by cluster. The methods that read are safe for concurrent
+// use between two calls of View.Refresh.
 type Counts struct {
 	clusters []*apportion.Held
 	stray    int
 	total    int
 }
 
-// Held returns the pods in the cluster with the given ID, nil if there are none. A nil *Counts holds nothing.
+// Held returns the pods in the cluster with the given ID, nil if there are none. A nil *Counts
+// holds nothing.
 func (c *Counts) Held(cluster int32) *apportion.Held {
 	if c == nil || cluster < 0 || int(cluster) >= len(c.clusters) {
 		return nil

@@ -23,8 +23,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
-// TestCountsEqualARecount lets nodes, pods, memberships and reservations come, go and change at random, in the real cache of
-// the scheduler, and compares the view with a count of everything after each step.
+// TestCountsEqualARecount lets nodes, pods, memberships and reservations come, go and change at
+// random, in the real cache of the scheduler, and compares the view with a count of everything
+// after each step.
 func TestCountsEqualARecount(t *testing.T) {
 	schedulermetrics.Register()
 	rapid.Check(t, func(r *rapid.T) {
@@ -69,7 +70,8 @@ type world struct {
 	heldOn map[string]*corev1.Node // the nodes as the view told them
 }
 
-// Concerns and the following make the world the view's Holdings: every pod that runs holds something.
+// Concerns and the following make the world the view's Holdings: every pod that runs holds
+// something.
 func (w *world) Concerns(pod *corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
@@ -133,7 +135,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// BoundPods and Pod make the world the view's PodLister: it lists what is bound, as an informer does.
+// BoundPods and Pod make the world the view's PodLister: it lists what is bound, as an informer
+// does.
 func (w *world) BoundPods() []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, uid := range slices.Sorted(maps.Keys(w.pods)) {
@@ -184,7 +187,8 @@ func (w *world) check(r *rapid.T) {
 	w.checkCounts(r, asked, len(asked) == len(clusters))
 }
 
-// refreshSome refreshes some clusters, so late that nodes count that have come to one of them from a cluster that is not looked at.
+// refreshSome refreshes some clusters, so late that nodes count that have come to one of them from
+// a cluster that is not looked at.
 func (w *world) refreshSome(infos []fwk.NodeInfo, asked []string) {
 	for name, before := range w.moved {
 		node := w.nodes[name]

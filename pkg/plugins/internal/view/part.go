@@ -9,14 +9,15 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// WholeInterval is how long RefreshClusters may go without a look at all nodes. A look at 50000 of them takes a hundredth of it, and
-// what a watch tells is often later than that.
+// WholeInterval is how long RefreshClusters may go without a look at all nodes. A look at 50000 of
+// them takes a hundredth of it, and what a watch tells is often later than that.
 const WholeInterval = 20 * time.Millisecond
 
-// RefreshClusters is Refresh for a caller that asks about some clusters only, given by their IDs. Of many nodes it looks at few: at
-// those that lie in one of the clusters, which are then as up to date as after Refresh. A node that has come to one of them from
-// another since the last look at all nodes, less than WholeInterval ago, still counts where it was. It returns whether it has looked
-// at all nodes, as it does when that is not dearer.
+// RefreshClusters is Refresh for a caller that asks about some clusters only, given by their IDs.
+// Of many nodes it looks at few: at those that lie in one of the clusters, which are then as up to
+// date as after Refresh. A node that has come to one of them from another since the last look at
+// all nodes, less than WholeInterval ago, still counts where it was. It returns whether it has
+// looked at all nodes, as it does when that is not dearer.
 func (v *View) RefreshClusters(infos []fwk.NodeInfo, membership Membership, clusters []int32, now time.Time) (whole bool) {
 	known := !v.unfinished && membership == v.membership && len(infos) == len(v.nodes) && v.part.follows(infos) &&
 		now.Sub(v.part.whole) < WholeInterval
@@ -28,8 +29,8 @@ func (v *View) RefreshClusters(infos []fwk.NodeInfo, membership Membership, clus
 	return true
 }
 
-// recountClusters recounts the nodes of some clusters that changed. It does nothing and returns false if these are so many that a look
-// at all nodes is quicker.
+// recountClusters recounts the nodes of some clusters that changed. It does nothing and returns
+// false if these are so many that a look at all nodes is quicker.
 func (v *View) recountClusters(infos []fwk.NodeInfo, clusters []int32) bool {
 	v.part.index(v)
 	total := 0
@@ -56,7 +57,8 @@ func (v *View) recountClusters(infos []fwk.NodeInfo, clusters []int32) bool {
 
 // part knows which nodes of the list that the view follows lie in which cluster.
 type part struct {
-	// list is where the list begins. The snapshot makes another one whenever a node comes or goes, and changes nodes in place.
+	// list is where the list begins. The snapshot makes another one whenever a node comes or goes,
+	// and changes nodes in place.
 	list *fwk.NodeInfo
 	// whole is when RefreshClusters looked at all nodes.
 	whole time.Time

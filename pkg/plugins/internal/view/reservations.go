@@ -11,8 +11,9 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 )
 
-// Reservations remembers what Reserve gave to pods whose stamp has not arrived yet. It is safe for concurrent use. An entry
-// that stays too long does no harm: pods are counted from the snapshot, and a reservation only tells the seat of one.
+// Reservations remembers what Reserve gave to pods whose stamp has not arrived yet. It is safe for
+// concurrent use. An entry that stays too long does no harm: pods are counted from the snapshot,
+// and a reservation only tells the seat of one.
 type Reservations struct {
 	mu    sync.RWMutex
 	byUID map[types.UID]stamp.Stamp

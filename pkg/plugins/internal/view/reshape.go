@@ -8,8 +8,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes that went away are
-// looked up, because such a pod still is a replica of its workload, and holds what it holds, until the garbage collector removes it.
+// reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes
+// that went away are looked up, because such a pod still is a replica of its workload, and holds
+// what it holds, until the garbage collector removes it.
 func (v *View) reshape(infos []fwk.NodeInfo) {
 	old := make(map[fwk.NodeInfo]int, len(v.nodes))
 	for i := range v.nodes {
@@ -49,7 +50,8 @@ func (v *View) reshape(infos []fwk.NodeInfo) {
 	}
 }
 
-// findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which they were placed.
+// findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which
+// they were placed.
 func (v *View) findVanished() {
 	for i := range v.vanished {
 		v.remove(&v.vanished[i].entry, v.vanished[i].cluster)
@@ -67,8 +69,9 @@ func (v *View) findVanished() {
 	}
 }
 
-// findReturned drops the pods whose node is back in the snapshot, where they have been counted. With nodes that only came,
-// and none that went away, that is all, and spares a look at every pod there is.
+// findReturned drops the pods whose node is back in the snapshot, where they have been counted.
+// With nodes that only came, and none that went away, that is all, and spares a look at every pod
+// there is.
 func (v *View) findReturned() {
 	v.keepVanished(func(p *vanishedPod) bool {
 		_, exists := v.byName[p.entry.pod.Spec.NodeName]
@@ -76,7 +79,8 @@ func (v *View) findReturned() {
 	})
 }
 
-// sweepVanished drops the pods on vanished nodes that have been deleted since, and looks again at those that changed.
+// sweepVanished drops the pods on vanished nodes that have been deleted since, and looks again at
+// those that changed.
 func (v *View) sweepVanished() {
 	v.keepVanished(func(p *vanishedPod) bool {
 		pod := v.pods.Pod(p.entry.pod.Namespace, p.entry.pod.Name)
@@ -106,7 +110,8 @@ func (v *View) keepVanished(keep func(p *vanishedPod) bool) {
 	v.vanished = kept
 }
 
-// stampedCluster is the cluster in which a pod was placed, for pods whose node can no longer be asked.
+// stampedCluster is the cluster in which a pod was placed, for pods whose node can no longer be
+// asked.
 func (v *View) stampedCluster(pod *corev1.Pod) int32 {
 	if given, placed := v.placement(pod); placed && given.Cluster != "" {
 		return v.ClusterID(given.Cluster)

@@ -29,7 +29,8 @@ type evidence struct {
 	folder string
 }
 
-// saveLogs copies the logs of all programs. What goes wrong is written among the output of the suite, which fails anyway.
+// saveLogs copies the logs of all programs. What goes wrong is written among the output of the
+// suite, which fails anyway.
 func (e *evidence) saveLogs(logDir string) {
 	folder, err := e.open("logs")
 	if err == nil {
@@ -38,7 +39,8 @@ func (e *evidence) saveLogs(logDir string) {
 	report(err)
 }
 
-// saveState writes Berth's objects, and the pods that no scheduler has bound, as they are when a spec fails.
+// saveState writes Berth's objects, and the pods that no scheduler has bound, as they are when a
+// spec fails.
 func (e *evidence) saveState(ctx context.Context, plane *Plane, spec string) {
 	folder, err := e.open(spec)
 	if err != nil {
@@ -64,7 +66,8 @@ func (e *evidence) open(name string) (string, error) {
 	return os.MkdirTemp(e.folder, fileName(name)+"-")
 }
 
-// writeState writes a file for each kind of Berth's of which there are objects, and one for waiting pods.
+// writeState writes a file for each kind of Berth's of which there are objects, and one for waiting
+// pods.
 func writeState(ctx context.Context, kinds discovery.DiscoveryInterface, objects dynamic.Interface, folder string) error {
 	errs := []error{write(ctx, objects, corev1.SchemeGroupVersion.WithResource("pods"), "spec.nodeName=", folder)}
 	found, err := kinds.ServerResourcesForGroupVersion(berthv1alpha1.SchemeGroupVersion.String())

@@ -69,7 +69,8 @@ func TestSuiteThatFailsLeavesLogsAndState(t *testing.T) {
 	}
 }
 
-// filesIn returns the files in a folder by their paths, without what makes the names of folders unique.
+// filesIn returns the files in a folder by their paths, without what makes the names of folders
+// unique.
 func filesIn(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package installation runs a suite of integration tests against a control plane and installs in it what is shipped. A function
-// that meets with something unexpected fails the suite that called it. Tests must run in a folder below test/integration, as
-// go test does.
+// Package installation runs a suite of integration tests against a control plane and installs in it
+// what is shipped. A function that meets with something unexpected fails the suite that called it.
+// Tests must run in a folder below test/integration, as go test does.
 package installation
 
 import (
@@ -40,7 +40,8 @@ func ApplyCRDs(ctx context.Context, plane *localplane.ControlPlane) {
 	gomega.Expect(localplane.ApplyCRDs(ctx, plane.Config(), Path("manifests", "crds"))).To(gomega.Succeed())
 }
 
-// ApplyBase applies all else in manifests/base but the Deployments, since no kubelet would run them.
+// ApplyBase applies all else in manifests/base but the Deployments, since no kubelet would run
+// them.
 func ApplyBase(ctx context.Context, plane *localplane.ControlPlane) {
 	ginkgo.GinkgoHelper()
 	objects, err := localplane.BuildKustomization(Path("manifests", "base"))

@@ -19,7 +19,8 @@ const (
 	namespacePoll    = 100 * time.Millisecond
 )
 
-// CreateNamespace makes a namespace whose name begins with a prefix, waits until pods can be created in it, and returns its name.
+// CreateNamespace makes a namespace whose name begins with a prefix, waits until pods can be
+// created in it, and returns its name.
 func CreateNamespace(ctx context.Context, client kubernetes.Interface, prefix string) string {
 	ginkgo.GinkgoHelper()
 	ns, err := client.CoreV1().Namespaces().Create(ctx,

@@ -25,7 +25,8 @@ type Suite struct {
 	Options func(*localplane.Options)
 	// Begin prepares what all specs share. The control plane has nothing of Berth yet.
 	Begin func(ginkgo.SpecContext, Plane)
-	// End checks, after the last spec, what must hold for all of them, and ends what Begin started. It may be nil.
+	// End checks, after the last spec, what must hold for all of them, and ends what Begin started.
+	// It may be nil.
 	End func(ginkgo.SpecContext)
 }
 
@@ -36,9 +37,9 @@ type Plane struct {
 	Berth  versioned.Interface
 }
 
-// Run runs the specs. At the end it looks for panics in the logs of all programs. If a spec fails, the logs and the state at that
-// moment stay in a folder that the last line of the test names; it is made where the environment variable BERTH_TEST_LOGS says,
-// else among the temporary files.
+// Run runs the specs. At the end it looks for panics in the logs of all programs. If a spec fails,
+// the logs and the state at that moment stay in a folder that the last line of the test names; it
+// is made where the environment variable BERTH_TEST_LOGS says, else among the temporary files.
 func (s Suite) Run(t *testing.T) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	var plane *Plane
@@ -107,6 +108,7 @@ func expectNoPanics(logDir string) {
 	}
 }
 
-// crash finds a panic in a log, whether it ended the process or was survived. The word alone is not one: the API server writes
-// "panicked: false" of every request whose client has gone, and specs kill clients.
+// crash finds a panic in a log, whether it ended the process or was survived. The word alone is not
+// one: the API server writes "panicked: false" of every request whose client has gone, and specs
+// kill clients.
 var crash = regexp.MustCompile(`(?m)^panic: .*|^.*Observed a panic.*`)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package promserver runs a real Prometheus server on loopback, and an exporter for it to scrape, for the suites that read from
-// one.
+// Package promserver runs a real Prometheus server on loopback, and an exporter for it to scrape,
+// for the suites that read from one.
 package promserver
 
 import (
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// MissingEnv is the environment variable with the reason why there is no server on this machine. Whoever sets it knows that
-	// none can be got.
+	// MissingEnv is the environment variable with the reason why there is no server on this
+	// machine. Whoever sets it knows that none can be got.
 	MissingEnv = "BERTH_PROMETHEUS_MISSING"
 
 	// startTimeout is for what takes a second on an idle machine.
@@ -58,8 +58,8 @@ type Server struct {
 	Gauges *prometheus.GaugeVec
 }
 
-// Start starts a server for one test, and ends it with the test. The test is skipped if this machine has no server; in CI that
-// fails unless it is known why.
+// Start starts a server for one test, and ends it with the test. The test is skipped if this
+// machine has no server; in CI that fails unless it is known why.
 func Start(ctx context.Context, t Test) *Server {
 	t.Helper()
 	program, err := find()

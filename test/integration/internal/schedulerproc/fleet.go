@@ -11,8 +11,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// Fleet are the schedulers of a suite that have a name and share the clusters, by their names. One that a spec ends otherwise than
-// by Kill has to be deleted from it.
+// Fleet are the schedulers of a suite that have a name and share the clusters, by their names. One
+// that a spec ends otherwise than by Kill has to be deleted from it.
 type Fleet map[string]*Scheduler
 
 // Start starts a scheduler with a name and further flags.

@@ -22,8 +22,9 @@ const (
 	knownPoll    = 20 * time.Millisecond
 )
 
-// UntilKnows waits until the scheduler decides by all Clusters, PropagationPolicies and Subscriptions that there are. Pods that come
-// before that go anywhere, as with any policy that is made after them.
+// UntilKnows waits until the scheduler decides by all Clusters, PropagationPolicies and
+// Subscriptions that there are. Pods that come before that go anywhere, as with any policy that is
+// made after them.
 func (s *Scheduler) UntilKnows(ctx context.Context, berth versioned.Interface) {
 	ginkgo.GinkgoHelper()
 	gomega.Eventually(func(g gomega.Gomega) {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Reasons returns why a pod was not placed, by its FailedScheduling events and by its condition: an event that follows another one
-// closely may be counted with it, and its text lost.
+// Reasons returns why a pod was not placed, by its FailedScheduling events and by its condition: an
+// event that follows another one closely may be counted with it, and its text lost.
 func Reasons(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) []string {
 	ginkgo.GinkgoHelper()
 	list, err := client.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{

@@ -14,7 +14,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// Sum adds up the samples, in the text format of Prometheus, of one metric that carry all of the labels.
+// Sum adds up the samples, in the text format of Prometheus, of one metric that carry all of the
+// labels.
 func Sum(text []byte, metric string, labels ...string) float64 {
 	ginkgo.GinkgoHelper()
 	total := 0.0

@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedulerproc runs berth-scheduler as a process of its own in integration tests. A function that meets with something
-// unexpected fails the spec that called it.
+// Package schedulerproc runs berth-scheduler as a process of its own in integration tests. A
+// function that meets with something unexpected fails the spec that called it.
 package schedulerproc
 
 import (
@@ -31,11 +31,12 @@ const Name = "berth-scheduler"
 // stopTimeout is how long a scheduler may take to end when it is asked to.
 const stopTimeout = 30 * time.Second
 
-// Patient lets a leader, of schedulers or of the controller manager, live through an outage of the API server, or a busy machine.
+// Patient lets a leader, of schedulers or of the controller manager, live through an outage of the
+// API server, or a busy machine.
 var Patient = []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"}
 
-// QuickElection makes a process that has died count as dead within seconds. A live one has time enough to renew its lease on a
-// machine that is busy with all of them.
+// QuickElection makes a process that has died count as dead within seconds. A live one has time
+// enough to renew its lease on a machine that is busy with all of them.
 var QuickElection = []string{
 	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=500ms",
 }
@@ -78,7 +79,8 @@ func ShippedConfiguration() []byte {
 	return shipped
 }
 
-// SlowConfiguration is the shipped one with so few requests a second that a spec can strike while pods are being bound.
+// SlowConfiguration is the shipped one with so few requests a second that a spec can strike while
+// pods are being bound.
 func SlowConfiguration() []byte {
 	ginkgo.GinkgoHelper()
 	shipped := ShippedConfiguration()
