@@ -125,6 +125,9 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				s.retries.Drop(pod.UID)
 				s.pending.Drop(pod.UID)
 				s.waitsNoLonger(pod.UID)
+				if s.resources != nil {
+					s.resources.Late.Settled(pod.UID)
+				}
 			}
 		},
 	}

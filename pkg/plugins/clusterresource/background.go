@@ -57,10 +57,13 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 		s.Grants.Lift()
 	}
 	known := func(pod *corev1.Pod) bool { return b.knows(ledger.Ref(pod)) }
-	go s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, known, func() {
-		s.restoreEarmarks(b.Waiting())
-		b.Wake(b.Waiting())
-	})
+	go func() {
+		s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, s.Late, known, func() {
+			s.restoreEarmarks(b.Waiting())
+			b.Wake(b.Waiting())
+		})
+		s.settleLate(ctx, b)
+	}()
 	tick := s.Clock.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {

@@ -110,6 +110,8 @@ type Shared struct {
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
 	Seed *spending.Seed
+	// Late knows what the process before may still give out.
+	Late *spending.Late
 	// Grants limit what this process may give out.
 	Grants *spending.Grants
 	// Waiting knows which pods wait for what.
@@ -128,7 +130,7 @@ type Shared struct {
 // Self is the name of the Scheduler of this process, empty for none.
 func NewShared(clock clock.WithTickerAndDelayedExecution, self string) *Shared {
 	s := &Shared{
-		Clock: clock, Seed: &spending.Seed{}, Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
+		Clock: clock, Seed: &spending.Seed{}, Late: spending.NewLate(self), Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
 	}
 	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine)
 	return s

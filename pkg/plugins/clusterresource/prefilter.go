@@ -38,14 +38,14 @@ func (p *ClusterResource) PreFilter(
 	if status := p.unready(pod, resources); status != nil {
 		return nil, status
 	}
-	allowed := p.shared.Grants.Allowance()
+	allowed, late := p.shared.Grants.Allowance(), p.shared.Late.Beside(pod.UID)
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
 	p.shared.Earmarks.SetFailed(pod.UID, false)
 	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
 	for i, request := range requests {
-		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed); status != nil {
+		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed, late); status != nil {
 			return nil, status
 		}
 	}
@@ -102,6 +102,7 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 // claim fills in a claim, and says why it can never be met as it is.
 func (p *ClusterResource) claim(
 	c *claim, request pool.Request, known *catalog.Resource, allowed spending.Allowance,
+	late spending.Claims,
 ) *fwk.Status {
 	switch {
 	case known == nil:
@@ -119,7 +120,7 @@ func (p *ClusterResource) claim(
 	all := p.shared.Ledger.Free(known.Pools)
 	*c = claim{
 		request: request, units: units, places: places, grants: p.shared.Grants,
-		free: allowed.Limit(known.Pools, p.shared.Ledger.Own, all), all: all,
+		free: late.Withhold(known.Pools, allowed.Limit(known.Pools, p.shared.Ledger.Own, all)), all: all,
 		verdict: make([]verdict, places.Sites()), why: rejectionsOf(request.Resource),
 	}
 	return nil

@@ -31,9 +31,14 @@ func (p *ClusterResource) Reserve(
 	if !ok {
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
 	}
-	if !p.shared.Grants.ChargeWithin(s.allowed, func() { p.shared.Pending.Put(ledger.Ref(pod), charges) }) {
+	charged := false
+	charge := func() { charged = p.shared.Pending.Charge(ledger.Ref(pod), charges) }
+	if !p.shared.Grants.ChargeWithin(s.allowed, charge) {
 		p.tryAgain(pod)
 		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
+	}
+	if !charged {
+		return fwk.NewStatus(fwk.Unschedulable, ErrReasonBound)
 	}
 	p.shared.Earmarks.Suspend(pod.UID, true)
 	p.shared.Waiting.Reserved(pod.UID, charges)
@@ -41,12 +46,12 @@ func (p *ClusterResource) Reserve(
 	return nil
 }
 
-// Unreserve gives the charges back. The pod certainly was not bound: Bind does not return before.
+// Unreserve gives the charges back. The pod certainly was not bound by this process: Bind does not
+// return before.
 func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Earmarks.Suspend(pod.UID, false)
 	p.shared.Earmarks.SetFailed(pod.UID, true)
-	if charges, charged := p.shared.Pending.Get(pod.UID); charged {
-		p.shared.Pending.Drop(pod.UID)
+	if charges := p.shared.Pending.Release(pod.UID); len(charges) > 0 {
 		p.shared.Waiting.Released(charges)
 	}
 }

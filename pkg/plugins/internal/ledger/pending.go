@@ -38,6 +38,30 @@ func (p *Pending) Put(pod PodRef, charges []pool.Charge) {
 	p.put(pending{pod: pod, charges: charges})
 }
 
+// Charge is Put, unless the pod is an unseen one. It reports whether that was done.
+func (p *Pending) Charge(pod PodRef, charges []pool.Charge) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byUID[pod.UID].unseen {
+		return false
+	}
+	p.byUID[pod.UID] = pending{pod: pod, charges: charges}
+	return true
+}
+
+// Release takes back Charge, unless the pod has become an unseen one since. It returns what is
+// given back.
+func (p *Pending) Release(pod types.UID) []pool.Charge {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry := p.byUID[pod]
+	if entry.unseen {
+		return nil
+	}
+	delete(p.byUID, pod)
+	return entry.charges
+}
+
 // PutUnseen is Put for a pod that another process has bound and that the informer does not know as
 // bound yet. It counts, though the informer may not know it at all, until Seen or Drop.
 func (p *Pending) PutUnseen(pod PodRef, charges []pool.Charge) {

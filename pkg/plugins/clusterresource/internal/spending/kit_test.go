@@ -83,16 +83,16 @@ func scheduler(name string) *berthv1alpha1.Scheduler {
 	return &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 }
 
-// demand is what pods want in a test.
-type demand struct {
+// wanted is what pods want in a test.
+type wanted struct {
 	wishes map[pool.Key]*waitlist.Wish
 	raised map[pool.Key]int64
 	serves []*corev1.Pod
 }
 
-func (d *demand) Wishes() map[pool.Key]*waitlist.Wish { return d.wishes }
+func (d *wanted) Wishes() map[pool.Key]*waitlist.Wish { return d.wishes }
 
-func (d *demand) Raised(by map[pool.Key]int64) []*corev1.Pod {
+func (d *wanted) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	d.raised = by
 	return d.serves
 }
@@ -103,7 +103,7 @@ type bench struct {
 
 	api       *berthfake.Clientset
 	clock     *clocktesting.FakeClock
-	demand    *demand
+	demand    *wanted
 	homes     *catalog.Homes
 	resources *catalog.Resources
 	charged   []*corev1.Pod
@@ -114,7 +114,7 @@ type bench struct {
 func newBench(t *testing.T, objects ...runtime.Object) *bench {
 	t.Helper()
 	b := &bench{
-		api: berthfake.NewSimpleClientset(objects...), clock: clocktesting.NewFakeClock(time.Unix(1000, 0)), demand: &demand{},
+		api: berthfake.NewSimpleClientset(objects...), clock: clocktesting.NewFakeClock(time.Unix(1000, 0)), demand: &wanted{},
 		homes: &catalog.Homes{Registered: true, Shared: true}, resources: resources(),
 	}
 	open := fence.New()

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
@@ -31,8 +32,8 @@ const (
 	seedInterval = time.Second
 )
 
-// running are the pods that may hold something.
-const running = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+// unfinished are the pods that may hold something, or may come to.
+const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 
 // Done reports whether the list has been read.
 func (s *Seed) Done() bool {
@@ -53,11 +54,12 @@ func (s *Seed) Failure() error {
 }
 
 // Run reads the list once this process is the leader, and again until it succeeds. Known reports
-// whether the informer knows a pod as bound; the others are put as unseen. Changed is called when
-// the answer of Done or, for the first time, of Failure changes.
+// whether the informer knows a pod as bound; the others are put as unseen. Late gets the pods that
+// the process before may still bind. Changed is called when the answer of Done or, for the first
+// time, of Failure changes.
 func (s *Seed) Run(
 	ctx context.Context, clock clock.Clock, leader <-chan struct{}, client kubernetes.Interface,
-	pending *ledger.Pending, known func(*corev1.Pod) bool, changed func(),
+	pending *ledger.Pending, late *Late, known func(*corev1.Pod) bool, changed func(),
 ) {
 	select {
 	case <-ctx.Done():
@@ -65,7 +67,7 @@ func (s *Seed) Run(
 	case <-leader:
 	}
 	for {
-		err := read(ctx, client, pending, known)
+		err := read(ctx, client, pending, late, known)
 		if err == nil {
 			s.done.Store(true)
 			changed()
@@ -83,9 +85,10 @@ func (s *Seed) Run(
 }
 
 func read(
-	ctx context.Context, client kubernetes.Interface, pending *ledger.Pending, known func(*corev1.Pod) bool,
+	ctx context.Context, client kubernetes.Interface, pending *ledger.Pending, late *Late, known func(*corev1.Pod) bool,
 ) error {
-	options := metav1.ListOptions{FieldSelector: running, Limit: seedPage}
+	options := metav1.ListOptions{FieldSelector: unfinished, Limit: seedPage}
+	held, claimants := pool.NewAccount(), []Claimant(nil)
 	for {
 		list, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 		if err != nil {
@@ -93,16 +96,22 @@ func read(
 		}
 		for i := range list.Items {
 			pod := &list.Items[i]
+			if c, may := late.claimant(pod); may {
+				claimants = append(claimants, c)
+			}
 			charges, charged := stamp.ChargesOf(pod)
-			switch {
-			case !charged:
-			case known(pod):
+			if !charged {
+				continue
+			}
+			held.Add(charges)
+			if known(pod) {
 				pending.Put(ledger.Ref(pod), charges)
-			default:
+			} else {
 				pending.PutUnseen(ledger.Ref(pod), charges)
 			}
 		}
 		if options.Continue = list.Continue; options.Continue == "" {
+			late.expect(held, claimants)
 			return nil
 		}
 	}

@@ -48,7 +48,7 @@ func TestSeed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pages []any
 		// wantUnseen are the pods that the informer does not know as bound, wantChanges how often that is told.
-		wantUnseen []ledger.PodRef
+		wantUnseen  []ledger.PodRef
 		wantChanges int
 	}{
 		"one page": {
@@ -58,7 +58,7 @@ func TestSeed(t *testing.T) {
 			pages: []any{page("more", known), page("", missed, plain)}, wantUnseen: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 1,
 		},
 		"failures, of which the first is made known": {
-			pages:       []any{errors.New("down"), page("more", known), errors.New("down"), page("", known, missed)},
+			pages:      []any{errors.New("down"), page("more", known), errors.New("down"), page("", known, missed)},
 			wantUnseen: []ledger.PodRef{ledger.Ref(missed)}, wantChanges: 2,
 		},
 	} {
@@ -69,7 +69,7 @@ func TestSeed(t *testing.T) {
 			seed, changes, done := &Seed{}, 0, make(chan struct{})
 			go func() {
 				defer close(done)
-				seed.Run(t.Context(), clock, leader, client, pending,
+				seed.Run(t.Context(), clock, leader, client, pending, NewLate(""),
 					func(pod *corev1.Pod) bool { return pod.Name == "known" }, func() { changes++ })
 			}()
 			if seed.Done() || len(client.Actions()) > 0 {
@@ -111,7 +111,7 @@ func TestTheSeedSaysWhyItFails(t *testing.T) {
 	failed := make(chan struct{})
 	leader := make(chan struct{})
 	close(leader)
-	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), leader, client, ledger.NewPending(),
+	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), leader, client, ledger.NewPending(), NewLate(""),
 		func(*corev1.Pod) bool { return true }, func() { close(failed) })
 	<-failed
 	if seed.Done() || seed.Failure() == nil || seed.Failure().Error() != "listing pods: down" {

@@ -1,0 +1,163 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package spending
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+)
+
+// Late knows which pods the process before may still bind, by Bindings that are on their way to the
+// API server although the lease has been waited out. That can happen to pods that had no node when
+// this process listed them, as long as they have not changed since. It is safe for concurrent use.
+type Late struct {
+	self string
+
+	mu sync.Mutex
+	// held is what pods held according to the list.
+	held *pool.Account
+	pods map[types.UID]Claimant
+	// claimed is what the pods ask for together, by ClusterResource. Its values are replaced, never
+	// changed.
+	claimed map[string]resource.Quantity
+}
+
+// Claimant is a pod that the process before may still bind.
+type Claimant struct {
+	ledger.PodRef
+
+	// Version is that of the pod in the list. Bindings that were sent before carry no newer one.
+	Version string
+
+	requests []pool.Request
+}
+
+// NewLate returns an empty set for the Scheduler of a name, empty for a process that is none. The
+// process before was of the same name.
+func NewLate(self string) *Late {
+	return &Late{self: self, held: pool.NewAccount()}
+}
+
+// claimant returns a pod of a list as a Claimant. It is false for pods to which no late Binding can
+// happen: those that have a node or a scheduling gate, or whose home is another Scheduler, since
+// whoever writes that changes the pod; and for those that ask for nothing that can be charged.
+func (l *Late) claimant(pod *corev1.Pod) (Claimant, bool) {
+	elsewhere := l.self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] != l.self
+	if elsewhere || !workload.Pending(pod) || len(pod.Spec.SchedulingGates) > 0 {
+		return Claimant{}, false
+	}
+	requests, err := demand.Of(pod)
+	if err != nil || len(requests) == 0 {
+		return Claimant{}, false
+	}
+	return Claimant{PodRef: ledger.Ref(pod), Version: pod.ResourceVersion, requests: requests}, true
+}
+
+// expect takes over what a list showed.
+func (l *Late) expect(held *pool.Account, claimants []Claimant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held, l.pods, l.claimed = held, make(map[types.UID]Claimant, len(claimants)), map[string]resource.Quantity{}
+	for _, c := range claimants {
+		l.pods[c.UID] = c
+		for _, r := range c.requests {
+			sum := l.claimed[r.Resource].DeepCopy()
+			sum.Add(r.Quantity)
+			l.claimed[r.Resource] = sum
+		}
+	}
+}
+
+// Settled notes that no late Binding can happen to a pod any more. If one has happened, its charges
+// must have been put before.
+func (l *Late) Settled(pod types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.pods[pod].requests {
+		l.claimed[r.Resource] = less(l.claimed[r.Resource], r)
+	}
+	delete(l.pods, pod)
+}
+
+func less(sum resource.Quantity, r pool.Request) resource.Quantity {
+	left := sum.DeepCopy()
+	left.Sub(r.Quantity)
+	return left
+}
+
+// Open returns the pods that are not settled yet and ask for a ClusterResource of which units were
+// free when they were listed, in no order. Pools returns the pools of a ClusterResource, nil if
+// they are not known.
+func (l *Late) Open(pools func(resource string) *pool.Resource) []Claimant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	free := map[string]bool{}
+	for name := range l.claimed {
+		if r := pools(name); r != nil {
+			for _, units := range l.held.Free(r) {
+				free[name] = free[name] || units > 0
+			}
+		}
+	}
+	var open []Claimant
+	for _, c := range l.pods {
+		for _, r := range c.requests {
+			if free[r.Resource] {
+				open = append(open, c)
+				break
+			}
+		}
+	}
+	return open
+}
+
+// Claims is what late Bindings may take at one moment.
+type Claims struct {
+	held    *pool.Account
+	claimed map[string]resource.Quantity
+}
+
+// Beside returns what late Bindings may take that happen to other pods than this one: a late
+// Binding of the pod itself and one of this process exclude each other. It must be asked before it
+// is counted what is free, so that a late Binding which arrives meanwhile is in one of the two, or
+// in both.
+func (l *Late) Beside(pod types.UID) Claims {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.pods) == 0 {
+		return Claims{}
+	}
+	claims := Claims{held: l.held, claimed: make(map[string]resource.Quantity, len(l.claimed))}
+	for name, sum := range l.claimed {
+		claims.claimed[name] = sum
+	}
+	for _, r := range l.pods[pod].requests {
+		claims.claimed[r.Resource] = less(claims.claimed[r.Resource], r)
+	}
+	return claims
+}
+
+// Withhold returns what is left of each pool to be given out, of what is free: free itself if all
+// of it is.
+func (c Claims) Withhold(r *pool.Resource, free []int64) []int64 {
+	claimed, some := c.claimed[r.Name()]
+	if !some || claimed.Sign() <= 0 {
+		return free
+	}
+	left := c.held.Free(r)
+	units := pool.UnitsUp(claimed, r.Unit())
+	for i := range left {
+		left[i] = pool.AddUnits(free[i], -pool.Withheld(left[i], units))
+	}
+	return left
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package spending
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// wants is a pod without a node that asks for so much of licence.
+func wants(name, quantity string, edits ...func(*corev1.Pod)) *corev1.Pod {
+	pod := waiting(name)
+	pod.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "licence": quantity}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	return pod
+}
+
+// Licence has 10, in units of 500m.
+func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
+	gated := func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }
+	home := func(name string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Labels = map[string]string{berthv1alpha1.HomeSchedulerLabel: name} }
+	}
+	finished := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+	for name, tc := range map[string]struct {
+		self    string
+		held    string
+		listed  []*corev1.Pod
+		settled []types.UID
+		beside  types.UID
+		free    int64
+		want    int64
+		// wantOpen are the pods that must be changed for that.
+		wantOpen []string
+	}{
+		"nothing if nobody waited":         {free: 20, want: 20},
+		"what those ask for who waited":    {listed: []*corev1.Pod{wants("p", "1"), wants("q", "2")}, free: 20, want: 14, wantOpen: []string{"p", "q"}},
+		"no more than was free":            {held: "9", listed: []*corev1.Pod{wants("p", "5")}, free: 4, want: 2, wantOpen: []string{"p"}},
+		"nothing of a pool that was full":  {held: "10", listed: []*corev1.Pod{wants("p", "5")}, free: 4, want: 4},
+		"nothing more once all have ended": {listed: []*corev1.Pod{wants("p", "1")}, settled: []types.UID{"p", "p", "else"}, free: 20, want: 20},
+		"what is left once one has": {
+			listed: []*corev1.Pod{wants("p", "1"), wants("q", "2")}, settled: []types.UID{"p"}, free: 20, want: 16, wantOpen: []string{"q"},
+		},
+		"nothing from the pod itself":   {listed: []*corev1.Pod{wants("p", "1")}, beside: "p", free: 20, want: 20, wantOpen: []string{"p"}},
+		"nothing for a pod with a gate": {listed: []*corev1.Pod{wants("p", "1", gated)}, free: 20, want: 20},
+		"nothing for pods whose home is another one": {
+			self: "a", listed: []*corev1.Pod{wants("p", "1", home("a")), wants("q", "2", home("b")), wants("r", "3")},
+			free: 20, want: 18, wantOpen: []string{"p"},
+		},
+		"nothing for a finished pod":              {listed: []*corev1.Pod{wants("p", "1", finished)}, free: 20, want: 20},
+		"nothing for what cannot be read":         {listed: []*corev1.Pod{wants("p", "much")}, free: 20, want: 20},
+		"nothing for a pod that asks for nothing": {listed: []*corev1.Pod{waiting("p")}, free: 20, want: 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late, held := NewLate(tc.self), pool.NewAccount()
+			if tc.held != "" {
+				held.Add(charge("", tc.held))
+			}
+			var claimants []Claimant
+			for _, pod := range tc.listed {
+				if c, may := late.claimant(pod); may {
+					claimants = append(claimants, c)
+				}
+			}
+			late.expect(held, claimants)
+			for _, uid := range tc.settled {
+				late.Settled(uid)
+			}
+			r := resources(licence(0)).Get("licence").Pools
+			got := late.Beside(tc.beside).Withhold(r, []int64{tc.free})
+			if diff := cmp.Diff([]int64{tc.want}, got); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+			var open []string
+			for _, c := range late.Open(func(string) *pool.Resource { return r }) {
+				open = append(open, c.Name)
+			}
+			slices.Sort(open)
+			if diff := cmp.Diff(tc.wantOpen, open); diff != "" {
+				t.Errorf("open (-want +got):\n%s", diff)
+			}
+			if unknown := late.Open(func(string) *pool.Resource { return nil }); len(unknown) > 0 {
+				t.Errorf("open without pools: %v", unknown)
+			}
+		})
+	}
+}

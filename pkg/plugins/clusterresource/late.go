@@ -1,0 +1,70 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource
+
+import (
+	"context"
+	"sync/atomic"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
+	"berth.dev/berth/pkg/plugins/internal/settle"
+)
+
+// settlers is how many pods are settled at a time after a take-over.
+const settlers = 32
+
+// settleLate makes late Bindings of the process before impossible where they keep units from being
+// given out, until the context ends. Where a pool was full at the take-over none can happen, so
+// nothing is written to the pods that wait for it.
+func (s *Shared) settleLate(ctx context.Context, b *Background) {
+	settler := &settle.Settler{Client: b.Client, Known: b.Pod}
+	for ctx.Err() == nil {
+		open := s.Late.Open(s.usablePools)
+		var settled atomic.Bool
+		workqueue.ParallelizeUntil(ctx, settlers, len(open), func(i int) {
+			if s.settle(ctx, settler, &open[i]) {
+				settled.Store(true)
+			}
+		})
+		if settled.Load() {
+			b.Wake(b.Waiting())
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.Clock.After(lookInterval):
+		}
+	}
+}
+
+// usablePools returns the pools of a ClusterResource, nil if there are none that can be used.
+func (s *Shared) usablePools(name string) *pool.Resource {
+	known := s.Catalog.Snapshot()
+	if known == nil {
+		return nil
+	}
+	if r := known.Get(name); r != nil && r.Err == nil {
+		return r.Pools
+	}
+	return nil
+}
+
+// settle tries once to make a late Binding of a pod impossible, and reports whether it is. What the
+// pod was charged by one that has arrived is counted before.
+func (s *Shared) settle(ctx context.Context, settler *settle.Settler, c *spending.Claimant) bool {
+	pod, certain := settler.Try(ctx, c.PodRef, c.Version)
+	if !certain {
+		return false
+	}
+	if pod != nil && pod.UID == c.UID {
+		if charges, charged := stamp.ChargesOf(pod); charged {
+			s.Pending.PutUnseen(c.PodRef, charges)
+		}
+	}
+	s.Late.Settled(c.UID)
+	return true
+}

@@ -1,0 +1,145 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterresource_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugintest"
+)
+
+// takeOver is a scheduler that has taken over from another one.
+type takeOver struct {
+	*plugintest.Scheduler
+
+	// reachable is false as long as pods cannot be changed, and changes counts the attempts.
+	reachable atomic.Bool
+	changes   atomic.Int32
+	// bound is what a pod is found to be once it can be changed.
+	bound *corev1.Pod
+}
+
+// takesOver lists the pods as the API server shows them at the take-over, in the version 7.
+func takesOver(t *testing.T, objects []runtime.Object, listed ...*corev1.Pod) *takeOver {
+	t.Helper()
+	s := &takeOver{Scheduler: plugintest.New(t, append(racks(), objects...), plugintest.Held())}
+	list := &corev1.PodList{}
+	for _, pod := range listed {
+		pod = pod.DeepCopy()
+		pod.ResourceVersion = "7"
+		list.Items = append(list.Items, *pod)
+	}
+	s.Kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, list, nil
+	})
+	s.Kube.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		s.changes.Add(1)
+		switch patch, ok := action.(clienttesting.PatchAction); {
+		case !s.reachable.Load():
+			return true, nil, apierrors.NewServiceUnavailable("the API server is down")
+		case ok && s.bound != nil && patch.GetName() == s.bound.Name:
+			return true, s.bound, nil
+		}
+		return true, asking("unbound"), nil
+	})
+	s.Release()
+	return s
+}
+
+func matlab(quantity string) []runtime.Object {
+	return []runtime.Object{
+		pools("matlab", berthv1alpha1.AnyOf, "all", quantity), pools("disk", berthv1alpha1.AnyOf, "all", "1"),
+	}
+}
+
+func TestAUnitThatALateBindingMayTakeIsWithheld(t *testing.T) {
+	s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))
+	next := asking("next", "matlab", "1")
+	s.WaitFor("attempts to make the binding impossible", func() bool { return s.changes.Load() > 1 })
+	if attempt := s.Try(next); attempt.Node != "" {
+		t.Fatal("the unit is given out while a late binding may take it")
+	}
+	s.reachable.Store(true)
+	s.WaitFor("the unit", func() bool { return s.Try(next).Node != "" })
+}
+
+func TestWhatALateBindingHasTakenCounts(t *testing.T) {
+	s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1", "disk", "1"))
+	s.bound = stamped("theirs", "a1", "matlab", "all")
+	s.reachable.Store(true)
+	// It had asked for a disk as well, which its stamp does not have. That is free once the pod is
+	// settled.
+	s.WaitFor("the disk", func() bool { return s.Try(asking("disk", "disk", "1")).Node != "" })
+	if attempt := s.Try(asking("next", "matlab", "1")); attempt.Node != "" {
+		t.Error("a unit is given out that a late binding has taken")
+	}
+	if again := s.Try(asking("theirs", "matlab", "1")); again.Node != "" {
+		t.Error("a pod is placed that a late binding has bound")
+	}
+}
+
+func TestWhatNoLateBindingCanTakeIsGivenOutAtOnce(t *testing.T) {
+	t.Run("more than is asked for", func(t *testing.T) {
+		s := takesOver(t, matlab("2"), asking("theirs", "matlab", "1"))
+		s.MustPlace(asking("next", "matlab", "1"))
+		if attempt := s.Try(asking("last", "matlab", "1")); attempt.Node != "" {
+			t.Error("the unit is given out while a late binding may take it")
+		}
+	})
+	t.Run("to the pod that a late binding may bind", func(t *testing.T) {
+		takesOver(t, matlab("1"), asking("theirs", "matlab", "1")).MustPlace(asking("theirs", "matlab", "1"))
+	})
+	t.Run("what becomes free in a pool that was full", func(t *testing.T) {
+		holder := stamped("holder", "a1", "matlab", "all")
+		s := takesOver(t, append(matlab("1"), holder), holder, asking("theirs", "matlab", "1"))
+		if attempt := s.Try(asking("next", "matlab", "1")); attempt.Node != "" {
+			t.Error("a unit is given out that is held")
+		}
+		s.Remove(holder)
+		s.MustPlace(asking("next", "matlab", "1"))
+		if n := s.changes.Load(); n > 0 {
+			t.Errorf("%d attempts to change pods", n)
+		}
+	})
+	t.Run("what a pod waited for that has changed since", func(t *testing.T) {
+		s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))
+		changed := asking("theirs", "matlab", "1")
+		changed.ResourceVersion = "8"
+		s.Add(changed)
+		s.WaitFor("the unit", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
+	})
+	t.Run("what a pod waited for that is not found", func(t *testing.T) {
+		s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))
+		s.Kube.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewNotFound(corev1.Resource("pods"), "theirs")
+		})
+		s.WaitFor("the unit", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
+	})
+	t.Run("what a pod waited for that is deleted", func(t *testing.T) {
+		theirs := asking("theirs", "matlab", "1")
+		s := takesOver(t, matlab("1"), theirs)
+		pods := corev1.SchemeGroupVersion.WithResource("pods")
+		if err := errors.Join(s.Kube.Tracker().Add(theirs), s.Kube.Tracker().Delete(pods, theirs.Namespace, theirs.Name)); err != nil {
+			t.Fatal(err)
+		}
+		s.WaitFor("the unit", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
+	})
+}
+
+func TestNobodyIsEvictedForWhatIsWithheld(t *testing.T) {
+	holder := withPriority(stamped("holder", "a1", "matlab", "all"), 1)
+	s := takesOver(t, append(matlab("2"), holder), holder, asking("theirs", "matlab", "1"))
+	attempt := s.Try(withPriority(asking("next", "matlab", "1"), 1000))
+	if attempt.Node != "" || attempt.Nominated != "" {
+		t.Errorf("the pod found node %q, nominated %q", attempt.Node, attempt.Nominated)
+	}
+}
