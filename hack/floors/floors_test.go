@@ -24,8 +24,11 @@ var floors = [][]string{
 	{"test", "hack", "docs", "examples"},
 }
 
-// kits are the folders of what only tests may import. They are as high as what they help to test, and tests reach up to them.
-var kits = []string{"pkg/plugintest", "pkg/controllers/adviser/advisertest", "cmd/internal/flagtest", "test/"}
+// kits are the folders of what only tests may import. They are as high as what they help to test,
+// and tests reach up to them.
+var kits = []string{
+	"pkg/plugintest", "pkg/controllers/adviser/advisertest", "pkg/model/charges/chargetest", "cmd/internal/flagtest", "test/",
+}
 
 // apart are the folders whose parts, their direct subfolders, import nothing of each other. What parts share is in the folder
 // itself or in one of the shared parts.

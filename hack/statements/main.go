@@ -7,7 +7,9 @@
 //
 // It leaves out tests, the packages that tests share, and generated code.
 //
-// Usage: go run ./hack/statements [ROOT]
+// Usage:
+//
+//	go run ./hack/statements [ROOT]
 package main
 
 import (

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"testing"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 func TestLiveSeesWhatTheCacheSees(t *testing.T) {

@@ -4,16 +4,14 @@
 package state
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-
 	"context"
 	"fmt"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/topology"
 )
 

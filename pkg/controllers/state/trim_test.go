@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"testing"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,6 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // trimmed runs the transform that the cache would run on the object.

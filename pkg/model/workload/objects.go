@@ -51,6 +51,7 @@ type key struct {
 	namespace, name string
 }
 
+// Owner returns an object by its name, an error that says NotFound if there is none.
 func (x index) Owner(kind *Kind, namespace, name string) (metav1.Object, error) {
 	if object, found := x[key{kind, namespace, name}]; found {
 		return object, nil

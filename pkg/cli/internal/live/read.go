@@ -74,7 +74,9 @@ func list[L runtime.Object, T any](
 }
 
 func pageOf[L runtime.Object](page func(context.Context, metav1.ListOptions) (L, error)) pager.ListPageFunc {
-	return func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) { return page(ctx, options) }
+	return func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return page(ctx, options)
+	}
 }
 
 // eachItem calls visit with the objects of all pages.

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"strings"
 
-	"berth.dev/berth/pkg/model/workload"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // Placed returns the workloads that a policy places, by namespace, kind and name; and how many

@@ -17,7 +17,7 @@ type board[S any] struct {
 	sources  []*source
 	build    func(before *S) *S
 	what     string // the kinds, for the log
-	clock    clock.PassiveClock
+	clock    clock.WithTicker
 	patience time.Duration
 	dirty    chan struct{}
 	onChange func(before, after *S)
@@ -27,7 +27,7 @@ type board[S any] struct {
 }
 
 // newBoard returns a board that needs its sources and build yet.
-func newBoard[S any](what string, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *S)) *board[S] {
+func newBoard[S any](what string, clk clock.WithTicker, patience time.Duration, onChange func(before, after *S)) *board[S] {
 	return &board[S]{what: what, clock: clk, patience: patience, dirty: make(chan struct{}, 1), onChange: onChange}
 }
 
@@ -57,7 +57,7 @@ func (b *board[S]) Run(ctx context.Context) {
 	}
 	// The first sync of an informer with no objects comes with no event; and a failure becomes a
 	// reason by mere time.
-	tick := time.NewTicker(firstSyncPoll)
+	tick := b.clock.NewTicker(firstSyncPoll)
 	defer tick.Stop()
 	pending := true
 	for {
@@ -66,7 +66,7 @@ func (b *board[S]) Run(ctx context.Context) {
 			return
 		case <-b.dirty:
 			pending = !b.update(ctx)
-		case <-tick.C:
+		case <-tick.C():
 			if pending {
 				pending = !b.update(ctx)
 			}

@@ -57,7 +57,7 @@ type Catalog struct {
 // and with two nils when the answer of Unreadable has changed; it is called from one goroutine and
 // may take its time.
 func New(
-	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Snapshot),
+	client versioned.Interface, clk clock.WithTicker, patience time.Duration, onChange func(before, after *Snapshot),
 ) (*Catalog, error) {
 	c := &Catalog{newBoard("Clusters or PropagationPolicies", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()

@@ -33,7 +33,7 @@ type Fixed struct {
 }
 
 // NewFixed returns empty catalogs. It is followed by Set.
-func NewFixed(clk clock.PassiveClock) *Fixed {
+func NewFixed(clk clock.WithTicker) *Fixed {
 	f := &Fixed{
 		Definitions:   &Catalog{newBoard[Snapshot]("", clk, 0, nil)},
 		Resources:     &ResourceCatalog{newBoard[Resources]("", clk, 0, nil)},

@@ -59,7 +59,7 @@ type HomeCatalog struct {
 // NewHomeCatalog is New for Schedulers and bindings, as the Scheduler of the given name sees them;
 // empty for a process that is no Scheduler.
 func NewHomeCatalog(
-	client versioned.Interface, self string, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Homes),
+	client versioned.Interface, self string, clk clock.WithTicker, patience time.Duration, onChange func(before, after *Homes),
 ) (*HomeCatalog, error) {
 	c := &HomeCatalog{newBoard("Schedulers or Clusters", clk, patience, onChange)}
 	berth := client.BerthV1alpha1()

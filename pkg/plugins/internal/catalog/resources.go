@@ -81,7 +81,7 @@ type ResourceCatalog struct {
 
 // NewResourceCatalog is New for ClusterResources.
 func NewResourceCatalog(
-	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Resources),
+	client versioned.Interface, clk clock.WithTicker, patience time.Duration, onChange func(before, after *Resources),
 ) (*ResourceCatalog, error) {
 	c := &ResourceCatalog{newBoard("ClusterResources", clk, patience, onChange)}
 	resources := client.BerthV1alpha1().ClusterResources()

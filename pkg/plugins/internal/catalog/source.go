@@ -227,20 +227,18 @@ func outdated(err error) bool {
 // a CRD is installed, as if there were none.
 func persist(ctx context.Context, request func() (again bool, err error)) error {
 	pause := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
-	for attempt := 0; ; attempt++ {
+	var failure error
+	// The end of the context leaves the last failure, which says more.
+	_ = pause.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, err error) {
+		first := failure == nil
 		again, err := request()
-		if err == nil || !again {
-			return err
+		if failure = err; err == nil || !again {
+			return true, nil
 		}
-		if attempt == 0 {
+		if first {
 			klog.FromContext(ctx).Info("Objects cannot be read, trying again", "err", err)
 		}
-		timer := time.NewTimer(pause.Step())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
-	}
+		return false, nil
+	})
+	return failure
 }

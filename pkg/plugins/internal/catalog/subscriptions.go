@@ -51,7 +51,7 @@ type SubscriptionCatalog struct {
 
 // NewSubscriptionCatalog is New for Subscriptions.
 func NewSubscriptionCatalog(
-	client versioned.Interface, clk clock.PassiveClock, patience time.Duration, onChange func(before, after *Subscriptions),
+	client versioned.Interface, clk clock.WithTicker, patience time.Duration, onChange func(before, after *Subscriptions),
 ) (*SubscriptionCatalog, error) {
 	c := &SubscriptionCatalog{newBoard("Subscriptions", clk, patience, onChange)}
 	subscriptions := client.BerthV1alpha1().Subscriptions(metav1.NamespaceAll)

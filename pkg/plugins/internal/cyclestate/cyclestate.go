@@ -14,7 +14,7 @@ import (
 // T, which is nil for a pointer, if there is nothing: PreFilter has skipped or rejected the pod, or
 // has not run. It allocates nothing.
 func Read[T fwk.StateData](cycle fwk.CycleState, key fwk.StateKey) T {
-	data, _ := cycle.Read(key) //nolint:errcheck // the only error is that there is nothing
+	data, _ := cycle.Read(key) // the only error is that there is nothing
 	state, _ := data.(T)
 	return state
 }

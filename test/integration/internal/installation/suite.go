@@ -41,6 +41,7 @@ type Plane struct {
 // the logs and the state at that moment stay in a folder that the last line of the test names; it
 // is made where the environment variable BERTH_TEST_LOGS says, else among the temporary files.
 func (s Suite) Run(t *testing.T) {
+	t.Helper()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	var plane *Plane
 	kept := &evidence{title: s.Title}

@@ -58,7 +58,7 @@ func grant(scheduler, quantity, shrinkTo string, revision int64) berthv1alpha1.P
 
 // resources compiles ClusterResources.
 func resources(objects ...*berthv1alpha1.ClusterResource) *catalog.Resources {
-	fixed := catalog.NewFixed(clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
+	fixed := catalog.NewFixed(clocktesting.NewFakeClock(time.Unix(0, 0)))
 	fixed.Set(&catalog.Objects{Resources: objects})
 	return fixed.Resources.Snapshot()
 }
