@@ -94,7 +94,7 @@ func findTemplates(found []any, value any) []any {
 	return found
 }
 
-// isTemplate says whether a map has a spec with containers that have names, as pods' specs do.
+// isTemplate reports whether a map has a spec with containers that have names, as pods' specs do.
 func isTemplate(value map[string]any) bool {
 	spec, _ := value["spec"].(map[string]any)
 	containers, _ := spec["containers"].([]any)

@@ -15,14 +15,14 @@ import (
 
 // part is what a rule says of a pod template and its replicas, made ready for use.
 type part struct {
-	// hasReplicas says whether replicasAt, defaultReplicas and replicas mean anything. replicas is nil if the number stands
+	// hasReplicas reports whether replicasAt, defaultReplicas and replicas mean anything. replicas is nil if the number stands
 	// at replicasAt.
 	hasReplicas     bool
 	replicasAt      manifest.Pointer
 	defaultReplicas *int32
 	replicas        *expression.Program
 
-	// hasTemplate says whether one of these means anything: the expression if it is not nil, else the pointer.
+	// hasTemplate reports whether one of these means anything: the expression if it is not nil, else the pointer.
 	hasTemplate bool
 	templateAt  manifest.Pointer
 	template    *expression.Program

@@ -101,7 +101,7 @@ func (r *rule) Components(rawData []byte) ([]berthv1alpha1.FeedComponent, error)
 	return list, nil
 }
 
-// absent says whether an object lacks the template of a component that has a path.
+// absent reports whether an object lacks the template of a component that has a path.
 func (c *component) absent(object manifest.Object) bool {
 	if c.template != nil {
 		return false

@@ -15,7 +15,7 @@ import (
 	"berth.dev/berth/pkg/fence"
 )
 
-// entered says whether a write may be made, and makes it.
+// entered reports whether a write may be made, and makes it.
 func entered(t *testing.T, f *fence.Fence) bool {
 	t.Helper()
 	_, leave, err := f.Enter(t.Context())

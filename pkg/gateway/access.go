@@ -36,7 +36,7 @@ func (g *Gateway) authenticate(r *http.Request) (user.Info, error) {
 	return response.User, nil
 }
 
-// isTransient says whether credentials could not be judged, which says nothing about them. An error may stand for several
+// isTransient reports whether credentials could not be judged, which says nothing about them. An error may stand for several
 // authenticators.
 func isTransient(err error) bool {
 	var several utilerrors.Aggregate

@@ -28,7 +28,7 @@ func newClientLimiter(qps float32, burst int) *clientLimiter {
 	return &clientLimiter{qps: qps, burst: burst, clients: lru.New(knownClients)}
 }
 
-// allow says whether the client may send another request now.
+// allow reports whether the client may send another request now.
 func (l *clientLimiter) allow(client string) bool {
 	l.mu.Lock()
 	found, known := l.clients.Get(client)

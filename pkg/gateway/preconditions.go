@@ -51,5 +51,5 @@ func matches(headers []string, cluster *berthv1alpha1.Cluster, weak bool) bool {
 	return false
 }
 
-// isConditional says whether the caller changes only what it has seen.
+// isConditional reports whether the caller changes only what it has seen.
 func isConditional(r *http.Request) bool { return r.Header.Get("If-Match") != "" }

@@ -134,7 +134,7 @@ func problemOf(err error) *Problem {
 	}
 }
 
-// isUnreachable says whether the API server could not be asked, or has no time for an answer.
+// isUnreachable reports whether the API server could not be asked, or has no time for an answer.
 func isUnreachable(err error) bool {
 	var transport *url.Error
 	var network net.Error

@@ -41,10 +41,10 @@ var methods = map[string][]string{
 	routeMetrics:  {http.MethodGet, http.MethodHead},
 }
 
-// public says whether everybody may use a route.
+// public reports whether everybody may use a route.
 func (r route) public() bool { return r.kind == routeOpenAPI || r.kind == routeHealth }
 
-// allows says whether a route has a method.
+// allows reports whether a route has a method.
 func (r route) allows(method string) bool { return slices.Contains(methods[r.kind], method) }
 
 // allow is the value of the header Allow.

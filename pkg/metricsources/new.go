@@ -22,7 +22,7 @@ type Credentials struct {
 type Options struct {
 	// Guard decides which addresses are connected to. Nil stands for the zero Guard.
 	Guard *Guard
-	// AllowHost says whether a host may be asked at all. Nil allows all.
+	// AllowHost reports whether a host may be asked at all. Nil allows all.
 	AllowHost func(host string) bool
 	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS.
 	PlainHTTP bool
@@ -82,7 +82,7 @@ func connect(
 	return endpoint, newClient(guard, tlsConfig, endpoint, options.Credentials), nil
 }
 
-// plain says whether a URL names a server and a path over HTTP, and nothing else.
+// plain reports whether a URL names a server and a path over HTTP, and nothing else.
 func plain(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }

@@ -103,7 +103,7 @@ func (s *State) runHomes(ctx context.Context, base *base) {
 	})
 }
 
-// Fenced says whether every pod must be bound under the lease.
+// Fenced reports whether every pod must be bound under the lease.
 func (s *State) Fenced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -160,7 +160,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	return shared, nil
 }
 
-// restricted says whether the policy of a pod or its home leave only some nodes to it.
+// restricted reports whether the policy of a pod or its home leave only some nodes to it.
 func restricted(cycle fwk.CycleState) bool {
 	_, shared := homescheduler.OwnClusters(cycle)
 	return shared || nodegrouppolicy.Concerns(cycle)

@@ -31,7 +31,7 @@ func (w *watches) reactor(tracker clienttesting.ObjectTracker) clienttesting.Wat
 	}
 }
 
-// opened says whether each resource is watched, as often as it is named.
+// opened reports whether each resource is watched, as often as it is named.
 func (w *watches) opened(resources ...string) func() bool {
 	return func() bool {
 		w.mu.Lock()

@@ -226,7 +226,7 @@ func (s *Scheduler) FailUntilSleeps(pod *corev1.Pod) *Attempt {
 	}
 }
 
-// Sleeps says whether the pod waits for an event that may help it.
+// Sleeps reports whether the pod waits for an event that may help it.
 func (s *Scheduler) Sleeps(pod *corev1.Pod) bool {
 	same := func(p *corev1.Pod) bool { return p.UID == pod.UID }
 	// The queue's own list of those that wait may not be read while the queue moves pods.

@@ -129,7 +129,7 @@ func (s *Scheduler) indexer(object runtime.Object) cache.Indexer {
 	return nil
 }
 
-// Knows says whether the informer of an owner or waiting pod, or the cache in case of a node or bound pod, has the object.
+// Knows reports whether the informer of an owner or waiting pod, or the cache in case of a node or bound pod, has the object.
 func (s *Scheduler) Knows(object metav1.Object) bool {
 	s.tb.Helper()
 	switch o := object.(type) {

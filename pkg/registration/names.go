@@ -21,7 +21,7 @@ var (
 	reserved = []string{"id", "name"}
 )
 
-// IsID says whether a text has the form of a cluster_id, a UUID.
+// IsID reports whether a text has the form of a cluster_id, a UUID.
 func IsID(text string) bool { return len(text) == uuidLength && uuidPattern.MatchString(text) }
 
 // CheckID returns an error unless the text has the form of a cluster_id.

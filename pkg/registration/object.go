@@ -70,7 +70,7 @@ func (r *reader) object(token json.Token, into reflect.Value, path string) error
 	return nil
 }
 
-// isMissing says whether a required value is not there. An empty text is no more than none at all.
+// isMissing reports whether a required value is not there. An empty text is no more than none at all.
 func isMissing(value reflect.Value, seen bool) bool {
 	return !seen || value.Kind() == reflect.String && value.Len() == 0
 }
@@ -101,7 +101,7 @@ func (r *reader) member(described shape, seen []bool, into reflect.Value, path s
 	return nil
 }
 
-// isNull says whether the value of a key is null. The text begins behind the key.
+// isNull reports whether the value of a key is null. The text begins behind the key.
 func isNull(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n:"), []byte("null"))
 }

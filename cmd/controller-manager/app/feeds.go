@@ -108,7 +108,7 @@ func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	}
 }
 
-// served says whether the API server serves kinds of Berth.
+// served reports whether the API server serves kinds of Berth.
 func served(mapper apimeta.RESTMapper, kinds ...string) bool {
 	for _, kind := range kinds {
 		gk := berthv1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()

@@ -70,12 +70,12 @@ func (d *demo) divideBundle(ctx context.Context) (string, error) {
 		total, strings.Join(placed.Status.BindingClusters, " and ")), nil
 }
 
-// told says whether the Subscription has been looked at.
+// told reports whether the Subscription has been looked at.
 func told(s *berthv1alpha1.Subscription) bool {
 	return meta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SubscriptionScheduled) != nil
 }
 
-// available says whether all pods of the bundle run.
+// available reports whether all pods of the bundle run.
 func available(s *berthv1alpha1.Subscription) bool {
 	return meta.IsStatusConditionTrue(s.Status.Conditions, berthv1alpha1.SubscriptionAvailable) && len(s.Status.Feeds) == 2
 }

@@ -19,7 +19,7 @@ import (
 // maxName bounds the name of a Scheduler; the CRD allows no more.
 const maxName = 40
 
-// sharing says whether this process is one of several schedulers.
+// sharing reports whether this process is one of several schedulers.
 type sharing struct {
 	name string
 	// registers is false for a process whose Scheduler somebody else makes, and deletes.

@@ -14,7 +14,7 @@ import (
 type krakeKind struct {
 	// kind is what it is called in Berth.
 	kind string
-	// namespaced says whether it has a namespace there.
+	// namespaced reports whether it has a namespace there.
 	namespaced bool
 	// spec rewrites the spec. It takes what it knows.
 	spec func(*conversion, fields) (map[string]any, error)

@@ -124,7 +124,7 @@ func (o *applicationOptions) run(ctx context.Context, name string) error {
 	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
 }
 
-// named says whether an object is not there, rather than its kind.
+// named reports whether an object is not there, rather than its kind.
 func named(err error, name string) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name

@@ -33,7 +33,7 @@ type clusterInfo struct {
 	// Says is the answer in words.
 	Says string `json:"says"`
 
-	// admits says whether the policy lets the pod into the cluster at present.
+	// admits reports whether the policy lets the pod into the cluster at present.
 	admits bool
 }
 

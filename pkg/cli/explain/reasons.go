@@ -60,7 +60,7 @@ func (e *explanation) explainFull(q *question) {
 	}
 }
 
-// explainBound says whether a bound pod is where the policy wants it.
+// explainBound reports whether a bound pod is where the policy wants it.
 func (e *explanation) explainBound(q *question) {
 	p := e.Placement
 	switch {

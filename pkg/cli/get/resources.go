@@ -62,7 +62,7 @@ type resources struct {
 type resourceItem struct {
 	Name string `json:"name"`
 	Mode string `json:"mode"`
-	// Ready says whether the pools can be used, Message why not, or what is peculiar.
+	// Ready reports whether the pools can be used, Message why not, or what is peculiar.
 	Ready         bool   `json:"ready"`
 	Message       string `json:"message,omitempty"`
 	Overcommitted bool   `json:"overcommitted"`

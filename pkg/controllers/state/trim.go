@@ -62,7 +62,7 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 }
 
 // Pod cuts a pod down to its owner, what Berth wrote on it, what decides where it and its like run,
-// and what says whether it runs.
+// and what reports whether it runs.
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
 	pod.Spec = scheduling(&pod.Spec)
@@ -135,7 +135,7 @@ func podScheduled(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return nil
 }
 
-// Node cuts a node down to its labels, and what says whether and how much it takes. Heartbeats
+// Node cuts a node down to its labels, and what reports whether and how much it takes. Heartbeats
 // leave no trace.
 func Node(node *corev1.Node) {
 	meta(&node.ObjectMeta)

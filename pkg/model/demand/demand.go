@@ -24,7 +24,7 @@ const MaxRequests = 64
 
 const domainPrefix = berthv1alpha1.ClusterResourceDomain + "/"
 
-// Asks says whether the pod asks for any ClusterResource, well or badly. It does not allocate.
+// Asks reports whether the pod asks for any ClusterResource, well or badly. It does not allocate.
 func Asks(pod *corev1.Pod) bool {
 	for key := range pod.Annotations {
 		if strings.HasPrefix(key, berthv1alpha1.ClusterResourceAnnotationPrefix) {

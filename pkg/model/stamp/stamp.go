@@ -43,7 +43,7 @@ func Of(pod *corev1.Pod) (Stamp, bool) {
 	}, true
 }
 
-// madeFor says whether what Berth noted on the pod was noted for this pod on its node.
+// madeFor reports whether what Berth noted on the pod was noted for this pod on its node.
 func madeFor(pod *corev1.Pod) bool {
 	uid, node, found := strings.Cut(pod.Annotations[berthv1alpha1.PlacedByAnnotation], "/")
 	return found && types.UID(uid) == pod.UID && node == pod.Spec.NodeName && node != ""
@@ -82,7 +82,7 @@ func (s Stamp) DeletionCost() string {
 	return strconv.Itoa(-int(s.Seat))
 }
 
-// OwnsDeletionCost says whether the deletion cost of a stamped pod is the one Berth wrote. A cost that differs from the
+// OwnsDeletionCost reports whether the deletion cost of a stamped pod is the one Berth wrote. A cost that differs from the
 // seat's was set by the user and is left alone.
 func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
 	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost()

@@ -53,7 +53,7 @@ func FuzzShares(f *testing.F) {
 }
 
 // A record holds a name, a weight of which half the values are valid, a minimum,
-// and a maximum with a byte that says whether there is one.
+// and a maximum with a byte that reports whether there is one.
 const recordSize = 2 + 4 + 8 + 1 + 8
 
 func encode(clusters ...apportion.Cluster) []byte {

@@ -17,7 +17,7 @@ import (
 
 // The oracle says the rule once more, in fractions and without any short cut.
 
-// roomFor says whether c has a seat beyond the first held, and whether that seat
+// roomFor reports whether c has a seat beyond the first held, and whether that seat
 // is part of its minimum.
 func roomFor(c apportion.Cluster, held int64) (ok, inMin bool) {
 	if held < c.Min {
@@ -26,7 +26,7 @@ func roomFor(c apportion.Cluster, held int64) (ok, inMin bool) {
 	return c.Weight > 0 && (c.Max == nil || held < *c.Max), false
 }
 
-// compareSeats says whether seat s of cluster a comes before (-1) or after (1)
+// compareSeats reports whether seat s of cluster a comes before (-1) or after (1)
 // seat t of cluster b. Both seats exist and differ.
 func compareSeats(a apportion.Cluster, s int64, b apportion.Cluster, t int64) int {
 	_, aInMin := roomFor(a, s)

@@ -135,7 +135,7 @@ func mistakesWithTexts() []mistake {
 	}
 }
 
-// condition returns the expression in CEL that says whether the text has the mistake, empty if it always has.
+// condition returns the expression in CEL that reports whether the text has the mistake, empty if it always has.
 func (m *mistake) condition(text string) string {
 	var conditions []string
 	if m.when != "" {

@@ -12,7 +12,7 @@ const (
 	maxPrefixLength = 253
 )
 
-// isKey says whether a text is "[prefix/]name".
+// isKey reports whether a text is "[prefix/]name".
 func isKey(key string) bool {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {
@@ -21,7 +21,7 @@ func isKey(key string) bool {
 	return isPart(prefix, maxPrefixLength) && isPart(name, maxPartLength)
 }
 
-// isPart says whether a text can be a name or value: it has one to most letters, digits, '_', '-' and '.', and starts and ends
+// isPart reports whether a text can be a name or value: it has one to most letters, digits, '_', '-' and '.', and starts and ends
 // with a letter, digit or '_'.
 func isPart(text string, most int) bool {
 	if text == "" || len(text) > most {

@@ -87,7 +87,7 @@ type spelling struct {
 	operator Operator
 }
 
-// symbol says whether the operator is written without letters.
+// symbol reports whether the operator is written without letters.
 func (s spelling) symbol() bool {
 	return strings.IndexByte("=!<>", s.words[0][0]) >= 0
 }

@@ -13,7 +13,7 @@ import (
 
 // Cluster is what a cluster of the policy can take at present.
 type Cluster struct {
-	// Ready says whether a node of the cluster takes pods at all. A cluster that does not exist is not ready.
+	// Ready reports whether a node of the cluster takes pods at all. A cluster that does not exist is not ready.
 	Ready bool
 	// Room is how many more pods of the workload the nodes of the cluster would take now. Callers may stop counting at
 	// the number of replicas by which the cluster is short.
@@ -153,7 +153,7 @@ func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
 	return t
 }
 
-// misfit says whether a pod with a fixed seat runs outside the cluster that owns the seat. A seat that nobody owns is
+// misfit reports whether a pod with a fixed seat runs outside the cluster that owns the seat. A seat that nobody owns is
 // beyond the replicas: the workload's controller will delete the pod.
 func misfit(plan *apportion.Plan, p *Pod) bool {
 	owner, ok := plan.Owner(int64(p.Seat))

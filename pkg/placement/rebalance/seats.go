@@ -32,13 +32,13 @@ type Pod struct {
 	Fixed bool
 	// Cost is the deletion cost of the pod: of two pods, the workload's controller deletes that with the lower cost first.
 	Cost int64
-	// Ready says whether the pod serves.
+	// Ready reports whether the pod serves.
 	Ready bool
 	// Age is how long the pod has been running.
 	Age time.Duration
 	// Keep says why the pod must not be evicted. Movable, the zero value, means that it may be.
 	Keep Keep
-	// Fits says whether a node of the cluster that owns the seat would take the pod now. It is read for Fixed pods only:
+	// Fits reports whether a node of the cluster that owns the seat would take the pod now. It is read for Fixed pods only:
 	// for the others the room of the clusters counts.
 	Fits bool
 }
@@ -121,7 +121,7 @@ func (s *seating) keepNumber(i int) {
 	}
 }
 
-// owns says whether the seat of a pod belongs to the cluster of the pod.
+// owns reports whether the seat of a pod belongs to the cluster of the pod.
 func (s *seating) owns(p *Pod) bool {
 	owner, ok := s.plan.Owner(int64(p.Seat))
 	return ok && owner == p.Cluster

@@ -24,7 +24,7 @@ func (s *state) rejectedPod(statuses fwk.NodeToStatusReader) bool {
 	return s.narrowed() || *s.rejected != 0
 }
 
-// wait notes that a pod found no place in the shares of its policy, if that is what it waits for. Ours says whether the plugin had a
+// wait notes that a pod found no place in the shares of its policy, if that is what it waits for. Ours reports whether the plugin had a
 // part in it.
 func (p *NodeGroupPolicy) wait(s *state, pod *corev1.Pod, ours bool) {
 	if !ours || s.Rule != admit.BelowShare || !s.owned {

@@ -70,7 +70,7 @@ func (h *history) note(name string, do func() operation) {
 	h.names[name] = append(h.names[name], o)
 }
 
-// linearizable says whether the operations on a name can have taken place one after the other, each at some moment between
+// linearizable reports whether the operations on a name can have taken place one after the other, each at some moment between
 // its start and its end. It tries all orders, and no two that come to the same (Wing and Gong, with Lowe's memory).
 func linearizable(operations []operation) bool {
 	slices.SortFunc(operations, func(a, b operation) int { return int(a.start - b.start) })

@@ -102,7 +102,7 @@ func applyPolicies(ctx context.Context, paths []string) {
 	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 }
 
-// isOfSchedulers says whether an example is about several schedulers.
+// isOfSchedulers reports whether an example is about several schedulers.
 func isOfSchedulers(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == "schedulers"
 }

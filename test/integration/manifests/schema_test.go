@@ -32,7 +32,7 @@ func walk(path string, schema *apiextensionsv1.JSONSchemaProps, visit func(path 
 	}
 }
 
-// unbounded says whether a value of this schema can be of any size.
+// unbounded reports whether a value of this schema can be of any size.
 func unbounded(schema *apiextensionsv1.JSONSchemaProps) bool {
 	switch {
 	case len(schema.Enum) > 0 || schema.Format == "date-time" || len(schema.XValidations) > 0 || schema.XIntOrString:

@@ -65,7 +65,7 @@ type Request struct {
 	Code int
 }
 
-// Write says whether the request has changed, made or removed an object. Leases do not count: whoever holds one renews it, at
+// Write reports whether the request has changed, made or removed an object. Leases do not count: whoever holds one renews it, at
 // work or idle.
 func (r *Request) Write() bool {
 	return r.Code < 300 && r.Resource != "leases" &&

@@ -229,7 +229,7 @@ func placeInTurns(ctx context.Context, contestants []*contestant, row int, peers
 // A row of placements that takes longer than slowRow is not repeated, and one that would take longer than slowestRow is left out.
 const slowRow, slowestRow = 2 * time.Second, 10 * time.Second
 
-// slow says whether there is to be no row of placements for a peer, or no other one, because it takes so long.
+// slow reports whether there is to be no row of placements for a peer, or no other one, because it takes so long.
 func slow(p *report.Peer) bool {
 	if last := len(p.PlacingNanoseconds) - 1; last >= 0 {
 		return p.PlacingNanoseconds[last]*replicas > float64(slowRow.Nanoseconds())

@@ -26,7 +26,7 @@ type peer struct {
 	pods, skip int
 	// create makes the pods in a namespace, and before them what they need.
 	create func(ctx context.Context, w *world, namespace string, p *peer) error
-	// limited says whether sites get so many pods as are their share.
+	// limited reports whether sites get so many pods as are their share.
 	limited bool
 	// once says that one round does: the peer is slow, or as fast as its limits let it be.
 	once bool

@@ -37,7 +37,7 @@ type program struct {
 // shipped is berth-scheduler as it is shipped.
 func (w *world) shipped() program { return program{configuration: w.Shipped, env: w.Env} }
 
-// stock says whether the program is the scheduler of Kubernetes.
+// stock reports whether the program is the scheduler of Kubernetes.
 func (p *program) stock() bool { return p.configuration == "" }
 
 // schedulerName is what pods ask for that the program is to place.

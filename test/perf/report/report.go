@@ -56,7 +56,7 @@ type Peer struct {
 	Bytes          []float64 `json:"bytes"`
 	// PlacingNanoseconds are the median costs of one decision of a row in which each pod is placed before the next.
 	PlacingNanoseconds []float64 `json:"placingNanoseconds"`
-	// Limited says whether the peer limits how many pods a site gets, so that there can be violations.
+	// Limited reports whether the peer limits how many pods a site gets, so that there can be violations.
 	Limited bool `json:"limited"`
 	// Violations counts the pods above the share of their site, Placed all that found a node, and Unplaced those that did not.
 	Violations int `json:"violations"`

@@ -42,7 +42,7 @@ func DescribeBerthError(action string, err error) error {
 	return DescribeError(action, err)
 }
 
-// IsObjectMissing says whether the API server did not find an object, rather than the kind.
+// IsObjectMissing reports whether the API server did not find an object, rather than the kind.
 func IsObjectMissing(err error) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&

@@ -94,7 +94,7 @@ func newClients(getter genericclioptions.RESTClientGetter) (kubernetes.Interface
 	return kube, berth, nil
 }
 
-// unconfigured says whether the configuration is the one that client-go makes up if there is none: a server on this
+// unconfigured reports whether the configuration is the one that client-go makes up if there is none: a server on this
 // machine which nobody runs any more.
 func unconfigured(loader clientcmd.ClientConfig, config *rest.Config) bool {
 	raw, err := loader.RawConfig()

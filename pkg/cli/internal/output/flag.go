@@ -56,10 +56,10 @@ func (f *Flag) AddTo(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("output", complete)
 }
 
-// Wide says whether additional columns are wanted.
+// Wide reports whether additional columns are wanted.
 func (f *Flag) Wide() bool { return f.format == Wide }
 
-// ForPeople says whether the output is for people rather than programs.
+// ForPeople reports whether the output is for people rather than programs.
 func (f *Flag) ForPeople() bool { return f.format != JSON && f.format != YAML }
 
 // Print writes the object in the format of the flag. The form for people is left to the function.

@@ -24,7 +24,7 @@ func NewRepeater(streams genericiooptions.IOStreams, format *Flag) *Repeater {
 	return &Repeater{streams: streams, forPeople: format.ForPeople()}
 }
 
-// Printed says whether there was an answer before.
+// Printed reports whether there was an answer before.
 func (r *Repeater) Printed() bool { return r.printed }
 
 // Print prints an answer to standard output and the notes beside it to standard error.

@@ -81,7 +81,7 @@ func (c *scalarCall) Eval(vars interpreter.Activation) ref.Val {
 	return types.MaybeNoSuchOverloadErr(left)
 }
 
-// accepts says whether the operands are bearable. Lists can be added in one way only: CEL itself appends an element to the
+// accepts reports whether the operands are bearable. Lists can be added in one way only: CEL itself appends an element to the
 // result of the macros map and filter.
 func (c *scalarCall) accepts(left, right ref.Val) bool {
 	switch c.Function() {

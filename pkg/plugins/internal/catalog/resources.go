@@ -58,7 +58,7 @@ func (r *Resources) Usable(yield func(*pool.Resource) bool) {
 	}
 }
 
-// SamePools says whether two states of a ClusterResource differ in nothing that pods may wait for but grants. Nil is none.
+// SamePools reports whether two states of a ClusterResource differ in nothing that pods may wait for but grants. Nil is none.
 func SamePools(a, b *Resource) bool {
 	if a == nil || b == nil {
 		return a == b

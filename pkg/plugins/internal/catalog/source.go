@@ -136,7 +136,7 @@ func (s *source) watched(err error) {
 // backlog is how long what happened between the first list and the first watch may take to arrive.
 const backlog = 100 * time.Millisecond
 
-// ready says whether objects is the truth: the first list and what happened since have arrived, or the kind is not installed.
+// ready reports whether objects is the truth: the first list and what happened since have arrived, or the kind is not installed.
 // An API server that has just been told of a kind answers lists of it before watches, by a second or more.
 func (s *source) ready() bool {
 	s.mu.Lock()
@@ -216,7 +216,7 @@ func (l *observedListWatch) WatchWithContext(ctx context.Context, options metav1
 	return watcher, err
 }
 
-// outdated says whether a list failed because it asked for a version that the API server does not have, or not yet.
+// outdated reports whether a list failed because it asked for a version that the API server does not have, or not yet.
 func outdated(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)

@@ -85,7 +85,7 @@ func (n *Sets) newSamples(set *Set) []sample {
 	return samples
 }
 
-// Particular says whether a pod asks for something that a look at the room of a node does not tell. No sample is drawn for it.
+// Particular reports whether a pod asks for something that a look at the room of a node does not tell. No sample is drawn for it.
 func Particular(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 {
@@ -123,7 +123,7 @@ func requests(pod *corev1.Pod) (cpu, memory int64) {
 	return cpu, memory
 }
 
-// roomy says whether several nodes of the sample seem to have room.
+// roomy reports whether several nodes of the sample seem to have room.
 func (n *Sets) roomy(one *sample, cpu, memory int64) bool {
 	found := 0
 	for _, i := range one.nodes {
@@ -139,7 +139,7 @@ func (n *Sets) roomy(one *sample, cpu, memory int64) bool {
 	return false
 }
 
-// open says whether a node takes pods that tolerate nothing in particular.
+// open reports whether a node takes pods that tolerate nothing in particular.
 func open(node *corev1.Node) bool {
 	if node.Spec.Unschedulable {
 		return false
@@ -152,14 +152,14 @@ func open(node *corev1.Node) bool {
 	return true
 }
 
-// Samples says whether a profile leaves it to the plugins how many nodes are looked at, which is so unless it sets
+// Samples reports whether a profile leaves it to the plugins how many nodes are looked at, which is so unless it sets
 // percentageOfNodesToScore.
 func Samples(handle fwk.Handle) bool {
 	profile, ok := handle.(interface{ PercentageOfNodesToScore() *int32 })
 	return !ok || ptr.Deref(profile.PercentageOfNodesToScore(), 0) == 0
 }
 
-// KeepsAway says whether a taint keeps pods away instead of asking them to stay away.
+// KeepsAway reports whether a taint keeps pods away instead of asking them to stay away.
 func KeepsAway(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }

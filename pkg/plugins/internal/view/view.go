@@ -64,7 +64,7 @@ const NoCluster int32 = -1
 // Holdings follows what pods hold beside their place. The view tells it which nodes and pods there are, each pod once for as
 // long as it is on a node, existing or not, and has not been replaced by a newer state of itself.
 type Holdings interface {
-	// Concerns says whether a pod holds something. It must always give the same answer for one state of a pod.
+	// Concerns reports whether a pod holds something. It must always give the same answer for one state of a pod.
 	Concerns(pod *corev1.Pod) bool
 	// Hold and Release say that a pod came, and that it went.
 	Hold(pod *corev1.Pod)
@@ -215,7 +215,7 @@ func (v *View) Counts(revision workload.Revision) *Counts {
 	return v.revisions[revision]
 }
 
-// Counted says whether the last Refresh counted a pod, on whatever node it was then, under a revision.
+// Counted reports whether the last Refresh counted a pod, on whatever node it was then, under a revision.
 func (v *View) Counted(pod *corev1.Pod, revision workload.Revision) bool {
 	same := func(e entry) bool { return e.pod.UID == pod.UID && e.counted && e.revision == revision }
 	if i, found := v.byName[pod.Spec.NodeName]; found {

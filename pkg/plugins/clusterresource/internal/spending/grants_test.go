@@ -55,7 +55,7 @@ func TestSet(t *testing.T) {
 		lifted        bool
 		before, after map[pool.Key]int64
 		wantRaised    map[pool.Key]int64
-		// wantRefused says whether a cycle that began before is kept from charging.
+		// wantRefused reports whether a cycle that began before is kept from charging.
 		wantRefused bool
 	}{
 		"the first grant": {after: map[pool.Key]int64{all: 2}, wantRaised: map[pool.Key]int64{all: 2}},
