@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package floors_test holds the packages of this module to the floors that CONTRIBUTING.md draws: a package imports from its own
-// floor and from lower ones, and parts that stand beside each other on a floor meet only below it.
+// Package floors_test holds the packages of this module to the floors that CONTRIBUTING.md draws: a
+// package imports from its own floor and from lower ones, and parts that stand beside each other on
+// a floor meet only below it.
 package floors_test
 
 import (
@@ -11,7 +12,8 @@ import (
 	"strings"
 )
 
-// floors are the folders of each floor, the lowest first. A folder belongs to the longest path that is listed.
+// floors are the folders of each floor, the lowest first. A folder belongs to the longest path that
+// is listed.
 var floors = [][]string{
 	{"apis", "pkg/generated", "manifests"},
 	{"pkg/placement"},
@@ -30,8 +32,8 @@ var kits = []string{
 	"pkg/plugintest", "pkg/controllers/adviser/advisertest", "pkg/model/charges/chargetest", "cmd/internal/flagtest", "test/",
 }
 
-// apart are the folders whose parts, their direct subfolders, import nothing of each other. What parts share is in the folder
-// itself or in one of the shared parts.
+// apart are the folders whose parts, their direct subfolders, import nothing of each other. What
+// parts share is in the folder itself or in one of the shared parts.
 var apart = []struct {
 	folder string
 	shared []string
@@ -47,7 +49,8 @@ var beside = []string{"pkg/controllers", "pkg/cli", "pkg/gateway"}
 // debts are imports that break a rule and are to go. None may be added.
 var debts []string
 
-// pkg is what `go list` says of a package: paths below the root of the module, of this module's packages only.
+// pkg is what `go list` says of a package: paths below the root of the module, of this module's
+// packages only.
 type pkg struct {
 	path           string
 	imports, tests []string

@@ -15,20 +15,22 @@ import (
 
 // part is what a rule says of a pod template and its replicas, made ready for use.
 type part struct {
-	// hasReplicas reports whether replicasAt, defaultReplicas and replicas mean anything. replicas is nil if the number stands
-	// at replicasAt.
+	// hasReplicas reports whether replicasAt, defaultReplicas and replicas mean anything. replicas
+	// is nil if the number stands at replicasAt.
 	hasReplicas     bool
 	replicasAt      manifest.Pointer
 	defaultReplicas *int32
 	replicas        *expression.Program
 
-	// hasTemplate reports whether one of these means anything: the expression if it is not nil, else the pointer.
+	// hasTemplate reports whether one of these means anything: the expression if it is not nil,
+	// else the pointer.
 	hasTemplate bool
 	templateAt  manifest.Pointer
 	template    *expression.Program
 }
 
-// newPart checks what a rule says and compiles what is to be compiled. The place is where in the rule it stands.
+// newPart checks what a rule says and compiles what is to be compiled. The place is where in the
+// rule it stands.
 func newPart(place string, replicas *berthv1alpha1.ReplicasRule, template *berthv1alpha1.PodTemplateRule) (part, error) {
 	var p part
 	if replicas != nil {
@@ -101,7 +103,8 @@ func (p *part) readReplicas(object manifest.Object) (*int32, error) {
 	return ptr.To(*p.defaultReplicas), nil
 }
 
-// computeReplicas evaluates the expression. What it finds must be possible to write down at the path all the same.
+// computeReplicas evaluates the expression. What it finds must be possible to write down at the
+// path all the same.
 func (p *part) computeReplicas(object manifest.Object) (*int32, error) {
 	if _, err := p.replicasAt.In(object); err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ import (
 // resource is what rights on clusters are given for.
 const resource = "clusters"
 
-// authenticate finds out who the caller is. A caller without credentials is nobody here, whatever the API server lets
-// anonymous callers do.
+// authenticate finds out who the caller is. A caller without credentials is nobody here, whatever
+// the API server lets anonymous callers do.
 func (g *Gateway) authenticate(r *http.Request) (user.Info, error) {
 	// Some authenticators remove the credentials from the headers, and nothing later needs them.
 	response, ok, err := g.config.Authenticator.AuthenticateRequest(r)
@@ -36,8 +36,8 @@ func (g *Gateway) authenticate(r *http.Request) (user.Info, error) {
 	return response.User, nil
 }
 
-// isTransient reports whether credentials could not be judged, which says nothing about them. An error may stand for several
-// authenticators.
+// isTransient reports whether credentials could not be judged, which says nothing about them. An
+// error may stand for several authenticators.
 func isTransient(err error) bool {
 	var several utilerrors.Aggregate
 	if !errors.As(err, &several) {
@@ -46,7 +46,8 @@ func isTransient(err error) bool {
 	return slices.ContainsFunc(utilerrors.Flatten(several).Errors(), isUnreachable)
 }
 
-// authorize returns an error unless the caller may do something to a cluster. An empty name stands for all clusters.
+// authorize returns an error unless the caller may do something to a cluster. An empty name stands
+// for all clusters.
 func (g *Gateway) authorize(r *request, verb, name string) error {
 	return g.ask(r, authorizer.AttributesRecord{
 		User:            r.user,

@@ -11,14 +11,16 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Guard refuses connections to addresses at which no provider can be, but the credentials of machines or the control plane
-// are: link-local addresses, the metadata services of clouds, the API server, and what else is on this machine. It looks at the address that a name was
-// resolved to, so a name that changes its address in between gains nothing. The zero Guard knows no API server.
+// Guard refuses connections to addresses at which no provider can be, but the credentials of
+// machines or the control plane are: link-local addresses, the metadata services of clouds, the API
+// server, and what else is on this machine. It looks at the address that a name was resolved to, so
+// a name that changes its address in between gains nothing. The zero Guard knows no API server.
 type Guard struct {
-	// APIServers are addresses of the API server. All ports of these are refused; on a loopback address only the port itself,
-	// since other things are there too.
+	// APIServers are addresses of the API server. All ports of these are refused; on a loopback
+	// address only the port itself, since other things are there too.
 	APIServers []netip.AddrPort
-	// Loopback permits loopback addresses, for a control plane that is on one machine with its providers.
+	// Loopback permits loopback addresses, for a control plane that is on one machine with its
+	// providers.
 	Loopback bool
 }
 

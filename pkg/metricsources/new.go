@@ -30,7 +30,8 @@ type Options struct {
 	Credentials *Credentials
 }
 
-// New returns the source that a provider describes. It connects to nothing yet. An error is an *Error.
+// New returns the source that a provider describes. It connects to nothing yet. An error is an
+// *Error.
 func New(spec *berthv1alpha1.MetricsProviderSpec, options Options) (Source, error) {
 	switch {
 	case spec.Type == berthv1alpha1.StaticMetrics && spec.Static != nil:
@@ -87,7 +88,8 @@ func plain(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// HostList returns a function that allows the listed hosts. "*.example.com" stands for all hosts below example.com.
+// HostList returns a function that allows the listed hosts. "*.example.com" stands for all hosts
+// below example.com.
 func HostList(hosts []string) func(host string) bool {
 	return func(host string) bool {
 		host = strings.TrimSuffix(strings.ToLower(host), ".")

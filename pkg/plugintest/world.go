@@ -15,8 +15,9 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Add makes objects known: Clusters, policies and ClusterResources to the fake API server, nodes and bound pods to the scheduler's cache,
-// owners and pods to the informers. No handler of an informer is called, except for those of Clusters and policies.
+// Add makes objects known: Clusters, policies and ClusterResources to the fake API server, nodes
+// and bound pods to the scheduler's cache, owners and pods to the informers. No handler of an
+// informer is called, except for those of Clusters and policies.
 func (s *Scheduler) Add(objects ...runtime.Object) {
 	s.tb.Helper()
 	logger := klog.FromContext(s.Context())
@@ -129,7 +130,8 @@ func (s *Scheduler) indexer(object runtime.Object) cache.Indexer {
 	return nil
 }
 
-// Knows reports whether the informer of an owner or waiting pod, or the cache in case of a node or bound pod, has the object.
+// Knows reports whether the informer of an owner or waiting pod, or the cache in case of a node or
+// bound pod, has the object.
 func (s *Scheduler) Knows(object metav1.Object) bool {
 	s.tb.Helper()
 	switch o := object.(type) {

@@ -70,7 +70,8 @@ func (r *reader) object(token json.Token, into reflect.Value, path string) error
 	return nil
 }
 
-// isMissing reports whether a required value is not there. An empty text is no more than none at all.
+// isMissing reports whether a required value is not there. An empty text is no more than none at
+// all.
 func isMissing(value reflect.Value, seen bool) bool {
 	return !seen || value.Kind() == reflect.String && value.Len() == 0
 }

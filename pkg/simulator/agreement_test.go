@@ -111,8 +111,8 @@ func drawPod(t *rapid.T, name, node string) *corev1.Pod {
 	return pod.Obj()
 }
 
-// TestRoomIsWhatTheSchedulerBinds holds Room to the scheduler: it binds as many copies in the cluster as Room says, and refuses
-// the next for the same reasons.
+// TestRoomIsWhatTheSchedulerBinds holds Room to the scheduler: it binds as many copies in the
+// cluster as Room says, and refuses the next for the same reasons.
 func TestRoomIsWhatTheSchedulerBinds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)

@@ -23,8 +23,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// factory makes informers that nothing runs: what they know is put into them, and their handlers are called before that
-// returns. The caches that plugins keep of volumes and devices fill from such events only.
+// factory makes informers that nothing runs: what they know is put into them, and their handlers
+// are called before that returns. The caches that plugins keep of volumes and devices fill from
+// such events only.
 type factory struct {
 	// SharedInformerFactory makes the informers of groups that no plugin reads. They stay empty.
 	informers.SharedInformerFactory
@@ -63,7 +64,8 @@ func (f *factory) Scheduling() scheduling.Interface { return scheduling.New(f, "
 // Start does nothing.
 func (*factory) Start(<-chan struct{}) {}
 
-// put makes an object known, in place of one of the same name. Kinds that no plugin reads are left alone.
+// put makes an object known, in place of one of the same name. Kinds that no plugin reads are left
+// alone.
 func (f *factory) put(object runtime.Object) error {
 	known := f.byType[reflect.TypeOf(object)]
 	if known == nil {

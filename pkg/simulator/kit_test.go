@@ -15,7 +15,8 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// snapshot makes a snapshot of objects of Kubernetes and of Berth, with the plugins of the shipped profile.
+// snapshot makes a snapshot of objects of Kubernetes and of Berth, with the plugins of the shipped
+// profile.
 func snapshot(t testing.TB, objects ...runtime.Object) *simulator.Snapshot {
 	t.Helper()
 	profile, err := simulator.ParseProfile([]byte(plugintest.Configuration), plugintest.Profile)

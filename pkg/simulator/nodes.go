@@ -15,7 +15,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// nodes are the nodes with the pods on them, in the order of their names. They are the snapshot that plugins read.
+// nodes are the nodes with the pods on them, in the order of their names. They are the snapshot
+// that plugins read.
 type nodes struct {
 	list   []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo
@@ -131,7 +132,8 @@ func (n *nodes) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 	return n.with(func(i fwk.NodeInfo) bool { return len(i.GetPodsWithAffinity()) > 0 }), nil
 }
 
-// HavePodsWithRequiredAntiAffinityList returns the nodes with pods that have required anti-affinity terms.
+// HavePodsWithRequiredAntiAffinityList returns the nodes with pods that have required anti-affinity
+// terms.
 func (n *nodes) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	return n.with(func(i fwk.NodeInfo) bool { return len(i.GetPodsWithRequiredAntiAffinity()) > 0 }), nil
 }

@@ -34,8 +34,9 @@ type Profile struct {
 	profile config.KubeSchedulerProfile
 }
 
-// ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and returns the first profile
-// that has one of the names as schedulerName; without names the first of all.
+// ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and
+// returns the first profile that has one of the names as schedulerName; without names the first of
+// all.
 func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, error) {
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
 	if err != nil {
@@ -89,7 +90,8 @@ func (p *Profile) framework(
 	return f, informers, nil
 }
 
-// deviceManager is what the plugin DynamicResources asks, as the scheduler makes it; nil if the feature is off.
+// deviceManager is what the plugin DynamicResources asks, as the scheduler makes it; nil if the
+// feature is off.
 func deviceManager(ctx context.Context, informers *factory) (fwk.SharedDRAManager, error) {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.DynamicResourceAllocation) {
 		return nil, nil //nolint:nilnil // the framework takes nil for none

@@ -22,20 +22,23 @@ import (
 type Room struct {
 	// Copies is that number, at most the limit that was asked for.
 	Copies int
-	// LimitedBy says what stops the next copy, in the scheduler's own words; empty if the limit was reached.
+	// LimitedBy says what stops the next copy, in the scheduler's own words; empty if the limit was
+	// reached.
 	LimitedBy string
 }
 
-// Room returns how many copies of the pod the nodes of a Cluster take at once, beside what is there. Where the order of
-// placing matters (topology spread, affinity between pods, volumes that are bound when used) the number is one that the
-// scheduler reaches if it goes through the nodes by name, so there may be more room than that.
+// Room returns how many copies of the pod the nodes of a Cluster take at once, beside what is
+// there. Where the order of placing matters (topology spread, affinity between pods, volumes that
+// are bound when used) the number is one that the scheduler reaches if it goes through the nodes by
+// name, so there may be more room than that.
 func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	s.Fork()
 	defer s.Revert()
 	return s.Fill(ctx, cluster, pod, limit)
 }
 
-// Fill is Room, but for that the copies stay where they were placed until the fork that it is called in is reverted.
+// Fill is Room, but for that the copies stay where they were placed until the fork that it is
+// called in is reverted.
 func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	c := &count{
 		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: s.nodesOf(cluster),
@@ -47,8 +50,8 @@ func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, li
 	return c.room(), nil
 }
 
-// nodesOf returns the nodes of a Cluster, by name. One that is known not to be ready runs nothing, whether it has been
-// tainted yet or not.
+// nodesOf returns the nodes of a Cluster, by name. One that is known not to be ready runs nothing,
+// whether it has been tainted yet or not.
 func (s *Snapshot) nodesOf(cluster string) map[string]bool {
 	names := map[string]bool{}
 	for _, info := range s.nodes.list {
@@ -65,8 +68,9 @@ func notReady(node *corev1.Node) bool {
 	})
 }
 
-// interacts reports whether a copy can change for another node what the next one finds there, in ways that are not counted
-// on the node itself: then what PreFilter has worked out is worked out anew for each copy.
+// interacts reports whether a copy can change for another node what the next one finds there, in
+// ways that are not counted on the node itself: then what PreFilter has worked out is worked out
+// anew for each copy.
 func interacts(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 || demand.Asks(pod) {
@@ -112,8 +116,8 @@ func (c *count) prepare() (bool, error) {
 	return !rejected && err == nil, err
 }
 
-// run goes through the nodes until none takes a further copy. A node that is full stays full while only copies are added,
-// unless copies interact.
+// run goes through the nodes until none takes a further copy. A node that is full stays full while
+// only copies are added, unless copies interact.
 func (c *count) run() error {
 	if open, err := c.prepare(); err != nil || !open {
 		return err

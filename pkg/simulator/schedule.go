@@ -24,8 +24,9 @@ type Outcome struct {
 	state fwk.CycleState
 }
 
-// TrySchedule returns what the scheduler would make of a pod that has no node. Of equally good nodes it takes the first by
-// name, where the scheduler draws lots, and it looks at all nodes, where the scheduler may look at a sample.
+// TrySchedule returns what the scheduler would make of a pod that has no node. Of equally good
+// nodes it takes the first by name, where the scheduler draws lots, and it looks at all nodes,
+// where the scheduler may look at a sample.
 func (s *Snapshot) TrySchedule(ctx context.Context, pod *corev1.Pod) (*Outcome, error) {
 	ctx = klog.NewContext(ctx, s.logger)
 	outcome := &Outcome{state: framework.NewCycleState()}
@@ -57,8 +58,8 @@ func (s *Snapshot) Place(ctx context.Context, pod *corev1.Pod, outcome *Outcome)
 	return assumed, nil
 }
 
-// feasible returns the nodes that take the pod, of those that among names, nil for all. If there is none the FitError says
-// why. The steps are those of the scheduler's findNodesThatFitPod.
+// feasible returns the nodes that take the pod, of those that among names, nil for all. If there is
+// none the FitError says why. The steps are those of the scheduler's findNodesThatFitPod.
 func (s *Snapshot) feasible(
 	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, among sets.Set[string],
 ) ([]fwk.NodeInfo, *framework.FitError, error) {
@@ -86,8 +87,8 @@ func (s *Snapshot) feasible(
 	return found, fit, nil
 }
 
-// candidates runs PreFilter and returns the nodes that it leaves, in the order of their names. Rejected is true if it leaves
-// none; the FitError says why.
+// candidates runs PreFilter and returns the nodes that it leaves, in the order of their names.
+// Rejected is true if it leaves none; the FitError says why.
 func (s *Snapshot) candidates(
 	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, fit *framework.FitError,
 ) (nodes []fwk.NodeInfo, rejected bool, err error) {

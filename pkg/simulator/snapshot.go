@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/plugins"
 )
 
-// Snapshot is a cluster at one moment, and the profile of a scheduler that looks at it. It is not safe for concurrent use;
-// several may live side by side.
+// Snapshot is a cluster at one moment, and the profile of a scheduler that looks at it. It is not
+// safe for concurrent use; several may live side by side.
 type Snapshot struct {
 	framework framework.Framework
 	informers *factory
@@ -31,12 +31,14 @@ type Snapshot struct {
 
 	// serial numbers the copies that were ever placed, so that no two have the same UID.
 	serial int64
-	// undo are the steps since the snapshot was made or committed, and forks where the open forks begin in it.
+	// undo are the steps since the snapshot was made or committed, and forks where the open forks
+	// begin in it.
 	undo  []func()
 	forks []int
 }
 
-// New returns an empty snapshot for a profile of a scheduler's configuration; see Profile. Close ends it.
+// New returns an empty snapshot for a profile of a scheduler's configuration; see Profile. Close
+// ends it.
 func New(profile *Profile, clk clock.WithTickerAndDelayedExecution) (*Snapshot, error) {
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s := &Snapshot{
@@ -60,8 +62,9 @@ func (s *Snapshot) SetObjects(objects *plugins.Objects) {
 	s.state.Set(objects)
 }
 
-// Put adds an object of Kubernetes, or replaces it. A node keeps its pods; a pod that has a node takes part of it unless it
-// has finished. Objects must not be changed afterwards. Put must not be called within a fork.
+// Put adds an object of Kubernetes, or replaces it. A node keeps its pods; a pod that has a node
+// takes part of it unless it has finished. Objects must not be changed afterwards. Put must not be
+// called within a fork.
 func (s *Snapshot) Put(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Node:
@@ -84,7 +87,8 @@ func (s *Snapshot) Put(object runtime.Object) error {
 	return nil
 }
 
-// Drop removes an object of Kubernetes; one that is not there is no error. The node of a pod takes others in its place.
+// Drop removes an object of Kubernetes; one that is not there is no error. The node of a pod takes
+// others in its place.
 func (s *Snapshot) Drop(object runtime.Object) error {
 	if pod, ok := object.(*corev1.Pod); ok {
 		known := s.informers.pod(pod.Namespace, pod.Name)

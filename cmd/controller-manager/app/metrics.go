@@ -35,7 +35,8 @@ type MetricsOptions struct {
 	NamespacedHosts []string
 	// CredentialsNamespace is the only namespace of which Secrets are sent to providers.
 	CredentialsNamespace string
-	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS, and Loopback those on loopback addresses.
+	// PlainHTTP permits providers that set allowPlainHTTP to be asked without TLS, and Loopback
+	// those on loopback addresses.
 	PlainHTTP, Loopback bool
 }
 

@@ -30,10 +30,11 @@ type Options struct {
 	LeaderElectionNamespace string
 	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// MetricsBindAddress is where metrics are served over TLS, to those whom the API server lets read them; "0" for not
-	// at all.
+	// MetricsBindAddress is where metrics are served over TLS, to those whom the API server lets
+	// read them; "0" for not at all.
 	MetricsBindAddress string
-	// MetricsCertDir holds tls.crt and tls.key of the metrics endpoint; empty for a self-signed certificate.
+	// MetricsCertDir holds tls.crt and tls.key of the metrics endpoint; empty for a self-signed
+	// certificate.
 	MetricsCertDir string
 	// HealthProbeBindAddress is where /healthz and /readyz are served; "0" for not at all.
 	HealthProbeBindAddress string
@@ -42,8 +43,8 @@ type Options struct {
 	KubeAPIBurst int
 	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
 	SchedulerNames []string
-	// SchedulerConfig is the file with the KubeSchedulerConfiguration of berth-scheduler, by which it is known what fits where;
-	// empty for the one that is shipped.
+	// SchedulerConfig is the file with the KubeSchedulerConfiguration of berth-scheduler, by which
+	// it is known what fits where; empty for the one that is shipped.
 	SchedulerConfig string
 	// Metrics are the settings of reading metrics.
 	Metrics MetricsOptions

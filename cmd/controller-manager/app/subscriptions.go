@@ -17,7 +17,8 @@ import (
 // subscriptionKinds are the kinds without which Subscriptions cannot be carried out.
 var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription", "FeedInventory"}
 
-// startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its kinds are served.
+// startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its
+// kinds are served.
 func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {

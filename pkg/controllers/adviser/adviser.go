@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package adviser answers the controllers what fits where. It keeps one snapshot of the cluster in step with their informers
-// and asks the plugins of the scheduler's own profile, so that what a controller promises is what the scheduler then does.
+// Package adviser answers the controllers what fits where. It keeps one snapshot of the cluster in
+// step with their informers and asks the plugins of the scheduler's own profile, so that what a
+// controller promises is what the scheduler then does.
 package adviser
 
 import (
@@ -35,7 +36,8 @@ type Adviser struct {
 	err error
 }
 
-// New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's own objects.
+// New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's
+// own objects.
 func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 	snapshot, err := simulator.New(profile, clock.RealClock{})
 	if err != nil {
@@ -47,8 +49,9 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 // Close ends what the plugins may have begun.
 func (a *Adviser) Close() { a.snapshot.Close() }
 
-// Ask lets a question be put to the snapshot as it is at this moment. What the question places there is undone afterwards. It
-// must not wait for anything while it asks. Ask waits until everything that there is has been seen once.
+// Ask lets a question be put to the snapshot as it is at this moment. What the question places
+// there is undone afterwards. It must not wait for anything while it asks. Ask waits until
+// everything that there is has been seen once.
 func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
 	select {
 	case <-a.ready:
@@ -73,8 +76,8 @@ func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) er
 	return question(a.snapshot)
 }
 
-// objects reads Berth's own objects. Which policies there are makes no difference: what a cluster could take is asked before
-// a policy says what it is to take.
+// objects reads Berth's own objects. Which policies there are makes no difference: what a cluster
+// could take is asked before a policy says what it is to take.
 func (a *Adviser) objects(ctx context.Context) (*plugins.Objects, error) {
 	var (
 		clusters  berthv1alpha1.ClusterList

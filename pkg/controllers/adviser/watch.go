@@ -39,7 +39,8 @@ func (a *Adviser) Watch(ctx context.Context, informers cache.Informers) error {
 	return nil
 }
 
-// WatchObjects follows Berth's own kinds. It must be called once they are served, before WaitForSync.
+// WatchObjects follows Berth's own kinds. It must be called once they are served, before
+// WaitForSync.
 func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) error {
 	for _, kind := range []client.Object{&berthv1alpha1.Cluster{}, &berthv1alpha1.ClusterResource{}} {
 		changed := func() {
@@ -118,7 +119,8 @@ func (a *Adviser) change(object any, apply func(runtime.Object) error) {
 	}
 }
 
-// matters reports whether a change can make a difference to what fits. Of pods most changes are of their status.
+// matters reports whether a change can make a difference to what fits. Of pods most changes are of
+// their status.
 func matters(before, after any) bool {
 	old, wasPod := before.(*corev1.Pod)
 	pod, isPod := after.(*corev1.Pod)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package clouds binds what is to be made to the place where it is best made: Clusters with a
-// section provision to a GlobalCloud, or a Cloud of the namespace they name, MagnumClusters to an OpenStackProject of their own. It owns the
-// conditions CloudBound and Bound there, and status.scheduledTo. A choice is final; having none is
-// not: every change of a place asks again.
+// section provision to a GlobalCloud, or a Cloud of the namespace they name, MagnumClusters to an
+// OpenStackProject of their own. It owns the conditions CloudBound and Bound there, and
+// status.scheduledTo. A choice is final; having none is not: every change of a place asks again.
 package clouds
 
 import (

@@ -84,7 +84,8 @@ func (c *amountCollector) set(seen []*observed) {
 	c.collected = collected
 }
 
-// setOldest notes since when the oldest pods wait, by whether they could be placed. No pod waits for 0 s.
+// setOldest notes since when the oldest pods wait, by whether they could be placed. No pod waits
+// for 0 s.
 func (c *amountCollector) setOldest(now time.Time, since map[bool]time.Time) {
 	var oldest []prometheus.Metric
 	for _, fits := range []bool{false, true} {

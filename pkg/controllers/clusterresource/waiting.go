@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// maxTried bounds the pods that are compared with the nodes in one pass, the oldest first. Only those
-// count for whose requests the pools of some nodes have enough left.
+// maxTried bounds the pods that are compared with the nodes in one pass, the oldest first. Only
+// those count for whose requests the pools of some nodes have enough left.
 const maxTried = 100
 
 // waits reports whether a pod waits for a node. One with a scheduling gate waits for the gate.
@@ -29,8 +29,8 @@ func waits(pod *corev1.Pod) bool {
 
 // oldestWaiting returns when the oldest pods were made that wait and ask for ClusterResources, by
 // whether there is a node for them: one that takes pods, that their affinity and tolerations allow,
-// and whose pools have enough left for all that they ask for. What nodes have left themselves, such as
-// cpu, is not asked.
+// and whose pools have enough left for all that they ask for. What nodes have left themselves, such
+// as cpu, is not asked.
 func (all observations) oldestWaiting(pods []corev1.Pod, nodes []corev1.Node) map[bool]time.Time {
 	var waiting []*corev1.Pod
 	for i := range pods {
@@ -66,8 +66,8 @@ type want struct {
 	units  int64
 }
 
-// wants returns what a pod asks for. It is false if something cannot be read or is not there, or if no
-// node has enough of it in its pools.
+// wants returns what a pod asks for. It is false if something cannot be read or is not there, or if
+// no node has enough of it in its pools.
 func (all observations) wants(pod *corev1.Pod) ([]want, bool) {
 	requests, err := demand.Of(pod)
 	if err != nil {

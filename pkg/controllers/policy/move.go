@@ -201,8 +201,8 @@ func (p *pass) roomIn(
 	return copies, err
 }
 
-// replacementOf returns a pod like the one that comes when this one is evicted: nothing that Berth wrote on it, and no policy,
-// since the policy is what the room is looked for.
+// replacementOf returns a pod like the one that comes when this one is evicted: nothing that Berth
+// wrote on it, and no policy, since the policy is what the room is looked for.
 func replacementOf(pod *corev1.Pod) *corev1.Pod {
 	replacement := pod.DeepCopy()
 	replacement.Spec.NodeName, replacement.OwnerReferences = "", nil

@@ -18,7 +18,8 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// selectClusters finds the Clusters that the subscribers select, and the subgroups. It fails for what users write wrong.
+// selectClusters finds the Clusters that the subscribers select, and the subgroups. It fails for
+// what users write wrong.
 func (it *item) selectClusters(snapshot *topology.Snapshot) error {
 	spec := &it.object.Spec
 	subscribers, err := subscribersOf(spec)

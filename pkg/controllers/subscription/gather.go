@@ -31,11 +31,13 @@ type item struct {
 	// input is what is decided on. Its feeds are those of feeds, in the same order.
 	input bundle.Subscription
 	feeds []feed
-	// around are the workloads of the namespace, copies those of them that are copies of the Subscription.
+	// around are the workloads of the namespace, copies those of them that are copies of the
+	// Subscription.
 	around *surroundings
 	copies map[object]client.Object
-	// policies are those of the Subscription, by name. Named are all of the namespace: one whose owner was taken away is known
-	// by its name, which ends in a hash so that nobody else has it by chance.
+	// policies are those of the Subscription, by name. Named are all of the namespace: one whose
+	// owner was taken away is known by its name, which ends in a hash so that nobody else has it by
+	// chance.
 	policies, named map[string]*berthv1alpha1.PropagationPolicy
 	// ownInventories reports whether Berth writes the FeedInventories.
 	ownInventories bool
@@ -60,8 +62,8 @@ func objectOf(ref *berthv1alpha1.Feed) object {
 	return object{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name}
 }
 
-// gather reads what the Subscriptions are about and returns them in the order in which they are served. Those that are being
-// deleted are left out: their policies go with them.
+// gather reads what the Subscriptions are about and returns them in the order in which they are
+// served. Those that are being deleted are left out: their policies go with them.
 func (r *Reconciler) gather(
 	ctx context.Context, subscriptions []*berthv1alpha1.Subscription, snapshot *topology.Snapshot, now metav1.Time,
 ) (items []*item, err error) {
@@ -134,7 +136,8 @@ func (r *Reconciler) read(
 	return it, nil
 }
 
-// inventoryOf returns the inventory of a Subscription, nil if there is none that tells anything yet.
+// inventoryOf returns the inventory of a Subscription, nil if there is none that tells anything
+// yet.
 func (r *Reconciler) inventoryOf(ctx context.Context, s *berthv1alpha1.Subscription) (*berthv1alpha1.FeedInventory, error) {
 	inventory := &berthv1alpha1.FeedInventory{}
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(s), inventory)

@@ -13,8 +13,9 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// readInventory takes the requirements of a feed from the inventory, which may be nil, and returns how many replicas it
-// wants, nil if it is copied whole, or why that is not known. Where Berth reads the kind the present number counts.
+// readInventory takes the requirements of a feed from the inventory, which may be nil, and returns
+// how many replicas it wants, nil if it is copied whole, or why that is not known. Where Berth
+// reads the kind the present number counts.
 func (it *item) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) (replicas *int64, obstacle string) {
 	order, trouble := orderOf(inventory, f.ref)
 	switch {
@@ -37,8 +38,9 @@ func (it *item) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) (
 	return replicas, ""
 }
 
-// sampleOf returns a pod like those of a feed. What the workload itself makes says most. An inventory that somebody else has
-// written may know better what such a pod takes, and is all that is known of kinds that are not read.
+// sampleOf returns a pod like those of a feed. What the workload itself makes says most. An
+// inventory that somebody else has written may know better what such a pod takes, and is all that
+// is known of kinds that are not read.
 func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedOrder) *corev1.Pod {
 	var sample *corev1.Pod
 	if observed != nil {
@@ -63,8 +65,8 @@ func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedO
 	return sample
 }
 
-// orderOf returns what an inventory, which may be nil, says of a feed, nil if it says nothing, and why it does not know more,
-// empty if it does.
+// orderOf returns what an inventory, which may be nil, says of a feed, nil if it says nothing, and
+// why it does not know more, empty if it does.
 func orderOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) (order *berthv1alpha1.FeedOrder, trouble string) {
 	if inventory == nil {
 		return nil, ""
@@ -88,7 +90,8 @@ func orderOf(inventory *berthv1alpha1.FeedInventory, ref *berthv1alpha1.Feed) (o
 	return order, ""
 }
 
-// labelsOf returns the labels by which a workload, which may be nil, knows its pods, and by which they may avoid each other.
+// labelsOf returns the labels by which a workload, which may be nil, knows its pods, and by which
+// they may avoid each other.
 func labelsOf(observed *workload.Observed) map[string]string {
 	if observed == nil || observed.Selector == nil {
 		return nil

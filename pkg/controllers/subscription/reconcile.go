@@ -89,7 +89,8 @@ func decide(items []*item, room *ledger, now metav1.Time) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// writeAll makes known what has been decided. It reports whether the cache was too old to write all of it.
+// writeAll makes known what has been decided. It reports whether the cache was too old to write all
+// of it.
 func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (stale bool, err error) {
 	var failures []error
 	total := summary{reasons: map[conditionReason]int{}}

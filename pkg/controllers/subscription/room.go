@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// ledger counts how much room clusters have left when what has been reserved in a pass is taken off. It asks the plugins of
-// the scheduler.
+// ledger counts how much room clusters have left when what has been reserved in a pass is taken
+// off. It asks the plugins of the scheduler.
 type ledger struct {
 	ctx      context.Context //nolint:containedctx // a ledger lives as long as one decision
 	items    []*item

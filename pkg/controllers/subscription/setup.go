@@ -59,8 +59,9 @@ type Options struct {
 	Topology *state.Tracker
 	// Adviser answers how much room clusters have.
 	Adviser *adviser.Adviser
-	// OwnInventories says that Berth writes the FeedInventories. One that has no status yet tells nothing then: an entry without
-	// replicas may be one that was not understood, and not one that is copied whole.
+	// OwnInventories says that Berth writes the FeedInventories. One that has no status yet tells
+	// nothing then: an entry without replicas may be one that was not understood, and not one that
+	// is copied whole.
 	OwnInventories bool
 	// Recorder makes events about Subscriptions; none if nil.
 	Recorder events.EventRecorder
@@ -151,7 +152,8 @@ func onEvent[T client.Object](handle func(queue)) handler.TypedEventHandler[T, A
 	}
 }
 
-// policyChanges lets those events of the policies of Subscriptions pass that tell of something that Berth wrote.
+// policyChanges lets those events of the policies of Subscriptions pass that tell of something that
+// Berth wrote.
 func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
 	ours := func(policy *berthv1alpha1.PropagationPolicy) bool {
 		owner := metav1.GetControllerOfNoCopy(policy)
@@ -170,7 +172,8 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 	}
 }
 
-// clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who selects it.
+// clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who
+// selects it.
 func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.Or(state.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
 }

@@ -90,10 +90,10 @@ func KindFor(apiVersion, kind string) *Kind {
 	return nil
 }
 
-// ControllerKind returns the kind that a reference to a controller names, nil if Berth does not read
-// it. It exists unless the reference is to another version of a kind of the table. The controllers
-// of Kubernetes name the version of the table, and only that is sure to be served: the garbage
-// collector lets pods live for good whose owner is of a version such as apps/v9, so such a
+// ControllerKind returns the kind that a reference to a controller names, nil if Berth does not
+// read it. It exists unless the reference is to another version of a kind of the table. The
+// controllers of Kubernetes name the version of the table, and only that is sure to be served: the
+// garbage collector lets pods live for good whose owner is of a version such as apps/v9, so such a
 // reference confirms nothing. It is quick and does not allocate, because it is asked for every pod.
 func ControllerKind(ref *metav1.OwnerReference) (kind *Kind, exists bool) {
 	for _, k := range kinds {

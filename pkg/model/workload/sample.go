@@ -14,9 +14,10 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 )
 
-// Sample returns a pod like the next one of the workload: its newest pod of the revision that counts, since admission has
-// added to that what it adds, or else what its template makes; nil if neither is known. The sample has no node and no owner,
-// nothing of what Berth wrote, and no policy places it, so that one can ask where it fits.
+// Sample returns a pod like the next one of the workload: its newest pod of the revision that
+// counts, since admission has added to that what it adds, or else what its template makes; nil if
+// neither is known. The sample has no node and no owner, nothing of what Berth wrote, and no policy
+// places it, so that one can ask where it fits.
 func (o *Observed) Sample() *corev1.Pod {
 	if newest := o.newestPod(); newest != nil {
 		sample := &corev1.Pod{ObjectMeta: o.sampleMeta(newest.Labels, newest.Annotations), Spec: newest.Spec}

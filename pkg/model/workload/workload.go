@@ -77,8 +77,8 @@ func (w Workload) Selectable() *policymatch.Workload {
 }
 
 // Of returns the workload of a pod: the last of its chain of controllers that is confirmed. Each is
-// looked up in the namespace of the pod by name, and must have the UID that the reference has. A pod
-// without a controller is its own workload, of kind Pod, and so is one whose controller cannot
+// looked up in the namespace of the pod by name, and must have the UID that the reference has. A
+// pod without a controller is its own workload, of kind Pod, and so is one whose controller cannot
 // exist. The error wraps ErrOwnerNotFound if an object of the chain is missing, as it is for a
 // moment while a watch lags behind, or is another object of the same name. Of does not allocate
 // unless it fails.

@@ -68,8 +68,8 @@ func (q *Question) shares() []int32 {
 	return free
 }
 
-// turns returns a number for each cluster, which is the larger the earlier it is the cluster's turn,
-// and 0 for clusters at their maximum.
+// turns returns a number for each cluster, which is the larger the earlier it is the cluster's
+// turn, and 0 for clusters at their maximum.
 func (q *Question) turns() []int32 {
 	free, held := q.Held, make([]int64, len(q.Held))
 	for i := range held {

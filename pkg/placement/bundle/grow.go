@@ -29,7 +29,8 @@ func (p *planner) grow() error {
 	return nil
 }
 
-// place places the difference between what a feed wants and what it keeps, and reserves room for it.
+// place places the difference between what a feed wants and what it keeps, and reserves room for
+// it.
 func (p *planner) place(i int) error {
 	feed, division := &p.Feeds[i], &p.result.Feeds[i]
 	if Sum(division.Held) == *feed.Wanted && !p.rebalances() || p.result.Problem != nil {
@@ -39,8 +40,9 @@ func (p *planner) place(i int) error {
 	demand := divide.Demand{
 		Strategy: p.Strategy, Replicas: *feed.Wanted, Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
 	}
-	// Clusters may share a limit, such as a pool of a ClusterResource: each alone has room, but not all of them at once. What
-	// does not fit then is room that a cluster lacks, so that each turn knows better.
+	// Clusters may share a limit, such as a pool of a ClusterResource: each alone has room, but not
+	// all of them at once. What does not fit then is room that a cluster lacks, so that each turn
+	// knows better.
 	for clusters := p.clustersFor(i); ; {
 		if err := division.divide(demand, clusters); err != nil {
 			return err
@@ -53,8 +55,8 @@ func (p *planner) place(i int) error {
 	}
 }
 
-// reserveShares takes the room for the shares of a feed. Where less fits than a cluster alone has room for, it corrects that and
-// reports false.
+// reserveShares takes the room for the shares of a feed. Where less fits than a cluster alone has
+// room for, it corrects that and reports false.
 func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
 	division, fits := &p.result.Feeds[i], true
 	for k := range clusters {
@@ -70,8 +72,8 @@ func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
 	return fits
 }
 
-// enough is how much room is counted at least, whatever is wanted, so that clusters get in proportion to their room. To count
-// more takes time and changes little.
+// enough is how much room is counted at least, whatever is wanted, so that clusters get in
+// proportion to their room. To count more takes time and changes little.
 const enough = 1000
 
 // clustersFor returns the clusters that can be used for a feed, and those that hold replicas of it.

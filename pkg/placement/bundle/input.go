@@ -23,7 +23,8 @@ type Subscription struct {
 	// Bundled reports that the feeds are admitted all at once or not at all.
 	Bundled bool
 
-	// Pledged reports that the bundle has been admitted before, Expired that it has had its time to start a pod.
+	// Pledged reports that the bundle has been admitted before, Expired that it has had its time to
+	// start a pod.
 	Pledged, Expired bool
 
 	// Rebalance forgets which clusters the feeds use. It counts for strategies by room.
@@ -35,7 +36,8 @@ type Subscription struct {
 	// Subgroups restrict the clusters to some of each group; nil stands for no restriction.
 	Subgroups []divide.Group
 
-	// Problem says why nothing can be divided, nil if nothing is known to be wrong. Clusters is empty then.
+	// Problem says why nothing can be divided, nil if nothing is known to be wrong. Clusters is
+	// empty then.
 	Problem *Problem
 
 	// Feeds are the feeds in the order in which they are served.
@@ -60,7 +62,8 @@ type Cluster struct {
 	Open bool
 }
 
-// Feed is what is known of one feed. Maps hold numbers of replicas by cluster; an absent cluster has none.
+// Feed is what is known of one feed. Maps hold numbers of replicas by cluster; an absent cluster
+// has none.
 type Feed struct {
 	// Name names the feed in messages, "Deployment web" for instance.
 	Name string
@@ -74,37 +77,40 @@ type Feed struct {
 	// Wanted is the number of replicas; nil for what is copied whole, and for a feed with an obstacle.
 	Wanted *int64
 
-	// Recorded is the division that the status of the Subscription records, Published the one that the policy of the feed was
-	// made for. Published counts if nothing is recorded.
+	// Recorded is the division that the status of the Subscription records, Published the one that
+	// the policy of the feed was made for. Published counts if nothing is recorded.
 	Recorded, Published map[string]int64
 
 	// Bound counts the living pods on nodes.
 	Bound map[string]int64
 
-	// HasPods, Copyable, Home and Copies count for the strategy Replication. HasPods reports that pods of the object are
-	// observed, Copyable that copies can run beside it. Home is the cluster that its policy names alone, empty if there is
-	// none. Copies is the number of replicas of those copies that exist.
+	// HasPods, Copyable, Home and Copies count for the strategy Replication. HasPods reports that
+	// pods of the object are observed, Copyable that copies can run beside it. Home is the cluster
+	// that its policy names alone, empty if there is none. Copies is the number of replicas of
+	// those copies that exist.
 	HasPods, Copyable bool
 	Home              string
 	Copies            map[string]int64
 }
 
-// Ref names a feed by the index of its Subscription in what Decide was given, and by its own index in that.
+// Ref names a feed by the index of its Subscription in what Decide was given, and by its own index
+// in that.
 type Ref struct{ Subscription, Feed int }
 
-// Room is a ledger of how many replicas clusters have room for. Feeds may need different amounts of the same nodes, so what
-// is reserved for one changes what is left for others in ways that only the owner of the ledger can count. Its answers
-// depend on nothing but the questions and reservations before. If it cannot answer it returns 0; its owner knows, and
-// discards the decision.
+// Room is a ledger of how many replicas clusters have room for. Feeds may need different amounts of
+// the same nodes, so what is reserved for one changes what is left for others in ways that only the
+// owner of the ledger can count. Its answers depend on nothing but the questions and reservations
+// before. If it cannot answer it returns 0; its owner knows, and discards the decision.
 type Room interface {
 	// Count returns how many more replicas of the feed fit into a selected cluster, 0 to limit.
 	Count(feed Ref, cluster string, limit int64) int64
 
-	// Reserve takes room for so many replicas off what is left, and returns for how many there was any. Numbers below 1
-	// reserve nothing.
+	// Reserve takes room for so many replicas off what is left, and returns for how many there was
+	// any. Numbers below 1 reserve nothing.
 	Reserve(feed Ref, cluster string, replicas int64) int64
 
-	// Mark returns the present state, and Rollback returns to it: what has been reserved since is free again.
+	// Mark returns the present state, and Rollback returns to it: what has been reserved since is
+	// free again.
 	Mark() int
 	Rollback(mark int)
 }

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// The language is regular, so the API server can decide about a constraint by one regular expression, and tell the column of a
-// mistake by a few more. They are in the syntax of RE2, without lookahead: an operator of words takes the blanks behind it along.
+// The language is regular, so the API server can decide about a constraint by one regular
+// expression, and tell the column of a mistake by a few more. They are in the syntax of RE2,
+// without lookahead: an operator of words takes the blanks behind it along.
 const (
 	blanks = `[ \t]*`
 	// ends is what follows a word, and ended what follows an operator of words.
@@ -36,7 +37,8 @@ const (
 	isList   = upToWord + listWords + `(?:[ \t(]|$)`
 	upToText = upToKey + labelOperator
 
-	// upToList and upToValues end before and behind the opening bracket; values are those that a comma follows.
+	// upToList and upToValues end before and behind the opening bracket; values are those that a
+	// comma follows.
 	upToList   = upToWord + listWords + blanks
 	upToValues = upToList + `\(` + blanks
 	values     = `(?:` + part + blanks + `,` + blanks + `)`
@@ -48,8 +50,8 @@ const (
 	anyNumber = `(?:` + number + `|inf)`
 )
 
-// Pattern returns the regular expression, in the syntax of RE2, that matches what Parse takes for a constraint of the kind
-// and nothing else, as long as the text has at most MaxLength characters.
+// Pattern returns the regular expression, in the syntax of RE2, that matches what Parse takes for a
+// constraint of the kind and nothing else, as long as the text has at most MaxLength characters.
 func Pattern(kind Kind) string {
 	if kind == Metric {
 		return upToKey + metricOperator + anyNumber + blanks + `$`
@@ -57,13 +59,14 @@ func Pattern(kind Kind) string {
 	return `(?:` + upToText + part + `|` + upToList + list + `)` + blanks + `$`
 }
 
-// CustomResource is the regular expression, in the syntax of RE2, that matches the name of a custom resource, "plural.group", and
-// nothing else.
+// CustomResource is the regular expression, in the syntax of RE2, that matches the name of a custom
+// resource, "plural.group", and nothing else.
 const CustomResource = `^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`
 
 var customResource = regexp.MustCompile(CustomResource)
 
-// CheckCustomResource returns an error, a *SyntaxError, if a text is not the name of a custom resource.
+// CheckCustomResource returns an error, a *SyntaxError, if a text is not the name of a custom
+// resource.
 func CheckCustomResource(text string) error {
 	if customResource.MatchString(text) {
 		return nil
@@ -74,7 +77,8 @@ func CheckCustomResource(text string) error {
 
 // mistake is one way in which a text is no constraint.
 type mistake struct {
-	// when matches texts that may have this mistake, and unless those that do not. Empty, they decide nothing.
+	// when matches texts that may have this mistake, and unless those that do not. Empty, they
+	// decide nothing.
 	when, unless string
 	// upTo matches what comes before the mistake.
 	upTo string
@@ -104,7 +108,8 @@ func mistakesWithNumbers() []mistake {
 	}
 }
 
-// mistakesWithLists are those before the operator of a label, and behind it if that is in or not in.
+// mistakesWithLists are those before the operator of a label, and behind it if that is in or not
+// in.
 func mistakesWithLists() []mistake {
 	isOrder := upToKey + `(?:` + blanks + `=?[<>]|[ \t]+(?:gte?|lte?|` + thanWords + `)` + ended + `)`
 	upToComma := upToValues + values + `*` + part
@@ -125,7 +130,8 @@ func mistakesWithLists() []mistake {
 	}
 }
 
-// mistakesWithTexts are those behind the operators is and is not. In "a is not b" the word not could be a value, too.
+// mistakesWithTexts are those behind the operators is and is not. In "a is not b" the word not
+// could be a value, too.
 func mistakesWithTexts() []mistake {
 	upToNotText := upToWord + notWords + after
 	return []mistake{
@@ -135,7 +141,8 @@ func mistakesWithTexts() []mistake {
 	}
 }
 
-// condition returns the expression in CEL that reports whether the text has the mistake, empty if it always has.
+// condition returns the expression in CEL that reports whether the text has the mistake, empty if
+// it always has.
 func (m *mistake) condition(text string) string {
 	var conditions []string
 	if m.when != "" {
@@ -147,17 +154,18 @@ func (m *mistake) condition(text string) string {
 	return strings.Join(conditions, " && ")
 }
 
-// explanation returns the expression in CEL for what is said of the mistake. The API server can tell in advance what it costs
-// only without macros, and if the number becomes a text last of all.
+// explanation returns the expression in CEL for what is said of the mistake. The API server can
+// tell in advance what it costs only without macros, and if the number becomes a text last of all.
 func (m *mistake) explanation(text, offset string) string {
 	at := fmt.Sprintf("%s.find(r'%s').size()", text, m.upTo)
 	return fmt.Sprintf("'column %%d: %[1]s, found %%s'.format([dyn(%[2]s + %[3]s + 1), dyn(%[3]s == %[4]s.size() ? 'the end' : "+
 		"strings.quote(%[4]s.substring(%[3]s).find('^(?s:.{1,%[5]d})')))])", m.expected, offset, at, text, foundLength)
 }
 
-// Explanation returns an expression in CEL, as the API server of Kubernetes has it, that says of a text which Pattern does not
-// match, or which is too long, what Parse says of it: the column, what was expected and what was found there. text is an expression in CEL for the
-// text, and offset one for the number of characters before it that count for the column.
+// Explanation returns an expression in CEL, as the API server of Kubernetes has it, that says of a
+// text which Pattern does not match, or which is too long, what Parse says of it: the column, what
+// was expected and what was found there. text is an expression in CEL for the text, and offset one
+// for the number of characters before it that count for the column.
 func Explanation(kind Kind, text, offset string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.size() > %d ? 'column %%d: %s'.format([%s + %d]) : ", text, MaxLength, tooLong, offset, MaxLength+1)

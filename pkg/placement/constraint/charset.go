@@ -21,8 +21,8 @@ func isKey(key string) bool {
 	return isPart(prefix, maxPrefixLength) && isPart(name, maxPartLength)
 }
 
-// isPart reports whether a text can be a name or value: it has one to most letters, digits, '_', '-' and '.', and starts and ends
-// with a letter, digit or '_'.
+// isPart reports whether a text can be a name or value: it has one to most letters, digits, '_',
+// '-' and '.', and starts and ends with a letter, digit or '_'.
 func isPart(text string, most int) bool {
 	if text == "" || len(text) > most {
 		return false

@@ -110,7 +110,8 @@ func TestTheMoreImportantAreReprievedFirst(t *testing.T) {
 	}
 }
 
-// covers reports whether nothing is lacking without some of the candidates; the plain reading of what Victims promises.
+// covers reports whether nothing is lacking without some of the candidates; the plain reading of
+// what Victims promises.
 func covers(lacks []pool.Lack, candidates []pool.Candidate, gone []int) bool {
 	for claim, lack := range lacks {
 		met := 0

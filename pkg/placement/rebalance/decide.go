@@ -13,10 +13,11 @@ import (
 
 // Cluster is what a cluster of the policy can take at present.
 type Cluster struct {
-	// Ready reports whether a node of the cluster takes pods at all. A cluster that does not exist is not ready.
+	// Ready reports whether a node of the cluster takes pods at all. A cluster that does not exist
+	// is not ready.
 	Ready bool
-	// Room is how many more pods of the workload the nodes of the cluster would take now. Callers may stop counting at
-	// the number of replicas by which the cluster is short.
+	// Room is how many more pods of the workload the nodes of the cluster would take now. Callers
+	// may stop counting at the number of replicas by which the cluster is short.
 	Room int
 }
 
@@ -28,10 +29,11 @@ type Round struct {
 	Clusters []Cluster
 	// Pods are the bound replicas, with the seats that Seats gave them.
 	Pods []Pod
-	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted at all.
+	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted
+	// at all.
 	Never Reason
-	// RolloutFinished says that all pods of the workload are of the revision that counts, and that its controller knows
-	// of the latest change.
+	// RolloutFinished says that all pods of the workload are of the revision that counts, and that
+	// its controller knows of the latest change.
 	RolloutFinished bool
 	// Pending is the number of pods of the workload, of any revision, that are not bound.
 	Pending int
@@ -63,15 +65,16 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// Misplaced returns how many pods run outside their share: in no cluster of the policy, above the share of their cluster,
-// or, if their seat is fixed, not in the cluster that owns it.
+// Misplaced returns how many pods run outside their share: in no cluster of the policy, above the
+// share of their cluster, or, if their seat is fixed, not in the cluster that owns it.
 func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
 	return newTally(plan, clusters, pods).misplaced
 }
 
-// Decide chooses the pods of a workload that are to be evicted now. They are never more than are misplaced, than other
-// clusters are short of and have room for, and than the policy allows to be missing. A pod that is not ready is missing
-// already, so to evict it costs nothing of what the policy allows; still no round takes more pods than that.
+// Decide chooses the pods of a workload that are to be evicted now. They are never more than are
+// misplaced, than other clusters are short of and have room for, and than the policy allows to be
+// missing. A pod that is not ready is missing already, so to evict it costs nothing of what the
+// policy allows; still no round takes more pods than that.
 //
 // Pods that are not ready go first, then those with the lowest deletion cost, then the youngest.
 func Decide(round *Round) Decision {
@@ -89,8 +92,8 @@ func Decide(round *Round) Decision {
 	return newChoice(round, t).run()
 }
 
-// Guard returns what forbids evictions of the workload as a whole, empty if nothing does. It does not look at the room of
-// the clusters.
+// Guard returns what forbids evictions of the workload as a whole, empty if nothing does. It does
+// not look at the room of the clusters.
 func (r *Round) Guard() Reason {
 	notReady := 0
 	for i := range r.Clusters {
@@ -120,8 +123,8 @@ func (r *Round) Guard() Reason {
 
 // tally compares what the clusters hold with their shares.
 type tally struct {
-	// surplus is by how many pods a cluster exceeds its share, negative if it is short. Fixed pods are not counted: their
-	// seats decide.
+	// surplus is by how many pods a cluster exceeds its share, negative if it is short. Fixed pods
+	// are not counted: their seats decide.
 	surplus   []int
 	misplaced int
 }
@@ -153,8 +156,8 @@ func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
 	return t
 }
 
-// misfit reports whether a pod with a fixed seat runs outside the cluster that owns the seat. A seat that nobody owns is
-// beyond the replicas: the workload's controller will delete the pod.
+// misfit reports whether a pod with a fixed seat runs outside the cluster that owns the seat. A
+// seat that nobody owns is beyond the replicas: the workload's controller will delete the pod.
 func misfit(plan *apportion.Plan, p *Pod) bool {
 	owner, ok := plan.Owner(int64(p.Seat))
 	return ok && owner != p.Cluster
@@ -258,8 +261,8 @@ func (c *choice) consider(p *Pod) (to int, held Reason) {
 	return to, ""
 }
 
-// receiver returns the cluster that would take the replacement: the one that owns a fixed seat, otherwise the one that
-// can be given most.
+// receiver returns the cluster that would take the replacement: the one that owns a fixed seat,
+// otherwise the one that can be given most.
 func (c *choice) receiver(p *Pod) (cluster int, ok bool) {
 	if p.Fixed {
 		owner, _ := c.Plan.Owner(int64(p.Seat))

@@ -19,18 +19,21 @@ const (
 	Elsewhere = -1
 )
 
-// Pod is a bound replica: not terminating, not finished, and of the revision of the workload that counts.
+// Pod is a bound replica: not terminating, not finished, and of the revision of the workload that
+// counts.
 type Pod struct {
 	// Name breaks ties.
 	Name string
-	// Cluster is the index in the seat order of the cluster that the pod's node belongs to, or Elsewhere.
+	// Cluster is the index in the seat order of the cluster that the pod's node belongs to, or
+	// Elsewhere.
 	Cluster int
 	// Seat is the seat that the pod holds, or NoSeat; of a Fixed pod it is the number.
 	Seat int32
-	// Fixed means that the seat is the number the workload's controller gave the pod: it cannot have another one, and
-	// it belongs in the cluster that owns it.
+	// Fixed means that the seat is the number the workload's controller gave the pod: it cannot
+	// have another one, and it belongs in the cluster that owns it.
 	Fixed bool
-	// Cost is the deletion cost of the pod: of two pods, the workload's controller deletes that with the lower cost first.
+	// Cost is the deletion cost of the pod: of two pods, the workload's controller deletes that
+	// with the lower cost first.
 	Cost int64
 	// Ready reports whether the pod serves.
 	Ready bool
@@ -38,8 +41,8 @@ type Pod struct {
 	Age time.Duration
 	// Keep says why the pod must not be evicted. Movable, the zero value, means that it may be.
 	Keep Keep
-	// Fits reports whether a node of the cluster that owns the seat would take the pod now. It is read for Fixed pods only:
-	// for the others the room of the clusters counts.
+	// Fits reports whether a node of the cluster that owns the seat would take the pod now. It is
+	// read for Fixed pods only: for the others the room of the clusters counts.
 	Fits bool
 }
 
@@ -55,21 +58,23 @@ const (
 	TakenOver
 	// Protected pods are critical to the system, or are marked as not safe to evict.
 	Protected
-	// Unreachable pods run on a node that is not ready, or has vanished: nobody can tell whether they still serve.
+	// Unreachable pods run on a node that is not ready, or has vanished: nobody can tell whether
+	// they still serve.
 	Unreachable
 	// Refused pods have a PodDisruptionBudget that refused to let them go a short while ago.
 	Refused
 )
 
-// Seats returns the seat that each pod should hold, by the index of the pod. A pod keeps a seat that its cluster owns;
-// of several pods with the same seat the oldest keeps it. The others get the lowest free seats of their cluster, the
-// oldest first, and those that find none get NoSeat.
+// Seats returns the seat that each pod should hold, by the index of the pod. A pod keeps a seat
+// that its cluster owns; of several pods with the same seat the oldest keeps it. The others get the
+// lowest free seats of their cluster, the oldest first, and those that find none get NoSeat.
 //
-// Fixed pods hold their number if their cluster owns it. Pods that are NotOurs get none, but take up the lowest seats of their cluster: they have
-// no deletion cost, so they are the last to be deleted when the workload shrinks.
+// Fixed pods hold their number if their cluster owns it. Pods that are NotOurs get none, but take
+// up the lowest seats of their cluster: they have no deletion cost, so they are the last to be
+// deleted when the workload shrinks.
 //
-// While there are more pods than the plan has replicas the workload's controller is about to delete some by the seats
-// they hold now, so the seats must be left alone then.
+// While there are more pods than the plan has replicas the workload's controller is about to delete
+// some by the seats they hold now, so the seats must be left alone then.
 func Seats(plan *apportion.Plan, pods []Pod) []int32 {
 	s := seating{plan: plan, pods: pods, seats: make([]int32, len(pods)), next: map[int]int{}}
 	order := make([]int, len(pods))

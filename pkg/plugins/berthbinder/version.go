@@ -26,11 +26,13 @@ const maxAttempts = 5
 // errChanged says that the pod is not the one any more that was decided on.
 var errChanged = errors.New("the pod has changed since it was decided on")
 
-// bindVersion sends the binding with the version of the pod that was decided on. The API server checks it against what is
-// stored, so a Binding that arrives late lands only on a pod that has not changed. The version of the decided pod itself
-// will not do: nominations and conditions are written to pods while they are on their way to a node.
+// bindVersion sends the binding with the version of the pod that was decided on. The API server
+// checks it against what is stored, so a Binding that arrives late lands only on a pod that has not
+// changed. The version of the decided pod itself will not do: nominations and conditions are
+// written to pods while they are on their way to a node.
 //
-// A cause means that the outcome is not certain. Otherwise the pod is bound, or the error says why it certainly is not.
+// A cause means that the outcome is not certain. Otherwise the pod is bound, or the error says why
+// it certainly is not.
 func (b *BerthBinder) bindVersion(
 	ctx context.Context, decided *corev1.Pod, binding *corev1.Binding,
 ) (cause, err error) {
@@ -74,8 +76,8 @@ func refused(err error) bool {
 		errors.Is(err, fence.ErrClosed)
 }
 
-// sameDecision reports whether a newer copy of a pod asks for the same as the one that was decided on, which carries the
-// node already. Its status does not count.
+// sameDecision reports whether a newer copy of a pod asks for the same as the one that was decided
+// on, which carries the node already. Its status does not count.
 func sameDecision(decided, current *corev1.Pod) bool {
 	if decided.UID != current.UID || current.DeletionTimestamp != nil {
 		return false
@@ -103,8 +105,8 @@ func requests(annotations map[string]string) map[string]string {
 	return asked
 }
 
-// outcome returns nil if the pod is bound as the binding says, and the cause otherwise. Somebody else may have bound it to
-// the same node: then it lacks what the binding carries.
+// outcome returns nil if the pod is bound as the binding says, and the cause otherwise. Somebody
+// else may have bound it to the same node: then it lacks what the binding carries.
 func outcome(pod *corev1.Pod, binding *corev1.Binding, cause error) error {
 	if pod.UID != binding.UID || pod.Spec.NodeName != binding.Target.Name {
 		return cause

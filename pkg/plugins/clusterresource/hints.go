@@ -72,9 +72,9 @@ func (p *ClusterResource) afterNomination(pod, nominated *corev1.Pod) fwk.Queuei
 	return fwk.Queue
 }
 
-// servedBy reports whether what a pod held that is gone was chosen to serve the pod. What an attempt
-// that failed had reserved has been given back already, and what a pod that somebody else placed
-// was charged is known to the ledger only.
+// servedBy reports whether what a pod held that is gone was chosen to serve the pod. What an
+// attempt that failed had reserved has been given back already, and what a pod that somebody else
+// placed was charged is known to the ledger only.
 func (p *ClusterResource) servedBy(pod, gone *corev1.Pod) bool {
 	wants, err := demand.Of(pod)
 	if err != nil {

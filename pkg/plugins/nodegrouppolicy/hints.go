@@ -21,12 +21,12 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
-// EventsToRegister names what can free a place for a pod that this plugin rejected. Changes of Clusters, policies and
-// owners are not among them: those wake the pods they concern directly.
+// EventsToRegister names what can free a place for a pod that this plugin rejected. Changes of
+// Clusters, policies and owners are not among them: those wake the pods they concern directly.
 func (p *NodeGroupPolicy) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
-		// No narrower event tells that a bound pod is being deleted, which frees its seat at that moment, or that a waiting
-		// pod asks for another policy.
+		// No narrower event tells that a bound pod is being deleted, which frees its seat at that
+		// moment, or that a waiting pod asks for another policy.
 		{
 			Event:          fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete},
 			QueueingHintFn: guard.Hint(Name, p.isSchedulableAfterPodChange),
@@ -38,8 +38,9 @@ func (p *NodeGroupPolicy) EventsToRegister(context.Context) ([]fwk.ClusterEventW
 	}, nil
 }
 
-// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place and no other that waits for one
-// comes before, or when what decides on the pod's own policy has changed.
+// isSchedulableAfterPodChange wakes the pod when a sibling of the same revision gives up its place
+// and no other that waits for one comes before, or when what decides on the pod's own policy has
+// changed.
 func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, before, after *corev1.Pod) fwk.QueueingHint {
 	switch {
 	case before == nil:
@@ -59,8 +60,8 @@ func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, b
 	return fwk.Queue
 }
 
-// asksDifferently reports whether a change of a waiting pod may give it another policy or another revision. Its status does
-// not count: the scheduler itself writes there that the pod waits.
+// asksDifferently reports whether a change of a waiting pod may give it another policy or another
+// revision. Its status does not count: the scheduler itself writes there that the pod waits.
 func asksDifferently(before, after *corev1.Pod) bool {
 	return before.Annotations[berthv1alpha1.PolicyAnnotation] != after.Annotations[berthv1alpha1.PolicyAnnotation] ||
 		!maps.Equal(before.Labels, after.Labels) ||
@@ -68,8 +69,9 @@ func asksDifferently(before, after *corev1.Pod) bool {
 			ptr.Deref(metav1.GetControllerOfNoCopy(after), metav1.OwnerReference{}).UID
 }
 
-// freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and does so no longer. Most
-// changes leave the other pod where it is, whoever waits, so those are found first.
+// freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and
+// does so no longer. Most changes leave the other pod where it is, whoever waits, so those are
+// found first.
 func freesPlace(pod, before, after *corev1.Pod) bool {
 	if before.Namespace != pod.Namespace || before.DeletionTimestamp != nil ||
 		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" {
@@ -85,8 +87,8 @@ func freesPlace(pod, before, after *corev1.Pod) bool {
 	return wanted == freed
 }
 
-// isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or leaves one and takes the
-// replicas on it out of the count.
+// isSchedulableAfterNodeChange wakes the pod when a node joins a cluster of its policy, or leaves
+// one and takes the replicas on it out of the count.
 func (p *NodeGroupPolicy) isSchedulableAfterNodeChange(logger klog.Logger, pod *corev1.Pod, before, after *corev1.Node) fwk.QueueingHint {
 	snapshot := p.shared.Catalog.Snapshot()
 	if snapshot == nil {

@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
-// rejectedPod reports whether Filter, or the choice of nodes in PreFilter, had a part in that a pod found no node. Only then the queue
-// asks the hint of the plugin about it.
+// rejectedPod reports whether Filter, or the choice of nodes in PreFilter, had a part in that a pod
+// found no node. Only then the queue asks the hint of the plugin about it.
 func (s *state) rejectedPod(statuses fwk.NodeToStatusReader) bool {
 	// The name of no node stands for all nodes that Filter was not asked about.
 	if by := statuses.Get("").Plugin(); by != "" && by != Name {
@@ -24,8 +24,8 @@ func (s *state) rejectedPod(statuses fwk.NodeToStatusReader) bool {
 	return s.narrowed() || *s.rejected != 0
 }
 
-// wait notes that a pod found no place in the shares of its policy, if that is what it waits for. Ours reports whether the plugin had a
-// part in it.
+// wait notes that a pod found no place in the shares of its policy, if that is what it waits for.
+// Ours reports whether the plugin had a part in it.
 func (p *NodeGroupPolicy) wait(s *state, pod *corev1.Pod, ours bool) {
 	if !ours || s.Rule != admit.BelowShare || !s.owned {
 		p.shared.Waiting.Drop(pod.UID)
@@ -49,7 +49,8 @@ func (p *NodeGroupPolicy) placed(s *state, pod *corev1.Pod, cluster int32) {
 	})
 }
 
-// see tells what a cycle saw of the place of a sibling that gave it up, before the pod itself took one.
+// see tells what a cycle saw of the place of a sibling that gave it up, before the pod itself took
+// one.
 func (p *NodeGroupPolicy) see(s *state, freed *corev1.Pod) waitlist.Sight {
 	sight := waitlist.Sight{Seen: true, Cluster: s.clusterOf(freed)}
 	if sight.Cluster != admit.None && s.view.Counted(freed, s.revision) {
@@ -61,7 +62,8 @@ func (p *NodeGroupPolicy) see(s *state, freed *corev1.Pod) waitlist.Sight {
 	return sight
 }
 
-// clusterOf returns the cluster of the policy in which a pod has, or had, its place; admit.None if in no cluster of it.
+// clusterOf returns the cluster of the policy in which a pod has, or had, its place; admit.None if
+// in no cluster of it.
 func (s *state) clusterOf(pod *corev1.Pod) int32 {
 	if cluster := s.cluster(cmp.Or(pod.Spec.NodeName, pod.Status.NominatedNodeName)); cluster != admit.None {
 		return cluster

@@ -34,8 +34,8 @@ func (o operation) String() string {
 	return fmt.Sprintf("%d-%d %s done=%t %s", o.start, o.end, o.action, o.done, o.id)
 }
 
-// after returns which id the name has after an operation that found it with the id before, empty for none. It is false if
-// the operation could not have been answered like that.
+// after returns which id the name has after an operation that found it with the id before, empty
+// for none. It is false if the operation could not have been answered like that.
 func (o operation) after(before string) (string, bool) {
 	switch {
 	case o.action == doRegister && o.done:
@@ -70,8 +70,9 @@ func (h *history) note(name string, do func() operation) {
 	h.names[name] = append(h.names[name], o)
 }
 
-// linearizable reports whether the operations on a name can have taken place one after the other, each at some moment between
-// its start and its end. It tries all orders, and no two that come to the same (Wing and Gong, with Lowe's memory).
+// linearizable reports whether the operations on a name can have taken place one after the other,
+// each at some moment between its start and its end. It tries all orders, and no two that come to
+// the same (Wing and Gong, with Lowe's memory).
 func linearizable(operations []operation) bool {
 	slices.SortFunc(operations, func(a, b operation) int { return int(a.start - b.start) })
 	type position struct {

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package auditlog counts the requests that an API server has answered, by who made them and what they did. It reads the audit
-// log of the API server, which has a line for each request: its metrics do not tell the users apart.
+// Package auditlog counts the requests that an API server has answered, by who made them and what
+// they did. It reads the audit log of the API server, which has a line for each request: its
+// metrics do not tell the users apart.
 package auditlog
 
 import (
@@ -50,7 +51,8 @@ func (l *Log) file() string       { return filepath.Join(l.folder, "audit.log") 
 func (l *Log) Flags() []string {
 	return []string{
 		"--audit-policy-file=" + l.policyFile(), "--audit-log-path=" + l.file(),
-		// No request is answered later than its line is written, none is dropped, and the file is never rotated.
+		// No request is answered later than its line is written, none is dropped, and the file is
+		// never rotated.
 		"--audit-log-mode=blocking", "--audit-log-maxsize=100000",
 	}
 }
@@ -65,14 +67,15 @@ type Request struct {
 	Code int
 }
 
-// Write reports whether the request has changed, made or removed an object. Leases do not count: whoever holds one renews it, at
-// work or idle.
+// Write reports whether the request has changed, made or removed an object. Leases do not count:
+// whoever holds one renews it, at work or idle.
 func (r *Request) Write() bool {
 	return r.Code < 300 && r.Resource != "leases" &&
 		slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.Verb)
 }
 
-// Next returns the requests that have been logged since the last call. A request is logged a moment after it was answered.
+// Next returns the requests that have been logged since the last call. A request is logged a moment
+// after it was answered.
 func (l *Log) Next() ([]Request, error) {
 	file, err := os.Open(l.file())
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decision measures what one decision of a scheduler costs: a real scheduler over a full cache, without an API server,
-// decides where a pod runs. Berth and its peers decide in turns in one process, so that they are compared under the same load,
-// with the same compiler and the same settings.
+// Package decision measures what one decision of a scheduler costs: a real scheduler over a full
+// cache, without an API server, decides where a pod runs. Berth and its peers decide in turns in
+// one process, so that they are compared under the same load, with the same compiler and the same
+// settings.
 package decision
 
 import (
@@ -18,7 +19,8 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// Scenario is a cluster and the peers that are compared in it. The first peer is the one that the others are compared with.
+// Scenario is a cluster and the peers that are compared in it. The first peer is the one that the
+// others are compared with.
 type Scenario struct {
 	// Name identifies the scenario in results.
 	Name string
@@ -27,7 +29,8 @@ type Scenario struct {
 	// Nodes, Sites, Strangers and Neighbours are what newLayout takes.
 	Nodes, Sites, Strangers, Neighbours int
 
-	// alike says that the peers do nearly the same, so that they have many short turns: the machine is then the same for all.
+	// alike says that the peers do nearly the same, so that they have many short turns: the machine
+	// is then the same for all.
 	alike bool
 	// units says that the sites have a resource that the pods need.
 	units bool
@@ -92,7 +95,8 @@ func Scenarios() []Scenario {
 		})
 }
 
-// sharing returns the ways to share a workload out. The literal extender takes so long that few scenarios have it.
+// sharing returns the ways to share a workload out. The literal extender takes so long that few
+// scenarios have it.
 func sharing(withLiteral bool) []peer {
 	peers := []peer{berthShipped, berthAddsOnly, plainPods, nodeAffinity, topologySpread, extenderByName}
 	if withLiteral {
@@ -140,7 +144,8 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 	return comparison, s.compare(ctx, &arena{layout: l, Configurations: c}, peers, o, comparison.Peers)
 }
 
-// Peers that are alike have many of the shortest turns in a round instead of one, and place their pods more often.
+// Peers that are alike have many of the shortest turns in a round instead of one, and place their
+// pods more often.
 const alikeTurns, alikePlacements = 64, 3
 
 // compare makes the peers, and measures them in turns, after a round of warming up.
@@ -178,7 +183,8 @@ func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Option
 	return nil
 }
 
-// round gives each contestant its turn, or its turns if they are alike, and returns the costs of all turns by contestant.
+// round gives each contestant its turn, or its turns if they are alike, and returns the costs of
+// all turns by contestant.
 func (s *Scenario) round(ctx context.Context, contestants []*contestant, number, milliseconds int) ([][]cost, error) {
 	turns, samples := 1, make([][]cost, len(contestants))
 	if s.alike {
@@ -212,7 +218,8 @@ func order(contestants, round int) []int {
 	return turns
 }
 
-// placeInTurns lets each contestant place the workload once, unless that takes too long to be repeated.
+// placeInTurns lets each contestant place the workload once, unless that takes too long to be
+// repeated.
 func placeInTurns(ctx context.Context, contestants []*contestant, row int, peers []report.Peer) error {
 	for _, i := range order(len(contestants), row) {
 		if slow(&peers[i]) {
@@ -226,10 +233,12 @@ func placeInTurns(ctx context.Context, contestants []*contestant, row int, peers
 	return nil
 }
 
-// A row of placements that takes longer than slowRow is not repeated, and one that would take longer than slowestRow is left out.
+// A row of placements that takes longer than slowRow is not repeated, and one that would take
+// longer than slowestRow is left out.
 const slowRow, slowestRow = 2 * time.Second, 10 * time.Second
 
-// slow reports whether there is to be no row of placements for a peer, or no other one, because it takes so long.
+// slow reports whether there is to be no row of placements for a peer, or no other one, because it
+// takes so long.
 func slow(p *report.Peer) bool {
 	if last := len(p.PlacingNanoseconds) - 1; last >= 0 {
 		return p.PlacingNanoseconds[last]*replicas > float64(slowRow.Nanoseconds())

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report keeps the results of benchmarks, and writes them as JSON, as a table for a terminal and as documentation.
+// Package report keeps the results of benchmarks, and writes them as JSON, as a table for a
+// terminal and as documentation.
 package report
 
 import (
@@ -27,7 +28,8 @@ type Point struct {
 	Allocations float64 `json:"allocations"`
 }
 
-// Throughput is how many pods a second a scheduler binds in scheduler_perf, one number for each run.
+// Throughput is how many pods a second a scheduler binds in scheduler_perf, one number for each
+// run.
 type Throughput struct {
 	Workload string    `json:"workload"`
 	Peer     string    `json:"peer"`
@@ -44,21 +46,26 @@ type Comparison struct {
 	Peers []Peer `json:"peers"`
 }
 
-// Peer is one way to do something, and what it cost. The n-th numbers of all peers were measured shortly after each other.
+// Peer is one way to do something, and what it cost. The n-th numbers of all peers were measured
+// shortly after each other.
 type Peer struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Nanoseconds, CPUNanoseconds, Allocations and Bytes are the costs of one decision while nothing changes, one number for
-	// each round. CPUNanoseconds is the work of all processors, garbage collection included.
+	// Nanoseconds, CPUNanoseconds, Allocations and Bytes are the costs of one decision while
+	// nothing changes, one number for each round. CPUNanoseconds is the work of all processors,
+	// garbage collection included.
 	Nanoseconds    []float64 `json:"nanoseconds"`
 	CPUNanoseconds []float64 `json:"cpuNanoseconds"`
 	Allocations    []float64 `json:"allocations"`
 	Bytes          []float64 `json:"bytes"`
-	// PlacingNanoseconds are the median costs of one decision of a row in which each pod is placed before the next.
+	// PlacingNanoseconds are the median costs of one decision of a row in which each pod is placed
+	// before the next.
 	PlacingNanoseconds []float64 `json:"placingNanoseconds"`
-	// Limited reports whether the peer limits how many pods a site gets, so that there can be violations.
+	// Limited reports whether the peer limits how many pods a site gets, so that there can be
+	// violations.
 	Limited bool `json:"limited"`
-	// Violations counts the pods above the share of their site, Placed all that found a node, and Unplaced those that did not.
+	// Violations counts the pods above the share of their site, Placed all that found a node, and
+	// Unplaced those that did not.
 	Violations int `json:"violations"`
 	Placed     int `json:"placed"`
 	Unplaced   int `json:"unplaced"`
@@ -83,7 +90,8 @@ func SpreadOf(samples []float64) Spread {
 	return Spread{Median: median, Least: sorted[0], Most: sorted[len(sorted)-1]}
 }
 
-// Quantile returns the least of the samples that a part q of all, from 0 to 1, does not exceed; 0 if there are none.
+// Quantile returns the least of the samples that a part q of all, from 0 to 1, does not exceed; 0
+// if there are none.
 func Quantile(samples []float64, q float64) float64 {
 	if len(samples) == 0 {
 		return 0

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client connects the commands of berthctl to a Kubernetes cluster, and says in one line why it cannot.
+// Package client connects the commands of berthctl to a Kubernetes cluster, and says in one line
+// why it cannot.
 package client
 
 import (
@@ -34,8 +35,8 @@ type Clients struct {
 // Constructor makes the clients for a configuration.
 type Constructor func(genericclioptions.RESTClientGetter) (kubernetes.Interface, versioned.Interface, error)
 
-// Factory holds the flags by which the user chooses the cluster. The clients are made when a command asks for them, so
-// that commands which need no cluster work without one.
+// Factory holds the flags by which the user chooses the cluster. The clients are made when a
+// command asks for them, so that commands which need no cluster work without one.
 type Factory struct {
 	flags     *genericclioptions.ConfigFlags
 	construct Constructor
@@ -94,8 +95,8 @@ func newClients(getter genericclioptions.RESTClientGetter) (kubernetes.Interface
 	return kube, berth, nil
 }
 
-// unconfigured reports whether the configuration is the one that client-go makes up if there is none: a server on this
-// machine which nobody runs any more.
+// unconfigured reports whether the configuration is the one that client-go makes up if there is
+// none: a server on this machine which nobody runs any more.
 func unconfigured(loader clientcmd.ClientConfig, config *rest.Config) bool {
 	raw, err := loader.RawConfig()
 	return err == nil && len(raw.Clusters) == 0 && config.Host == clientcmd.ClusterDefaults.Server

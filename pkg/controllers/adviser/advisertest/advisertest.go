@@ -19,7 +19,8 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// New returns an adviser that knows what the client has at this moment, cut down as in the cache of the controllers.
+// New returns an adviser that knows what the client has at this moment, cut down as in the cache of
+// the controllers.
 func New(tb testing.TB, c client.Client) *adviser.Adviser {
 	tb.Helper()
 	profile, err := simulator.ParseProfile(manifests.SchedulerConfiguration)

@@ -12,11 +12,12 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// bySize lets a call cost as much as it has to read. By itself CEL counts one step for the size of a text, for instance,
-// although that reads the text.
+// bySize lets a call cost as much as it has to read. By itself CEL counts one step for the size of
+// a text, for instance, although that reads the text.
 type bySize struct{}
 
-// CallCost leaves the two calls that take longer than they have to read to CEL. To append to a list takes one step.
+// CallCost leaves the two calls that take longer than they have to read to CEL. To append to a list
+// takes one step.
 func (bySize) CallCost(function, overload string, args []ref.Val, _ ref.Val) *uint64 {
 	if overload == overloads.MatchesString || overload == overloads.ContainsString {
 		return nil
@@ -35,9 +36,9 @@ func (bySize) CallCost(function, overload string, args []ref.Val, _ ref.Val) *ui
 	return &cost
 }
 
-// scalarsOnly replaces the operators that could take practically for ever at the cost of one step: lists joined again and
-// again have a size that is computed by visiting all parts, and lists put into lists again and again are compared part by
-// part. Rules for workloads need neither.
+// scalarsOnly replaces the operators that could take practically for ever at the cost of one step:
+// lists joined again and again have a size that is computed by visiting all parts, and lists put
+// into lists again and again are compared part by part. Rules for workloads need neither.
 func scalarsOnly(node interpreter.Interpretable) (interpreter.Interpretable, error) {
 	call, ok := node.(interpreter.InterpretableCall)
 	if !ok {
@@ -81,8 +82,8 @@ func (c *scalarCall) Eval(vars interpreter.Activation) ref.Val {
 	return types.MaybeNoSuchOverloadErr(left)
 }
 
-// accepts reports whether the operands are bearable. Lists can be added in one way only: CEL itself appends an element to the
-// result of the macros map and filter.
+// accepts reports whether the operands are bearable. Lists can be added in one way only: CEL itself
+// appends an element to the result of the macros map and filter.
 func (c *scalarCall) accepts(left, right ref.Val) bool {
 	switch c.Function() {
 	case operators.In:

@@ -58,7 +58,8 @@ func (r *Resources) Usable(yield func(*pool.Resource) bool) {
 	}
 }
 
-// SamePools reports whether two states of a ClusterResource differ in nothing that pods may wait for but grants. Nil is none.
+// SamePools reports whether two states of a ClusterResource differ in nothing that pods may wait
+// for but grants. Nil is none.
 func SamePools(a, b *Resource) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -73,8 +74,8 @@ func (r *Resources) Each(visit func(name string, r *Resource)) {
 	}
 }
 
-// ResourceCatalog keeps the newest Resources. It is apart from Catalog, so that pods which ask for no ClusterResource do not
-// wait for them to be read. It is safe for concurrent use.
+// ResourceCatalog keeps the newest Resources. It is apart from Catalog, so that pods which ask for
+// no ClusterResource do not wait for them to be read. It is safe for concurrent use.
 type ResourceCatalog struct {
 	*board[Resources]
 }

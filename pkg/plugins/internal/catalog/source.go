@@ -19,7 +19,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not a failure.
+// source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not
+// a failure.
 type source struct {
 	kind     string // under which its objects are reported; empty if another source does that
 	used     int    // how many objects the newest snapshot was built of
@@ -53,7 +54,8 @@ func listWatch[L runtime.Object](client reader[L]) *cache.ListWatch {
 	}
 }
 
-// newSource makes the informer of a kind and calls changed whenever the answer of objects may differ in a way that matters.
+// newSource makes the informer of a kind and calls changed whenever the answer of objects may
+// differ in a way that matters.
 func newSource(
 	kind string, lw *cache.ListWatch, example runtime.Object, clk clock.PassiveClock, matters func(oldObj, newObj any) bool, changed func(),
 ) (*source, error) {
@@ -108,7 +110,8 @@ func (s *source) observe(err error) {
 	}
 	flipped := wasAbsent != s.absent
 	if flipped && s.absent {
-		// A kind that is installed again comes without what it had before, which must not show until its first list is in.
+		// A kind that is installed again comes without what it had before, which must not show
+		// until its first list is in.
 		s.informer.GetStore().Replace(nil, "") //nolint:errcheck // only an object without a key can fail
 	}
 	s.mu.Unlock()
@@ -136,8 +139,9 @@ func (s *source) watched(err error) {
 // backlog is how long what happened between the first list and the first watch may take to arrive.
 const backlog = 100 * time.Millisecond
 
-// ready reports whether objects is the truth: the first list and what happened since have arrived, or the kind is not installed.
-// An API server that has just been told of a kind answers lists of it before watches, by a second or more.
+// ready reports whether objects is the truth: the first list and what happened since have arrived,
+// or the kind is not installed. An API server that has just been told of a kind answers lists of it
+// before watches, by a second or more.
 func (s *source) ready() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +149,8 @@ func (s *source) ready() bool {
 	return s.absent || s.handlers.HasSynced() && current
 }
 
-// failure returns the error of the last list and since when lists have failed; nil if the last one succeeded. If it was only
-// never possible to watch, that is the error.
+// failure returns the error of the last list and since when lists have failed; nil if the last one
+// succeeded. If it was only never possible to watch, that is the error.
 func (s *source) failure() (since time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +160,8 @@ func (s *source) failure() (since time.Time, err error) {
 	return s.errSince, s.err
 }
 
-// objects returns what is known; nothing while the kind is not installed, whatever the store still holds of it.
+// objects returns what is known; nothing while the kind is not installed, whatever the store still
+// holds of it.
 func (s *source) objects() []any {
 	s.mu.Lock()
 	absent := s.absent
@@ -167,8 +172,8 @@ func (s *source) objects() []any {
 	return s.informer.GetStore().List()
 }
 
-// observedListWatch reports the outcome of every list, and every watch. It lists rather than streams the first state, because only a list
-// says plainly that a kind is not installed.
+// observedListWatch reports the outcome of every list, and every watch. It lists rather than
+// streams the first state, because only a list says plainly that a kind is not installed.
 type observedListWatch struct {
 	*cache.ListWatch
 	observe func(error)
@@ -185,8 +190,8 @@ func (l *observedListWatch) List(options metav1.ListOptions) (runtime.Object, er
 	return l.ListWithContext(context.Background(), options)
 }
 
-// ListWithContext lists the kind and reports the outcome. It tries again until it succeeds, unless the reflector has to
-// ask for something else.
+// ListWithContext lists the kind and reports the outcome. It tries again until it succeeds, unless
+// the reflector has to ask for something else.
 func (l *observedListWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	var list runtime.Object
 	err := persist(ctx, func() (again bool, err error) {
@@ -216,15 +221,16 @@ func (l *observedListWatch) WatchWithContext(ctx context.Context, options metav1
 	return watcher, err
 }
 
-// outdated reports whether a list failed because it asked for a version that the API server does not have, or not yet.
+// outdated reports whether a list failed because it asked for a version that the API server does
+// not have, or not yet.
 func outdated(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// persist repeats a request until it succeeds, must not be tried again, or the context ends. The reflector by itself waits
-// for up to a minute between two attempts. For as long pods would be placed by the policies of before the failure, or, once
-// a CRD is installed, as if there were none.
+// persist repeats a request until it succeeds, must not be tried again, or the context ends. The
+// reflector by itself waits for up to a minute between two attempts. For as long pods would be
+// placed by the policies of before the failure, or, once a CRD is installed, as if there were none.
 func persist(ctx context.Context, request func() (again bool, err error)) error {
 	pause := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
 	var failure error

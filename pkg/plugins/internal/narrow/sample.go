@@ -10,10 +10,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The scheduler scores some of the nodes that could take a pod, not all of them: in a large cluster one in twenty, but a hundred
-// at least. It counts nodes without knowing that a plugin leaves few of them, so it would look at half of these. Here a sample of
-// about a hundred nodes is named to it, which has nodes of every group that may take the pod. Samples take turns, so that every
-// node has its chance. A pod that no node of its sample can take is tried with all nodes at once.
+// The scheduler scores some of the nodes that could take a pod, not all of them: in a large cluster
+// one in twenty, but a hundred at least. It counts nodes without knowing that a plugin leaves few
+// of them, so it would look at half of these. Here a sample of about a hundred nodes is named to
+// it, which has nodes of every group that may take the pod. Samples take turns, so that every node
+// has its chance. A pod that no node of its sample can take is tried with all nodes at once.
 const (
 	// sampleSize is how many nodes a sample has, or a few more.
 	sampleSize = 100
@@ -21,7 +22,8 @@ const (
 	// sampleOfGroup is how many nodes of each group a sample has at least, if the group has as many.
 	sampleOfGroup = 2
 
-	// roomyNodes is how many nodes of a sample must have room for a pod, so that the sample is worth trying.
+	// roomyNodes is how many nodes of a sample must have room for a pod, so that the sample is
+	// worth trying.
 	roomyNodes = sampleSize / 5
 
 	// triedSamples is how many samples are looked at for one pod.
@@ -34,8 +36,8 @@ type sample struct {
 	names sets.Set[string]
 }
 
-// Sample returns the names of some nodes of the set of which several seem to have room for the pod; nil if it is better to look
-// at all of them.
+// Sample returns the names of some nodes of the set of which several seem to have room for the pod;
+// nil if it is better to look at all of them.
 func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
 	if set == nil || set.size < 2*max(sampleSize, sampleOfGroup*len(set.groups)) || Particular(pod) {
 		return nil
@@ -54,8 +56,8 @@ func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
 	return nil
 }
 
-// newSamples divides the nodes of a set into samples. Each takes the next nodes of every group, of a small group the same ones
-// again.
+// newSamples divides the nodes of a set into samples. Each takes the next nodes of every group, of
+// a small group the same ones again.
 func (n *Sets) newSamples(set *Set) []sample {
 	share := func(group int32) int {
 		size := len(n.byGroup[group])
@@ -85,7 +87,8 @@ func (n *Sets) newSamples(set *Set) []sample {
 	return samples
 }
 
-// Particular reports whether a pod asks for something that a look at the room of a node does not tell. No sample is drawn for it.
+// Particular reports whether a pod asks for something that a look at the room of a node does not
+// tell. No sample is drawn for it.
 func Particular(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 {
@@ -152,8 +155,8 @@ func open(node *corev1.Node) bool {
 	return true
 }
 
-// Samples reports whether a profile leaves it to the plugins how many nodes are looked at, which is so unless it sets
-// percentageOfNodesToScore.
+// Samples reports whether a profile leaves it to the plugins how many nodes are looked at, which is
+// so unless it sets percentageOfNodesToScore.
 func Samples(handle fwk.Handle) bool {
 	profile, ok := handle.(interface{ PercentageOfNodesToScore() *int32 })
 	return !ok || ptr.Deref(profile.PercentageOfNodesToScore(), 0) == 0

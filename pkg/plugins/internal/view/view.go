@@ -1,10 +1,11 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view knows who runs where: how many pods of each revision of each workload are in each cluster, and on which
-// seats. It keeps no books of its own. The scheduler's snapshot, with bound and assumed pods, is the truth; once per
-// scheduling cycle the view compares the generation of each node, or of each that matters, with the one it saw last and recounts
-// only the nodes that changed. So it cannot drift, and needs no repair after a restart.
+// Package view knows who runs where: how many pods of each revision of each workload are in each
+// cluster, and on which seats. It keeps no books of its own. The scheduler's snapshot, with bound
+// and assumed pods, is the truth; once per scheduling cycle the view compares the generation of
+// each node, or of each that matters, with the one it saw last and recounts only the nodes that
+// changed. So it cannot drift, and needs no repair after a restart.
 package view
 
 import (
@@ -18,14 +19,15 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Membership tells in which cluster a node lies. A Membership must never change its answers; when they change, the caller
-// passes another one.
+// Membership tells in which cluster a node lies. A Membership must never change its answers; when
+// they change, the caller passes another one.
 type Membership interface {
 	// ClusterOf returns the name of the cluster of the node, and false if it lies in none.
 	ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool)
 }
 
-// PodLister finds pods by the revision of their workload; the view uses it for pods on nodes that no longer exist.
+// PodLister finds pods by the revision of their workload; the view uses it for pods on nodes that
+// no longer exist.
 type PodLister interface {
 	// BoundPods returns all pods that are bound to a node.
 	BoundPods() []*corev1.Pod
@@ -33,9 +35,9 @@ type PodLister interface {
 	Pod(namespace, name string) *corev1.Pod
 }
 
-// View counts pods by revision and cluster. It belongs to the scheduling cycle: none of its methods may be called from a
-// queueing hint, a binding cycle or Unreserve, and they are not safe for concurrent use, except that ClusterID may be
-// called concurrently between two calls of Refresh.
+// View counts pods by revision and cluster. It belongs to the scheduling cycle: none of its methods
+// may be called from a queueing hint, a binding cycle or Unreserve, and they are not safe for
+// concurrent use, except that ClusterID may be called concurrently between two calls of Refresh.
 type View struct {
 	reservations *Reservations
 	pods         PodLister
@@ -43,7 +45,8 @@ type View struct {
 
 	membership Membership
 	nodes      []node
-	// generations of the nodes as counted. They lie apart because every Refresh reads all of them, and little else.
+	// generations of the nodes as counted. They lie apart because every Refresh reads all of them,
+	// and little else.
 	generations []int64
 	byName      map[string]int32
 	revisions   map[workload.Revision]*Counts
@@ -61,10 +64,12 @@ type View struct {
 // NoCluster is the ID of a node that lies in no cluster.
 const NoCluster int32 = -1
 
-// Holdings follows what pods hold beside their place. The view tells it which nodes and pods there are, each pod once for as
-// long as it is on a node, existing or not, and has not been replaced by a newer state of itself.
+// Holdings follows what pods hold beside their place. The view tells it which nodes and pods there
+// are, each pod once for as long as it is on a node, existing or not, and has not been replaced by
+// a newer state of itself.
 type Holdings interface {
-	// Concerns reports whether a pod holds something. It must always give the same answer for one state of a pod.
+	// Concerns reports whether a pod holds something. It must always give the same answer for one
+	// state of a pod.
 	Concerns(pod *corev1.Pod) bool
 	// Hold and Release say that a pod came, and that it went.
 	Hold(pod *corev1.Pod)
@@ -86,7 +91,8 @@ type node struct {
 
 // entry is how a pod counts.
 type entry struct {
-	// pod is the object that was looked at. It never changes: a pod that changes becomes another object.
+	// pod is the object that was looked at. It never changes: a pod that changes becomes another
+	// object.
 	pod      *corev1.Pod
 	counted  bool
 	holds    bool
@@ -103,7 +109,8 @@ type vanishedPod struct {
 // unseen is the generation of a node that has not been counted.
 const unseen int64 = -1
 
-// New returns an empty view. Seats of assumed pods, which carry no stamp yet, are looked up in reservations.
+// New returns an empty view. Seats of assumed pods, which carry no stamp yet, are looked up in
+// reservations.
 func New(reservations *Reservations, pods PodLister, holdings Holdings) *View {
 	return &View{
 		reservations: reservations,
@@ -115,8 +122,8 @@ func New(reservations *Reservations, pods PodLister, holdings Holdings) *View {
 	}
 }
 
-// Refresh brings the view up to date with the nodes of the scheduler's snapshot and with a membership. With nothing
-// changed it costs one comparison per node and does not allocate.
+// Refresh brings the view up to date with the nodes of the scheduler's snapshot and with a
+// membership. With nothing changed it costs one comparison per node and does not allocate.
 func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
 	if v.unfinished {
 		// The last Refresh panicked, and nobody knows how far it got.
@@ -139,7 +146,8 @@ func (v *View) Refresh(infos []fwk.NodeInfo, membership Membership) {
 	v.unfinished = false
 }
 
-// recountChanged recounts the nodes that changed. It stops and returns false if it comes upon another list of nodes.
+// recountChanged recounts the nodes that changed. It stops and returns false if it comes upon
+// another list of nodes.
 func (v *View) recountChanged(infos []fwk.NodeInfo) bool {
 	if len(infos) != len(v.nodes) {
 		return false
@@ -172,14 +180,14 @@ func (v *View) Recounted() int {
 	return v.recounted
 }
 
-// Shape returns a number that differs from that of an earlier Refresh if the list of nodes, or the cluster of one of them, has
-// changed since.
+// Shape returns a number that differs from that of an earlier Refresh if the list of nodes, or the
+// cluster of one of them, has changed since.
 func (v *View) Shape() int64 {
 	return v.shape
 }
 
-// ClusterID returns the ID under which the view counts a cluster. IDs are small numbers that stay the same for the life of
-// the view.
+// ClusterID returns the ID under which the view counts a cluster. IDs are small numbers that stay
+// the same for the life of the view.
 func (v *View) ClusterID(cluster string) int32 {
 	id, found := v.clusterIDs[cluster]
 	if !found {
@@ -195,8 +203,8 @@ func (v *View) Clusters() int {
 	return len(v.clusterNames)
 }
 
-// ClusterOfNode returns the ID of the cluster of a node of the snapshot, or NoCluster. It may be called concurrently
-// between two calls of Refresh.
+// ClusterOfNode returns the ID of the cluster of a node of the snapshot, or NoCluster. It may be
+// called concurrently between two calls of Refresh.
 func (v *View) ClusterOfNode(name string) int32 {
 	if i, found := v.byName[name]; found {
 		return v.nodes[i].cluster
@@ -209,13 +217,14 @@ func (v *View) ClusterAt(n int) int32 {
 	return v.nodes[n].cluster
 }
 
-// Counts returns the pods of a revision by cluster. The result is nil if there are none; it is valid, and must not be
-// changed, until the next Refresh.
+// Counts returns the pods of a revision by cluster. The result is nil if there are none; it is
+// valid, and must not be changed, until the next Refresh.
 func (v *View) Counts(revision workload.Revision) *Counts {
 	return v.revisions[revision]
 }
 
-// Counted reports whether the last Refresh counted a pod, on whatever node it was then, under a revision.
+// Counted reports whether the last Refresh counted a pod, on whatever node it was then, under a
+// revision.
 func (v *View) Counted(pod *corev1.Pod, revision workload.Revision) bool {
 	same := func(e entry) bool { return e.pod.UID == pod.UID && e.counted && e.revision == revision }
 	if i, found := v.byName[pod.Spec.NodeName]; found {
@@ -224,8 +233,8 @@ func (v *View) Counted(pod *corev1.Pod, revision workload.Revision) bool {
 	return slices.ContainsFunc(v.vanished, func(p vanishedPod) bool { return same(p.entry) })
 }
 
-// recount brings what is known of the node up to date. Pods that are the same objects as before are left as they are, so
-// that one pod more does not cost a look at all the others.
+// recount brings what is known of the node up to date. Pods that are the same objects as before are
+// left as they are, so that one pod more does not cost a look at all the others.
 func (v *View) recount(n *node) {
 	v.recounted++
 	if object := n.info.Node(); object != n.object {
@@ -279,7 +288,8 @@ func (v *View) clusterOf(n *corev1.Node) int32 {
 	return v.ClusterID(cluster)
 }
 
-// entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its replacement may take it.
+// entryOf returns how a pod counts. A pod that is being deleted has given up its seat: its
+// replacement may take it.
 func (v *View) entryOf(pod *corev1.Pod) entry {
 	e := entry{pod: pod, holds: v.holdings.Concerns(pod)}
 	if !workload.Lives(pod) {
@@ -294,7 +304,8 @@ func (v *View) entryOf(pod *corev1.Pod) entry {
 	return e
 }
 
-// placement returns what a pod was given, from its stamp or, if that has not arrived yet, from what was reserved.
+// placement returns what a pod was given, from its stamp or, if that has not arrived yet, from what
+// was reserved.
 func (v *View) placement(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
 	if given, placed = stamp.Of(pod); placed {
 		return given, true
