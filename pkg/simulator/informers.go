@@ -42,23 +42,35 @@ func newFactory(client kubernetes.Interface) *factory {
 }
 
 // InformerFor returns the informer of a kind, and makes it on the first call.
-func (f *factory) InformerFor(object runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+func (f *factory) InformerFor(object runtime.Object, construct internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	kind := reflect.TypeOf(object)
 	known := f.byType[kind]
 	if known == nil {
-		known = &informer{SharedIndexInformer: make(nil, 0)}
+		known = &informer{SharedIndexInformer: construct(nil, 0)}
 		f.byType[kind] = known
 	}
 	return known
 }
 
-// Core, and the groups below, are those that plugins read.
-func (f *factory) Core() core.Interface             { return core.New(f, "", nil) }
-func (f *factory) Apps() apps.Interface             { return apps.New(f, "", nil) }
-func (f *factory) Batch() batch.Interface           { return batch.New(f, "", nil) }
-func (f *factory) Policy() policy.Interface         { return policy.New(f, "", nil) }
-func (f *factory) Storage() storage.Interface       { return storage.New(f, "", nil) }
-func (f *factory) Resource() resource.Interface     { return resource.New(f, "", nil) }
+// Core returns the informers of the core group.
+func (f *factory) Core() core.Interface { return core.New(f, "", nil) }
+
+// Apps returns the informers of the group apps.
+func (f *factory) Apps() apps.Interface { return apps.New(f, "", nil) }
+
+// Batch returns the informers of the group batch.
+func (f *factory) Batch() batch.Interface { return batch.New(f, "", nil) }
+
+// Policy returns the informers of the group policy.
+func (f *factory) Policy() policy.Interface { return policy.New(f, "", nil) }
+
+// Storage returns the informers of the group storage.k8s.io.
+func (f *factory) Storage() storage.Interface { return storage.New(f, "", nil) }
+
+// Resource returns the informers of the group resource.k8s.io.
+func (f *factory) Resource() resource.Interface { return resource.New(f, "", nil) }
+
+// Scheduling returns the informers of the group scheduling.k8s.io.
 func (f *factory) Scheduling() scheduling.Interface { return scheduling.New(f, "", nil) }
 
 // Start does nothing.

@@ -133,7 +133,7 @@ func TestAllAgreeOnEachPod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var world []client.Object
 			for _, o := range plugintest.Sites(2, "beijing", "hangzhou") {
-				world = append(world, o.(client.Object)) //nolint:errcheck // they are
+				world = append(world, o.(client.Object))
 			}
 			world = append(append(world, c.policies()...), c.objects(t)...)
 			waiting, bound, stamps := c.schedule(t, world)

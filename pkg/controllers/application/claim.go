@@ -86,10 +86,11 @@ func (w *writer) conflict(ctx context.Context, present *metav1.PartialObjectMeta
 	if isApplication(controller) {
 		other := &berthv1alpha1.Application{}
 		err := w.client.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: controller.Name}, other)
-		switch {
-		case client.IgnoreNotFound(err) != nil:
+		switch err = client.IgnoreNotFound(err); {
+		case err != nil:
 			return "", fmt.Errorf("reading application %s/%s: %w", w.app.Namespace, controller.Name, err)
-		case err != nil || other.UID != controller.UID:
+		case other.UID != controller.UID:
+			// It is gone, or is another one of its name.
 		case older(other, w.app):
 			return owner + ", which is older; take it out of the manifests of that one", nil
 		default:

@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,7 +71,7 @@ func TestShares(t *testing.T) {
 					Name: fmt.Sprintf("p-%d", i), OwnerReferences: []metav1.OwnerReference{tc.owner},
 				}}
 				if tc.kind == "Job" {
-					pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(i)}
+					pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(i)}
 				}
 				in[pod] = cluster
 				o.Pods = append(o.Pods, pod)

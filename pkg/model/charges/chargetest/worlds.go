@@ -7,6 +7,7 @@ package chargetest
 
 import (
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -66,9 +67,7 @@ func Pod(t *rapid.T, number int) *corev1.Pod {
 		Resource: ofResource, Pool: rapid.SampledFrom([]string{"rack", "all", "gone"}).Draw(t, "pool"), Quantity: quantity,
 		Grantee: rapid.SampledFrom([]string{"", "self", "other"}).Draw(t, "grantee"),
 	}}
-	for key, value := range stamp.ChargeAnnotations(pod, pod.Spec.NodeName, charges) {
-		pod.Annotations[key] = value
-	}
+	maps.Copy(pod.Annotations, stamp.ChargeAnnotations(pod, pod.Spec.NodeName, charges))
 	if rapid.Bool().Draw(t, "copied") {
 		pod.UID += "-copy"
 	}

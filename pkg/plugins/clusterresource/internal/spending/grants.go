@@ -60,7 +60,7 @@ func (a Allowance) Limit(r *pool.Resource, held func(*pool.Resource) []int64, fr
 	own := held(r)
 	for i := range own {
 		left := a.caps[pool.Key{Resource: r.Name(), Pool: r.Pools()[i].Name}] - own[i]
-		own[i] = min(left, free[i])
+		own[i] = min(left, free[i]) //nolint:gosec // both have a number for each pool of the resource
 	}
 	return own
 }
