@@ -27,6 +27,7 @@ import (
 	"berth.dev/berth/pkg/cli/openstack"
 	"berth.dev/berth/pkg/cli/preview"
 	"berth.dev/berth/pkg/cli/register"
+	"berth.dev/berth/pkg/cli/room"
 	"berth.dev/berth/pkg/cli/unregister"
 	"berth.dev/berth/pkg/cli/version"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -66,6 +67,12 @@ type Options struct {
 	NewClients func(genericclioptions.RESTClientGetter) (kubernetes.Interface, versioned.Interface, error)
 }
 
+// The scheduler's libraries give every program that they are linked into flags of theirs, --version among them, which cobra would
+// offer with each command of berthctl.
+func init() {
+	pflag.CommandLine = pflag.NewFlagSet(program, pflag.ContinueOnError)
+}
+
 // NewCommand returns the root command. It prints no errors: Run does.
 func NewCommand(o Options) *cobra.Command {
 	name, display := names(o.Program)
@@ -100,6 +107,7 @@ func NewCommand(o Options) *cobra.Command {
 		openstack.NewCommand(o.Streams, factory),
 		preview.NewCommand(o.Streams),
 		register.NewCommand(o.Streams, factory),
+		room.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),
 		version.NewCommand(o.Streams),
 		newOptionsCommand(),

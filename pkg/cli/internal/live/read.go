@@ -36,16 +36,30 @@ func Read(ctx context.Context, clients client.Clients, namespace string) (*Objec
 	core := clients.Kubernetes.CoreV1()
 	read("nodes", func() error { return list(ctx, core.Nodes().List, &o.Nodes) })
 	read("pods"+in(namespace), func() error { return list(ctx, core.Pods(namespace).List, &o.Pods) })
+	group.Go(func() (err error) {
+		o.Owners, err = readOwners(ctx, clients, namespace)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// readOwners lists the objects of a namespace, or of all, that control pods.
+func readOwners(ctx context.Context, clients client.Clients, namespace string) ([]workload.Object, error) {
+	group, ctx := errgroup.WithContext(ctx)
 	kinds := workload.Kinds()
 	owners := make([][]workload.Object, len(kinds))
 	for i, kind := range kinds {
-		read(kind.Resource+in(namespace), func() error { return listOwners(ctx, clients, kind, namespace, &owners[i]) })
+		group.Go(func() error {
+			return client.DescribeError("listing "+kind.Resource+in(namespace), listOwners(ctx, clients, kind, namespace, &owners[i]))
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	o.Owners = slices.Concat(owners...)
-	return o, nil
+	return slices.Concat(owners...), nil
 }
 
 // listOwners appends all objects of a kind that controls pods.

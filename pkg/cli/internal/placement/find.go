@@ -87,7 +87,8 @@ func (n Name) String() string {
 	}
 }
 
-func (n Name) matches(o *workload.Observed) bool {
+// Matches reports whether a workload, of whatever namespace, has the name.
+func (n Name) Matches(o *workload.Observed) bool {
 	kind := strings.ToLower(o.Kind)
 	group, _, grouped := strings.Cut(o.APIVersion, "/")
 	if !grouped {
@@ -102,7 +103,7 @@ func (s *State) Find(namespace string, name Name) ([]Workload, error) {
 	found := []Workload{}
 	var notPlaced []string
 	for _, o := range s.observe() {
-		if o.Namespace != namespace || !name.matches(o) {
+		if o.Namespace != namespace || !name.Matches(o) {
 			continue
 		}
 		policy, _, err := s.inForce(o)

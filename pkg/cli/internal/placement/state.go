@@ -38,6 +38,14 @@ func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
 	return schedulers
 }
 
+// SchedulersOf returns the names that a user listed, or that of Berth's own profile if there are none.
+func SchedulersOf(names []string) []string {
+	if len(names) == 0 {
+		return []string{defaultScheduler}
+	}
+	return names
+}
+
 // State is what follows from live objects as a whole. It shares them, and nothing of it must be
 // changed.
 type State struct {
@@ -54,15 +62,12 @@ type State struct {
 // NewState returns the state that follows from the objects. No schedulers stand for Berth's own
 // profile.
 func NewState(objects *live.Objects, schedulers []string) *State {
-	if len(schedulers) == 0 {
-		schedulers = []string{defaultScheduler}
-	}
 	policies := make([]*berthv1alpha1.PropagationPolicy, len(objects.Policies))
 	for i := range objects.Policies {
 		policies[i] = &objects.Policies[i]
 	}
 	return &State{
-		Objects: objects, Schedulers: schedulers,
+		Objects: objects, Schedulers: SchedulersOf(schedulers),
 		Topology: topology.New(objects.Clusters, objects.Nodes),
 		Policies: policymatch.NewIndex(policies),
 	}
