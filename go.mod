@@ -180,7 +180,7 @@ require (
 	k8s.io/cri-api v0.35.8 // indirect
 	k8s.io/cri-client v0.35.8 // indirect
 	k8s.io/csi-translation-lib v0.35.8 // indirect
-	k8s.io/dynamic-resource-allocation v0.35.8 // indirect
+	k8s.io/dynamic-resource-allocation v0.35.8
 	k8s.io/endpointslice v0.35.8 // indirect
 	k8s.io/externaljwt v0.35.8 // indirect
 	k8s.io/kms v0.35.8 // indirect
