@@ -58,15 +58,17 @@ func (g *Guard) allows(target netip.AddrPort) bool {
 			return false
 		}
 	}
-	if address.IsLoopback() && !g.Loopback {
-		return false
-	}
-	if address.IsUnspecified() || address.IsLinkLocalUnicast() || address.IsMulticast() || slices.Contains(metadata, address) {
+	if address.IsLoopback() && !g.Loopback || never(address) {
 		return false
 	}
 	return !slices.ContainsFunc(g.APIServers, func(server netip.AddrPort) bool {
 		return server.Addr().Unmap() == address && (!address.IsLoopback() || server.Port() == target.Port())
 	})
+}
+
+// never reports whether nobody may be asked at the address, whatever is permitted.
+func never(address netip.Addr) bool {
+	return address.IsUnspecified() || address.IsLinkLocalUnicast() || address.IsMulticast() || slices.Contains(metadata, address)
 }
 
 func embeddedIPv4(address netip.Addr) (netip.Addr, bool) {

@@ -65,7 +65,7 @@ func connect(
 		return nil, nil, outage(berthv1alpha1.ReasonAddressNotAllowed,
 			"the operator of Berth does not allow this host for providers of namespaces")
 	}
-	if endpoint.Scheme == "http" && !(spec.AllowPlainHTTP && options.PlainHTTP) {
+	if endpoint.Scheme == "http" && (!spec.AllowPlainHTTP || !options.PlainHTTP) {
 		return nil, nil, outage(berthv1alpha1.ReasonTLSRequired,
 			"the URL must be https: plain HTTP takes allowPlainHTTP of the provider and the consent of the operator of Berth")
 	}

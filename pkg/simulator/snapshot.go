@@ -57,8 +57,11 @@ func (s *Snapshot) Close() {
 	s.stop()
 }
 
+// Objects are Berth's own objects. They must not be changed afterwards.
+type Objects = plugins.Objects
+
 // SetObjects replaces Berth's own objects.
-func (s *Snapshot) SetObjects(objects *plugins.Objects) {
+func (s *Snapshot) SetObjects(objects *Objects) {
 	s.state.Set(objects)
 }
 

@@ -41,7 +41,10 @@ type MetricsOptions struct {
 }
 
 func defaultMetricsOptions() MetricsOptions {
-	return MetricsOptions{Interval: 15 * time.Second, WriteThreshold: 0.001, CredentialsNamespace: "berth-credentials"}
+	return MetricsOptions{
+		Interval: 15 * time.Second, WriteThreshold: 0.001,
+		CredentialsNamespace: "berth-credentials", //nolint:gosec // the name of a namespace
+	}
 }
 
 // validate returns what is wrong with the options.

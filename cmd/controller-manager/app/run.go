@@ -70,24 +70,26 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := newStarter(mgr, opts, fits).register(); err != nil {
 		return err
 	}
-	if opts.FeatureGates.Enabled(FeedInventory) {
-		if err := mgr.Add(manager.RunnableFunc(startFeeds(mgr, opts))); err != nil {
-			return fmt.Errorf("adding the controller of FeedInventories: %w", err)
+	for name, start := range optional(mgr, opts, fits) {
+		if err := mgr.Add(manager.RunnableFunc(start)); err != nil {
+			return fmt.Errorf("adding the controllers of %s: %w", name, err)
 		}
 	}
-	if err := mgr.Add(manager.RunnableFunc(startSubscriptions(mgr, opts, fits))); err != nil {
-		return fmt.Errorf("adding the controller of Subscriptions: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(startMetrics(mgr, opts))); err != nil {
-		return fmt.Errorf("adding the controller of metrics: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(startSchedulers(mgr, opts))); err != nil {
-		return fmt.Errorf("adding the controllers of Schedulers: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(startApplications(mgr, opts))); err != nil {
-		return fmt.Errorf("adding the controller of Applications: %w", err)
-	}
 	return mgr.Start(ctx)
+}
+
+// optional returns what starts the controllers of kinds that need not be installed, by the name of these kinds.
+func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string]func(context.Context) error {
+	starts := map[string]func(context.Context) error{
+		"Subscriptions": startSubscriptions(mgr, opts, fits),
+		"metrics":       startMetrics(mgr, opts),
+		"Schedulers":    startSchedulers(mgr, opts),
+		"Applications":  startApplications(mgr, opts),
+	}
+	if opts.FeatureGates.Enabled(FeedInventory) {
+		starts["FeedInventories"] = startFeeds(mgr, opts)
+	}
+	return starts
 }
 
 // newAdviser makes what answers where pods fit, by the configuration of the scheduler.

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/plugins"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -78,7 +77,7 @@ func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) er
 
 // objects reads Berth's own objects. Which policies there are makes no difference: what a cluster
 // could take is asked before a policy says what it is to take.
-func (a *Adviser) objects(ctx context.Context) (*plugins.Objects, error) {
+func (a *Adviser) objects(ctx context.Context) (*simulator.Objects, error) {
 	var (
 		clusters  berthv1alpha1.ClusterList
 		resources berthv1alpha1.ClusterResourceList
@@ -88,7 +87,7 @@ func (a *Adviser) objects(ctx context.Context) (*plugins.Objects, error) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-	objects := &plugins.Objects{}
+	objects := &simulator.Objects{}
 	for i := range clusters.Items {
 		objects.Clusters = append(objects.Clusters, &clusters.Items[i])
 	}

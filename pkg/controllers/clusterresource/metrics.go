@@ -87,7 +87,7 @@ func (c *amountCollector) set(seen []*observed) {
 // setOldest notes since when the oldest pods wait, by whether they could be placed. No pod waits
 // for 0 s.
 func (c *amountCollector) setOldest(now time.Time, since map[bool]time.Time) {
-	var oldest []prometheus.Metric
+	oldest := make([]prometheus.Metric, 0, 2)
 	for _, fits := range []bool{false, true} {
 		age := 0.0
 		if first, waits := since[fits]; waits {

@@ -199,7 +199,7 @@ func (o *Owners) Owner(kind *workload.Kind, namespace, name string) (metav1.Obje
 
 // get looks an object up. A store in memory does not fail.
 func get[T any](o *Owners, store cache.Indexer, namespace, name string) (object T, found bool) {
-	stored, _, _ := store.GetByKey(o.keys.of(namespace, name)) //nolint:errcheck // see above
+	stored, _, _ := store.GetByKey(o.keys.of(namespace, name))
 	object, found = stored.(T)
 	return object, found
 }

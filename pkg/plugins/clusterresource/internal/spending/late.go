@@ -4,6 +4,7 @@
 package spending
 
 import (
+	"maps"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,9 +139,7 @@ func (l *Late) Beside(pod types.UID) Claims {
 		return Claims{}
 	}
 	claims := Claims{held: l.held, claimed: make(map[string]resource.Quantity, len(l.claimed))}
-	for name, sum := range l.claimed {
-		claims.claimed[name] = sum
-	}
+	maps.Copy(claims.claimed, l.claimed)
 	for _, r := range l.pods[pod].requests {
 		claims.claimed[r.Resource] = less(claims.claimed[r.Resource], r)
 	}
@@ -156,8 +155,8 @@ func (c Claims) Withhold(r *pool.Resource, free []int64) []int64 {
 	}
 	left := c.held.Free(r)
 	units := pool.UnitsUp(claimed, r.Unit())
-	for i := range left {
-		left[i] = pool.AddUnits(free[i], -pool.Withheld(left[i], units))
+	for i, now := range free {
+		left[i] = pool.AddUnits(now, -pool.Withheld(left[i], units))
 	}
 	return left
 }
