@@ -18,29 +18,36 @@ func amounts() *rapid.Generator[int64] {
 	return rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64), rapid.Int64Range(0, math.MaxInt64))
 }
 
+// drawPool draws a pool and what is known of its schedulers.
+func drawPool(t *rapid.T, names []string) (grants.Pool, map[string]grants.Scheduler) {
+	t.Helper()
+	p := grants.Pool{
+		Allocatable: amounts().Draw(t, "allocatable"), Grants: map[string]grants.Grant{}, Held: map[string]int64{},
+		Reports: map[string]grants.Report{},
+	}
+	schedulers := map[string]grants.Scheduler{}
+	for _, name := range names {
+		schedulers[name] = grants.Scheduler{Takes: rapid.Bool().Draw(t, "takes"), Settled: rapid.Bool().Draw(t, "settled")}
+		if rapid.Bool().Draw(t, "holds") {
+			p.Held[name] = amounts().Draw(t, "held")
+		}
+		if quantity := amounts().Draw(t, "quantity"); rapid.Bool().Draw(t, "granted") {
+			p.Grants[name] = grants.Grant{Quantity: quantity, Revision: 1}
+		}
+		wanted := amounts().Draw(t, "wanted")
+		p.Reports[name] = grants.Report{
+			Revision: p.Grants[name].Revision, Wanted: wanted, Least: min(wanted, amounts().Draw(t, "least")),
+			Limit: amounts().Draw(t, "limit"), Acknowledges: rapid.Bool().Draw(t, "acknowledges"),
+		}
+	}
+	return p, schedulers
+}
+
 // Sums of what is held, granted and wanted may be more than an int64 can hold.
 func TestHugeAmountsAreNeverGrantedTwice(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
-		p := grants.Pool{
-			Allocatable: amounts().Draw(t, "allocatable"), Grants: map[string]grants.Grant{}, Held: map[string]int64{},
-			Reports: map[string]grants.Report{},
-		}
-		schedulers := map[string]grants.Scheduler{}
-		for _, name := range names {
-			schedulers[name] = grants.Scheduler{Takes: rapid.Bool().Draw(t, "takes"), Settled: rapid.Bool().Draw(t, "settled")}
-			if rapid.Bool().Draw(t, "holds") {
-				p.Held[name] = amounts().Draw(t, "held")
-			}
-			if quantity := amounts().Draw(t, "quantity"); rapid.Bool().Draw(t, "granted") {
-				p.Grants[name] = grants.Grant{Quantity: quantity, Revision: 1}
-			}
-			wanted := amounts().Draw(t, "wanted")
-			p.Reports[name] = grants.Report{
-				Revision: p.Grants[name].Revision, Wanted: wanted, Least: min(wanted, amounts().Draw(t, "least")),
-				Limit: amounts().Draw(t, "limit"), Acknowledges: rapid.Bool().Draw(t, "acknowledges"),
-			}
-		}
+		p, schedulers := drawPool(t, names)
 		next := grants.Next(p, schedulers, 10)
 		total, grown := new(big.Int), false
 		for _, name := range names {

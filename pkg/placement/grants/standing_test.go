@@ -128,37 +128,54 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// standingOf reads the seven facts of a scheduler from the bits of a number.
+func standingOf(bits uint8) grants.Standing {
+	is := func(n int) bool { return bits&(1<<n) != 0 }
+	return grants.Standing{
+		Registered: is(0), Alive: is(0) && is(1), Leaving: is(2), Keeps: is(0) && is(3), Closed: is(4), Granted: is(5),
+		Stopped: is(6),
+	}
+}
+
+// checkRole fails if a scheduler is settled too early or has two roles.
+func checkRole(t *testing.T, s grants.Standing, role grants.Scheduler, counted bool) {
+	t.Helper()
+	if role.Settled && (s.Alive && !s.Closed || !s.Alive && !s.Stopped || !counted) {
+		t.Errorf("%+v is settled", s)
+	}
+	if role.Takes && (role.Leaving || role.Settled) || role.Leaving && role.Settled {
+		t.Errorf("%+v has the roles %+v", s, role)
+	}
+}
+
+// checkBeside fails if others take something, or wait for nobody, while a scheduler has yet to be stopped.
+func checkBeside(t *testing.T, s grants.Standing, takes, complete bool) {
+	t.Helper()
+	if takes && s.Registered && !s.Keeps && !s.Stopped {
+		t.Errorf("somebody takes something beside %+v", s)
+	}
+	if takes && complete && s.Died() && !s.Stopped {
+		t.Errorf("nobody waits for %+v to be stopped", s)
+	}
+}
+
 // FuzzRoles draws two schedulers, seven facts of each from the bits of a number.
 func FuzzRoles(f *testing.F) {
 	f.Add(uint8(0b0001011), uint8(0b1100000), true)
 	f.Fuzz(func(t *testing.T, a, b uint8, counted bool) {
 		standings := map[string]grants.Standing{}
 		for name, bits := range map[string]uint8{"a": a, "b": b} {
-			is := func(n int) bool { return bits&(1<<n) != 0 }
-			standings[name] = grants.Standing{
-				Registered: is(0), Alive: is(0) && is(1), Leaving: is(2), Keeps: is(0) && is(3), Closed: is(4), Granted: is(5),
-				Stopped: is(6),
-			}
+			standings[name] = standingOf(bits)
 		}
 		roles, complete := grants.Roles(standings, counted)
 		takes := false
 		for name, s := range standings {
 			role := roles[name]
 			takes = takes || role.Takes
-			if role.Settled && (s.Alive && !s.Closed || !s.Alive && !s.Stopped || !counted) {
-				t.Errorf("%+v is settled", s)
-			}
-			if role.Takes && (role.Leaving || role.Settled) || role.Leaving && role.Settled {
-				t.Errorf("%+v has the roles %+v", s, role)
-			}
+			checkRole(t, s, role, counted)
 		}
 		for _, s := range standings {
-			if takes && s.Registered && !s.Keeps && !s.Stopped {
-				t.Errorf("somebody takes something beside %+v", s)
-			}
-			if takes && complete && s.Died() && !s.Stopped {
-				t.Errorf("nobody waits for %+v to be stopped", s)
-			}
+			checkBeside(t, s, takes, complete)
 		}
 	})
 }

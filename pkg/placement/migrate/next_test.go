@@ -210,6 +210,21 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// checkStep fails if a step is none that may follow for the workload.
+func checkStep(t *testing.T, target string, w *migrate.Workload, step migrate.Step) {
+	t.Helper()
+	switch names := step.Policy[0].ClusterNames; {
+	case len(names) != 1 || names[0] != target:
+		t.Errorf("the policy begins with %q, want the target alone", names)
+	case len(step.Policy) > 1 != step.Moving:
+		t.Errorf("the policy names other clusters: %t, and the workload moves: %t", len(step.Policy) > 1, step.Moving)
+	case step.Replicas < 0 || w.Manifest != nil && step.Replicas < *w.Manifest:
+		t.Errorf("%d replicas, fewer than the manifest gives", step.Replicas)
+	case step.Scale && w.Manifest == nil && !step.Moving && !w.Moving():
+		t.Errorf("%d replicas of a workload that others scale, and that does not move", step.Replicas)
+	}
+}
+
 // FuzzNext feeds numbers and shares that no validation would let through.
 func FuzzNext(f *testing.F) {
 	f.Add("madrid", "madrid>=2 berlin", true, true, int64(2), int64(4), byte(3), uint8(2), uint8(2))
@@ -228,17 +243,7 @@ func FuzzNext(f *testing.F) {
 		if known&2 != 0 {
 			w.Live = new(max(0, min(live, math.MaxInt32)))
 		}
-		step := migrate.Next(w)
-		switch names := step.Policy[0].ClusterNames; {
-		case len(names) != 1 || names[0] != target:
-			t.Errorf("the policy begins with %q, want the target alone", names)
-		case len(step.Policy) > 1 != step.Moving:
-			t.Errorf("the policy names other clusters: %t, and the workload moves: %t", len(step.Policy) > 1, step.Moving)
-		case step.Replicas < 0 || w.Manifest != nil && step.Replicas < *w.Manifest:
-			t.Errorf("%d replicas, fewer than the manifest gives", step.Replicas)
-		case step.Scale && w.Manifest == nil && !step.Moving && !w.Moving():
-			t.Errorf("%d replicas of a workload that others scale, and that does not move", step.Replicas)
-		}
+		checkStep(t, target, w, migrate.Next(w))
 		migrate.Progress(w)
 	})
 }

@@ -56,6 +56,13 @@ func (d *deployment) step(t *rapid.T) migrate.Step {
 	}
 	d.replicas = step.Replicas
 	d.shrink()
+	d.keepsReady(t, &before, step, wanted)
+	return step
+}
+
+// keepsReady fails if the step that led here from before costs ready replicas that are wanted.
+func (d *deployment) keepsReady(t *rapid.T, before *deployment, step migrate.Step, wanted int64) {
+	t.Helper()
 	if got, least := ready(d.pods, ""), min(ready(before.pods, ""), wanted); got < least {
 		t.Fatalf("the step from %d to %d replicas leaves %d ready, want %d or more", before.replicas, step.Replicas, got, least)
 	}
@@ -64,7 +71,6 @@ func (d *deployment) step(t *rapid.T) migrate.Step {
 			t.Fatalf("the step to %d replicas leaves %d ready in %s: %v", step.Replicas, got, d.Target, d.pods)
 		}
 	}
-	return step
 }
 
 func ready(pods []migrate.Pod, cluster string) int64 {
