@@ -224,20 +224,26 @@ func TestSchedulerAndControllersFindTheSamePolicyInForce(t *testing.T) {
 			t.Errorf("policy %q has placed the pod, and then %q is in force, %v", ofPod.Name, nameOf(again), err)
 		}
 
-		// Policies come and go. What is in force for a pod that is still to come is so for its
-		// workload, unless Berth's writing may be taken for a request.
-		later := drawPolicies(t, w.Selectable())
-		ofPod, _, err = policy.InForce(later, w.Selectable(), policy.RequestOf(pod))
-		inNamespace := &policymatch.Workload{Namespace: "default"}
-		exists, _, _ := later.Match(inNamespace, objects.Pods[0].Annotations[berthv1alpha1.PolicyAnnotation])
-		_, selected = selectedBy(later, w.Selectable())[nameOf(exists)]
-		if !readable && (request != "" || exists != nil && !selected) {
-			return
-		}
-		if again, errAgain := observe(t, later, objects); again != ofPod || !errors.Is(errAgain, err) {
-			t.Errorf("policy %q is in force for new pods, %v; %q for their workload, %v", nameOf(ofPod), err, nameOf(again), errAgain)
-		}
+		wantSameUnderLaterPolicies(t, w.Selectable(), pod, objects)
 	})
+}
+
+// wantSameUnderLaterPolicies checks that pods to come and their workload agree once policies change.
+func wantSameUnderLaterPolicies(t *rapid.T, w *policymatch.Workload, pod *corev1.Pod, objects *workload.Objects) {
+	t.Helper()
+	later := drawPolicies(t, w)
+	ofPod, _, err := policy.InForce(later, w, policy.RequestOf(pod))
+	inNamespace := &policymatch.Workload{Namespace: "default"}
+	exists, _, _ := later.Match(inNamespace, objects.Pods[0].Annotations[berthv1alpha1.PolicyAnnotation])
+	_, selected := selectedBy(later, w)[nameOf(exists)]
+	readable, request := len(objects.Owners) > 0, pod.Annotations[berthv1alpha1.PolicyAnnotation]
+	// Without a template to read, Berth's writing may be taken for a request.
+	if !readable && (request != "" || exists != nil && !selected) {
+		return
+	}
+	if again, errAgain := observe(t, later, objects); again != ofPod || !errors.Is(errAgain, err) {
+		t.Errorf("policy %q is in force for new pods, %v; %q for their workload, %v", nameOf(ofPod), err, nameOf(again), errAgain)
+	}
 }
 
 func selectedBy(index *policymatch.Index, w *policymatch.Workload) map[string]struct{} {

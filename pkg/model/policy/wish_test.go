@@ -15,6 +15,20 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
+// admittedBy returns the names of the clusters that will do for a wish.
+func admittedBy(wish *rank.Wish) string {
+	clusters := map[string]map[string]string{
+		"berlin": {"location": "DE", "capital": "yes"}, "bonn": {"location": "DE"}, "paris": {"capital": "yes"},
+	}
+	var admitted []string
+	for _, name := range []string{"berlin", "bonn", "paris"} {
+		if wish.Constraints.Admits(&rank.Candidate{Name: name, Labels: clusters[name]}) {
+			admitted = append(admitted, name)
+		}
+	}
+	return strings.Join(admitted, " ")
+}
+
 func TestWishOf(t *testing.T) {
 	const mine, its = berthv1alpha1.ClusterLabelConstraintAnnotation, "location is DE"
 	constrained := func(labels ...string) *policy.Policy {
@@ -48,9 +62,6 @@ func TestWishOf(t *testing.T) {
 			annotations: map[string]string{mine: its}, policy: constrained("capital"), wantErr: "constraints of policy web: clusterLabels[0]",
 		},
 	}
-	clusters := map[string]map[string]string{
-		"berlin": {"location": "DE", "capital": "yes"}, "bonn": {"location": "DE"}, "paris": {"capital": "yes"},
-	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: tc.annotations}}
@@ -67,13 +78,7 @@ func TestWishOf(t *testing.T) {
 			if wish == nil {
 				return
 			}
-			var admitted []string
-			for _, name := range []string{"berlin", "bonn", "paris"} {
-				if wish.Constraints.Admits(&rank.Candidate{Name: name, Labels: clusters[name]}) {
-					admitted = append(admitted, name)
-				}
-			}
-			if got := strings.Join(admitted, " "); got != tc.wantAdmits {
+			if got := admittedBy(wish); got != tc.wantAdmits {
 				t.Errorf("admits %q, want %q", got, tc.wantAdmits)
 			}
 		})

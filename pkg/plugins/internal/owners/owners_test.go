@@ -217,6 +217,24 @@ func TestPendingPods(t *testing.T) {
 	})
 }
 
+// wantOwner checks that the owner of a kind and name is found if it exists, and in no other namespace.
+func (w *world) wantOwner(t *testing.T, kind *workload.Kind, name string, exists bool) {
+	t.Helper()
+	got, err := w.Owner(kind, plugintest.Namespace, name)
+	if !exists {
+		if !apierrors.IsNotFound(err) {
+			t.Errorf("the %s %s: got %v, %v, want not found", kind.Kind, name, got, err)
+		}
+		return
+	}
+	if err != nil || got.GetName() != name || workload.KindOf(got) != kind {
+		t.Errorf("the %s %s: got %v, %v", kind.Kind, name, got, err)
+	}
+	if _, err := w.Owner(kind, "elsewhere", name); !apierrors.IsNotFound(err) {
+		t.Errorf("the %s %s in another namespace: got error %v, want not found", kind.Kind, name, err)
+	}
+}
+
 func TestLookups(t *testing.T) {
 	d := plugintest.Deployment("nginx", 2)
 	rs := plugintest.ReplicaSet(d, "v1")
@@ -228,19 +246,7 @@ func TestLookups(t *testing.T) {
 		}
 		for _, kind := range workload.Kinds() {
 			for name, of := range lookups {
-				got, err := w.Owner(kind, plugintest.Namespace, name)
-				if kind.Kind != of {
-					if !apierrors.IsNotFound(err) {
-						t.Errorf("the %s %s: got %v, %v, want not found", kind.Kind, name, got, err)
-					}
-					continue
-				}
-				if err != nil || got.GetName() != name || workload.KindOf(got) != kind {
-					t.Errorf("the %s %s: got %v, %v", kind.Kind, name, got, err)
-				}
-				if _, err := w.Owner(kind, "elsewhere", name); !apierrors.IsNotFound(err) {
-					t.Errorf("the %s %s in another namespace: got error %v, want not found", kind.Kind, name, err)
-				}
+				w.wantOwner(t, kind, name, kind.Kind == of)
 			}
 		}
 		owned := plugintest.MakePodOf(rs, 0).Obj()

@@ -33,6 +33,31 @@ func pagesOf(client *kubefake.Clientset, pages ...any) {
 	})
 }
 
+// stepUntil lets the clock pass the intervals that are waited for, until done is closed.
+func stepUntil(clock *clocktesting.FakeClock, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			runtime.Gosched()
+			if clock.HasWaiters() {
+				clock.Step(seedInterval)
+			}
+		}
+	}
+}
+
+// wantCharged checks that each of the pods is charged.
+func wantCharged(t *testing.T, pending *ledger.Pending, pods ...*corev1.Pod) {
+	t.Helper()
+	for _, pod := range pods {
+		if _, charged := pending.Get(pod.UID); !charged {
+			t.Errorf("pod %s is not charged", pod.Name)
+		}
+	}
+}
+
 func TestSeed(t *testing.T) {
 	known, missed := holder("known", charge("", "1")), holder("missed", charge("", "1"))
 	plain := waiting("plain")
@@ -76,25 +101,11 @@ func TestSeed(t *testing.T) {
 				t.Error("the list is read before the process leads")
 			}
 			close(leader)
-			for ended := false; !ended; {
-				select {
-				case <-done:
-					ended = true
-				default:
-					runtime.Gosched()
-					if clock.HasWaiters() {
-						clock.Step(seedInterval)
-					}
-				}
-			}
+			stepUntil(clock, done)
 			if diff := cmp.Diff(tc.wantUnseen, pending.AllUnseen()); diff != "" {
 				t.Errorf("unseen (-want +got):\n%s", diff)
 			}
-			for _, pod := range []*corev1.Pod{known, missed} {
-				if _, charged := pending.Get(pod.UID); !charged {
-					t.Errorf("pod %s is not charged", pod.Name)
-				}
-			}
+			wantCharged(t, pending, known, missed)
 			if _, charged := pending.Get(plain.UID); charged {
 				t.Error("a pod that holds nothing is charged")
 			}
