@@ -246,15 +246,7 @@ func (c chain) checkController(t *testing.T, world []client.Object, stamps map[s
 	if len(evicted) > 0 {
 		t.Errorf("the policy controller evicts %v", evicted)
 	}
-	var pods corev1.PodList
-	if err := api.List(t.Context(), &pods); err != nil {
-		t.Fatal(err)
-	}
-	after := map[string]stamp.Stamp{}
-	for i := range pods.Items {
-		after[pods.Items[i].Name], _ = stamp.Of(&pods.Items[i])
-	}
-	if diff := cmp.Diff(stamps, after); diff != "" {
+	if diff := cmp.Diff(stamps, stampsOf(t, api)); diff != "" {
 		t.Errorf("stamps (-scheduler +policy controller):\n%s", diff)
 	}
 	var policies berthv1alpha1.PropagationPolicyList
@@ -269,19 +261,39 @@ func (c chain) checkController(t *testing.T, world []client.Object, stamps map[s
 			}
 			continue
 		}
-		got := workloads{}
-		for _, w := range p.Status.Workloads {
-			c.checkReplicas(t, "the policy controller", w.Replicas)
-			got[w.Ref] = map[string]int{}
-			for _, in := range w.Clusters {
-				if in.Current > 0 {
-					got[w.Ref][in.Name] = int(in.Current)
-				}
+		c.checkWorkloads(t, p, stamps)
+	}
+}
+
+// stampsOf reads the stamps of all pods, by name.
+func stampsOf(t *testing.T, api client.Client) map[string]stamp.Stamp {
+	t.Helper()
+	var pods corev1.PodList
+	if err := api.List(t.Context(), &pods); err != nil {
+		t.Fatal(err)
+	}
+	stamps := map[string]stamp.Stamp{}
+	for i := range pods.Items {
+		stamps[pods.Items[i].Name], _ = stamp.Of(&pods.Items[i])
+	}
+	return stamps
+}
+
+// checkWorkloads compares the status of the policy in force with the stamps of the scheduler.
+func (c chain) checkWorkloads(t *testing.T, p *berthv1alpha1.PropagationPolicy, stamps map[string]stamp.Stamp) {
+	t.Helper()
+	got := workloads{}
+	for _, w := range p.Status.Workloads {
+		c.checkReplicas(t, "the policy controller", w.Replicas)
+		got[w.Ref] = map[string]int{}
+		for _, in := range w.Clusters {
+			if in.Current > 0 {
+				got[w.Ref][in.Name] = int(in.Current)
 			}
 		}
-		if diff := cmp.Diff(c.placed(stamps), got); diff != "" {
-			t.Errorf("pods by workload and cluster (-scheduler +policy controller):\n%s", diff)
-		}
+	}
+	if diff := cmp.Diff(c.placed(stamps), got); diff != "" {
+		t.Errorf("pods by workload and cluster (-scheduler +policy controller):\n%s", diff)
 	}
 }
 

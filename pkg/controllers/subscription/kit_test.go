@@ -77,51 +77,9 @@ func newWorld(t *testing.T) *world {
 				w.statusWrites++
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
-			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-				if subscriptions, ok := list.(*berthv1alpha1.SubscriptionList); ok && w.stale != nil {
-					w.stale.DeepCopyInto(subscriptions)
-					return nil
-				}
-				if err := c.List(ctx, list, opts...); err != nil {
-					return err
-				}
-				if deployments, ok := list.(*appsv1.DeploymentList); ok {
-					deployments.Items = slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Name == w.hidden })
-				}
-				return nil
-			},
-			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-				if _, ok := o.(*appsv1.Deployment); ok && w.beforeDelete != nil {
-					before := w.beforeDelete
-					w.beforeDelete = nil
-					before()
-				}
-				return c.Delete(ctx, o, opts...)
-			},
-			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				if before := w.beforeApply; before != nil {
-					w.beforeApply = nil
-					before()
-				}
-				w.applies++
-				if err := c.Apply(ctx, o, opts...); err != nil {
-					return err
-				}
-				// The API server gives every object a UID; the fake does not.
-				var list appsv1.DeploymentList
-				if err := c.List(ctx, &list); err != nil {
-					return err
-				}
-				for i := range list.Items {
-					if d := &list.Items[i]; d.UID == "" {
-						d.UID = types.UID("uid-" + d.Name)
-						if err := c.Update(ctx, d); err != nil {
-							return err
-						}
-					}
-				}
-				return nil
-			},
+			List:   w.list,
+			Delete: w.remove,
+			Apply:  w.apply,
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				w.count(o)
 				return c.Create(ctx, o, opts...)
@@ -133,6 +91,61 @@ func newWorld(t *testing.T) *world {
 		}).Build()
 	w.restart()
 	return w
+}
+
+// list answers from a cache that may lag behind.
+func (w *world) list(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	if subscriptions, ok := list.(*berthv1alpha1.SubscriptionList); ok && w.stale != nil {
+		w.stale.DeepCopyInto(subscriptions)
+		return nil
+	}
+	if err := c.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	if deployments, ok := list.(*appsv1.DeploymentList); ok {
+		deployments.Items = slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Name == w.hidden })
+	}
+	return nil
+}
+
+// remove deletes an object, once what is to happen before has happened.
+func (w *world) remove(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+	if _, ok := o.(*appsv1.Deployment); ok && w.beforeDelete != nil {
+		before := w.beforeDelete
+		w.beforeDelete = nil
+		before()
+	}
+	return c.Delete(ctx, o, opts...)
+}
+
+// apply applies a copy, once what is to happen before has happened.
+func (w *world) apply(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if before := w.beforeApply; before != nil {
+		w.beforeApply = nil
+		before()
+	}
+	w.applies++
+	if err := c.Apply(ctx, o, opts...); err != nil {
+		return err
+	}
+	return giveUIDs(ctx, c)
+}
+
+// giveUIDs gives every Deployment a UID, as the API server does and the fake does not.
+func giveUIDs(ctx context.Context, c client.Client) error {
+	var list appsv1.DeploymentList
+	if err := c.List(ctx, &list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if d := &list.Items[i]; d.UID == "" {
+			d.UID = types.UID("uid-" + d.Name)
+			if err := c.Update(ctx, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *world) count(o client.Object) {

@@ -62,21 +62,7 @@ func firstLost(before, after []bool) int {
 // admits.
 func checkRule(t *rapid.T, q *admit.Question, held []int32, fits []bool, got *admit.Admission) {
 	for i := range held {
-		c, eligible := int32(i), q.Eligible == nil || q.Eligible[i]
-		var want bool
-		switch got.Rule {
-		case admit.FixedSeat:
-			seats := q.Order.Seats(int64(q.Seat) + 1)
-			want = len(seats) > int(q.Seat) && seats[q.Seat] == c
-		case admit.BelowShare:
-			want = eligible && int(held[i]) < q.Plan.Share(i)
-		case admit.ByTurn:
-			want = c == firstInTurn(q, held, fits)
-		case admit.BelowMax:
-			want = eligible && slices.Contains(q.Order.Ranking(wide(held)), c)
-		case admit.OfPolicy, admit.Anywhere:
-			want = !q.Strict
-		}
+		c, want := int32(i), ruleAdmits(q, held, fits, got, i)
 		if got.Admits(c) != want {
 			t.Fatalf("by rule %d cluster %d admits the pod: %t, want %t", got.Rule, i, !want, want)
 		}
@@ -84,6 +70,25 @@ func checkRule(t *rapid.T, q *admit.Question, held []int32, fits []bool, got *ad
 	if got.Rule == admit.ByTurn && q.Beyond {
 		t.Fatal("the pod was tried in vain, and is tried there again")
 	}
+}
+
+// ruleAdmits tells whether the rule of the answer lets the pod into a cluster.
+func ruleAdmits(q *admit.Question, held []int32, fits []bool, got *admit.Admission, i int) bool {
+	c, eligible := int32(i), q.Eligible == nil || q.Eligible[i]
+	switch got.Rule {
+	case admit.FixedSeat:
+		seats := q.Order.Seats(int64(q.Seat) + 1)
+		return len(seats) > int(q.Seat) && seats[q.Seat] == c
+	case admit.BelowShare:
+		return eligible && int(held[i]) < q.Plan.Share(i)
+	case admit.ByTurn:
+		return c == firstInTurn(q, held, fits)
+	case admit.BelowMax:
+		return eligible && slices.Contains(q.Order.Ranking(wide(held)), c)
+	case admit.OfPolicy, admit.Anywhere:
+		return !q.Strict
+	}
+	return false
 }
 
 func firstInTurn(q *admit.Question, held []int32, fits []bool) int32 {
