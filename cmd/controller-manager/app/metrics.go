@@ -41,9 +41,8 @@ type MetricsOptions struct {
 }
 
 func defaultMetricsOptions() MetricsOptions {
-	return MetricsOptions{
-		Interval: 15 * time.Second, WriteThreshold: 0.001,
-		CredentialsNamespace: "berth-credentials", //nolint:gosec // the name of a namespace
+	return MetricsOptions{ //nolint:gosec // the name of a namespace is no secret
+		Interval: 15 * time.Second, WriteThreshold: 0.001, CredentialsNamespace: "berth-credentials",
 	}
 }
 
