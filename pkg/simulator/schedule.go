@@ -36,7 +36,7 @@ func (s *Snapshot) TrySchedule(ctx context.Context, pod *corev1.Pod) (*Outcome, 
 			return outcome, status.AsError()
 		}
 	}
-	found, fit, err := s.feasible(ctx, outcome.state, pod, nil)
+	found, fit, err := s.feasible(ctx, outcome.state, pod)
 	if err != nil {
 		return nil, fmt.Errorf("simulating pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
@@ -58,10 +58,10 @@ func (s *Snapshot) Place(ctx context.Context, pod *corev1.Pod, outcome *Outcome)
 	return assumed, nil
 }
 
-// feasible returns the nodes that take the pod, of those that among names, nil for all. If there is
-// none the FitError says why. The steps are those of the scheduler's findNodesThatFitPod.
+// feasible returns the nodes that take the pod. If there is none the FitError says why. The steps
+// are those of the scheduler's findNodesThatFitPod.
 func (s *Snapshot) feasible(
-	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, among sets.Set[string],
+	ctx context.Context, state fwk.CycleState, pod *corev1.Pod,
 ) ([]fwk.NodeInfo, *framework.FitError, error) {
 	fit := &framework.FitError{Pod: pod, NumAllNodes: len(s.nodes.list)}
 	candidates, rejected, err := s.candidates(ctx, state, pod, fit)
@@ -70,9 +70,6 @@ func (s *Snapshot) feasible(
 	}
 	var found []fwk.NodeInfo
 	for _, node := range candidates {
-		if among != nil && !among.Has(node.Node().Name) {
-			continue
-		}
 		status := s.framework.RunFilterPlugins(ctx, state, pod, node)
 		switch {
 		case status.IsSuccess():
