@@ -53,7 +53,5 @@ func (p *planner) count(feed int, cluster string, limit int64) int64 {
 // reserve reserves room in a cluster for as many of the replicas as there is room for, and returns
 // that number.
 func (p *planner) reserve(feed int, cluster string, replicas int64) int64 {
-	fits := p.count(feed, cluster, replicas)
-	p.room.Reserve(Ref{p.index, feed}, cluster, fits)
-	return fits
+	return p.room.Reserve(Ref{p.index, feed}, cluster, replicas)
 }

@@ -65,7 +65,7 @@ func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
 		if c.Closed || more <= 0 {
 			continue
 		}
-		if got := p.room.Reserve(Ref{p.index, i}, c.Name, more); got < more {
+		if got := p.reserve(i, c.Name, more); got < more {
 			c.Free, fits = got, false
 		}
 	}
