@@ -35,10 +35,9 @@ import (
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
 const Name = "BerthBinder"
 
-// MaxUnderWay is how many Bindings of pods that were given something a process has under way at a
-// time, settled ones not counted. A process that takes over knows by it how many Bindings of its
-// predecessor may still arrive.
-const MaxUnderWay = 64
+// maxUnderWay is how many Bindings of pods that were given something a process has under way at a
+// time, those that wait for a certain outcome among them.
+const maxUnderWay = 64
 
 // BerthBinder is a Bind plugin that writes the stamp of a pod together with its node.
 type BerthBinder struct {
@@ -66,7 +65,7 @@ type Given interface {
 // New returns the plugin. Pods that were given something, or all if given says so, are bound only
 // while the fence is open.
 func New(handle fwk.Handle, given Given, leader *fence.Fence) *BerthBinder {
-	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: make(chan struct{}, MaxUnderWay)}
+	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: make(chan struct{}, maxUnderWay)}
 }
 
 // Name returns the name of the plugin.
@@ -91,7 +90,7 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	return nil
 }
 
-// bindFenced binds a pod that was given something, as one of MaxUnderWay, and while the fence is
+// bindFenced binds a pod that was given something, as one of maxUnderWay, and while the fence is
 // open.
 func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
 	select {
