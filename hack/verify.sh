@@ -12,6 +12,9 @@ tools=$root/bin/tools
 longest_file=350
 longest_test=600
 
+# widest_comment is how many characters a line of Go that is a comment may have.
+widest_comment=100
+
 # our_files GLOB... prints the files of the working tree that git does not ignore.
 our_files() {
   local file
@@ -119,6 +122,10 @@ check_size() {
       status=1
     fi
   done < <(written_by_hand)
+  if written_by_hand | grep '\.go$' | LC_ALL=C.UTF-8 xargs grep -HnE "^.{$((widest_comment + 1))}" | grep -E ':[0-9]+:\s*// [^+]'; then
+    echo "wrap these comments at $widest_comment characters"
+    status=1
+  fi
   return $status
 }
 

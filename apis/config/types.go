@@ -13,8 +13,9 @@ import (
 type NodeGroupPolicyArgs struct {
 	metav1.TypeMeta
 
-	// FirstReadTimeout is how long pods are held back without a reason while Clusters and PropagationPolicies cannot be
-	// read for the first time. After that they are told why they wait. Positive, at most ten minutes.
+	// FirstReadTimeout is how long pods are held back without a reason while Clusters and
+	// PropagationPolicies cannot be read for the first time. After that they are told why they wait.
+	// Positive, at most ten minutes.
 	FirstReadTimeout metav1.Duration
 }
 
@@ -24,8 +25,9 @@ type NodeGroupPolicyArgs struct {
 type ClusterResourceArgs struct {
 	metav1.TypeMeta
 
-	// FirstReadTimeout is how long pods that ask for ClusterResources are held back without a reason while ClusterResources
-	// cannot be read for the first time. After that they are told why they wait. Positive, at most ten minutes.
+	// FirstReadTimeout is how long pods that ask for ClusterResources are held back without a reason
+	// while ClusterResources cannot be read for the first time. After that they are told why they
+	// wait. Positive, at most ten minutes.
 	FirstReadTimeout metav1.Duration
 
 	// ScoringStrategy says which nodes a pod that asks for ClusterResources prefers.

@@ -67,8 +67,8 @@ type Options struct {
 	NewClients func(genericclioptions.RESTClientGetter) (kubernetes.Interface, versioned.Interface, error)
 }
 
-// The scheduler's libraries give every program that they are linked into flags of theirs, --version among them, which cobra would
-// offer with each command of berthctl.
+// The scheduler's libraries give every program that they are linked into flags of theirs, --version
+// among them, which cobra would offer with each command of berthctl.
 func init() {
 	pflag.CommandLine = pflag.NewFlagSet(program, pflag.ContinueOnError)
 }

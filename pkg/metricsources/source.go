@@ -5,7 +5,8 @@
 // servers, ksqlDB servers, and fixed values. It trusts neither the user who names a provider nor
 // the provider:
 //
-//   - An attempt takes at most Deadline, and reads at most MaxBody of the answer. Redirects, proxies and compression are off.
+//   - An attempt takes at most Deadline, and reads at most MaxBody of the answer. Redirects,
+//     proxies and compression are off.
 //   - The address is checked when the connection is made, after names are resolved. See Guard.
 //   - Certificates are verified. Credentials go to the provider's own address and nowhere else.
 //   - A value is one finite number. Everything else is an error.

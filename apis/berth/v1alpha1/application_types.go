@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Application is a set of Kubernetes objects that runs as a whole in the one Cluster that suits it best: online, meeting all
-// constraints, and with the highest score of its metrics. It moves when another cluster is better by more than moving costs.
+// Application is a set of Kubernetes objects that runs as a whole in the one Cluster that suits it
+// best: online, meeting all constraints, and with the highest score of its metrics. It moves when
+// another cluster is better by more than moving costs.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -48,8 +49,8 @@ type ApplicationList struct {
 
 // ApplicationSpec says what an application is, and where it may run.
 type ApplicationSpec struct {
-	// manifests are the objects, each with apiVersion, kind and metadata.name. They must be namespaced and are made in the
-	// namespace of the Application.
+	// manifests are the objects, each with apiVersion, kind and metadata.name. They must be namespaced
+	// and are made in the namespace of the Application.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -59,14 +60,15 @@ type ApplicationSpec struct {
 	// +optional
 	Constraints ClusterConstraints `json:"constraints,omitempty"`
 
-	// migration is StartFirst (the default): when another cluster is better, new pods must be ready there before the old ones
-	// go; or Never: it stays in the cluster that was chosen first.
+	// migration is StartFirst (the default): when another cluster is better, new pods must be ready
+	// there before the old ones go; or Never: it stays in the cluster that was chosen first.
 	// +optional
 	// +kubebuilder:default=StartFirst
 	Migration MigrationMode `json:"migration,omitempty"`
 
-	// rescheduleAfter is how long a decision stands before it is reviewed, from 1s to 24h. A change of the spec is decided at
-	// once. Default: that of the controller manager, 60s unless it was set otherwise.
+	// rescheduleAfter is how long a decision stands before it is reviewed, from 1s to 24h. A change of
+	// the spec is decided at once. Default: that of the controller manager, 60s unless it was set
+	// otherwise.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h such as 30s, 5m or 1h30m"
@@ -84,7 +86,7 @@ type Manifest struct {
 	runtime.RawExtension `json:",inline"`
 }
 
-// MigrationMode says whether and how an application moves.
+// MigrationMode reports whether and how an application moves.
 //
 // +kubebuilder:validation:Enum=StartFirst;Never
 type MigrationMode string
@@ -97,17 +99,18 @@ const (
 	MigrationNever MigrationMode = "Never"
 )
 
-// ApplicationStickiness is one more metric in the score of a cluster. It has its value in the cluster where the application
-// runs and 0 in all others, and stands for what moving costs.
+// ApplicationStickiness is one more metric in the score of a cluster. It has its value in the
+// cluster where the application runs and 0 in all others, and stands for what moving costs.
 type ApplicationStickiness struct {
-	// value counts like the normalised value of a metric. Default: that of the controller manager, 1 unless it was set
-	// otherwise.
+	// value counts like the normalised value of a metric. Default: that of the controller manager, 1
+	// unless it was set otherwise.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Value *float64 `json:"value,omitempty"`
 
-	// weight counts like the weight of a metric. Default: that of the controller manager, 0.1 unless it was set otherwise.
+	// weight counts like the weight of a metric. Default: that of the controller manager, 0.1 unless
+	// it was set otherwise.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -133,8 +136,8 @@ type ApplicationStatus struct {
 	// +optional
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`
 
-	// kubeControllerTriggered is when scheduledTo last changed, or when a change of the spec was last decided about, whichever
-	// is later.
+	// kubeControllerTriggered is when scheduledTo last changed, or when a change of the spec was last
+	// decided about, whichever is later.
 	// +optional
 	KubeControllerTriggered *metav1.Time `json:"kubeControllerTriggered,omitempty"`
 
@@ -144,14 +147,15 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Ranking []RankedPlace `json:"ranking,omitempty"`
 
-	// objects are what Berth made, or is about to make, for the Application. What is in this list and no longer in the spec is
-	// deleted.
+	// objects are what Berth made, or is about to make, for the Application. What is in this list and
+	// no longer in the spec is deleted.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=200
 	Objects []ApplicationObject `json:"objects,omitempty"`
 
-	// conditions: Scheduled says whether a cluster is chosen, Ready whether the objects are there and their pods are ready.
+	// conditions: Scheduled reports whether a cluster is chosen, Ready whether the objects are there
+	// and their pods are ready.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Cloud is a place where the Clusters and applications of its namespace can get a cluster made. A Cluster with a section
-// provision is bound to the best Cloud that meets its constraints. Its labels are what label constraints compare.
+// Cloud is a place where the Clusters and applications of its namespace can get a cluster made. A
+// Cluster with a section provision is bound to the best Cloud that meets its constraints. Its
+// labels are what label constraints compare.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -55,8 +56,8 @@ type CloudSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
 
-	// metrics are the metrics by which the cloud is ranked, with their weights. One that lies in another namespace does not
-	// count.
+	// metrics are the metrics by which the cloud is ranked, with their weights. One that lies in
+	// another namespace does not count.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -75,7 +76,7 @@ type CloudStatus struct {
 	// +kubebuilder:validation:MaxItems=50
 	Metrics []MetricSample `json:"metrics,omitempty"`
 
-	// conditions: MetricsAvailable says whether all metrics could be read.
+	// conditions: MetricsAvailable reports whether all metrics could be read.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -7,9 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Cluster is a group of nodes of this Kubernetes cluster that lie in one place: a site, a region, a rack. A node belongs
-// to at most one Cluster: one that names the node wins over one that selects it by labels, then the older Cluster wins,
-// then the smaller name. The Cluster that loses says so in its condition Conflicted.
+// Cluster is a group of nodes of this Kubernetes cluster that lie in one place: a site, a region, a
+// rack. A node belongs to at most one Cluster: one that names the node wins over one that selects
+// it by labels, then the older Cluster wins, then the smaller name. The Cluster that loses says so
+// in its condition Conflicted.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -52,8 +53,8 @@ type ClusterList struct {
 	Items []Cluster `json:"items"`
 }
 
-// ClusterSpec says which nodes belong to a Cluster and describes the place. Nodes are the union of nodes and matchLabels;
-// with both empty the cluster has no node.
+// ClusterSpec says which nodes belong to a Cluster and describes the place. Nodes are the union of
+// nodes and matchLabels; with both empty the cluster has no node.
 type ClusterSpec struct {
 	// nodes names nodes that belong to the cluster. Names of nodes that do not exist (yet) do no harm.
 	// +optional
@@ -112,7 +113,8 @@ type MetricReference struct {
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
-	// weight is the share of the metric in the score of the cluster, relative to the other metrics. More than 0.
+	// weight is the share of the metric in the score of the cluster, relative to the other metrics.
+	// More than 0.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:ExclusiveMinimum=true
 	// +kubebuilder:validation:Maximum=1000000
@@ -121,8 +123,9 @@ type MetricReference struct {
 
 // ClusterProvision says where a cluster that does not exist yet may be made.
 type ClusterProvision struct {
-	// cloudNamespace is the namespace of the Clouds that can be chosen beside GlobalClouds. Empty means GlobalClouds alone: a
-	// Cloud can be made by whoever may write in its namespace, and a Cluster serves all namespaces.
+	// cloudNamespace is the namespace of the Clouds that can be chosen beside GlobalClouds. Empty
+	// means GlobalClouds alone: a Cloud can be made by whoever may write in its namespace, and a
+	// Cluster serves all namespaces.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
@@ -139,7 +142,8 @@ type ClusterProvision struct {
 
 // HomeTransfer says where a cluster goes.
 type HomeTransfer struct {
-	// to is the scheduler that gets the cluster. Empty if none does, because the cluster is being deleted for instance.
+	// to is the scheduler that gets the cluster. Empty if none does, because the cluster is being
+	// deleted for instance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	To string `json:"to,omitempty"`
@@ -151,7 +155,8 @@ type ClusterStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// containedNodes are the names of the nodes that belong to the cluster, sorted; at most the first 5000.
+	// containedNodes are the names of the nodes that belong to the cluster, sorted; at most the first
+	// 5000.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=5000
@@ -174,8 +179,8 @@ type ClusterStatus struct {
 	// +optional
 	HomeRevision int64 `json:"homeRevision,omitempty"`
 
-	// homeTransfer is present while homeScheduler is asked to give the cluster up. It places no further pods there, says so in
-	// its own status, and only then the cluster moves.
+	// homeTransfer is present while homeScheduler is asked to give the cluster up. It places no
+	// further pods there, says so in its own status, and only then the cluster moves.
 	// +optional
 	HomeTransfer *HomeTransfer `json:"homeTransfer,omitempty"`
 
@@ -189,10 +194,10 @@ type ClusterStatus struct {
 	// +optional
 	ScheduledTo *CloudReference `json:"scheduledTo,omitempty"`
 
-	// conditions: Ready says whether at least one node can take pods, Online whether enough of them can for applications to
-	// be sent there, MetricsAvailable whether all metrics could be read, Bound whether the cluster is bound to a scheduler,
-	// CloudBound whether a cloud is chosen for a cluster that is to be made, Conflicted whether another Cluster holds a node
-	// that this one claims.
+	// conditions: Ready reports whether at least one node can take pods, Online whether enough of them
+	// can for applications to be sent there, MetricsAvailable whether all metrics could be read, Bound
+	// whether the cluster is bound to a scheduler, CloudBound whether a cloud is chosen for a cluster
+	// that is to be made, Conflicted whether another Cluster holds a node that this one claims.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -3,8 +3,8 @@
 
 package v1alpha1
 
-// ClusterProfile describes the place and the resources of a Cluster as its administrator registered them. The numbers are
-// what was declared, not what Berth measured.
+// ClusterProfile describes the place and the resources of a Cluster as its administrator registered
+// them. The numbers are what was declared, not what Berth measured.
 type ClusterProfile struct {
 	// ipAddress is the address under which the cluster is reached, IPv4 or IPv6.
 	// +optional
@@ -53,7 +53,8 @@ type ClusterProfile struct {
 	// +kubebuilder:validation:Minimum=0
 	MemCapacity int64 `json:"memCapacity,omitempty"`
 
-	// serverPrice is what a server costs here, in whatever unit all your clusters share. Lower is cheaper.
+	// serverPrice is what a server costs here, in whatever unit all your clusters share. Lower is
+	// cheaper.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ServerPrice int64 `json:"serverPrice,omitempty"`

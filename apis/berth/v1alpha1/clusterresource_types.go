@@ -8,10 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterResource is something that pods use up and that belongs to no node: licences, the addresses of a network scope, the
-// storage of a rack, bandwidth. A pod asks for it with the extended resource `cluster-resource.berth.dev/NAME` in the requests
-// and limits of a container, or for the whole pod with the annotation `pod.alpha.kubernetes.io/cluster-resource-NAME`. It is
-// placed only where a pool has enough left, and never are more units given out than are allocatable.
+// ClusterResource is something that pods use up and that belongs to no node: licences, the
+// addresses of a network scope, the storage of a rack, bandwidth. A pod asks for it with the
+// extended resource `cluster-resource.berth.dev/NAME` in the requests and limits of a container, or
+// for the whole pod with the annotation `pod.alpha.kubernetes.io/cluster-resource-NAME`. It is
+// placed only where a pool has enough left, and never are more units given out than are
+// allocatable.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -32,8 +34,8 @@ type ClusterResource struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec says what there is. It may be left out: then another program reports status.capacity and status.allocatable, as
-	// a kubelet does for a node.
+	// spec says what there is. It may be left out: then another program reports status.capacity and
+	// status.allocatable, as a kubelet does for a node.
 	// +optional
 	// +kubebuilder:default={}
 	Spec ClusterResourceSpec `json:"spec,omitempty"`
@@ -57,23 +59,24 @@ type ClusterResourceList struct {
 
 // ClusterResourceSpec says what there is of a ClusterResource.
 type ClusterResourceSpec struct {
-	// capacity lists the pools. Lowering one below what is in use evicts nobody; nothing more is given out of it until
-	// enough has come back. Empty leaves status.capacity and status.allocatable to another program.
+	// capacity lists the pools. Lowering one below what is in use evicts nobody; nothing more is given
+	// out of it until enough has come back. Empty leaves status.capacity and status.allocatable to
+	// another program.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=500
 	Capacity []ClusterResourceQuantity `json:"capacity,omitempty"`
 
-	// mode says which of several pools that select a node is charged: AnyOf (the default) charges one of them, the most
-	// specific that has enough left, which is the one with the fewest nodes; AllOf charges each of them, for limits within
-	// limits such as a rack's within a site's.
+	// mode says which of several pools that select a node is charged: AnyOf (the default) charges one
+	// of them, the most specific that has enough left, which is the one with the fewest nodes; AllOf
+	// charges each of them, for limits within limits such as a rack's within a site's.
 	// +optional
 	// +kubebuilder:default=AnyOf
 	Mode PoolMode `json:"mode,omitempty"`
 
-	// unit is the smallest amount that is given out, 1 by default. Requests and pools are multiples of it; what is finer is
-	// refused. A licence that can be halved has the unit 500m.
+	// unit is the smallest amount that is given out, 1 by default. Requests and pools are multiples of
+	// it; what is finer is refused. A licence that can be halved has the unit 500m.
 	// +optional
 	// +kubebuilder:default="1"
 	// +kubebuilder:validation:XIntOrString
@@ -98,7 +101,8 @@ const (
 
 // ClusterResourceQuantity is a pool: an amount that the pods on some nodes use up together.
 type ClusterResourceQuantity struct {
-	// name of the pool. It is noted on the pods that are charged to the pool, so a pool that is renamed is another one.
+	// name of the pool. It is noted on the pods that are charged to the pool, so a pool that is
+	// renamed is another one.
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MinLength=1
@@ -113,8 +117,8 @@ type ClusterResourceQuantity struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : true",message="quantity must not be negative"
 	Quantity resource.Quantity `json:"quantity"`
 
-	// nodeSelector selects the nodes whose pods draw on this pool, by labels that they all must have. Empty selects every
-	// node.
+	// nodeSelector selects the nodes whose pods draw on this pool, by labels that they all must have.
+	// Empty selects every node.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -126,7 +130,8 @@ type ClusterResourceStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// capacity is how much there is in each pool. It is written from spec.capacity, or by another program if that is empty.
+	// capacity is how much there is in each pool. It is written from spec.capacity, or by another
+	// program if that is empty.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
@@ -143,8 +148,9 @@ type ClusterResourceStatus struct {
 	// +listType=atomic
 	Allocated []PoolAllocation `json:"allocated,omitempty"`
 
-	// grants are what each of several Schedulers may have given out of each pool. Together they are never more than is
-	// allocatable. Absent while there is one Scheduler, or none: it may give out everything.
+	// grants are what each of several Schedulers may have given out of each pool. Together they are
+	// never more than is allocatable. Absent while there is one Scheduler, or none: it may give out
+	// everything.
 	// +optional
 	// +listType=map
 	// +listMapKey=scheduler
@@ -209,8 +215,9 @@ type PoolGrant struct {
 	// quantity is the grant. What the pods hold that the scheduler has placed counts.
 	Quantity resource.Quantity `json:"quantity"`
 
-	// shrinkTo is present while the scheduler is asked to give some of it back: it charges nothing beyond that any more. The
-	// grant shrinks when the scheduler has acknowledged it, and never below what its pods hold.
+	// shrinkTo is present while the scheduler is asked to give some of it back: it charges nothing
+	// beyond that any more. The grant shrinks when the scheduler has acknowledged it, and never below
+	// what its pods hold.
 	// +optional
 	ShrinkTo *resource.Quantity `json:"shrinkTo,omitempty"`
 
@@ -223,15 +230,17 @@ type NamespaceAllocation struct {
 	// namespace of the pods.
 	Namespace string `json:"namespace"`
 
-	// quantity is what they hold; with mode AllOf a unit counts once, whatever the number of pools that are charged for it.
+	// quantity is what they hold; with mode AllOf a unit counts once, whatever the number of pools
+	// that are charged for it.
 	Quantity resource.Quantity `json:"quantity"`
 
 	// holders is the number of the pods.
 	Holders int32 `json:"holders"`
 }
 
-// ClusterResourceSummary tells the amounts of all pools in one line each, such as "rack-a=40Gi rack-b=100Gi". Of a single pool
-// it tells the amount alone, of more than four pools the first three and how many more there are.
+// ClusterResourceSummary tells the amounts of all pools in one line each, such as "rack-a=40Gi
+// rack-b=100Gi". Of a single pool it tells the amount alone, of more than four pools the first
+// three and how many more there are.
 type ClusterResourceSummary struct {
 	// pools are the names of the pools.
 	// +optional

@@ -3,19 +3,21 @@
 
 package v1alpha1
 
-// ClusterConstraints are what a cluster must meet, all of them. A label or metric that a cluster does not have meets no
-// constraint, not even "is not" or "not in".
+// ClusterConstraints are what a cluster must meet, all of them. A label or metric that a cluster
+// does not have meets no constraint, not even "is not" or "not in".
 type ClusterConstraints struct {
-	// clusterLabels are constraints on the labels of the cluster: "location is DE", "location is not DE", "location in (DE,
-	// SK)", "location not in (DE, SK)". "=" and "==" mean is, "!=" means is not.
+	// clusterLabels are constraints on the labels of the cluster: "location is DE", "location is not
+	// DE", "location in (DE, SK)", "location not in (DE, SK)". "=" and "==" mean is, "!=" means is
+	// not.
 	// +optional
 	ClusterLabels LabelConstraints `json:"clusterLabels,omitempty"`
 
-	// clusterMetrics are constraints on the metrics of the cluster, or on the numbers in its spec: "load is 5", "load is not
-	// 5", "load greater than 5", "load less than or equal 5", "serverPrice <= 10", "flavor.large >= 3". The symbols =, ==, !=,
-	// >, >=, =>, <, <=, =< and the words gt, gte, lt, lte mean the same. The numbers are serverPrice, cpuCapacity, memCapacity,
-	// eipCapacity, flavor.ID and storage.ID; 0 counts as not given. The value of a metric is compared as its provider gives
-	// it.
+	// clusterMetrics are constraints on the metrics of the cluster, or on the numbers in its spec:
+	// "load is 5", "load is not 5", "load greater than 5", "load less than or equal 5", "serverPrice
+	// <= 10", "flavor.large >= 3". The symbols =, ==, !=, >, >=, =>, <, <=, =< and the words gt, gte,
+	// lt, lte mean the same. The numbers are serverPrice, cpuCapacity, memCapacity, eipCapacity,
+	// flavor.ID and storage.ID; 0 counts as not given. The value of a metric is compared as its
+	// provider gives it.
 	// +optional
 	ClusterMetrics MetricConstraints `json:"clusterMetrics,omitempty"`
 

@@ -42,7 +42,8 @@ const (
 	// ReasonFeedForbidden says that Berth lacks the permission to read objects of the kind.
 	ReasonFeedForbidden = "Forbidden"
 
-	// ReasonFeedForeignNamespace says that a feed is in another namespace than the Subscription, or in none.
+	// ReasonFeedForeignNamespace says that a feed is in another namespace than the Subscription, or in
+	// none.
 	ReasonFeedForeignNamespace = "ForeignNamespace"
 
 	// ReasonFeedDuplicate says that the Subscription lists the same object twice.
@@ -51,7 +52,8 @@ const (
 	// ReasonFeedInvalid says that the object could not be understood.
 	ReasonFeedInvalid = "Invalid"
 
-	// ReasonFeedUnreadable says that the API server does not answer as it should; what was known of the feed stays.
+	// ReasonFeedUnreadable says that the API server does not answer as it should; what was known of
+	// the feed stays.
 	ReasonFeedUnreadable = "Unreadable"
 
 	// ReasonAllFeedsParsed says that it is known of all feeds what they need.
@@ -95,7 +97,8 @@ const (
 	// ReasonOtherSubscriptionWins says that an older Subscription places some of the feeds.
 	ReasonOtherSubscriptionWins = "OtherSubscriptionWins"
 
-	// ReasonPolicyTaken says that a policy of the name that Berth would write for a feed belongs to somebody else.
+	// ReasonPolicyTaken says that a policy of the name that Berth would write for a feed belongs to
+	// somebody else.
 	ReasonPolicyTaken = "PolicyTaken"
 
 	// ReasonCopyMissing says that some selected Clusters have no copy of a feed.
@@ -110,7 +113,8 @@ const (
 	// ReasonPlacesKept says that nothing has lost its place.
 	ReasonPlacesKept = "PlacesKept"
 
-	// ReasonClusterLost says that replicas are held by Clusters that left, are not selected any more, or take no pods.
+	// ReasonClusterLost says that replicas are held by Clusters that left, are not selected any more,
+	// or take no pods.
 	ReasonClusterLost = "ClusterLost"
 
 	// ReasonNodeLost says that pods of feeds are on nodes that are not ready any more, or gone.
@@ -121,19 +125,21 @@ const (
 )
 
 const (
-	// RebalanceAnnotation on a Subscription asks for its feeds to be divided anew, once for each new value. Pods move under
-	// the guards of the PropagationPolicies.
+	// RebalanceAnnotation on a Subscription asks for its feeds to be divided anew, once for each new
+	// value. Pods move under the guards of the PropagationPolicies.
 	RebalanceAnnotation = "berth.dev/rebalance"
 
-	// DividedAnnotation on a PropagationPolicy of a Subscription tells for how many replicas of the feed it was made, "*" for
-	// any number.
+	// DividedAnnotation on a PropagationPolicy of a Subscription tells for how many replicas of the
+	// feed it was made, "*" for any number.
 	DividedAnnotation = "berth.dev/divided"
 )
 
 const (
-	// CopyOfLabel on a copy that a Subscription made holds the name of the object it is a copy of, or a hash of a long name.
+	// CopyOfLabel on a copy that a Subscription made holds the name of the object it is a copy of, or
+	// a hash of a long name.
 	CopyOfLabel = "berth.dev/copy-of"
 
-	// CopyClusterLabel on a copy that a Subscription made, and on its pods, names the Cluster that it serves.
+	// CopyClusterLabel on a copy that a Subscription made, and on its pods, names the Cluster that it
+	// serves.
 	CopyClusterLabel = "berth.dev/copy-cluster"
 )

@@ -7,9 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FeedInventory tells what each feed of a Subscription needs: how many replicas it wants, what one replica requires of a
-// node, and where in the object the number of replicas is written. It has the name and the namespace of a Subscription
-// that divides dynamically, belongs to it, and is written by a controller, Berth's own or another one.
+// FeedInventory tells what each feed of a Subscription needs: how many replicas it wants, what one
+// replica requires of a node, and where in the object the number of replicas is written. It has the
+// name and the namespace of a Subscription that divides dynamically, belongs to it, and is written
+// by a controller, Berth's own or another one.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -46,8 +47,8 @@ type FeedInventoryList struct {
 
 // FeedInventorySpec holds what the feeds of a Subscription need.
 type FeedInventorySpec struct {
-	// feeds has one entry for each feed of the Subscription, in the same order. A feed that could not be understood has an
-	// entry that says nothing of it; status says why.
+	// feeds has one entry for each feed of the Subscription, in the same order. A feed that could not
+	// be understood has an entry that says nothing of it; status says why.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Feeds []FeedOrder `json:"feeds"`
@@ -59,8 +60,8 @@ type FeedInventorySpec struct {
 type FeedOrder struct {
 	Feed `json:",inline"`
 
-	// desiredReplicas is the number of replicas that the feed wants, 0 included. Absent for objects that are not divided
-	// but copied whole.
+	// desiredReplicas is the number of replicas that the feed wants, 0 included. Absent for objects
+	// that are not divided but copied whole.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
@@ -69,13 +70,14 @@ type FeedOrder struct {
 	// +optional
 	ReplicaRequirements ReplicaRequirements `json:"replicaRequirements,omitzero"`
 
-	// replicaJsonPath is where the number of replicas is written in the object: a JSON pointer such as /spec/replicas.
+	// replicaJsonPath is where the number of replicas is written in the object: a JSON pointer such as
+	// /spec/replicas.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	ReplicaJSONPath string `json:"replicaJsonPath,omitempty"`
 
-	// components tells what the parts of an object need that makes pods from several templates. Such an object is copied
-	// whole.
+	// components tells what the parts of an object need that makes pods from several templates. Such
+	// an object is copied whole.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -122,7 +124,7 @@ type FeedInventoryStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	Feeds []FeedStatus `json:"feeds,omitempty"`
 
-	// conditions: Complete says whether it is known of all feeds what they need.
+	// conditions: Complete reports whether it is known of all feeds what they need.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -133,13 +135,13 @@ type FeedInventoryStatus struct {
 type FeedStatus struct {
 	Feed `json:",inline"`
 
-	// parser is the name of the parser, or of the FeedParser, that read the feed; "unknown" if none reads its kind, which
-	// is copied whole.
+	// parser is the name of the parser, or of the FeedParser, that read the feed; "unknown" if none
+	// reads its kind, which is copied whole.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Parser string `json:"parser,omitempty"`
 
-	// conditions: Parsed says whether it is known what the feed needs.
+	// conditions: Parsed reports whether it is known what the feed needs.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

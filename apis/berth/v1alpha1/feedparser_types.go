@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FeedParser teaches Berth to read objects of one kind as feeds: where the number of replicas lies, and the template of the
-// pods. It comes before what is built in. Of several FeedParsers for a kind the oldest counts, then the smaller name; the
-// others say so in their condition Accepted.
+// FeedParser teaches Berth to read objects of one kind as feeds: where the number of replicas lies,
+// and the template of the pods. It comes before what is built in. Of several FeedParsers for a kind
+// the oldest counts, then the smaller name; the others say so in their condition Accepted.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -63,7 +63,8 @@ type FeedParserSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Kind string `json:"kind"`
 
-	// replicas says how many replicas an object wants. Objects of a kind that has no such number are copied whole.
+	// replicas says how many replicas an object wants. Objects of a kind that has no such number are
+	// copied whole.
 	// +optional
 	Replicas *ReplicasRule `json:"replicas,omitempty"`
 
@@ -71,7 +72,8 @@ type FeedParserSpec struct {
 	// +optional
 	PodTemplate *PodTemplateRule `json:"podTemplate,omitempty"`
 
-	// components are the parts of objects that make pods from several templates. Such objects are copied whole.
+	// components are the parts of objects that make pods from several templates. Such objects are
+	// copied whole.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -91,7 +93,8 @@ type ComponentRule struct {
 	// +optional
 	Replicas *ReplicasRule `json:"replicas,omitempty"`
 
-	// podTemplate says what a replica of the part needs. An object without this template does not have the part.
+	// podTemplate says what a replica of the part needs. An object without this template does not have
+	// the part.
 	PodTemplate PodTemplateRule `json:"podTemplate"`
 }
 
@@ -104,13 +107,14 @@ type ReplicasRule struct {
 	// +kubebuilder:validation:Pattern=`^/`
 	Path string `json:"path"`
 
-	// default is the number for objects that leave the field out. Without it such objects are not understood.
+	// default is the number for objects that leave the field out. Without it such objects are not
+	// understood.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Default *int32 `json:"default,omitempty"`
 
-	// expression is a CEL expression for the number, if it is not simply what stands at the path. It knows the object by
-	// the name object. It may take a limited number of steps.
+	// expression is a CEL expression for the number, if it is not simply what stands at the path. It
+	// knows the object by the name object. It may take a limited number of steps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Expression string `json:"expression,omitempty"`
@@ -139,7 +143,7 @@ type FeedParserStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Accepted says whether the rule is used.
+	// conditions: Accepted reports whether the rule is used.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

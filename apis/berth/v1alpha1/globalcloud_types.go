@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// GlobalCloud is a place where everybody can get a cluster made. A Cluster with a section provision is bound to the best
-// Cloud or GlobalCloud that meets its constraints. Its labels are what label constraints compare.
+// GlobalCloud is a place where everybody can get a cluster made. A Cluster with a section provision
+// is bound to the best Cloud or GlobalCloud that meets its constraints. Its labels are what label
+// constraints compare.
 //
 // +genclient
 // +genclient:nonNamespaced

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// GlobalMetric is a measured value that describes clusters, clouds or projects, such as a load or a price, for use in all
-// namespaces. It takes its value from a GlobalMetricsProvider.
+// GlobalMetric is a measured value that describes clusters, clouds or projects, such as a load or a
+// price, for use in all namespaces. It takes its value from a GlobalMetricsProvider.
 //
 // +genclient
 // +genclient:nonNamespaced

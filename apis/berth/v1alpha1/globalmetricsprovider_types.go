@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// GlobalMetricsProvider is a source of metrics for GlobalMetrics: a Prometheus server, a ksqlDB server, or fixed values.
+// GlobalMetricsProvider is a source of metrics for GlobalMetrics: a Prometheus server, a ksqlDB
+// server, or fixed values.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -47,9 +48,9 @@ type GlobalMetricsProviderList struct {
 type GlobalMetricsProviderSpec struct {
 	MetricsProviderSpec `json:",inline"`
 
-	// credentialsSecret names a Secret in the namespace that is set aside for credentials, berth-credentials unless the operator
-	// chose another one, with the keys "username" and "password", or "token". It is sent to the host of the url only. Empty sends
-	// nothing.
+	// credentialsSecret names a Secret in the namespace that is set aside for credentials,
+	// berth-credentials unless the operator chose another one, with the keys "username" and
+	// "password", or "token". It is sent to the host of the url only. Empty sends nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CredentialsSecret string `json:"credentialsSecret,omitempty"`

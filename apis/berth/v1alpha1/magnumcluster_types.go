@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MagnumCluster is a cluster that OpenStack Magnum is to make. It is bound to the best OpenStackProject that
-// meets its constraints, once.
+// MagnumCluster is a cluster that OpenStack Magnum is to make. It is bound to the best
+// OpenStackProject that meets its constraints, once.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -63,7 +63,8 @@ type MagnumClusterSpec struct {
 	// +optional
 	Constraints ProjectConstraints `json:"constraints,omitempty"`
 
-	// metrics are the metrics by which the cluster is ranked for applications once it is there, with their weights.
+	// metrics are the metrics by which the cluster is ranked for applications once it is there, with
+	// their weights.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -102,7 +103,7 @@ type MagnumClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Ranking []RankedPlace `json:"ranking,omitempty"`
 
-	// conditions: Bound says whether a project is chosen.
+	// conditions: Bound reports whether a project is chosen.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

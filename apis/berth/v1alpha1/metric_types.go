@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Metric is a measured value that describes clusters, clouds or projects, such as a load or a price, for use within its own
-// namespace. It takes its value from a MetricsProvider of the same namespace. See GlobalMetric for metrics for everybody.
+// Metric is a measured value that describes clusters, clouds or projects, such as a load or a
+// price, for use within its own namespace. It takes its value from a MetricsProvider of the same
+// namespace. See GlobalMetric for metrics for everybody.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -46,8 +47,9 @@ type MetricList struct {
 	Items []Metric `json:"items"`
 }
 
-// MetricSpec says where the value of a metric comes from and what its range is. The value is normalised for scores: min
-// becomes 0 and max becomes 1, and higher is better. Constraints compare the value as the provider gives it.
+// MetricSpec says where the value of a metric comes from and what its range is. The value is
+// normalised for scores: min becomes 0 and max becomes 1, and higher is better. Constraints compare
+// the value as the provider gives it.
 //
 // +kubebuilder:validation:XValidation:rule="self.min < self.max",message="min must be less than max"
 type MetricSpec struct {
@@ -66,8 +68,9 @@ type MetricSpec struct {
 	// provider is where the value comes from.
 	Provider MetricSource `json:"provider"`
 
-	// maxAge is how long the last good value is used when the provider fails, up to 24h. Default 5m. After that the metric
-	// counts only where an application runs already, so that a provider that dies moves nothing.
+	// maxAge is how long the last good value is used when the provider fails, up to 24h. Default 5m.
+	// After that the metric counts only where an application runs already, so that a provider that
+	// dies moves nothing.
 	// +optional
 	// +kubebuilder:default="5m"
 	// +kubebuilder:validation:Type=string
@@ -77,14 +80,15 @@ type MetricSpec struct {
 
 // MetricSource names a provider, and a metric there.
 type MetricSource struct {
-	// name is the name of the GlobalMetricsProvider of a GlobalMetric, or of the MetricsProvider of a Metric. An underscore
-	// stands for a hyphen, which names of objects have instead.
+	// name is the name of the GlobalMetricsProvider of a GlobalMetric, or of the MetricsProvider of a
+	// Metric. An underscore stands for a hyphen, which names of objects have instead.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// metric is what the provider calls the metric: for Prometheus a name or any PromQL expression with one value, for Kafka
-	// the text in the comparison column, for a static provider the key. Default: the name of this object.
+	// metric is what the provider calls the metric: for Prometheus a name or any PromQL expression
+	// with one value, for Kafka the text in the comparison column, for a static provider the key.
+	// Default: the name of this object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Metric string `json:"metric,omitempty"`
@@ -108,7 +112,7 @@ type MetricStatus struct {
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
 
-	// conditions: Available says whether the last attempt to read the value succeeded.
+	// conditions: Available reports whether the last attempt to read the value succeeded.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -138,8 +142,8 @@ type MetricSample struct {
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
 
-	// stale is true when the last good value is older than the maxAge of the metric. It then counts only where an application
-	// runs already.
+	// stale is true when the last good value is older than the maxAge of the metric. It then counts
+	// only where an application runs already.
 	// +optional
 	Stale bool `json:"stale,omitempty"`
 

@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MetricsProvider is a source of metrics for the Metrics of its own namespace: a Prometheus server, a ksqlDB server, or fixed
-// values. Berth connects only to hosts that its operator allows for namespaces, and never sends credentials there.
+// MetricsProvider is a source of metrics for the Metrics of its own namespace: a Prometheus server,
+// a ksqlDB server, or fixed values. Berth connects only to hosts that its operator allows for
+// namespaces, and never sends credentials there.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -62,8 +63,8 @@ type MetricsProviderSpec struct {
 	// +optional
 	Static *StaticProvider `json:"static,omitempty"`
 
-	// allowPlainHTTP permits a url that begins with "http:". Whoever is on the way can then read and change what is sent. Berth
-	// connects only if its operator permits that too.
+	// allowPlainHTTP permits a url that begins with "http:". Whoever is on the way can then read and
+	// change what is sent. Berth connects only if its operator permits that too.
 	// +optional
 	AllowPlainHTTP bool `json:"allowPlainHTTP,omitempty"`
 }
@@ -86,17 +87,19 @@ const (
 
 // PrometheusProvider describes a Prometheus server.
 type PrometheusProvider struct {
-	// url of the server, for instance "https://prometheus.monitoring.svc:9090". Redirects are not followed.
+	// url of the server, for instance "https://prometheus.monitoring.svc:9090". Redirects are not
+	// followed.
 	URL ProviderURL `json:"url"`
 
-	// caBundle holds the PEM certificates that the certificate of the server is checked against. Empty means those of the
-	// system. The check cannot be switched off.
+	// caBundle holds the PEM certificates that the certificate of the server is checked against. Empty
+	// means those of the system. The check cannot be switched off.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle []byte `json:"caBundle,omitempty"`
 }
 
-// ProviderURL is where a source of metrics is reached, over https, or over http if that is permitted, without credentials.
+// ProviderURL is where a source of metrics is reached, over https, or over http if that is
+// permitted, without credentials.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024
@@ -111,8 +114,8 @@ type KafkaProvider struct {
 	// url of the server, for instance "https://ksqldb.kafka.svc:8088". Redirects are not followed.
 	URL ProviderURL `json:"url"`
 
-	// caBundle holds the PEM certificates that the certificate of the server is checked against. Empty means those of the
-	// system. The check cannot be switched off.
+	// caBundle holds the PEM certificates that the certificate of the server is checked against. Empty
+	// means those of the system. The check cannot be switched off.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle []byte `json:"caBundle,omitempty"`
@@ -160,8 +163,8 @@ type MetricsProviderStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Reachable says whether the source answered the last time it was asked. It is absent while no metric uses
-	// the source.
+	// conditions: Reachable reports whether the source answered the last time it was asked. It is
+	// absent while no metric uses the source.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// OpenStackProject is a project of an OpenStack installation in which Magnum clusters can be made. A MagnumCluster is bound
-// to the best project that meets its constraints. Its labels are what label constraints compare.
+// OpenStackProject is a project of an OpenStack installation in which Magnum clusters can be made.
+// A MagnumCluster is bound to the best project that meets its constraints. Its labels are what
+// label constraints compare.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -59,8 +60,8 @@ type OpenStackProjectSpec struct {
 	// +kubebuilder:validation:MaxLength=255
 	Template string `json:"template"`
 
-	// metrics are the metrics by which the project is ranked, with their weights. One that lies in another namespace does not
-	// count.
+	// metrics are the metrics by which the project is ranked, with their weights. One that lies in
+	// another namespace does not count.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50

@@ -17,16 +17,16 @@ type PropagationPolicyStatus struct {
 	// +optional
 	WorkloadCount int32 `json:"workloadCount"`
 
-	// workloads tells for each workload how its replicas are shared out: those that differ from the wish first, then by
-	// kind and name; at most the first 100.
+	// workloads tells for each workload how its replicas are shared out: those that differ from the
+	// wish first, then by kind and name; at most the first 100.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Workloads []WorkloadPlacement `json:"workloads,omitempty"`
 
-	// conditions: Accepted says whether the spec can be carried out, ClustersResolved whether all named clusters exist and
-	// have nodes, Placed whether the replicas run where the policy wants them, Conflicted whether another policy places a
-	// workload that this one selects.
+	// conditions: Accepted reports whether the spec can be carried out, ClustersResolved whether all
+	// named clusters exist and have nodes, Placed whether the replicas run where the policy wants
+	// them, Conflicted whether another policy places a workload that this one selects.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -38,7 +38,8 @@ type WorkloadPlacement struct {
 	// ref is the workload.
 	Ref WorkloadReference `json:"ref"`
 
-	// replicas is the number of replicas that the workload wants at present. Absent if Berth cannot know it.
+	// replicas is the number of replicas that the workload wants at present. Absent if Berth cannot
+	// know it.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
@@ -46,8 +47,8 @@ type WorkloadPlacement struct {
 	// +optional
 	Pending int32 `json:"pending"`
 
-	// misplaced is the number of pods that run outside their share: in no cluster of the policy, or above the share of
-	// their cluster.
+	// misplaced is the number of pods that run outside their share: in no cluster of the policy, or
+	// above the share of their cluster.
 	// +optional
 	Misplaced int32 `json:"misplaced"`
 
@@ -80,7 +81,8 @@ type ClusterPlacement struct {
 	// +optional
 	Desired int32 `json:"desired"`
 
-	// current is the number of pods of the workload that are bound to nodes of the cluster and not being deleted.
+	// current is the number of pods of the workload that are bound to nodes of the cluster and not
+	// being deleted.
 	// +optional
 	Current int32 `json:"current"`
 

@@ -8,10 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// PropagationPolicy shares the replicas of workloads of its own namespace out over Clusters by weight. Pods that use
-// `schedulerName: berth-scheduler` and belong to a selected workload are placed by it. Where several policies select a
-// workload, one that names it wins over one that selects it by labels, and that over one that names only the kind; then
-// the older policy wins, then the smaller name. The policy that loses says so in its condition Conflicted.
+// PropagationPolicy shares the replicas of workloads of its own namespace out over Clusters by
+// weight. Pods that use `schedulerName: berth-scheduler` and belong to a selected workload are
+// placed by it. Where several policies select a workload, one that names it wins over one that
+// selects it by labels, and that over one that names only the kind; then the older policy wins,
+// then the smaller name. The policy that loses says so in its condition Conflicted.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -51,7 +52,8 @@ type PropagationPolicyList struct {
 
 // PropagationPolicySpec says which workloads a policy places, and how.
 type PropagationPolicySpec struct {
-	// resourceSelectors select the workloads. A workload that any of them selects is placed by this policy.
+	// resourceSelectors select the workloads. A workload that any of them selects is placed by this
+	// policy.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -60,7 +62,8 @@ type PropagationPolicySpec struct {
 	// placement says how the replicas are shared out.
 	Placement Placement `json:"placement"`
 
-	// rebalance says whether and how fast running pods are moved after a change of the policy or of the clusters.
+	// rebalance reports whether and how fast running pods are moved after a change of the policy or of
+	// the clusters.
 	// +optional
 	// +kubebuilder:default={}
 	Rebalance Rebalance `json:"rebalance,omitempty"`
@@ -68,7 +71,8 @@ type PropagationPolicySpec struct {
 
 // ResourceSelector selects workloads of the policy's namespace.
 type ResourceSelector struct {
-	// apiVersion of the workload, for instance "apps/v1". Only the group counts: a Deployment is the same in each version.
+	// apiVersion of the workload, for instance "apps/v1". Only the group counts: a Deployment is the
+	// same in each version.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`
@@ -80,13 +84,14 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Kind string `json:"kind"`
 
-	// namespace may be left out or name the policy's own namespace. A selector with any other namespace selects nothing
-	// and makes the condition Accepted false.
+	// namespace may be left out or name the policy's own namespace. A selector with any other
+	// namespace selects nothing and makes the condition Accepted false.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
-	// name of the workload. Empty selects by labelSelector, or all workloads of the kind if that is absent too.
+	// name of the workload. Empty selects by labelSelector, or all workloads of the kind if that is
+	// absent too.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
@@ -98,9 +103,9 @@ type ResourceSelector struct {
 
 // Placement says how the replicas of a workload are shared out over clusters.
 type Placement struct {
-	// staticWeightList gives weights to clusters. Replicas are shared out in proportion to the weights by Webster's method
-	// (Sainte-Lague): with as many replicas as the sum of all weights, every cluster gets exactly its weight. A cluster may
-	// be listed once.
+	// staticWeightList gives weights to clusters. Replicas are shared out in proportion to the weights
+	// by Webster's method (Sainte-Lague): with as many replicas as the sum of all weights, every
+	// cluster gets exactly its weight. A cluster may be listed once.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -110,15 +115,16 @@ type Placement struct {
 	// +optional
 	Constraints *ClusterConstraints `json:"constraints,omitempty"`
 
-	// whenUnsatisfiable says what becomes of a pod for which no cluster has a free place in its share: DoNotSchedule (the
-	// default) lets it wait, ScheduleAnyway lets it go to any other node, with the clusters furthest below their share
-	// first.
+	// whenUnsatisfiable says what becomes of a pod for which no cluster has a free place in its share:
+	// DoNotSchedule (the default) lets it wait, ScheduleAnyway lets it go to any other node, with the
+	// clusters furthest below their share first.
 	// +optional
 	// +kubebuilder:default=DoNotSchedule
 	WhenUnsatisfiable UnsatisfiableAction `json:"whenUnsatisfiable,omitempty"`
 }
 
-// UnsatisfiableAction says what becomes of a pod for which no cluster of its policy has a free place.
+// UnsatisfiableAction says what becomes of a pod for which no cluster of its policy has a free
+// place.
 //
 // +kubebuilder:validation:Enum=DoNotSchedule;ScheduleAnyway
 type UnsatisfiableAction string
@@ -154,38 +160,40 @@ type StaticClusterWeight struct {
 	// +kubebuilder:validation:Minimum=0
 	Min *int32 `json:"min,omitempty"`
 
-	// max is the number of replicas that each named cluster gets at most; what exceeds it goes to the other clusters.
-	// Absent means no limit.
+	// max is the number of replicas that each named cluster gets at most; what exceeds it goes to the
+	// other clusters. Absent means no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Max *int32 `json:"max,omitempty"`
 }
 
-// Rebalance says whether and how fast running pods are moved to where the policy wants them.
+// Rebalance reports whether and how fast running pods are moved to where the policy wants them.
 type Rebalance struct {
 	// mode is Evict (the default): misplaced pods are evicted through the eviction API, which respects
-	// PodDisruptionBudgets, so that their replacements start in the right place; or Never: running pods stay where they
-	// are and only new pods follow the policy.
+	// PodDisruptionBudgets, so that their replacements start in the right place; or Never: running
+	// pods stay where they are and only new pods follow the policy.
 	// +optional
 	// +kubebuilder:default=Evict
 	Mode RebalanceMode `json:"mode,omitempty"`
 
-	// maxUnavailable is how many replicas of a workload may be missing at once because pods are moved, as a number or as a
-	// percentage of the replicas, rounded down but at least 1. Default 25%.
+	// maxUnavailable is how many replicas of a workload may be missing at once because pods are moved,
+	// as a number or as a percentage of the replicas, rounded down but at least 1. Default 25%.
 	// +optional
 	// +kubebuilder:default="25%"
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 100000 : self.matches('^([1-9][0-9]?|100)%$')",message="must be a number from 1 to 100000 or a percentage from 1% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// cooldown is the least time between two rounds of evictions of a workload. At most 24h. Default 10s.
+	// cooldown is the least time between two rounds of evictions of a workload. At most 24h. Default
+	// 10s.
 	// +optional
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('24h')",message="must be a duration from 0s to 24h such as 30s, 5m or 1h30m"
 	Cooldown *metav1.Duration `json:"cooldown,omitempty"`
 
-	// minPodAge protects young pods: a pod is moved only when it has been running for this long. At most 24h. Default 30s.
+	// minPodAge protects young pods: a pod is moved only when it has been running for this long. At
+	// most 24h. Default 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string
@@ -193,7 +201,7 @@ type Rebalance struct {
 	MinPodAge *metav1.Duration `json:"minPodAge,omitempty"`
 }
 
-// RebalanceMode says whether misplaced pods are moved.
+// RebalanceMode reports whether misplaced pods are moved.
 //
 // +kubebuilder:validation:Enum=Evict;Never
 type RebalanceMode string

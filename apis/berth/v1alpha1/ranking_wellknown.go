@@ -4,27 +4,27 @@
 package v1alpha1
 
 const (
-	// ClusterLabelConstraintAnnotation on a pod holds constraints on the labels of the cluster where it runs, such as
-	// "location is DE"; several are separated by semicolons or line breaks.
+	// ClusterLabelConstraintAnnotation on a pod holds constraints on the labels of the cluster where
+	// it runs, such as "location is DE"; several are separated by semicolons or line breaks.
 	ClusterLabelConstraintAnnotation = "berth.dev/cluster-label-constraint"
 
-	// ClusterMetricConstraintAnnotation on a pod holds constraints on the metrics of the cluster where it runs, such as
-	// "load < 5"; several are separated by semicolons or line breaks.
+	// ClusterMetricConstraintAnnotation on a pod holds constraints on the metrics of the cluster where
+	// it runs, such as "load < 5"; several are separated by semicolons or line breaks.
 	ClusterMetricConstraintAnnotation = "berth.dev/cluster-metric-constraint"
 
-	// ClusterResourceConstraintAnnotation on a pod names custom resources that the cluster where it runs must have, each as
-	// "plural.group"; several are separated by semicolons or line breaks.
+	// ClusterResourceConstraintAnnotation on a pod names custom resources that the cluster where it
+	// runs must have, each as "plural.group"; several are separated by semicolons or line breaks.
 	ClusterResourceConstraintAnnotation = "berth.dev/cluster-resource-constraint"
 
-	// ClusterRankingAnnotation on a pod asks for the best cluster: with the value ClusterRankingMetrics, the one with the best
-	// metrics.
+	// ClusterRankingAnnotation on a pod asks for the best cluster: with the value
+	// ClusterRankingMetrics, the one with the best metrics.
 	ClusterRankingAnnotation = "berth.dev/cluster-ranking"
 
 	// ClusterRankingMetrics is the only value of ClusterRankingAnnotation.
 	ClusterRankingMetrics = "metrics"
 
-	// ApplicationLabel on an object holds the name of the Application of the same namespace that it is a part of. Berth writes
-	// it.
+	// ApplicationLabel on an object holds the name of the Application of the same namespace that it is
+	// a part of. Berth writes it.
 	ApplicationLabel = "berth.dev/application"
 )
 
@@ -32,26 +32,29 @@ const (
 	// ApplicationScheduled is true if a cluster is chosen that still suits the Application.
 	ApplicationScheduled = "Scheduled"
 
-	// ApplicationReady is true if all objects are there as the Application has them, and their pods are ready in the chosen
-	// cluster.
+	// ApplicationReady is true if all objects are there as the Application has them, and their pods
+	// are ready in the chosen cluster.
 	ApplicationReady = "Ready"
 )
 
 const (
-	// ReasonClusterChosen says that an Application has the best cluster, or one that is not worth leaving.
+	// ReasonClusterChosen says that an Application has the best cluster, or one that is not worth
+	// leaving.
 	ReasonClusterChosen = "ClusterChosen"
 
-	// ReasonNoClusterMatches says that no cluster can be chosen; the message counts why. A running Application stays where it
-	// is.
+	// ReasonNoClusterMatches says that no cluster can be chosen; the message counts why. A running
+	// Application stays where it is.
 	ReasonNoClusterMatches = "NoClusterMatches"
 
-	// ReasonInvalidConstraints says that a constraint cannot be understood; the message tells the column.
+	// ReasonInvalidConstraints says that a constraint cannot be understood; the message tells the
+	// column.
 	ReasonInvalidConstraints = "InvalidConstraints"
 
 	// ReasonInvalidManifests says that a manifest cannot be carried out; nothing was changed.
 	ReasonInvalidManifests = "InvalidManifests"
 
-	// ReasonManifestRefused says that the API server refused a manifest, or that Berth may not write it.
+	// ReasonManifestRefused says that the API server refused a manifest, or that Berth may not write
+	// it.
 	ReasonManifestRefused = "ManifestRefused"
 
 	// ReasonWaitingForCluster says that nothing was made yet because no cluster is chosen.

@@ -19,7 +19,8 @@ var (
 	// SchemeBuilder collects the functions that register this package's kinds.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
-	// AddToScheme registers this package's kinds with a scheme. It is safe to call it more than once for one scheme.
+	// AddToScheme registers this package's kinds with a scheme. It is safe to call it more than once
+	// for one scheme.
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 

@@ -8,8 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Scheduler is one of several instances of berth-scheduler that share the Clusters. Each Cluster is bound to one of them, which
-// alone places pods on its nodes. An instance that is started with --scheduler-name registers itself.
+// Scheduler is one of several instances of berth-scheduler that share the Clusters. Each Cluster is
+// bound to one of them, which alone places pods on its nodes. An instance that is started with
+// --scheduler-name registers itself.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -58,14 +59,16 @@ type SchedulerList struct {
 
 // SchedulerSpec says how large a share of the clusters a scheduler takes, and who runs it.
 type SchedulerSpec struct {
-	// weight is the share of the clusters that the scheduler takes, relative to the weights of the others.
+	// weight is the share of the clusters that the scheduler takes, relative to the weights of the
+	// others.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Weight int32 `json:"weight,omitempty"`
 
-	// managed makes berth-controller-manager run the scheduler. Without it the scheduler has to be started by somebody else.
+	// managed makes berth-controller-manager run the scheduler. Without it the scheduler has to be
+	// started by somebody else.
 	// +optional
 	Managed *ManagedScheduler `json:"managed,omitempty"`
 
@@ -75,8 +78,8 @@ type SchedulerSpec struct {
 	Lease *LeaseReference `json:"lease,omitempty"`
 }
 
-// ManagedScheduler says how a scheduler is run. Image, arguments and everything else are those of the Deployment
-// berth-scheduler.
+// ManagedScheduler says how a scheduler is run. Image, arguments and everything else are those of
+// the Deployment berth-scheduler.
 type ManagedScheduler struct {
 	// replicas is the number of processes, of which one works and the others are ready to take over.
 	// +optional
@@ -117,25 +120,26 @@ type SchedulerStatus struct {
 
 	ClusterUnion `json:",inline"`
 
-	// commons is present while the scheduler looks after what belongs to no cluster: nodes outside all clusters. One scheduler
-	// does.
+	// commons is present while the scheduler looks after what belongs to no cluster: nodes outside all
+	// clusters. One scheduler does.
 	// +optional
 	Commons *Commons `json:"commons,omitempty"`
 
-	// drained lists the clusters that the scheduler is to give up and on which it places nothing any more. The scheduler
-	// itself writes it; a cluster moves to another scheduler only after that.
+	// drained lists the clusters that the scheduler is to give up and on which it places nothing any
+	// more. The scheduler itself writes it; a cluster moves to another scheduler only after that.
 	// +optional
 	// +listType=map
 	// +listMapKey=cluster
 	// +kubebuilder:validation:MaxItems=5000
 	Drained []Drained `json:"drained,omitempty"`
 
-	// spending is present while the scheduler gives out of ClusterResources only what it was granted. The scheduler itself
-	// writes it; nobody is granted anything while one that runs may still give out everything.
+	// spending is present while the scheduler gives out of ClusterResources only what it was granted.
+	// The scheduler itself writes it; nobody is granted anything while one that runs may still give
+	// out everything.
 	// +optional
 	Spending *Spending `json:"spending,omitempty"`
 
-	// conditions: Ready says whether the lease of the scheduler is held by a running process.
+	// conditions: Ready reports whether the lease of the scheduler is held by a running process.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -144,11 +148,13 @@ type SchedulerStatus struct {
 
 // Spending is what a scheduler says of its grants of ClusterResources.
 type Spending struct {
-	// closed is true once the scheduler, which is being deleted, gives out nothing any more and nothing is under way.
+	// closed is true once the scheduler, which is being deleted, gives out nothing any more and
+	// nothing is under way.
 	// +optional
 	Closed bool `json:"closed,omitempty"`
 
-	// pools tells of those of which the scheduler has something to say: an acknowledgement, or that pods wait.
+	// pools tells of those of which the scheduler has something to say: an acknowledgement, or that
+	// pods wait.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5000
@@ -169,7 +175,8 @@ type PoolSpending struct {
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
-	// limit is what its pods hold, and the most that they will hold under this revision. It acknowledges shrinkTo.
+	// limit is what its pods hold, and the most that they will hold under this revision. It
+	// acknowledges shrinkTo.
 	// +optional
 	Limit *resource.Quantity `json:"limit,omitempty"`
 
@@ -219,7 +226,8 @@ type ClusterUnion struct {
 	// +kubebuilder:validation:MaxItems=1000
 	GeoLocations []GeoLocation `json:"geoLocations,omitempty"`
 
-	// regions are the different regions and availability zones of the clusters; at most the first 1000.
+	// regions are the different regions and availability zones of the clusters; at most the first
+	// 1000.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
@@ -261,13 +269,14 @@ type ClusterUnion struct {
 	// +optional
 	ServerPrice *PriceRange `json:"serverPrice,omitempty"`
 
-	// columns are the lists above as text. A column of kubectl get shows a text, but only the first element of a list.
+	// columns are the lists above as text. A column of kubectl get shows a text, but only the first
+	// element of a list.
 	// +optional
 	Columns UnionColumns `json:"columns,omitempty,omitzero"`
 }
 
-// UnionColumns are the lists of a ClusterUnion as text: the different values in order, with a comma between them. Each shows the first
-// few, and how many more there are.
+// UnionColumns are the lists of a ClusterUnion as text: the different values in order, with a comma
+// between them. Each shows the first few, and how many more there are.
 type UnionColumns struct {
 	// regions of the clusters, without their availability zones.
 	// +optional
@@ -290,7 +299,8 @@ type UnionColumns struct {
 	Storage string `json:"storage,omitempty"`
 }
 
-// CapacityUnion is a capacity of several clusters. A total beyond what the number can hold stays at the largest number.
+// CapacityUnion is a capacity of several clusters. A total beyond what the number can hold stays at
+// the largest number.
 type CapacityUnion struct {
 	// total of all clusters.
 	// +optional

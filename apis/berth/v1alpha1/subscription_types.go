@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Subscription says which objects of its namespace, its feeds, run in which Clusters, and how their replicas are divided.
-// It has the shape of Clusternet's Subscription.
+// Subscription says which objects of its namespace, its feeds, run in which Clusters, and how their
+// replicas are divided. It has the shape of Clusternet's Subscription.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -53,9 +53,9 @@ type SubscriptionList struct {
 // +kubebuilder:validation:XValidation:rule="self.schedulingStrategy != 'Dividing' || !has(self.dividingScheduling) || !has(self.dividingScheduling.type) || self.dividingScheduling.type != 'Static' || self.subscribers.exists(s, s.weight > 0)",message="dividingScheduling.type Static needs a subscriber with a weight above 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedulingBySubGroup) || !self.schedulingBySubGroup || self.subscribers.all(s, has(s.subGroupStrategy))",message="schedulingBySubGroup needs subGroupStrategy in every subscriber"
 type SubscriptionSpec struct {
-	// schedulingStrategy says how feeds are spread over the clusters: Replication (the default) runs a full copy in each,
-	// Dividing divides the replicas as dividingScheduling says. DynamicDividing is short for Dividing with
-	// dividingScheduling.type Dynamic.
+	// schedulingStrategy says how feeds are spread over the clusters: Replication (the default) runs a
+	// full copy in each, Dividing divides the replicas as dividingScheduling says. DynamicDividing is
+	// short for Dividing with dividingScheduling.type Dynamic.
 	// +optional
 	// +kubebuilder:default=Replication
 	SchedulingStrategy SchedulingStrategy `json:"schedulingStrategy,omitempty"`
@@ -68,8 +68,9 @@ type SubscriptionSpec struct {
 	// +optional
 	Priority *int32 `json:"priority,omitempty"`
 
-	// schedulingBySubGroup limits the feeds to some Clusters of each subscriber, as many as its subGroupStrategy says: the
-	// Clusters that a subscriber selects are a group, a region for instance. Default false: all selected Clusters take feeds.
+	// schedulingBySubGroup limits the feeds to some Clusters of each subscriber, as many as its
+	// subGroupStrategy says: the Clusters that a subscriber selects are a group, a region for
+	// instance. Default false: all selected Clusters take feeds.
 	// +optional
 	SchedulingBySubGroup *bool `json:"schedulingBySubGroup,omitempty"`
 
@@ -118,9 +119,10 @@ type DividingScheduling struct {
 	// +optional
 	DynamicDividing *DynamicDividing `json:"dynamicDividing,omitempty"`
 
-	// admission is Feed (the default): the pods of a feed start as soon as the feed is divided; or Bundle: no pod of any feed
-	// starts before all replicas of all feeds fit at once. Bundles are admitted one by one: larger priorities first, then the
-	// older ones. What is promised is that everything fitted when the bundle was admitted.
+	// admission is Feed (the default): the pods of a feed start as soon as the feed is divided; or
+	// Bundle: no pod of any feed starts before all replicas of all feeds fit at once. Bundles are
+	// admitted one by one: larger priorities first, then the older ones. What is promised is that
+	// everything fitted when the bundle was admitted.
 	// +optional
 	// +kubebuilder:default=Feed
 	Admission AdmissionMode `json:"admission,omitempty"`
@@ -156,27 +158,29 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minClusters) || !has(self.maxClusters) || self.minClusters <= self.maxClusters",message="minClusters must not be greater than maxClusters"
 type DynamicDividing struct {
-	// strategy is Spread (the default): replicas in proportion to the room that clusters have; or Binpack: replicas in as
-	// few clusters as possible.
+	// strategy is Spread (the default): replicas in proportion to the room that clusters have; or
+	// Binpack: replicas in as few clusters as possible.
 	// +optional
 	// +kubebuilder:default=Spread
 	Strategy DynamicStrategy `json:"strategy,omitempty"`
 
-	// minClusters is the number of clusters that get at least one replica of a feed, as far as there are as many replicas,
-	// and clusters with room. Default 0.
+	// minClusters is the number of clusters that get at least one replica of a feed, as far as there
+	// are as many replicas, and clusters with room. Default 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	MinClusters *int32 `json:"minClusters,omitempty"`
 
-	// maxClusters is the number of clusters that hold replicas of a feed at most. Absent means any number.
+	// maxClusters is the number of clusters that hold replicas of a feed at most. Absent means any
+	// number.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxClusters *int32 `json:"maxClusters,omitempty"`
 
-	// preferredClusters prefer clusters by their labels. The weights, 1 to 100, of all terms that match a cluster add up.
-	// Clusters with the largest sum take as many replicas as they can; what is left goes to the next ones.
+	// preferredClusters prefer clusters by their labels. The weights, 1 to 100, of all terms that
+	// match a cluster add up. Clusters with the largest sum take as many replicas as they can; what is
+	// left goes to the next ones.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -202,25 +206,26 @@ type Subscriber struct {
 	// clusterAffinity selects Clusters by their labels; {} selects all.
 	ClusterAffinity metav1.LabelSelector `json:"clusterAffinity"`
 
-	// weight of each selected cluster, relative to the others, from 0 to 10000000. The weights of all subscribers that
-	// select a cluster add up. A cluster of weight 0 gets no replicas by Static; the other strategies ignore weights.
-	// Default 0.
+	// weight of each selected cluster, relative to the others, from 0 to 10000000. The weights of all
+	// subscribers that select a cluster add up. A cluster of weight 0 gets no replicas by Static; the
+	// other strategies ignore weights. Default 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000000
 	Weight int32 `json:"weight"`
 
-	// subGroupStrategy says how many of the selected clusters take feeds. It counts only with schedulingBySubGroup.
+	// subGroupStrategy says how many of the selected clusters take feeds. It counts only with
+	// schedulingBySubGroup.
 	// +optional
 	SubGroupStrategy *SubGroupStrategy `json:"subGroupStrategy,omitempty"`
 }
 
 // SubGroupStrategy says how many clusters of a subscriber take feeds.
 type SubGroupStrategy struct {
-	// minClusters is the number of clusters that take feeds, or all if there are fewer. Clusters that hold replicas come first,
-	// then preferred ones, then those with most room. A cluster that several subscribers select counts for each of them. 0,
-	// the default, stands for all.
+	// minClusters is the number of clusters that take feeds, or all if there are fewer. Clusters that
+	// hold replicas come first, then preferred ones, then those with most room. A cluster that several
+	// subscribers select counts for each of them. 0, the default, stands for all.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
@@ -242,7 +247,8 @@ type Feed struct {
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Kind string `json:"kind"`
 
-	// namespace may be left out or name the namespace of the Subscription. Objects of another namespace are not read.
+	// namespace may be left out or name the namespace of the Subscription. Objects of another
+	// namespace are not read.
 	// +optional
 	// +kubebuilder:default=""
 	// +kubebuilder:validation:MaxLength=63
@@ -272,8 +278,8 @@ type SubscriptionStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	Feeds []FeedPlacement `json:"feeds,omitempty"`
 
-	// pledge tells since when a bundle is admitted, and until when room is kept for it. Absent while the bundle waits, and
-	// for Subscriptions that are not admitted as a bundle.
+	// pledge tells since when a bundle is admitted, and until when room is kept for it. Absent while
+	// the bundle waits, and for Subscriptions that are not admitted as a bundle.
 	// +optional
 	Pledge *Pledge `json:"pledge,omitempty"`
 
@@ -282,8 +288,9 @@ type SubscriptionStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	ObservedRebalance string `json:"observedRebalance,omitempty"`
 
-	// conditions: Parsed says whether it is known of all feeds what they need, Scheduled whether all replicas have a place,
-	// Available whether they run, Degraded whether something that was placed has lost its place.
+	// conditions: Parsed reports whether it is known of all feeds what they need, Scheduled whether
+	// all replicas have a place, Available whether they run, Degraded whether something that was
+	// placed has lost its place.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -303,7 +310,8 @@ type Pledge struct {
 type FeedPlacement struct {
 	Feed `json:",inline"`
 
-	// replicas is the number of replicas that the feed wants. Absent for objects that are copied whole.
+	// replicas is the number of replicas that the feed wants. Absent for objects that are copied
+	// whole.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 

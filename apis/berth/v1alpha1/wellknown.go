@@ -4,17 +4,18 @@
 package v1alpha1
 
 const (
-	// PolicyAnnotation on a pod names the PropagationPolicy of the pod's namespace that must place it, or holds
-	// PolicyNone. It is a request: users may write it. Once Berth has bound a pod it also holds the name of the policy
-	// that placed the pod.
+	// PolicyAnnotation on a pod names the PropagationPolicy of the pod's namespace that must place it,
+	// or holds PolicyNone. It is a request: users may write it. Once Berth has bound a pod it also
+	// holds the name of the policy that placed the pod.
 	PolicyAnnotation = "groupingpolicy.kubeedge.io"
 
 	// PolicyNone as the value of PolicyAnnotation keeps every policy away from the pod.
 	PolicyNone = "none"
 
-	// PlacedByAnnotation is Berth's stamp on a pod that a policy placed: "UID/NODE", the UID of the pod and the node it
-	// was bound to. Only a stamp that fits its own pod gives the policy controller the right to evict the pod, so a
-	// stamp copied into a pod template or onto another pod gives none.
+	// PlacedByAnnotation is Berth's stamp on a pod that a policy placed: "UID/NODE", the UID of the
+	// pod and the node it was bound to. Only a stamp that fits its own pod gives the policy controller
+	// the right to evict the pod, so a stamp copied into a pod template or onto another pod gives
+	// none.
 	PlacedByAnnotation = "berth.dev/placed-by"
 
 	// PlacedPolicyAnnotation names the PropagationPolicy that placed the pod.
@@ -23,31 +24,32 @@ const (
 	// PlacedClusterAnnotation names the Cluster in which the pod was placed.
 	PlacedClusterAnnotation = "berth.dev/cluster"
 
-	// SeatAnnotation holds the seat of the pod: its place, counted from 0, in the seat order of its workload. It is
-	// absent from pods that were placed beyond the share of their cluster.
+	// SeatAnnotation holds the seat of the pod: its place, counted from 0, in the seat order of its
+	// workload. It is absent from pods that were placed beyond the share of their cluster.
 	SeatAnnotation = "berth.dev/seat"
 
 	// ChargedAnnotation holds what Berth charged the pod of ClusterResources when it bound it, as
-	// "RESOURCE/POOL=QUANTITY" with commas between several. It counts from then on, whatever becomes of the labels of the
-	// node or of the pools.
+	// "RESOURCE/POOL=QUANTITY" with commas between several. It counts from then on, whatever becomes
+	// of the labels of the node or of the pools.
 	ChargedAnnotation = "berth.dev/charged"
 
-	// GranteeAnnotation names the Scheduler out of whose grant a pod with ChargedAnnotation was charged. Pods that a scheduler
-	// without a name placed have none.
+	// GranteeAnnotation names the Scheduler out of whose grant a pod with ChargedAnnotation was
+	// charged. Pods that a scheduler without a name placed have none.
 	GranteeAnnotation = "berth.dev/grantee"
 
-	// SettledAnnotation is written on a pod by the scheduler that could not tell whether its Binding was carried out. Its value is
-	// used once: the write moves the version of the pod, so that the Binding, which carries the version before, can no longer land.
+	// SettledAnnotation is written on a pod by the scheduler that could not tell whether its Binding
+	// was carried out. Its value is used once: the write moves the version of the pod, so that the
+	// Binding, which carries the version before, can no longer land.
 	SettledAnnotation = "berth.dev/settled"
 )
 
 const (
-	// ClusterResourceDomain is the domain of the extended resources by which a container asks for ClusterResources:
-	// "cluster-resource.berth.dev/NAME".
+	// ClusterResourceDomain is the domain of the extended resources by which a container asks for
+	// ClusterResources: "cluster-resource.berth.dev/NAME".
 	ClusterResourceDomain = "cluster-resource.berth.dev"
 
-	// ClusterResourceAnnotationPrefix begins the annotations by which a whole pod asks for ClusterResources:
-	// "pod.alpha.kubernetes.io/cluster-resource-NAME", with a quantity as value.
+	// ClusterResourceAnnotationPrefix begins the annotations by which a whole pod asks for
+	// ClusterResources: "pod.alpha.kubernetes.io/cluster-resource-NAME", with a quantity as value.
 	ClusterResourceAnnotationPrefix = "pod.alpha.kubernetes.io/cluster-resource-"
 
 	// ClusterResourceFinalizer keeps a ClusterResource until no pod holds any of it.
@@ -61,7 +63,8 @@ const (
 	// ClusterResourceOvercommitted is true while pods hold more of a pool than is allocatable.
 	ClusterResourceOvercommitted = "Overcommitted"
 
-	// ClusterResourceInUse is true while a ClusterResource that is being deleted is kept for the pods that hold some of it.
+	// ClusterResourceInUse is true while a ClusterResource that is being deleted is kept for the pods
+	// that hold some of it.
 	ClusterResourceInUse = "InUse"
 )
 
@@ -75,8 +78,8 @@ const (
 	// ReasonNothingReported says that spec.capacity is empty and nobody has reported anything yet.
 	ReasonNothingReported = "NothingReported"
 
-	// ReasonInvalidPools says that the pools cannot be used, for instance because two have the same name or an amount is no
-	// multiple of the unit. Pods that ask for the resource wait.
+	// ReasonInvalidPools says that the pools cannot be used, for instance because two have the same
+	// name or an amount is no multiple of the unit. Pods that ask for the resource wait.
 	ReasonInvalidPools = "InvalidPools"
 
 	// ReasonWithinAllocatable says that pods hold no more than is allocatable.
@@ -85,7 +88,8 @@ const (
 	// ReasonAboveAllocatable says that pods hold more of some pool than is allocatable.
 	ReasonAboveAllocatable = "AboveAllocatable"
 
-	// ReasonHeldByPods says that pods hold some of a ClusterResource that is being deleted; the message tells which.
+	// ReasonHeldByPods says that pods hold some of a ClusterResource that is being deleted; the
+	// message tells which.
 	ReasonHeldByPods = "HeldByPods"
 )
 
@@ -132,21 +136,23 @@ const (
 	// ReasonAccepted says that the spec of the policy is valid.
 	ReasonAccepted = "Accepted"
 
-	// ReasonForeignNamespace says that a selector names a namespace other than the policy's own; it selects nothing.
+	// ReasonForeignNamespace says that a selector names a namespace other than the policy's own; it
+	// selects nothing.
 	ReasonForeignNamespace = "ForeignNamespace"
 
-	// ReasonInvalidSelector says that a label selector of the policy cannot be understood; it selects nothing.
+	// ReasonInvalidSelector says that a label selector of the policy cannot be understood; it selects
+	// nothing.
 	ReasonInvalidSelector = "InvalidSelector"
 
-	// ReasonInvalidWeights says that the weights cannot be used, for instance because a cluster is listed twice. Pods of
-	// the policy wait.
+	// ReasonInvalidWeights says that the weights cannot be used, for instance because a cluster is
+	// listed twice. Pods of the policy wait.
 	ReasonInvalidWeights = "InvalidWeights"
 
 	// ReasonClustersFound says that all named clusters exist and have nodes.
 	ReasonClustersFound = "ClustersFound"
 
-	// ReasonUnknownCluster says that a named cluster does not exist. The other clusters are served; the share of the
-	// missing one waits.
+	// ReasonUnknownCluster says that a named cluster does not exist. The other clusters are served;
+	// the share of the missing one waits.
 	ReasonUnknownCluster = "UnknownCluster"
 
 	// ReasonEmptyCluster says that a named cluster has no nodes.
@@ -161,8 +167,8 @@ const (
 	// ReasonPodsPending says that replicas still wait to be scheduled.
 	ReasonPodsPending = "PodsPending"
 
-	// ReasonMisplaced says that replicas run outside their share and nothing moves them, because the policy forbids it
-	// or a guard holds the evictions back; the message tells which.
+	// ReasonMisplaced says that replicas run outside their share and nothing moves them, because the
+	// policy forbids it or a guard holds the evictions back; the message tells which.
 	ReasonMisplaced = "Misplaced"
 
 	// ReasonRebalancing says that misplaced replicas are being evicted.
@@ -173,8 +179,8 @@ const (
 )
 
 const (
-	// ClusterOnline is true while a large enough share of the nodes of the Cluster is ready for applications to be sent
-	// there.
+	// ClusterOnline is true while a large enough share of the nodes of the Cluster is ready for
+	// applications to be sent there.
 	ClusterOnline = "Online"
 
 	// MetricsAvailable is true while all metrics of a Cluster, cloud or project can be read.
@@ -220,13 +226,15 @@ const (
 	// ReasonInvalidProvider says that the spec of a provider cannot be used.
 	ReasonInvalidProvider = "InvalidProvider"
 
-	// ReasonMissingCredentials says that the Secret of a provider does not exist or has not the right keys.
+	// ReasonMissingCredentials says that the Secret of a provider does not exist or has not the right
+	// keys.
 	ReasonMissingCredentials = "MissingCredentials"
 
 	// ReasonAddressNotAllowed says that Berth must not connect to the address of a provider.
 	ReasonAddressNotAllowed = "AddressNotAllowed"
 
-	// ReasonTLSRequired says that a provider is reached over plain HTTP, and that it or the operator does not permit that.
+	// ReasonTLSRequired says that a provider is reached over plain HTTP, and that it or the operator
+	// does not permit that.
 	ReasonTLSRequired = "TLSRequired"
 
 	// ReasonUnreachable says that no connection to a provider could be made.
@@ -235,7 +243,8 @@ const (
 	// ReasonTimeout says that a provider did not answer in time.
 	ReasonTimeout = "Timeout"
 
-	// ReasonBadAnswer says that a provider answered with an error, or with something that is no answer.
+	// ReasonBadAnswer says that a provider answered with an error, or with something that is no
+	// answer.
 	ReasonBadAnswer = "BadAnswer"
 
 	// ReasonNoValue says that a provider has no value for a metric.
@@ -247,11 +256,13 @@ const (
 	// ReasonNotANumber says that the value of a metric is not a finite number.
 	ReasonNotANumber = "NotANumber"
 
-	// ReasonOutOfRange says that the value of a metric is not between its min and max, or none of its allowed values.
+	// ReasonOutOfRange says that the value of a metric is not between its min and max, or none of its
+	// allowed values.
 	ReasonOutOfRange = "OutOfRange"
 )
 
 const (
-	// ReasonWaitingForMetrics says that the choice waits until the metrics of the clouds or projects have been read once.
+	// ReasonWaitingForMetrics says that the choice waits until the metrics of the clouds or projects
+	// have been read once.
 	ReasonWaitingForMetrics = "WaitingForMetrics"
 )

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheme adds the arguments of Berth's plugins to the scheme with which the scheduler reads its configuration.
-// Importing it is enough; decoding is strict, so an unknown or misspelt field is an error.
+// Package scheme adds the arguments of Berth's plugins to the scheme with which the scheduler reads
+// its configuration. Importing it is enough; decoding is strict, so an unknown or misspelt field is
+// an error.
 package scheme
 
 import (
@@ -25,7 +26,8 @@ var (
 	Codecs = serializer.NewCodecFactory(Scheme, serializer.EnableStrict)
 )
 
-// The arguments of plugins are defaulted and converted with a scheme of their own, apart from the one that decodes them.
+// The arguments of plugins are defaulted and converted with a scheme of their own, apart from the
+// one that decodes them.
 func init() {
 	AddToScheme(Scheme)
 	AddToScheme(kubeschedulerv1.GetPluginArgConversionScheme())

@@ -131,7 +131,8 @@ func TestShippedConfigurations(t *testing.T) {
 	}
 }
 
-// The base profile spares pods the stock spreading, which looks at all pods of all nodes and cannot be batched.
+// The base profile spares pods the stock spreading, which looks at all pods of all nodes and cannot
+// be batched.
 func TestTheBaseConfigurationHasNoDefaultSpreading(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "manifests", "base", "scheduler-config.yaml"))
 	if err != nil {

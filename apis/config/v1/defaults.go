@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// defaultFirstReadTimeout is longer than a list takes in a large cluster and shorter than a user's patience.
+// defaultFirstReadTimeout is longer than a list takes in a large cluster and shorter than a user's
+// patience.
 const defaultFirstReadTimeout = 10 * time.Second
 
 func addDefaultingFuncs(scheme *runtime.Scheme) error {

@@ -13,8 +13,9 @@ import (
 type NodeGroupPolicyArgs struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// firstReadTimeout is how long pods are held back without a reason while Clusters and PropagationPolicies cannot be
-	// read for the first time. After that they are told why they wait. Positive, at most 10m. Default 10s.
+	// firstReadTimeout is how long pods are held back without a reason while Clusters and
+	// PropagationPolicies cannot be read for the first time. After that they are told why they wait.
+	// Positive, at most 10m. Default 10s.
 	FirstReadTimeout *metav1.Duration `json:"firstReadTimeout,omitempty"`
 }
 
@@ -24,12 +25,14 @@ type NodeGroupPolicyArgs struct {
 type ClusterResourceArgs struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// firstReadTimeout is how long pods that ask for ClusterResources are held back without a reason while ClusterResources
-	// cannot be read for the first time. After that they are told why they wait. Positive, at most 10m. Default 10s.
+	// firstReadTimeout is how long pods that ask for ClusterResources are held back without a reason
+	// while ClusterResources cannot be read for the first time. After that they are told why they
+	// wait. Positive, at most 10m. Default 10s.
 	FirstReadTimeout *metav1.Duration `json:"firstReadTimeout,omitempty"`
 
-	// scoringStrategy says which nodes a pod that asks for ClusterResources prefers: LeastAllocated (the default) those whose
-	// pools have the largest part left, MostAllocated those whose pools have the smallest part left.
+	// scoringStrategy says which nodes a pod that asks for ClusterResources prefers: LeastAllocated
+	// (the default) those whose pools have the largest part left, MostAllocated those whose pools have
+	// the smallest part left.
 	ScoringStrategy ScoringStrategy `json:"scoringStrategy,omitempty"`
 }
 

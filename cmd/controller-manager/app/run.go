@@ -78,7 +78,8 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	return mgr.Start(ctx)
 }
 
-// optional returns what starts the controllers of kinds that need not be installed, by the name of these kinds.
+// optional returns what starts the controllers of kinds that need not be installed, by the name of
+// these kinds.
 func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string]func(context.Context) error {
 	starts := map[string]func(context.Context) error{
 		"Subscriptions": startSubscriptions(mgr, opts, fits),

@@ -41,7 +41,8 @@ type clusterRoom struct {
 
 var columns = []output.Column{{Name: "Cluster"}, {Name: "Room"}, {Name: "Limited by"}}
 
-// choose returns the profile that places the pods: the one that they ask for, or else the first of those that are Berth's.
+// choose returns the profile that places the pods: the one that they ask for, or else the first of
+// those that are Berth's.
 func choose(configuration []byte, schedulers []string, asked string) (*simulator.Profile, error) {
 	if slices.Contains(schedulers, asked) {
 		schedulers = []string{asked}

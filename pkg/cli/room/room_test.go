@@ -41,9 +41,9 @@ func asking(cpu string) corev1.PodSpec {
 	}
 }
 
-// shop is a Deployment that asks for 1 cpu of two nodes of 4 in beijing, where one copy runs, and of a node of 2 in hangzhou,
-// beside a tainted one. The Cluster shanghai has no nodes. The policy, which knows beijing
-// only, is not asked.
+// shop is a Deployment that asks for 1 cpu of two nodes of 4 in beijing, where one copy runs, and
+// of a node of 2 in hangzhou, beside a tainted one. The Cluster shanghai has no nodes. The policy,
+// which knows beijing only, is not asked.
 func shop(t *testing.T) (*clitest.World, *clitest.Deployment) {
 	t.Helper()
 	w := clitest.NewWorld(t)
@@ -107,8 +107,8 @@ namespace: default
 	}
 }
 
-// TestSample checks that the copies are like the newest pod, which admission has changed, or else like the template, and that
-// limits of a template become requests.
+// TestSample checks that the copies are like the newest pod, which admission has changed, or else
+// like the template, and that limits of a template become requests.
 func TestSample(t *testing.T) {
 	tests := map[string]struct {
 		change func(*clitest.World, *clitest.Deployment)
@@ -210,8 +210,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestSchedulerConfig checks that the profile that the pods ask for is the one that counts: one without NodeResourcesFit has
-// room for as much as one likes.
+// TestSchedulerConfig checks that the profile that the pods ask for is the one that counts: one
+// without NodeResourcesFit has room for as much as one likes.
 func TestSchedulerConfig(t *testing.T) {
 	const configuration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -268,7 +268,8 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeRead checks that every list that fails is named, and that nothing but lists is asked for.
+// TestWhatCannotBeRead checks that every list that fails is named, and that nothing but lists is
+// asked for.
 func TestWhatCannotBeRead(t *testing.T) {
 	w, _ := shop(t)
 	room(t, w, "web")

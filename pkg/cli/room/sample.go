@@ -33,7 +33,8 @@ type sample struct {
 // finder finds the sample once the cluster has been read.
 type finder func(context.Context, client.Clients, *live.Fit) (*sample, error)
 
-// finder returns how to find the sample. What is wrong with an argument or a file is told before anything else is read.
+// finder returns how to find the sample. What is wrong with an argument or a file is told before
+// anything else is read.
 func (o *options) finder(args []string) (finder, error) {
 	namespace, err := o.factory.Namespace()
 	if err != nil {
@@ -76,8 +77,8 @@ func find(objects *workload.Objects, namespace string, name placement.Name) (*sa
 	}
 }
 
-// sampleOf returns a copy of the workload's sample as the API server would store it: a container in a template that has limits
-// and no requests becomes one that requests its limits.
+// sampleOf returns a copy of the workload's sample as the API server would store it: a container in
+// a template that has limits and no requests becomes one that requests its limits.
 func sampleOf(o *workload.Observed) (*sample, error) {
 	title := placement.Title(o.Kind, o.Name)
 	pod := o.Sample()
@@ -89,8 +90,8 @@ func sampleOf(o *workload.Observed) (*sample, error) {
 	return &sample{title: title, pod: pod}, nil
 }
 
-// parse reads the sample from a file with one object. An object that was read from a cluster stands for itself: who owned it
-// and what became of it there makes no difference.
+// parse reads the sample from a file with one object. An object that was read from a cluster stands
+// for itself: who owned it and what became of it there makes no difference.
 func parse(raw []byte, namespace string) (*sample, error) {
 	documents, err := manifest.ReadAll(raw)
 	if err != nil {

@@ -11,13 +11,14 @@
 //
 // A pass over an Application goes through these steps:
 //
-//	read      its policies, and their pods by cluster                     (read.go)
-//	decide    if it is time to: the cluster                               (decide.go, with packages rank and migrate)
-//	parse     the manifests, made ready to be applied                     (manifests.go)
-//	list      in the status, what is to be made: what is not listed       (controller.go)
-//	          could not be deleted later
-//	bring     for each object: what is live, the next step of a move,     (bring.go, with package migrate)
-//	          and then its policy, its replicas and the object itself     (policy.go, write.go)
-//	prune     what is in the spec no more                                 (write.go)
-//	report    whether everything runs                                     (controller.go)
+//	read    its policies, and their pods by cluster                (read.go)
+//	decide  if it is time to: the cluster                          (decide.go, rank, migrate)
+//	parse   the manifests, made ready to be applied                (manifests.go)
+//	list    in the status, what is to be made: what is not listed  (controller.go)
+//	        could not be deleted later
+//	bring   for each object: what is live, the next step of a      (bring.go, migrate)
+//	        move, and then its policy, its replicas and the        (policy.go, write.go)
+//	        object itself
+//	prune   what is in the spec no more                            (write.go)
+//	report  whether everything runs                                (controller.go)
 package application

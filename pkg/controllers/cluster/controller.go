@@ -3,7 +3,8 @@
 
 // Package cluster keeps the status of Clusters, with two controllers:
 //
-//	Reconciler        nodes of each Cluster, those that other Clusters hold; the conditions Ready and Conflicted
+//	Reconciler        nodes of each Cluster, those that other Clusters hold; the conditions Ready
+//	                  and Conflicted
 //	OnlineReconciler  the condition Online
 //
 // Each leaves the conditions of the other, and of everybody else, alone.

@@ -9,10 +9,10 @@
 //
 // A pass has three steps:
 //
-//	read    gather.go, pools.go                    schedulers, clusters, pods, policies, workloads
-//	decide  decide.go, seats.go and pkg/placement/dispatch, with the facts of nodes from selectors.go,
-//	        constraints.go and pools.go
-//	write   controller.go                          the label of each pod whose home changes
+//	read    gather.go, pools.go      schedulers, clusters, pods, policies, workloads
+//	decide  decide.go, seats.go      and pkg/placement/dispatch, with the facts of nodes from
+//	                                 selectors.go, constraints.go and pools.go
+//	write   controller.go            the label of each pod whose home changes
 //
 // The home is a hint: what keeps two schedulers from placing pods on one cluster is the binding of
 // clusters, and a pod can be bound only once.

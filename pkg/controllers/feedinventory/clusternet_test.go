@@ -20,10 +20,12 @@ import (
 //   - A HelmChart feed blocks the inventory: TestAKindThatNothingReads.
 //   - A feed that is created late is seen only after a back-off: TestInventory.
 //   - The deletion of a feed is ignored: TestKindsComeAndGo.
-//   - The inventory stays after a change of the strategy: TestInventoryMeansNothingToOtherStrategies.
-//   - A Subscription with a long name gets none, because labels hold its name: there are no such labels, and the integration
-//     suite has a Subscription with a name of 253 characters.
-//   - A feed without a namespace matches an object of any namespace: TestAFeedIsOfTheNamespaceOfItsSubscription.
+//   - The inventory stays after a change of the strategy:
+//     TestInventoryMeansNothingToOtherStrategies.
+//   - A Subscription with a long name gets none, because labels hold its name: there are no such
+//     labels, and the integration suite has a Subscription with a name of 253 characters.
+//   - A feed without a namespace matches an object of any namespace:
+//     TestAFeedIsOfTheNamespaceOfItsSubscription.
 //   - Edits by hand stay: TestEditsAreReverted.
 //   - A feed that has lost its number of replicas keeps the old one: TestANumberThatIsGone.
 //

@@ -9,11 +9,11 @@
 // There is one key for each namespace, because which policy places which workload is a question of
 // all policies and workloads of a namespace at once. A pass goes through these steps:
 //
-//	gather    what exists, from the cache                         (pass.go, with packages state and topology)
-//	assess    who places what, what is where, what is misplaced   (assess.go, with package model/policy)
+//	gather    what exists, from the cache                         (pass.go)
+//	assess    who places what, what is where, what is misplaced   (assess.go)
 //	release   seats and deletion costs of policies that are gone  (release.go)
 //	restamp   new seats and deletion costs                        (restamp.go)
-//	move      one round of evictions for each workload            (move.go, with package rebalance)
+//	move      one round of evictions for each workload            (move.go, rebalance)
 //	report    status, conditions, events, metrics                 (status.go, conditions.go)
 //
 // The decision to evict is made twice: on the cache, and, if that wants evictions, again on what

@@ -3,7 +3,8 @@
 
 // Package scheduler keeps the status of Schedulers, with two controllers:
 //
-//	Reconciler       the condition Ready, by the Scheduler's Lease; the Deployments of managed Schedulers
+//	Reconciler       the condition Ready, by the Scheduler's Lease; the Deployments of managed
+//	                 Schedulers
 //	UnionReconciler  what the clusters of each Scheduler have together
 package scheduler
 

@@ -16,22 +16,26 @@ import (
 
 // What is known to go wrong in Clusternet's scheduler, and what shows that it does not here:
 //
-//   - A cluster without a fitting node, a full node or an estimate that fails make all clusters fail: TestAClusterThatDoesNotFit.
-//     There is no predictor to be asked, switched off or tolerated; its answers and its TLS have nothing that corresponds here.
+//   - A cluster without a fitting node, a full node or an estimate that fails make all clusters
+//     fail: TestAClusterThatDoesNotFit. There is no predictor to be asked, switched off or
+//     tolerated; its answers and its TLS have nothing that corresponds here.
 //   - Affinity is ignored: TestAClusterThatDoesNotFit.
-//   - Init containers of running pods are counted wrongly, zero quantities panic: room is counted with the scheduler's own
-//     function, which package room tests.
+//   - Init containers of running pods are counted wrongly, zero quantities panic: room is counted
+//     with the scheduler's own function, which package room tests.
 //   - Binpack binds nothing: TestBinpackUsesFewClusters.
 //   - Feeds without replicas bind nothing: TestABundleOfConfigMapsAlone.
-//   - Large numbers overflow, static division is not monotone, ties are broken at random: the properties of package divide.
+//   - Large numbers overflow, static division is not monotone, ties are broken at random: the
+//     properties of package divide.
 //   - Weights that are all zero make full copies: TestWhatCannotBeDividedIsTold.
 //   - What finds no room is told to nobody: TestSpreadPlacesTheDifference.
-//   - Clusters that take no more keep replicas, and are never left: TestClustersComeAndGo, TestAClusterThatIsRelabelledOrLeaves.
+//   - Clusters that take no more keep replicas, and are never left: TestClustersComeAndGo,
+//     TestAClusterThatIsRelabelledOrLeaves.
 //   - Numbers of feeds that are none any more stay: TestWhatIsNotDividedAnyMoreIsForgotten.
 //   - A hundred clusters are sampled: all are looked at.
-//   - A cluster in two subgroups is bound twice, and minClusters 0 binds none: TestSubgroupsLimitTheClusters.
-//   - Clusters that join, leave, change or fail change nothing: TestClustersComeAndGo; and when all fail at once for a moment, all
-//     is taken away: TestClustersThatAllFailKeepWhatTheyHave.
+//   - A cluster in two subgroups is bound twice, and minClusters 0 binds none:
+//     TestSubgroupsLimitTheClusters.
+//   - Clusters that join, leave, change or fail change nothing: TestClustersComeAndGo; and when all
+//     fail at once for a moment, all is taken away: TestClustersThatAllFailKeepWhatTheyHave.
 
 // When Clusternet schedules again is decided by hashes and sums; here each pass compares. Nothing
 // changed and scaling down: TestSpreadPlacesTheDifference. A feed more or less:

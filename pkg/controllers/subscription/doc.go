@@ -9,9 +9,12 @@
 // There is one key for all, because Subscriptions compete for the same room. A pass is made when
 // something has changed, so nothing moves while nothing changes. It goes through three steps:
 //
-//	gather    Subscriptions and what they name, from the cache     (gather.go, clusters.go, feed.go, inventory.go)
-//	decide    what everybody keeps, gets and waits for             (package placement/bundle; room.go counts room for it)
-//	write     policies, copies and the status, and events          (write.go, policies.go, copies.go, status.go, events.go)
+//	gather  Subscriptions and what they name,     (gather.go, clusters.go, feed.go, inventory.go)
+//	        from the cache
+//	decide  what everybody keeps, gets and        (package placement/bundle; room.go counts
+//	        waits for                             room for it)
+//	write   policies, copies and the status,      (write.go, policies.go, copies.go, status.go,
+//	        and events                            events.go)
 //
 // A decision changes nothing that was gathered, and writing changes nothing that was decided.
 package subscription

@@ -7,11 +7,11 @@
 // A pod holds something from the moment it has a node until it has finished or is gone. There are
 // two kinds of holders:
 //
-//	stamped   Berth bound the pod and wrote on it what it was charged. That counts, whatever has become
-//	          of its node and of the pools since.
-//	stray     Somebody else bound the pod. It is charged by what it asks for and by the labels of its
-//	          node, as if Berth had just bound it there. Strays come after all stamped pods, the oldest
-//	          first, so which pool they are charged to does not depend on who counts.
+//	stamped  Berth bound the pod and wrote on it what it was charged. That counts, whatever has
+//	         become of its node and of the pools since.
+//	stray    Somebody else bound the pod. It is charged by what it asks for and by the labels of its
+//	         node, as if Berth had just bound it there. Strays come after all stamped pods, the
+//	         oldest first, so which pool they are charged to does not depend on who counts.
 //
 // A pod whose stamp was copied from another pod, or cannot be read, is a stray.
 package charges

@@ -17,11 +17,11 @@ import (
 // Request is what pods ask for by the annotation PolicyAnnotation. Users write it, and Berth writes
 // it on the pods that a policy places. So where it is read decides how much it says:
 //
-//	read from                      Name                        Placed
-//	a template                     the annotation              false: Berth writes on no template
-//	a pod without a stamp          the annotation              false: a user wrote it
-//	a pod that NAME has placed     NAME                        true: Berth wrote it, or a user did before
-//	a pod that another has placed  the annotation              false: Berth would have written the other name
+//	read from                      Name            Placed
+//	a template                     the annotation  false: Berth writes on no template
+//	a pod without a stamp          the annotation  false: a user wrote it
+//	a pod that NAME has placed     NAME            true: Berth wrote it, or a user did before
+//	a pod that another has placed  the annotation  false: Berth would have written the other name
 type Request struct {
 	// Name is the name of a policy, PolicyNone, or empty for no request.
 	Name string

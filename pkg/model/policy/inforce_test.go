@@ -228,7 +228,8 @@ func TestSchedulerAndControllersFindTheSamePolicyInForce(t *testing.T) {
 	})
 }
 
-// wantSameUnderLaterPolicies checks that pods to come and their workload agree once policies change.
+// wantSameUnderLaterPolicies checks that pods to come and their workload agree once policies
+// change.
 func wantSameUnderLaterPolicies(t *rapid.T, w *policymatch.Workload, pod *corev1.Pod, objects *workload.Objects) {
 	t.Helper()
 	later := drawPolicies(t, w)

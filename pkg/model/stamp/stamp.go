@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stamp reads and writes what Berth notes on a pod when it binds it: which policy placed it, in which cluster, on
-// which seat, and what that makes its deletion cost.
+// Package stamp reads and writes what Berth notes on a pod when it binds it: which policy placed
+// it, in which cluster, on which seat, and what that makes its deletion cost.
 package stamp
 
 import (
@@ -29,8 +29,8 @@ type Stamp struct {
 	Seat int32
 }
 
-// Of returns the stamp of a pod. It is false unless a policy placed the pod and it carries a stamp that was made for this pod
-// on this node, so a copied stamp is none.
+// Of returns the stamp of a pod. It is false unless a policy placed the pod and it carries a stamp
+// that was made for this pod on this node, so a copied stamp is none.
 func Of(pod *corev1.Pod) (Stamp, bool) {
 	policy := pod.Annotations[berthv1alpha1.PlacedPolicyAnnotation]
 	if policy == "" || !madeFor(pod) {
@@ -53,8 +53,8 @@ func placedBy(pod *corev1.Pod, node string) string {
 	return string(pod.UID) + "/" + node
 }
 
-// Annotations returns what a Binding of the pod to the node must carry. The deletion cost is among them unless the pod
-// template set one of its own.
+// Annotations returns what a Binding of the pod to the node must carry. The deletion cost is among
+// them unless the pod template set one of its own.
 func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
 	annotations := map[string]string{
 		berthv1alpha1.PlacedByAnnotation:     placedBy(pod, node),
@@ -73,8 +73,9 @@ func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
 	return annotations
 }
 
-// DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that belongs to the seat: minus
-// the seat, so that a ReplicaSet that shrinks deletes the highest seats first. A pod without a seat goes before all others.
+// DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that
+// belongs to the seat: minus the seat, so that a ReplicaSet that shrinks deletes the highest seats
+// first. A pod without a seat goes before all others.
 func (s Stamp) DeletionCost() string {
 	if s.Seat == NoSeat {
 		return strconv.Itoa(math.MinInt32)
@@ -82,14 +83,14 @@ func (s Stamp) DeletionCost() string {
 	return strconv.Itoa(-int(s.Seat))
 }
 
-// OwnsDeletionCost reports whether the deletion cost of a stamped pod is the one Berth wrote. A cost that differs from the
-// seat's was set by the user and is left alone.
+// OwnsDeletionCost reports whether the deletion cost of a stamped pod is the one Berth wrote. A
+// cost that differs from the seat's was set by the user and is left alone.
 func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
 	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost()
 }
 
-// ParseDeletionCost reads the value of a pod's deletion cost as the ReplicaSet controller does: what is not a 32-bit number
-// counts as 0.
+// ParseDeletionCost reads the value of a pod's deletion cost as the ReplicaSet controller does:
+// what is not a 32-bit number counts as 0.
 func ParseDeletionCost(text string) int64 {
 	cost, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {

@@ -5,9 +5,12 @@
 // in which Cluster a pod counts. There are three answers to the last, each for those who know so
 // much:
 //
-//	Snapshot.ClusterOf        the Cluster of its node, and of a node that is not known the one that the stamp names
-//	Snapshot.ClusterOfBehind  the same, and the stamp also if its Cluster exists and the snapshot does not have it yet
-//	stamp.Of(pod).Cluster     where Berth placed it, for those who ask what a placement came to rather than who runs where
+//	Snapshot.ClusterOf        the Cluster of its node, and of a node that is not known the one that
+//	                          the stamp names
+//	Snapshot.ClusterOfBehind  the same, and the stamp also if its Cluster exists and the snapshot
+//	                          does not have it yet
+//	stamp.Of(pod).Cluster     where Berth placed it, for those who ask what a placement came to, not
+//	                          who runs where
 package topology
 
 import (

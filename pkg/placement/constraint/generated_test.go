@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the API server is told of constraints instead of checking it")
 
-// place is the rest of a line in a file: it is written behind what before, a regular expression, matches.
+// place is the rest of a line in a file: it is written behind what before, a regular expression,
+// matches.
 type place struct {
 	before, line string
 }

@@ -9,20 +9,21 @@
 // ClusterResource; a scheduler answers with a Report in its own status. A Report counts for the
 // Grant of its Revision only.
 //
-//	Grant                          the scheduler                     until
-//	Quantity 5                     charges up to 5                   pods wait elsewhere, it leaves, or
-//	                                                                 the pool becomes smaller
-//	Quantity 5, Shrinking          charges nothing beyond 2, and     its Report acknowledges
-//	to Target 2                    keeps what its pods hold already
-//	none                           charges nothing                   it wants something and there is room
+//	Grant                       the scheduler                     until
+//	Quantity 5                  charges up to 5                   pods wait elsewhere, it leaves,
+//	                                                              or the pool becomes smaller
+//	Quantity 5, Shrinking       charges nothing beyond 2, and     its Report acknowledges
+//	to Target 2                 keeps what its pods hold already
+//	none                        charges nothing                   it wants something and there is
+//	                                                              room
 //
-//	Report                         its meaning
-//	Wanted, Least, Priority,       Pods wait. They ask for Wanted units altogether, and Least would serve
-//	Since                          one of them; Priority and Since tell whose turn it is.
-//	Acknowledges, Limit 3          The Grant that shrinks has been seen. Pods hold, or will hold, 3 units
-//	                               and never more under this Revision: the rest is free.
-//	Acknowledges, Limit 7          Pods hold 7 units, more than was ever granted: the scheduler was the
-//	of 5                           only one when it bound them.
+//	Report                      its meaning
+//	Wanted, Least, Priority,    Pods wait. They ask for Wanted units altogether, and Least would
+//	Since                       serve one of them; Priority and Since tell whose turn it is.
+//	Acknowledges, Limit 3       The Grant that shrinks has been seen. Pods hold, or will hold, 3
+//	                            units and never more under this Revision: the rest is free.
+//	Acknowledges, Limit 7       Pods hold 7 units, more than was ever granted: the scheduler was
+//	of 5                        the only one when it bound them.
 //
 // A unit moves in three steps, between which each program may be restarted:
 // the Grant shrinks; the scheduler acknowledges; another Grant grows. Of a scheduler that has died

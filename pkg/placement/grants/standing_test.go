@@ -148,7 +148,8 @@ func checkRole(t *testing.T, s grants.Standing, role grants.Scheduler, counted b
 	}
 }
 
-// checkBeside fails if others take something, or wait for nobody, while a scheduler has yet to be stopped.
+// checkBeside fails if others take something, or wait for nobody, while a scheduler has yet to be
+// stopped.
 func checkBeside(t *testing.T, s grants.Standing, takes, complete bool) {
 	t.Helper()
 	if takes && s.Registered && !s.Keeps && !s.Stopped {

@@ -9,12 +9,14 @@
 // A workload whose replicas are interchangeable moves start-first, without ever having fewer of
 // them available. With the target madrid, berlin as the cluster where it runs, and 2 replicas:
 //
-//	what is seen                                  policy asked for      replicas  because
-//	it runs in berlin                             madrid min 2, berlin  2
-//	not everybody has seen this policy            madrid min 2, berlin  2         a third could land in berlin
-//	everybody has seen it                         madrid min 2, berlin  4         all new ones land in madrid
-//	2 are ready in madrid and have the low seats  madrid min 2, berlin  2         the replicas of berlin go first
-//	nothing runs in berlin any more               madrid                2         it has moved
+//	what is seen                      policy asked for      replicas  because
+//	it runs in berlin                 madrid min 2, berlin  2
+//	not everybody has seen this       madrid min 2, berlin  2         a third could land in berlin
+//	policy
+//	everybody has seen it             madrid min 2, berlin  4         all new ones land in madrid
+//	2 are ready in madrid and have    madrid min 2, berlin  2         the replicas of berlin go
+//	the low seats                                                     first
+//	nothing runs in berlin any more   madrid                2         it has moved
 //
 // Every state has a way back: if the target becomes berlin again, the two clusters change places
 // and the same table holds. Other workloads get a policy that names the target alone, and the

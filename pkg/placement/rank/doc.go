@@ -6,11 +6,13 @@
 // has the rules of the Krake scheduler:
 //
 //   - A place is eligible if it is online and meets all constraints.
-//   - Its score is the mean of its normalised metrics, weighted. Stickiness counts as one more metric, worth its value where
-//     the application runs now and 0 elsewhere; its weight stands in every denominator. A place without metrics has the
-//     product of value and weight of the stickiness as its score.
+//   - Its score is the mean of its normalised metrics, weighted. Stickiness counts as one more
+//     metric, worth its value where the application runs now and 0 elsewhere; its weight stands in
+//     every denominator. A place without metrics has the product of value and weight of the
+//     stickiness as its score.
 //   - Places with metrics come before places without.
-//   - Equal scores are ordered by a hash of the application's UID: applications spread, and each answer can be repeated.
+//   - Equal scores are ordered by a hash of the application's UID: applications spread, and each
+//     answer can be repeated.
 //
 // Three rules are better than Krake's. Metric constraints compare the value that the provider gave,
 // not its share of the score. A metric that fails does not move a running application: where it

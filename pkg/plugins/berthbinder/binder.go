@@ -10,11 +10,13 @@
 // carries the version of the pod that was decided on, and Bind does not return before its outcome
 // is certain:
 //
-//	answer                          meaning                                  what follows
-//	success                         bound                                    done
-//	clear refusal (404, 403, …)     not bound                                the attempt fails
-//	409                             the pod has changed, or is bound         read; the same decision is tried again
-//	anything else, or no answer     perhaps bound, perhaps bound later       settle: a write that changes the pod
+//	answer                       meaning                             what follows
+//	success                      bound                               done
+//	clear refusal (404, 403, …)  not bound                           the attempt fails
+//	409                          the pod has changed, or is bound    read; the same decision is tried
+//	                                                                 again
+//	anything else, or no answer  perhaps bound, perhaps bound later  settle: a write that changes the
+//	                                                                 pod
 //
 // While Bind waits the pod stays assumed, so that its seat and what it was charged are given to
 // nobody else.

@@ -26,11 +26,15 @@ import (
 // snapshot yet, and pods that are not in the snapshot are not counted. So a cluster is adopted
 // before anything is placed there:
 //
-//	state     what is known                                    next state, and what leads there
-//	due       the catalog has the binding (toAdopt)            adopting: the API server confirms the binding, and lists the pods (adopt)
-//	adopting  the pods that the snapshot must have             adopted: a cycle's snapshot has all of them (completeAdoptions)
-//	behind    a cycle's snapshot lacked some of them           adopting: those that are gone are dropped (recheck)
-//	adopted   the snapshot has what others bound               due: the binding has another revision
+//	state     what is known                   next state, and what leads there
+//	due       the catalog has the binding     adopting: the API server confirms the binding, and
+//	          (toAdopt)                       lists the pods (adopt)
+//	adopting  the pods that the snapshot      adopted: a cycle's snapshot has all of them
+//	          must have                       (completeAdoptions)
+//	behind    a cycle's snapshot lacked some  adopting: those that are gone are dropped (recheck)
+//	          of them
+//	adopted   the snapshot has what others    due: the binding has another revision
+//	          bound
 //
 // A cluster that is drained or bound to another scheduler leaves every state at once.
 

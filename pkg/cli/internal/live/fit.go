@@ -18,7 +18,8 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Fit are the objects of the whole cluster by which the scheduler's plugins decide where a pod fits. They are only read.
+// Fit are the objects of the whole cluster by which the scheduler's plugins decide where a pod
+// fits. They are only read.
 type Fit struct {
 	// Kubernetes are the objects of Kubernetes, by kind.
 	Kubernetes []runtime.Object
@@ -76,7 +77,8 @@ func readKubernetes(ctx context.Context, clients client.Clients) ([]runtime.Obje
 	return slices.Concat(found...), nil
 }
 
-// ReadWorkloads lists what controls pods in a namespace, and puts the namespace's pods, which have been read, beside it.
+// ReadWorkloads lists what controls pods in a namespace, and puts the namespace's pods, which have
+// been read, beside it.
 func (f *Fit) ReadWorkloads(ctx context.Context, clients client.Clients, namespace string) (*workload.Objects, error) {
 	owners, err := readOwners(ctx, clients, namespace)
 	if err != nil {

@@ -43,8 +43,8 @@ func Create[T Object](ctx context.Context, api Creator[T], kind string, object T
 	return created, Describe(fmt.Sprintf("creating %s %q", kind, object.GetName()), err)
 }
 
-// Describe adds to an error of the API server about one object what the user can do about it. The action, `creating cloud
-// "de"`, says what was tried. A nil error stays nil.
+// Describe adds to an error of the API server about one object what the user can do about it. The
+// action, `creating cloud "de"`, says what was tried. A nil error stays nil.
 func Describe(action string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):

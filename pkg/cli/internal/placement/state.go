@@ -38,7 +38,8 @@ func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
 	return schedulers
 }
 
-// SchedulersOf returns the names that a user listed, or that of Berth's own profile if there are none.
+// SchedulersOf returns the names that a user listed, or that of Berth's own profile if there are
+// none.
 func SchedulersOf(names []string) []string {
 	if len(names) == 0 {
 		return []string{defaultScheduler}

@@ -217,7 +217,8 @@ func TestPendingPods(t *testing.T) {
 	})
 }
 
-// wantOwner checks that the owner of a kind and name is found if it exists, and in no other namespace.
+// wantOwner checks that the owner of a kind and name is found if it exists, and in no other
+// namespace.
 func (w *world) wantOwner(t *testing.T, kind *workload.Kind, name string, exists bool) {
 	t.Helper()
 	got, err := w.Owner(kind, plugintest.Namespace, name)

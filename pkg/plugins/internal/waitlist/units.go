@@ -28,7 +28,8 @@ import (
 //	waiting  a release or Due chooses it offered  what it needs is kept from those behind it
 //	offered  Rejected                    waiting  Due waits longer: it was woken in vain
 //	offered  OfferTimeout passes         waiting  what it needed is free for others again
-//	any      Served                      served   no release is for it; an offer lasts on until OfferTimeout
+//	any      Served                      served   no release is for it; an offer lasts on until
+//	                                              OfferTimeout
 //	served   Rejected                    waiting
 //	any      Reserved, Drop              unknown
 type Units struct {

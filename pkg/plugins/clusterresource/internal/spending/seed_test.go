@@ -72,7 +72,8 @@ func TestSeed(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		pages []any
-		// wantUnseen are the pods that the informer does not know as bound, wantChanges how often that is told.
+		// wantUnseen are the pods that the informer does not know as bound, wantChanges how often that is
+		// told.
 		wantUnseen  []ledger.PodRef
 		wantChanges int
 	}{
