@@ -40,8 +40,8 @@ generate: ## Write deep copies, CRDs, clientset, listers and informers from the 
 	@hack/generate.sh
 
 .PHONY: clean
-clean: ## Remove bin/ and what a playground may have left.
-	rm -rf bin .playground
+clean: ## Remove bin/, dist/ and what a playground may have left.
+	rm -rf bin dist .playground
 
 ##@ Test
 
@@ -92,6 +92,12 @@ lint: ## Only the linters of .golangci.yml.
 .PHONY: vulncheck
 vulncheck: ## Fail if code that is called has a known vulnerability. Needs the network.
 	@STRICT=1 hack/verify.sh vulnerabilities
+
+##@ Release
+
+.PHONY: release
+release: ## Write what users install into dist/. VERSION=v0.1.0 REGISTRY=registry.example.com/berth name the images.
+	@hack/release.sh
 
 ##@ Maintain
 

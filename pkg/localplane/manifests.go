@@ -25,11 +25,16 @@ func BuildKustomization(dir string) ([]*unstructured.Unstructured, error) {
 	}
 	objects := make([]*unstructured.Unstructured, 0, resources.Size())
 	for _, resource := range resources.Resources() {
-		content, err := resource.Map()
+		// By way of JSON, whose numbers unstructured objects have.
+		content, err := resource.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("building the kustomization %s: %w", dir, err)
 		}
-		objects = append(objects, &unstructured.Unstructured{Object: content})
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(content); err != nil {
+			return nil, fmt.Errorf("building the kustomization %s: %w", dir, err)
+		}
+		objects = append(objects, object)
 	}
 	return objects, nil
 }

@@ -1,0 +1,141 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Onefile writes all that an installation of Berth consists of as one file: the definitions of its
+// kinds, then what manifests/base makes. It says the same as applying the two, and is made of them.
+//
+// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG].
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"berth.dev/berth/pkg/localplane"
+)
+
+const header = `# Berth %s, beside the default scheduler, in one file:
+#
+#   kubectl apply --server-side -f berth.yaml
+#
+# docs/tasks/install.md tells what it installs, and how to take it away again.
+`
+
+// options are what a user can choose.
+type options struct {
+	// manifests is the directory with crds/ and base/.
+	manifests string
+	// registry is put before the names of the images, with a slash between. Empty leaves them.
+	registry string
+	// tag takes the place of the one in the base. Empty leaves it.
+	tag string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.manifests, "manifests", "manifests", "directory with crds/ and base/")
+	flag.StringVar(&o.registry, "registry", "", "put before the names of the images, such as registry.example.com/berth")
+	flag.StringVar(&o.tag, "tag", "", "tag of the images (default: that of the base)")
+	flag.Parse()
+	if err := run(o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "onefile:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o options, out io.Writer) error {
+	base, err := localplane.BuildKustomization(filepath.Join(o.manifests, "base"))
+	if err != nil {
+		return err
+	}
+	for _, object := range base {
+		if err := o.nameImages(object); err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	definitions, err := filepath.Glob(filepath.Join(o.manifests, "crds", "*.yaml"))
+	if err != nil || len(definitions) == 0 {
+		return errors.Join(fmt.Errorf("no definitions in %s", filepath.Join(o.manifests, "crds")), err)
+	}
+	documents := make([][]byte, 0, len(base)+len(definitions))
+	for _, path := range definitions {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		documents = append(documents, withoutMargin(content))
+	}
+	// kubectl applies from top to bottom.
+	slices.SortStableFunc(base, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	for _, object := range base {
+		content, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		documents = append(documents, content)
+	}
+	version := o.tag
+	if version == "" {
+		version = "from source"
+	}
+	_, err = fmt.Fprintf(out, header+"---\n%s", version, bytes.Join(documents, []byte("---\n")))
+	return err
+}
+
+// withoutMargin drops comments before the first document, and the line that begins it.
+func withoutMargin(content []byte) []byte {
+	if _, after, found := bytes.Cut(content, []byte("---\n")); found {
+		return after
+	}
+	return content
+}
+
+// rank puts namespaces before what is in them.
+func rank(object *unstructured.Unstructured) int {
+	if object.GetKind() == "Namespace" {
+		return 0
+	}
+	return 1
+}
+
+// nameImages writes where the images of a Deployment are.
+func (o options) nameImages(object *unstructured.Unstructured) error {
+	if object.GetKind() != "Deployment" {
+		return nil
+	}
+	path := []string{"spec", "template", "spec", "containers"}
+	containers, _, err := unstructured.NestedSlice(object.Object, path...)
+	if err != nil {
+		return err
+	}
+	for _, c := range containers {
+		container, ok := c.(map[string]any)
+		if !ok {
+			return errors.New("a container is no map")
+		}
+		image, _ := container["image"].(string)
+		container["image"] = o.image(image)
+	}
+	return unstructured.SetNestedSlice(object.Object, containers, path...)
+}
+
+func (o options) image(image string) string {
+	name, tag, _ := strings.Cut(image, ":")
+	if o.tag != "" {
+		tag = o.tag
+	}
+	if o.registry != "" {
+		name = strings.TrimSuffix(o.registry, "/") + "/" + name
+	}
+	return name + ":" + tag
+}
