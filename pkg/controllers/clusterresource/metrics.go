@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
@@ -110,7 +111,7 @@ type series struct {
 
 // series returns the pools that are told apart, and the sum of all others.
 func (o *observed) series() []series {
-	allocatable := quantities(o.published.Status.Allocatable)
+	allocatable := charges.Quantities(o.published.Status.Allocatable)
 	var found []series
 	for i, p := range o.allocated() {
 		s := series{p.Name, allocatable[p.Name], p.Quantity, o.over(p.Quantity, allocatable[p.Name])}

@@ -88,7 +88,7 @@ func newObserved(object *berthv1alpha1.ClusterResource, nodes []corev1.Node) *ob
 		}
 	}
 	slices.Sort(o.listing)
-	if o.published, o.invalid = publish(object); o.invalid == nil {
+	if o.published, o.invalid = charges.Publish(object); o.invalid == nil {
 		o.resource, o.invalid = pool.NewResource(o.published)
 	}
 	return o

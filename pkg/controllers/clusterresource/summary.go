@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/charges"
 )
 
 // Of more than allInSummary pools the summary tells the first firstInSummary.
@@ -52,15 +53,7 @@ func summarize(status *berthv1alpha1.ClusterResourceStatus) berthv1alpha1.Cluste
 		return strings.Join(parts, " ") + more
 	}
 	return berthv1alpha1.ClusterResourceSummary{
-		Pools: strings.Join(shown, " ") + more, Capacity: line(quantities(status.Capacity)),
-		Allocatable: line(quantities(status.Allocatable)), Allocated: line(held), Free: line(free),
+		Pools: strings.Join(shown, " ") + more, Capacity: line(charges.Quantities(status.Capacity)),
+		Allocatable: line(charges.Quantities(status.Allocatable)), Allocated: line(held), Free: line(free),
 	}
-}
-
-func quantities(pools []berthv1alpha1.ClusterResourceQuantity) map[string]resource.Quantity {
-	found := make(map[string]resource.Quantity, len(pools))
-	for i := range pools {
-		found[pools[i].Name] = pools[i].Quantity
-	}
-	return found
 }

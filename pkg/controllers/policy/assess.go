@@ -94,29 +94,8 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
 		seen.Keep = modelpolicy.KeepOf(pod, node, in.policy.Name, note.refused(pod.UID, a.now))
 	}
-	if p.Plan != nil {
-		p.seat()
-	}
+	p.seats = p.Seat(p.bound, p.Replicas)
 	return p
-}
-
-// seat gives the pods the seats that they should hold, unless the workload is about to shrink by
-// those that they do hold.
-func (p *placement) seat() {
-	if len(p.bound) > int(p.Replicas) {
-		return
-	}
-	p.seats = rebalance.Seats(p.Plan, p.Shares.Pods)
-	for i, seat := range p.seats {
-		pod := &p.Shares.Pods[i]
-		if pod.Fixed {
-			continue
-		}
-		pod.Seat = seat
-		if given, stamped := stamp.Of(p.bound[i]); stamped && given.OwnsDeletionCost(p.bound[i]) {
-			pod.Cost = stamp.ParseDeletionCost(stamp.Stamp{Seat: seat}.DeletionCost())
-		}
-	}
 }
 
 // age is how long a pod has been running; a pod that has not started counts from when it was made,

@@ -6,20 +6,16 @@ package policy
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
-	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 	"berth.dev/berth/pkg/simulator"
@@ -113,27 +109,11 @@ func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance
 	if spec.MinPodAge != nil {
 		minPodAge = spec.MinPodAge.Duration
 	}
-	round := &rebalance.Round{
-		Plan: placed.Plan, Pods: slices.Clone(placed.Shares.Pods), Clusters: make([]rebalance.Cluster, len(in.clusters)),
-		RolloutFinished: placed.RolloutFinished(), Pending: placed.Pending(true),
-		MaxUnavailable: rebalance.MaxUnavailableOf(spec.MaxUnavailable, int(placed.Replicas)),
-		MinPodAge:      minPodAge,
-		Cooldown:       rebalance.Pause(cooldown, placed.note.fruitless),
-		SinceRound:     p.now.Sub(placed.note.roundAt),
-	}
-	switch {
-	case placed.Kind == workload.KindJob:
-		round.Never = rebalance.JobPods
-	case !placed.ReplicasKnown:
-		round.Never = rebalance.UnknownWorkload
-	case spec.Mode == berthv1alpha1.RebalanceNever:
-		round.Never = rebalance.Forbidden
-	}
-	for i, cluster := range in.clusters {
-		round.Clusters[i].Ready = cluster.TakesPods()
-		if found.clusters != nil {
-			round.Clusters[i].Room = found.clusters[i]
-		}
+	round := placed.Round(placed.Observed, spec, in.clusters)
+	round.MinPodAge, round.Cooldown = minPodAge, rebalance.Pause(cooldown, placed.note.fruitless)
+	round.SinceRound = p.now.Sub(placed.note.roundAt)
+	for i, room := range found.clusters {
+		round.Clusters[i].Room = room
 	}
 	for i, pod := range placed.bound {
 		round.Pods[i].Fits = found.seats[pod.UID]
@@ -194,23 +174,12 @@ func (p *pass) roomIn(
 		if err := snapshot.Evict(pod); err != nil {
 			return err
 		}
-		room, err := snapshot.Room(ctx, cluster.Object.Name, replacementOf(pod), limit)
+		room, err := snapshot.Room(ctx, cluster.Object.Name, modelpolicy.Replacement(pod), limit)
 		copies = room.Copies
 		return err
 	})
 	return copies, err
 }
-
-// replacementOf returns a pod like the one that comes when this one is evicted: nothing that Berth
-// wrote on it, and no policy, since the policy is what the room is looked for.
-func replacementOf(pod *corev1.Pod) *corev1.Pod {
-	replacement := pod.DeepCopy()
-	replacement.Spec.NodeName, replacement.OwnerReferences = "", nil
-	maps.DeleteFunc(replacement.Annotations, func(key, _ string) bool { return stamp.Written(key) })
-	metav1.SetMetaDataAnnotation(&replacement.ObjectMeta, berthv1alpha1.PolicyAnnotation, berthv1alpha1.PolicyNone)
-	return replacement
-}
-
 func stamped(pod *corev1.Pod) bool {
 	_, found := stamp.Of(pod)
 	return found
@@ -292,7 +261,7 @@ func (p *pass) evictAll(
 // reserve keeps other workloads of this pass from counting on the room that the replacement will
 // take.
 func (p *pass) reserve(in *inForce, pod *corev1.Pod, victim rebalance.Victim) {
-	p.reserved = append(p.reserved, reservation{in.Order.Name(victim.To), replacementOf(pod)})
+	p.reserved = append(p.reserved, reservation{in.Order.Name(victim.To), modelpolicy.Replacement(pod)})
 }
 
 // requeueWorkload asks for another pass where only time, or something that makes no event here,

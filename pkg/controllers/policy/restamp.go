@@ -8,17 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/placement/rebalance"
 )
 
 // restampAgain is when a pass that ran into the rate limit goes on.
@@ -35,7 +30,7 @@ func (p *pass) restamp(ctx context.Context) error {
 		for _, placed := range in.placements {
 			for i, seat := range placed.seats {
 				pod := placed.bound[i]
-				changes := restamped(in, placed.Shares.Pods[i].Cluster, seat, pod)
+				changes := in.Restamped(placed.Shares.Pods[i].Cluster, seat, pod)
 				if len(changes) == 0 {
 					continue
 				}
@@ -48,44 +43,6 @@ func (p *pass) restamp(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// restamped returns the annotations of a pod that are not as they should be; nil stands for one to
-// be removed. A deletion cost that is not Berth's own is left alone. Only pods with a valid stamp
-// are touched.
-func restamped(in *inForce, cluster int, seat int32, pod *corev1.Pod) map[string]any {
-	given, stamped := stamp.Of(pod)
-	if !stamped {
-		return nil
-	}
-	want := stamp.Stamp{Policy: in.policy.Name, Seat: seat}
-	if cluster != rebalance.Elsewhere {
-		want.Cluster = in.Order.Name(cluster)
-	}
-	changes := map[string]any{}
-	if given.Policy != want.Policy {
-		changes[berthv1alpha1.PlacedPolicyAnnotation] = want.Policy
-		if pod.Annotations[berthv1alpha1.PolicyAnnotation] == given.Policy {
-			changes[berthv1alpha1.PolicyAnnotation] = want.Policy
-		}
-	}
-	if given.Cluster != want.Cluster {
-		changes[berthv1alpha1.PlacedClusterAnnotation] = textOrNone(want.Cluster, want.Cluster != "")
-	}
-	if given.Seat != want.Seat {
-		changes[berthv1alpha1.SeatAnnotation] = textOrNone(strconv.Itoa(int(want.Seat)), want.Seat != stamp.NoSeat)
-		if given.OwnsDeletionCost(pod) {
-			changes[corev1.PodDeletionCost] = want.DeletionCost()
-		}
-	}
-	return changes
-}
-
-func textOrNone(text string, some bool) any {
-	if !some {
-		return nil
-	}
-	return text
 }
 
 // annotate changes annotations of exactly this version of the pod: what anybody else wrote since is

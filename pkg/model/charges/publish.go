@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusterresource
+package charges
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// publish returns the ClusterResource with the pools of its spec in its status; with an empty spec
+// Publish returns the ClusterResource with the pools of its spec in its status; with an empty spec
 // as it is. Pools that cannot be used are published all the same, and the scheduler tells the pods
 // that wait. An amount that would be published as another one is not; then there are no pools, and
 // an error.
-func publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
+func Publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResource, error) {
 	published := object.DeepCopy()
 	if len(object.Spec.Capacity) == 0 {
 		return published, nil
@@ -39,7 +39,7 @@ func publishable(object *berthv1alpha1.ClusterResource) []berthv1alpha1.ClusterR
 	if len(object.Status.Grants) == 0 {
 		return object.Spec.Capacity
 	}
-	granted, held, before := map[string]resource.Quantity{}, map[string]resource.Quantity{}, quantities(object.Status.Allocatable)
+	granted, held, before := map[string]resource.Quantity{}, map[string]resource.Quantity{}, Quantities(object.Status.Allocatable)
 	for i := range object.Status.Grants {
 		g := &object.Status.Grants[i]
 		sum := granted[g.Pool]
@@ -55,4 +55,13 @@ func publishable(object *berthv1alpha1.ClusterResource) []berthv1alpha1.ClusterR
 		pools[i].Quantity = grants.Publishable(pools[i].Quantity, before[name], granted[name], held[name])
 	}
 	return pools
+}
+
+// Quantities returns the quantities of pools by their names.
+func Quantities(pools []berthv1alpha1.ClusterResourceQuantity) map[string]resource.Quantity {
+	found := make(map[string]resource.Quantity, len(pools))
+	for i := range pools {
+		found[pools[i].Name] = pools[i].Quantity
+	}
+	return found
 }
