@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.status.scheduledTo`
 // +kubebuilder:printcolumn:name="Score",type=number,JSONPath=`.status.score`
 // +kubebuilder:printcolumn:name="Scheduled",type=date,JSONPath=`.status.scheduled`
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Application struct {
@@ -153,6 +153,12 @@ type ApplicationStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=200
 	Objects []ApplicationObject `json:"objects,omitempty"`
+
+	// ready tells how many of the pods that the objects want are ready, "3/5" for instance.
+	// Of what has no number of replicas all pods there are count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Ready string `json:"ready,omitempty"`
 
 	// conditions: Scheduled reports whether a cluster is chosen, Ready whether the objects are there
 	// and their pods are ready.

@@ -7,10 +7,11 @@ const (
 	// SubscriptionParsed is true while it is known of all feeds of a Subscription what they need.
 	SubscriptionParsed = "Parsed"
 
-	// SubscriptionScheduled is true while all replicas of all feeds of a Subscription have a place.
+	// SubscriptionScheduled is true while a share is decided for all replicas of all feeds of a
+	// Subscription.
 	SubscriptionScheduled = "Scheduled"
 
-	// SubscriptionAvailable is true while the replicas of all feeds run.
+	// SubscriptionAvailable is true while all pods that the feeds want run.
 	SubscriptionAvailable = "Available"
 
 	// SubscriptionDegraded is true while something that was placed has lost its place.
@@ -73,7 +74,7 @@ const (
 )
 
 const (
-	// ReasonAllPlaced says that all replicas of all feeds have a place.
+	// ReasonAllPlaced says that a share is decided for all replicas of all feeds.
 	ReasonAllPlaced = "AllPlaced"
 
 	// ReasonNoRoom says that some replicas find no room.

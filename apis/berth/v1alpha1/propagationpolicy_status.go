@@ -17,6 +17,12 @@ type PropagationPolicyStatus struct {
 	// +optional
 	WorkloadCount int32 `json:"workloadCount"`
 
+	// ready tells how many of the pods that these workloads want are ready, "3/5" for instance.
+	// Of what has no number of replicas all pods there are count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Ready string `json:"ready,omitempty"`
+
 	// workloads tells for each workload how its replicas are shared out: those that differ from the
 	// wish first, then by kind and name; at most the first 100.
 	// +optional

@@ -16,10 +16,12 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=bsub,categories=berth
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
 // +kubebuilder:printcolumn:name="Strategy",type=string,JSONPath=`.spec.schedulingStrategy`
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.dividingScheduling.type`
 // +kubebuilder:printcolumn:name="Parsed",type=string,JSONPath=`.status.conditions[?(@.type=="Parsed")].status`
 // +kubebuilder:printcolumn:name="Scheduled",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].status`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
 // +kubebuilder:printcolumn:name="Clusters",type=string,priority=1,JSONPath=`.status.bindingClusters`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Subscription struct {
@@ -266,6 +268,12 @@ type SubscriptionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// ready tells how many of the pods that the feeds want are ready, "3/5" for instance. Those of
+	// copies count, and of what has no number of replicas, such as a DaemonSet, all pods there are.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Ready string `json:"ready,omitempty"`
+
 	// bindingClusters names the Clusters that take the feeds, in ascending order.
 	// +optional
 	// +listType=set
@@ -288,9 +296,9 @@ type SubscriptionStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	ObservedRebalance string `json:"observedRebalance,omitempty"`
 
-	// conditions: Parsed reports whether it is known of all feeds what they need, Scheduled whether
-	// all replicas have a place, Available whether they run, Degraded whether something that was
-	// placed has lost its place.
+	// conditions: Parsed reports whether it is known of all feeds what they need, Scheduled whether a
+	// share is decided for all replicas, Available whether all pods that the feeds want run, Degraded
+	// whether something that was placed has lost its place.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -202,6 +201,7 @@ func (p *pass) report(objects []*object, seen *observed, failure error) error {
 	var refused *refusal
 	switch {
 	case errors.As(failure, &refused):
+		p.app.Status.Ready = readyOf(objects, seen).String()
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonManifestRefused, refused.Error())
 		p.again(refusedPause)
 		return nil
@@ -212,17 +212,7 @@ func (p *pass) report(objects []*object, seen *observed, failure error) error {
 	for _, o := range objects {
 		p.app.Status.Objects = append(p.app.Status.Objects, o.key())
 	}
-	target := p.app.Status.ScheduledTo
-	for _, o := range objects {
-		if !o.scales {
-			continue
-		}
-		if reason, message := migrate.Progress(o.workload(target, seen, nil)); reason != "" {
-			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message)
-			return nil
-		}
-	}
-	p.condition(berthv1alpha1.ApplicationReady, true, berthv1alpha1.ReasonRunning, "everything runs in cluster "+target)
+	p.runs(objects, seen)
 	return nil
 }
 

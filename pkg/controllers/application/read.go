@@ -21,8 +21,10 @@ import (
 type observed struct {
 	// policies are those of the Application, by name.
 	policies map[string]*berthv1alpha1.PropagationPolicy
-	// pods are the pods that these policies placed, by policy.
-	pods map[string]migrate.Pods
+	// pods are the pods that these policies placed, and waiting those that ask for one of them and
+	// have no node, both by policy.
+	pods    map[string]migrate.Pods
+	waiting map[string][]*corev1.Pod
 }
 
 // read reads the policies of an Application, and their pods.
@@ -31,7 +33,9 @@ func read(ctx context.Context, reader client.Reader, app *berthv1alpha1.Applicat
 	if err := reader.List(ctx, &policies, client.InNamespace(app.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing the policies of application %s/%s: %w", app.Namespace, app.Name, err)
 	}
-	seen := &observed{policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}}
+	seen := &observed{
+		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}, waiting: map[string][]*corev1.Pod{},
+	}
 	for i := range policies.Items {
 		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, app) {
 			seen.policies[policy.Name], seen.pods[policy.Name] = policy, migrate.Pods{}
@@ -50,9 +54,13 @@ func read(ctx context.Context, reader client.Reader, app *berthv1alpha1.Applicat
 	return seen, nil
 }
 
-// count counts a pod that a policy of the Application placed, unless it is being deleted or has
-// ended.
+// count counts a pod that a policy of the Application placed or is to place, unless it is being
+// deleted or has ended.
 func (s *observed) count(pod *corev1.Pod) {
+	if policy := pod.Annotations[berthv1alpha1.PolicyAnnotation]; s.policies[policy] != nil && workload.Pending(pod) {
+		s.waiting[policy] = append(s.waiting[policy], pod)
+		return
+	}
 	placed, stamped := stamp.Of(pod)
 	if !stamped || s.policies[placed.Policy] == nil || !workload.Lives(pod) {
 		return

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -27,11 +28,30 @@ const (
 func setStatus(status *berthv1alpha1.PropagationPolicyStatus, in *inForce) {
 	status.ObservedGeneration = in.policy.Generation
 	status.WorkloadCount = int32(len(in.placements))
+	status.Ready = readyOf(in)
 	status.Workloads = rows(in)
 	for _, condition := range []metav1.Condition{accepted(in), clustersResolved(in), placedCondition(in), conflicted(in)} {
 		condition.ObservedGeneration = in.policy.Generation
 		apimeta.SetStatusCondition(&status.Conditions, condition)
 	}
+}
+
+// readyOf returns what the column READY shows.
+func readyOf(in *inForce) string {
+	var total state.Count
+	for _, p := range in.placements {
+		wanted, ready := int64(len(p.Observed.Pods)), int64(0)
+		if p.ReplicasKnown {
+			wanted = int64(p.Replicas)
+		}
+		for _, pod := range p.Observed.Pods {
+			if workload.Ready(pod) {
+				ready++
+			}
+		}
+		total.Add(ready, wanted)
+	}
+	return total.String()
 }
 
 // rows lists the workloads, those furthest from the wish first, as far as the bounds allow.

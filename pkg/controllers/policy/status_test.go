@@ -334,6 +334,21 @@ func TestNamesInMessagesAreBounded(t *testing.T) {
 	}
 }
 
+func TestReadyCountsPodsThatAreReady(t *testing.T) {
+	objects, starting := placed(), 0
+	for _, object := range objects {
+		if pod, isPod := object.(*corev1.Pod); isPod && starting < 2 {
+			pod.Status.Conditions = nil
+			starting++
+		}
+	}
+	h := newHarness(t, world(sites(), objects, these(newPolicy("p")))...)
+	h.pass()
+	if got := h.policy("p").Status.Ready; got != "3/5" {
+		t.Errorf("READY shows %q, want 3/5", got)
+	}
+}
+
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), these(newPolicy("p"), newPolicy("q"), newPolicy("r", reweighed(4, 1), never)))...)
 	h.settle()

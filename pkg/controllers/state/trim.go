@@ -125,11 +125,13 @@ func podReady(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return nil
 }
 
-// podScheduled keeps whether a scheduler has tried a pod in vain.
+// podScheduled keeps whether a scheduler has tried a pod in vain, since when, and why.
 func podScheduled(conditions []corev1.PodCondition) []corev1.PodCondition {
 	for _, c := range conditions {
 		if c.Type == corev1.PodScheduled {
-			return []corev1.PodCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason}}
+			return []corev1.PodCondition{{
+				Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, LastTransitionTime: c.LastTransitionTime,
+			}}
 		}
 	}
 	return nil

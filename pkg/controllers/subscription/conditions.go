@@ -36,8 +36,8 @@ func condition(kind string, status bool, reason, message string) metav1.Conditio
 	return c
 }
 
-// scheduled returns the condition that reports whether all replicas have a place. Missing says of
-// which feeds, by index, copies are missing, and why.
+// scheduled returns the condition that reports whether a share is decided for all replicas. Missing
+// says of which feeds, by index, copies are missing, and why.
 func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
 		return condition(berthv1alpha1.SubscriptionScheduled, false, reason, message)
@@ -78,39 +78,7 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	case len(unplaced) > 0:
 		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
 	}
-	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "all replicas of all feeds have a place")
-}
-
-// available returns the condition that reports whether all replicas run.
-func (o *outcome) available() metav1.Condition {
-	var missing []string
-	for i := range o.feeds {
-		input := &o.input.Feeds[i]
-		switch wanted, running := o.replicas(i); {
-		case input.Obstacle != "":
-			missing = append(missing, "nothing is known of "+input.Name)
-		case running < wanted:
-			missing = append(missing, fmt.Sprintf("%d of %d replicas of %s run", running, wanted, input.Name))
-		}
-	}
-	if len(missing) > 0 {
-		return condition(berthv1alpha1.SubscriptionAvailable, false, berthv1alpha1.ReasonReplicasMissing, strings.Join(missing, ", "))
-	}
-	return condition(berthv1alpha1.SubscriptionAvailable, true, berthv1alpha1.ReasonAllRunning, "all replicas of all feeds run")
-}
-
-// replicas returns how many replicas a feed and its copies want, 0 if they want no number, and how
-// many of them are ready.
-func (o *outcome) replicas(i int) (wanted, running int64) {
-	division := &o.decision.Feeds[i]
-	running = o.feeds[i].running
-	for _, cluster := range division.Copies {
-		running += o.feeds[i].copiesRunning[cluster]
-	}
-	if w := o.input.Feeds[i].Wanted; w != nil {
-		wanted = *w + division.Copied
-	}
-	return wanted, running
+	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "a share is decided for all replicas of all feeds")
 }
 
 // degraded returns the condition that reports whether something has lost its place: the Cluster,

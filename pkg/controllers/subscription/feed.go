@@ -27,10 +27,8 @@ type feed struct {
 	// foreign reports that the obstacle is that the feed belongs to somebody else, and policyTaken
 	// that its policy does.
 	foreign, policyTaken bool
-	// running is the number of ready pods, and copiesRunning that of the pods of the copies, by
-	// Cluster.
-	running       int64
-	copiesRunning map[string]int64
+	// census counts the pods, those of the copies included.
+	census
 	// stranded is the number of living pods on each node that is not ready, or gone.
 	stranded map[string]int64
 }
@@ -68,7 +66,7 @@ func (it *item) readFeed(
 	}
 	input.Bound = f.count(snapshot)
 	if it.input.Strategy == divide.Replication && input.Copyable {
-		input.Copies = f.countCopies(it)
+		input.Copies = f.countCopies(it, snapshot)
 	}
 	it.feeds, it.input.Feeds = append(it.feeds, f), append(it.input.Feeds, input)
 }
@@ -110,14 +108,14 @@ const notFound = "it does not exist, or has finished"
 // promises reports whether the status of the Subscription promises room.
 func (it *item) promises() bool { return it.input.Strategy.ByRoom() || it.input.Bundled }
 
-// count returns the number of living pods on nodes of each Cluster, and notes which run and which
-// are stranded.
+// count returns the number of living pods on nodes of each Cluster, and notes which are stranded.
 func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
 	bound, f.stranded = map[string]int64{}, map[string]int64{}
+	f.census = census{bound: map[string]int64{}, pinned: map[string]int64{}}
+	f.add(f.observed, snapshot)
 	if f.observed == nil {
 		return bound
 	}
-	f.running = ready(f.observed)
 	for _, pod := range f.observed.Pods {
 		if pod.Spec.NodeName == "" {
 			continue
@@ -133,25 +131,15 @@ func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
 	return bound
 }
 
-// ready returns the number of ready pods of a workload.
-func ready(o *workload.Observed) (n int64) {
-	for _, pod := range o.Pods {
-		if workload.Ready(pod) {
-			n++
-		}
-	}
-	return n
-}
-
-// countCopies returns the number of replicas of each copy that exists, by Cluster, and notes how
-// many of them run.
-func (f *feed) countCopies(it *item) map[string]int64 {
+// countCopies returns the number of replicas of each copy that exists, by Cluster, and counts their
+// pods.
+func (f *feed) countCopies(it *item, snapshot *topology.Snapshot) map[string]int64 {
 	replicas := map[string]int64{}
-	f.copiesRunning = map[string]int64{}
 	for _, c := range it.input.Clusters {
 		ref := copyOf(f.ref, c.Name)
 		if present := it.around.known[objectOf(&ref)]; present != nil && present.ReplicasKnown {
-			replicas[c.Name], f.copiesRunning[c.Name] = int64(present.Replicas), ready(present)
+			replicas[c.Name] = int64(present.Replicas)
+			f.add(present, snapshot)
 		}
 	}
 	return replicas

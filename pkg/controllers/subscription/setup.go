@@ -178,13 +178,15 @@ func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.Or(state.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
 }
 
-// podChanges lets those updates of pods pass that change who holds room, or what runs.
+// podChanges lets those updates of pods pass that change who holds room, what runs, or why
+// something does not.
 func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 	return predicate.TypedFuncs[*corev1.Pod]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName ||
-				workload.Lives(before) != workload.Lives(after) || workload.Ready(before) != workload.Ready(after)
+				workload.Lives(before) != workload.Lives(after) || workload.Ready(before) != workload.Ready(after) ||
+				workload.WhyPending([]*corev1.Pod{before}) != workload.WhyPending([]*corev1.Pod{after})
 		},
 	}
 }

@@ -3,7 +3,13 @@
 
 package workload
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Finished reports whether all containers of a pod have ended for good, so that it takes no place
 // any more.
@@ -31,6 +37,42 @@ func Ready(pod *corev1.Pod) bool {
 func Unschedulable(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodScheduled)
 	return c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+}
+
+// WhyPending returns why pods have no node, in the words of the scheduler: those that it says of
+// most of them, and among several the first in order. It is empty if it has said nothing yet.
+func WhyPending(pods []*corev1.Pod) string {
+	counts := map[string]int{}
+	for _, pod := range pods {
+		if c := condition(pod, corev1.PodScheduled); Pending(pod) && c != nil && c.Status == corev1.ConditionFalse && c.Message != "" {
+			counts[c.Message]++
+		}
+	}
+	most := ""
+	for _, message := range slices.Sorted(maps.Keys(counts)) {
+		if counts[message] > counts[most] {
+			most = message
+		}
+	}
+	return most
+}
+
+// NodeOf returns the only node that a pod asks for, as those of a DaemonSet do; empty if it may run
+// on several.
+func NodeOf(pod *corev1.Pod) string {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return ""
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	if len(terms) != 1 || len(terms[0].MatchFields) != 1 {
+		return ""
+	}
+	field := terms[0].MatchFields[0]
+	if field.Key != metav1.ObjectNameField || field.Operator != corev1.NodeSelectorOpIn || len(field.Values) != 1 {
+		return ""
+	}
+	return field.Values[0]
 }
 
 func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

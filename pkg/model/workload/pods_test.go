@@ -49,3 +49,32 @@ func TestPods(t *testing.T) {
 		})
 	}
 }
+
+func TestWhyPending(t *testing.T) {
+	waits := func(message string, changes ...func(*corev1.Pod)) *corev1.Pod {
+		p := pod("p", nil, append([]func(*corev1.Pod){pending, func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: message}}
+		}}, changes...)...)
+		return &p
+	}
+	untried := pod("p", nil, pending)
+	tests := map[string]struct {
+		pods []*corev1.Pod
+		want string
+	}{
+		"none":                          {nil, ""},
+		"not tried yet":                 {[]*corev1.Pod{&untried}, ""},
+		"one":                           {[]*corev1.Pod{waits("b"), &untried}, "b"},
+		"the most common":               {[]*corev1.Pod{waits("a"), waits("b"), waits("b")}, "b"},
+		"of equals the first in order":  {[]*corev1.Pod{waits("b"), waits("a")}, "a"},
+		"one that is being deleted":     {[]*corev1.Pod{waits("a", terminating)}, ""},
+		"one that has got a node since": {[]*corev1.Pod{waits("a", func(p *corev1.Pod) { p.Spec.NodeName = "n" })}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := workload.WhyPending(tc.pods); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -28,8 +28,14 @@ import (
 // deploy makes a Deployment whose pods ask for one CPU each.
 func (s *site) deploy(ctx context.Context, name string, replicas int32) {
 	GinkgoHelper()
+	s.deployWith(ctx, name, replicas, func(*corev1.PodTemplateSpec) {})
+}
+
+// deployWith is deploy with another template of the pods.
+func (s *site) deployWith(ctx context.Context, name string, replicas int32, change func(*corev1.PodTemplateSpec)) {
+	GinkgoHelper()
 	labels := map[string]string{"app": name}
-	_, err := client.AppsV1().Deployments(s.namespace).Create(ctx, &appsv1.Deployment{
+	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -42,7 +48,9 @@ func (s *site) deploy(ctx context.Context, name string, replicas int32) {
 				}}},
 			},
 		},
-	}, metav1.CreateOptions{})
+	}
+	change(&deployment.Spec.Template)
+	_, err := client.AppsV1().Deployments(s.namespace).Create(ctx, deployment, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }
 

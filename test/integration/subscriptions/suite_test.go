@@ -7,6 +7,7 @@ package subscriptions_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -70,15 +71,30 @@ func newSite(ctx context.Context) *site {
 // cluster makes a Cluster of one node with so many CPUs.
 func (s *site) cluster(ctx context.Context, name, cpus string) {
 	GinkgoHelper()
+	s.clusterOf(ctx, name, cpus)
+}
+
+// clusterOf makes a Cluster with a node for each of the numbers of CPUs. The first node has the name
+// of the Cluster, the others a number at the end.
+func (s *site) clusterOf(ctx context.Context, name string, cpus ...string) {
+	GinkgoHelper()
 	full := name + "-" + s.suffix
-	_, err := client.CoreV1().Nodes().Create(ctx, localplane.FakeNode(full, nil, corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse(cpus), corev1.ResourceMemory: resource.MustParse("256Gi"),
-		corev1.ResourcePods: resource.MustParse("110"),
-	}), metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	_, err = berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
+	made := &berthv1alpha1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Name: full, Labels: map[string]string{siteLabel: s.suffix, nameLabel: name}},
-		Spec:       berthv1alpha1.ClusterSpec{Nodes: []string{full}},
-	}, metav1.CreateOptions{})
+	}
+	for i, cpu := range cpus {
+		node := full
+		if i > 0 {
+			node = fmt.Sprintf("%s-%d-%s", name, i, s.suffix)
+		}
+		labels := map[string]string{siteLabel: s.suffix, nameLabel: name}
+		_, err := client.CoreV1().Nodes().Create(ctx, localplane.FakeNode(node, labels, corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("256Gi"),
+			corev1.ResourcePods: resource.MustParse("110"),
+		}), metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		made.Spec.Nodes = append(made.Spec.Nodes, node)
+	}
+	_, err := berth.BerthV1alpha1().Clusters().Create(ctx, made, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }

@@ -1,0 +1,84 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/migrate"
+)
+
+// runs sets the condition that reports whether everything runs in the chosen cluster, and what the
+// column READY shows.
+func (p *pass) runs(objects []*object, seen *observed) {
+	target := p.app.Status.ScheduledTo
+	p.app.Status.Ready = readyOf(objects, seen).String()
+	for _, o := range objects {
+		if o.policy == "" {
+			continue
+		}
+		if reason, message := o.progress(target, seen); reason != "" {
+			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+unbound(target, seen.waiting[o.policy]))
+			return
+		}
+	}
+	p.condition(berthv1alpha1.ApplicationReady, true, berthv1alpha1.ReasonRunning, "everything runs in cluster "+target)
+}
+
+// progress returns why the pods of an object do not all run in the target yet, as the reason of a
+// condition and a message that follows the name of the object; both are empty if they do.
+func (o *object) progress(target string, seen *observed) (reason, message string) {
+	if o.scales {
+		if reason, message = migrate.Progress(o.workload(target, seen, nil)); reason != "" {
+			return reason, message
+		}
+	}
+	if wanted, ready := o.count(seen); ready < wanted {
+		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of %d pods are ready", ready, wanted)
+	}
+	return "", ""
+}
+
+// count returns how many pods an object wants, and how many are ready. What has no number of
+// replicas, or none in its manifest, wants the pods that there are.
+func (o *object) count(seen *observed) (wanted, ready int64) {
+	wanted = int64(len(seen.waiting[o.policy]))
+	for _, there := range seen.pods[o.policy] {
+		wanted += there.Bound
+		ready += there.Ready
+	}
+	if o.replicas != nil {
+		wanted = *o.replicas
+	}
+	return wanted, ready
+}
+
+// unbound says how many pods have no node in the target, and what the scheduler says of them; empty
+// if all have one.
+func unbound(target string, waiting []*corev1.Pod) string {
+	if len(waiting) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %d without a node in cluster %s", len(waiting), target)
+	if why := workload.WhyPending(waiting); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// readyOf counts the pods of all objects.
+func readyOf(objects []*object, seen *observed) (total state.Count) {
+	for _, o := range objects {
+		if o.policy != "" {
+			wanted, ready := o.count(seen)
+			total.Add(ready, wanted)
+		}
+	}
+	return total
+}
