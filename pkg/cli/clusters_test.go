@@ -182,6 +182,11 @@ kind: Cluster
 metadata: {name: b}
 spec: {ipAddress: 10.0.0.4}
 `
+	const misspelled = `apiVersion: berth.dev/v1alpha1
+kind: Cluster
+metadata: {name: a}
+spec: {ipAdrress: 10.0.0.4, matchLables: {site: a}}
+`
 	tests := map[string]struct {
 		content string
 		want    map[string]berthv1alpha1.ClusterSpec
@@ -197,6 +202,12 @@ spec: {ipAddress: 10.0.0.4}
 			want: map[string]berthv1alpha1.ClusterSpec{"c": {ClusterProfile: berthv1alpha1.ClusterProfile{
 				Region: &berthv1alpha1.Region{Region: "r"}, IPAddress: "10.0.0.3",
 			}}},
+		},
+		"an object spelled as the published examples are": {
+			content: misspelled,
+			want: map[string]berthv1alpha1.ClusterSpec{"a": {
+				MatchLabels: map[string]string{"site": "a"}, ClusterProfile: berthv1alpha1.ClusterProfile{IPAddress: "10.0.0.4"},
+			}},
 		},
 		"two objects": {
 			content: objects,
@@ -248,6 +259,7 @@ func TestRegisterRefuses(t *testing.T) {
 		"an unknown field of the kind":       {cluster("metadata: {name: c}\nspec: {color: red}\n"), `unknown field "spec.color"`},
 		"another kind":                       {"apiVersion: berth.dev/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: c}\n", "a PropagationPolicy cannot be registered"},
 		"an unknown kind":                    {"apiVersion: v1\nkind: Klaster\n", "neither a cluster_profile nor a Cluster"},
+		"two spellings of a field":           {cluster("metadata: {name: c}\nspec: {matchLables: {a: b}, matchLabels: {a: b}}\n"), "are one field: keep one of them"},
 		"nothing":                            {"", "there is no cluster in it"},
 		"a reserved name":                    {cluster("metadata: {name: id}\n"), `the name "id" is reserved`},
 		"an id":                              {`{"cluster_profile":{"cluster_id":"x","cluster_name":"c","cluster_spec":{"Region":{"region":"r"}}}}`, "cluster_id must be left out"},

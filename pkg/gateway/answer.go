@@ -50,8 +50,8 @@ func writeCluster(w http.ResponseWriter, status int, cluster *berthv1alpha1.Clus
 }
 
 // warn tells what in a request has no effect, without failing it.
-func warn(w http.ResponseWriter, profile *registration.Profile) {
-	for _, text := range profile.Warnings() {
+func warn(w http.ResponseWriter, texts []string) {
+	for _, text := range texts {
 		header, err := utilnet.NewWarningHeader(299, "berth-gateway", text)
 		if err != nil {
 			// Headers carry no control characters, and the text quotes them away.

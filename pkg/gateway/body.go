@@ -17,10 +17,15 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// readProfile reads the cluster profile in the body of a request. Whoever may not send one must
-// have been refused before.
-func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration) (*registration.Profile, error) {
-	if err := checkMediaType(r.Header); err != nil {
+const (
+	mediaJSON       = "application/json"
+	mediaMergePatch = "application/merge-patch+json"
+)
+
+// readProfile reads the body of a request, which has a cluster profile. Whoever may not send one
+// must have been refused before.
+func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration) ([]byte, error) {
+	if err := checkMediaType(r); err != nil {
 		return nil, err
 	}
 	tooLarge := problem(http.StatusRequestEntityTooLarge, CodeTooLarge, "%v", registration.ErrTooLarge)
@@ -38,11 +43,20 @@ func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration)
 	case err != nil:
 		return nil, problem(http.StatusBadRequest, CodeMalformed, "the body could not be read to its end")
 	}
-	profile, err := registration.Decode(data)
-	if err != nil {
-		return nil, badRequest(CodeMalformed, err)
+	return data, nil
+}
+
+// refusal is the answer to a body that is no profile, or none of this cluster.
+func refusal(err error) *Problem {
+	var other *registration.IdentityError
+	switch {
+	case !errors.As(err, &other):
+		return badRequest(CodeMalformed, err)
+	case other.ID:
+		return badRequest(CodeInvalidID, err)
+	default:
+		return badRequest(CodeInvalidName, err)
 	}
-	return profile, nil
 }
 
 // readBody gives the client a while for the body, and no more than that.
@@ -62,20 +76,27 @@ func readBody(w http.ResponseWriter, r *http.Request, patience time.Duration) ([
 	return data, nil
 }
 
-// checkMediaType refuses bodies that are declared to be something else than JSON.
-func checkMediaType(header http.Header) error {
-	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+// checkMediaType refuses bodies that are declared to be something else than JSON, or another kind of
+// patch than a merge patch.
+func checkMediaType(r *http.Request) error {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must not be compressed")
 	}
-	declared := header.Get("Content-Type")
+	declared := r.Header.Get("Content-Type")
 	if declared == "" {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(declared)
-	if err != nil || media != "application/json" {
-		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must be application/json")
+	switch isPatch := r.Method == http.MethodPatch; {
+	case err == nil && (media == mediaJSON || isPatch && media == mediaMergePatch):
+		return nil
+	case isPatch:
+		p := problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must be %s", mediaMergePatch)
+		p.header.Set("Accept-Patch", mediaMergePatch)
+		return p
+	default:
+		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must be %s", mediaJSON)
 	}
-	return nil
 }
 
 // parameters returns the query of a request, which must have no others than these, each at most

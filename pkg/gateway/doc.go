@@ -19,8 +19,12 @@ const (
 	// fieldManager is the name under which the API server notes what the gateway wrote.
 	fieldManager = "berth-gateway"
 
-	// maxPage bounds the clusters in an answer; it is also the default.
+	// maxPage bounds the clusters that are held at once, and those in an answer to a request with a
+	// limit.
 	maxPage = 500
+
+	// maxSelector bounds a label selector, in bytes.
+	maxSelector = 4096
 
 	// maxContinue bounds a continue token, in bytes.
 	maxContinue = 4096

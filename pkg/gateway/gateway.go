@@ -16,6 +16,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	berthclient "berth.dev/berth/pkg/generated/clientset/versioned/typed/berth/v1alpha1"
+	"berth.dev/berth/pkg/registration"
 )
 
 // Config is what a gateway needs.
@@ -101,13 +102,17 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer observed.end(r.Context())
 	ctx, cancel := context.WithTimeout(r.Context(), g.config.Limits.BodyTimeout+handlingTimeout)
 	defer cancel()
-	if err := g.serve(observed, &request{Request: r.WithContext(ctx), route: rt}); err != nil {
+	err := g.serve(observed, &request{Request: r.WithContext(ctx), route: rt})
+	switch {
+	case err != nil && observed.status != 0:
+		observed.abort(err)
+	case err != nil:
 		observed.fail(err)
 	}
 }
 
-// serve lets a request through all that may refuse it, and answers it. An error means that nothing
-// is written yet.
+// serve lets a request through all that may refuse it, and answers it. After an error the answer is
+// not complete, and mostly not begun.
 func (g *Gateway) serve(w *observer, r *request) error {
 	if !r.route.public() {
 		select {
@@ -167,7 +172,9 @@ func (g *Gateway) handle(w *observer, r *request) error {
 	case http.MethodPost:
 		return g.register(w, r)
 	case http.MethodPut:
-		return g.update(w, r)
+		return g.update(w, r, "update", registration.DecodeReplacement)
+	case http.MethodPatch:
+		return g.update(w, r, "patch", registration.Merge)
 	case http.MethodDelete:
 		return g.unregister(w, r)
 	}

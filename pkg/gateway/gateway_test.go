@@ -130,36 +130,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestListPassesItsParametersOn(t *testing.T) {
-	w := newWorld(t)
-	var asked metav1.ListOptions
-	w.objects.PrependReactor("list", "clusters", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if list, ok := action.(clienttesting.ListActionImpl); ok {
-			asked = list.ListOptions
-		}
-		return true, &berthv1alpha1.ClusterList{ListMeta: metav1.ListMeta{Continue: "next"}}, nil
-	})
-	tests := map[string]struct {
-		query string
-		want  metav1.ListOptions
-	}{
-		"none":             {"", metav1.ListOptions{Limit: 500}},
-		"a limit":          {"?limit=7", metav1.ListOptions{Limit: 7}},
-		"too high a limit": {"?limit=501", metav1.ListOptions{Limit: 500}},
-		"a token":          {"?continue=ab%3D&limit=2", metav1.ListOptions{Limit: 2, Continue: "ab="}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := w.send(http.MethodGet, clusters+tc.query, ""); got.body != `{"clusters":[],"continue":"next"}`+"\n" {
-				t.Errorf("status %d, body %q", got.status, got.body)
-			}
-			if diff := cmp.Diff(tc.want, asked); diff != "" {
-				t.Errorf("options mismatch (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestUpdate(t *testing.T) {
 	w := newWorld(t)
 	id := w.register(example(t))

@@ -34,6 +34,7 @@ type observer struct {
 	user     string
 	status   int
 	bytes    int
+	aborted  bool
 }
 
 // observe begins to observe a request, and sets what all answers have.
@@ -92,8 +93,20 @@ func (o *observer) fail(err error) {
 	_ = writeJSON(o, p.status, p)
 }
 
+// abort notes that an answer which has begun cannot be completed. The client must not take it for a
+// whole one, so the connection ends in the middle of it.
+func (o *observer) abort(err error) {
+	klog.FromContext(o.request.Context()).Error(err, "Could not complete the answer", "requestID", o.id)
+	o.aborted = true
+}
+
 // end answers for a handler that panicked, and notes the request.
 func (o *observer) end(ctx context.Context) {
+	defer func() {
+		if o.aborted {
+			panic(http.ErrAbortHandler)
+		}
+	}()
 	if panicked := recover(); panicked != nil {
 		o.recovered(ctx, panicked)
 	}

@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/registration"
@@ -55,49 +57,83 @@ func (g *Gateway) get(w http.ResponseWriter, r *request) error {
 	return writeCluster(w, http.StatusOK, cluster)
 }
 
-func (g *Gateway) list(w http.ResponseWriter, r *request) error {
+// list answers with all clusters, or with a page of them if the request has a limit.
+func (g *Gateway) list(w *observer, r *request) error {
 	if err := g.authorize(r, "list", ""); err != nil {
 		return err
 	}
-	options, err := listOptions(r.Request)
+	options, all, err := listOptions(r.Request)
 	if err != nil {
 		return err
 	}
-	page, err := g.clusters.List(r.Context(), options)
-	switch {
-	case apierrors.IsResourceExpired(err):
-		return problem(http.StatusBadRequest, CodeContinueExpired, "the continue token has expired, begin the list again")
-	case apierrors.IsBadRequest(err):
-		return problem(http.StatusBadRequest, CodeInvalidParameter, "the continue token is not one of this API")
-	case apierrors.IsNotFound(err):
-		return unavailable(err)
-	case err != nil:
+	page, err := g.page(r.Context(), options)
+	if err != nil {
 		return err
 	}
-	answer := registration.List{Clusters: make([]registration.Profile, 0, len(page.Items)), Continue: page.Continue}
-	for i := range page.Items {
-		g.lookup.remember(&page.Items[i])
-		answer.Clusters = append(answer.Clusters, registration.FromCluster(&page.Items[i]))
+	if !all {
+		return writeJSON(w, http.StatusOK, registration.List{
+			Clusters: profilesOf(page), Continue: page.Continue, ResourceVersion: page.ResourceVersion,
+		})
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return g.stream(w, r, options, page)
 }
 
-// listOptions reads the parameters limit and continue.
-func listOptions(r *http.Request) (metav1.ListOptions, error) {
+// page returns some clusters.
+func (g *Gateway) page(ctx context.Context, options metav1.ListOptions) (*berthv1alpha1.ClusterList, error) {
+	page, err := g.clusters.List(ctx, options)
+	switch {
+	case apierrors.IsResourceExpired(err):
+		return nil, problem(http.StatusBadRequest, CodeContinueExpired, "the continue token has expired, begin the list again")
+	case apierrors.IsBadRequest(err) && options.Continue != "":
+		return nil, problem(http.StatusBadRequest, CodeInvalidParameter, "the continue token is not one of this API")
+	case apierrors.IsNotFound(err):
+		return nil, unavailable(err)
+	case err != nil:
+		return nil, err
+	}
+	for i := range page.Items {
+		g.lookup.remember(&page.Items[i])
+	}
+	return page, nil
+}
+
+func profilesOf(page *berthv1alpha1.ClusterList) []registration.Profile {
+	profiles := make([]registration.Profile, len(page.Items))
+	for i := range page.Items {
+		profiles[i] = registration.FromCluster(&page.Items[i])
+	}
+	return profiles
+}
+
+// listOptions reads the parameters of a list, and reports whether it is to have all clusters.
+func listOptions(r *http.Request) (metav1.ListOptions, bool, error) {
 	options := metav1.ListOptions{Limit: maxPage}
-	query, err := parameters(r, "limit", "continue")
+	query, err := parameters(r, "limit", "continue", "labelSelector", "region")
 	if err != nil {
-		return options, err
+		return options, false, err
 	}
 	if query.Has("limit") {
 		limit, err := strconv.ParseInt(query.Get("limit"), 10, 64)
 		if err != nil || limit < 1 {
-			return options, problem(http.StatusBadRequest, CodeInvalidParameter, "limit must be a whole number from 1")
+			return options, false, invalidParameter("limit must be a whole number from 1")
 		}
 		options.Limit = min(limit, maxPage)
 	}
 	if options.Continue = query.Get("continue"); len(options.Continue) > maxContinue {
-		return options, problem(http.StatusBadRequest, CodeInvalidParameter, "the continue token is not one of this API")
+		return options, false, invalidParameter("the continue token is not one of this API")
 	}
-	return options, nil
+	if options.LabelSelector = query.Get("labelSelector"); len(options.LabelSelector) > maxSelector {
+		return options, false, invalidParameter("labelSelector must have at most %d characters", maxSelector)
+	}
+	if _, err := labels.Parse(options.LabelSelector); err != nil {
+		return options, false, invalidParameter("labelSelector: %v", err)
+	}
+	if query.Has("region") {
+		options.FieldSelector = fields.OneTermEqualSelector("spec.region.region", query.Get("region")).String()
+	}
+	return options, !query.Has("limit"), nil
+}
+
+func invalidParameter(format string, args ...any) *Problem {
+	return problem(http.StatusBadRequest, CodeInvalidParameter, format, args...)
 }

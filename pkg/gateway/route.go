@@ -34,8 +34,8 @@ type route struct {
 // methods are what can be done with each route.
 var methods = map[string][]string{
 	routeClusters: {http.MethodGet, http.MethodHead, http.MethodPost},
-	routeByID:     {http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete},
-	routeByName:   {http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete},
+	routeByID:     {http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete},
+	routeByName:   {http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete},
 	routeOpenAPI:  {http.MethodGet, http.MethodHead},
 	routeHealth:   {http.MethodGet, http.MethodHead},
 	routeMetrics:  {http.MethodGet, http.MethodHead},

@@ -27,9 +27,13 @@ func (g *Gateway) register(w http.ResponseWriter, r *request) error {
 	if err := checkPreconditions(r.Request, nil); err != nil {
 		return err
 	}
-	profile, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
+	data, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
 	if err != nil {
 		return err
+	}
+	profile, err := registration.Decode(data)
+	if err != nil {
+		return refusal(err)
 	}
 	if profile.ID != "" {
 		return problem(http.StatusBadRequest, CodeInvalidID, "a request to register must not have a cluster_id: Berth gives it")
@@ -42,13 +46,18 @@ func (g *Gateway) register(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	g.lookup.remember(cluster)
-	warn(w, profile)
+	warn(w, profile.Warnings())
 	w.Header().Set("Location", pathPrefix+"/clusters/id/"+string(cluster.UID))
 	return writeCluster(w, http.StatusCreated, cluster)
 }
 
-func (g *Gateway) update(w http.ResponseWriter, r *request) error {
-	cluster, err := g.find(r, "update")
+// reading reads what a request makes of a cluster.
+type reading func(data []byte, current *registration.Profile) (*registration.Profile, error)
+
+// update makes a cluster what the request says. What that is may depend on what the cluster is, so
+// the request is read again if somebody else was faster.
+func (g *Gateway) update(w http.ResponseWriter, r *request, verb string, read reading) error {
+	cluster, err := g.find(r, verb)
 	if err != nil {
 		return err
 	}
@@ -58,34 +67,26 @@ func (g *Gateway) update(w http.ResponseWriter, r *request) error {
 	if err := checkPreconditions(r.Request, cluster); err != nil {
 		return err
 	}
-	profile, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
+	data, err := readProfile(w, r.Request, g.config.Limits.BodyTimeout)
 	if err != nil {
 		return err
 	}
-	if err := checkSame(profile, cluster); err != nil {
-		return err
-	}
+	var warnings []string
 	cluster, err = g.change(r, cluster, func(current *berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error) {
+		known := registration.FromCluster(current)
+		profile, err := read(data, &known)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		warnings = profile.ChangeWarnings(current)
 		profile.Apply(current)
 		return g.clusters.Update(r.Context(), current, metav1.UpdateOptions{FieldManager: fieldManager})
 	})
 	if err != nil {
 		return err
 	}
-	warn(w, profile)
+	warn(w, warnings)
 	return writeCluster(w, http.StatusOK, cluster)
-}
-
-// checkSame refuses to make a cluster another one.
-func checkSame(profile *registration.Profile, cluster *berthv1alpha1.Cluster) error {
-	if profile.Name != cluster.Name {
-		return problem(http.StatusBadRequest, CodeInvalidName,
-			"cluster_name must be %q: the name of a cluster does not change", cluster.Name)
-	}
-	if profile.ID != "" && !strings.EqualFold(profile.ID, string(cluster.UID)) {
-		return problem(http.StatusBadRequest, CodeInvalidID, "cluster_id must be %q or left out", cluster.UID)
-	}
-	return nil
 }
 
 func (g *Gateway) unregister(w http.ResponseWriter, r *request) error {

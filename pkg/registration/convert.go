@@ -48,6 +48,12 @@ func FromCluster(cluster *berthv1alpha1.Cluster) Profile {
 	if spec.Operator != nil {
 		profile.Spec.Operator = Operator(*spec.Operator)
 	}
+	if provision := spec.Provision; provision != nil {
+		profile.Spec.Provision = &Provision{
+			CloudNamespace: provision.CloudNamespace, CloudLabels: slices.Clone(provision.CloudLabels),
+			CloudMetrics: slices.Clone(provision.CloudMetrics),
+		}
+	}
 	for _, flavor := range spec.Flavors {
 		profile.Spec.Flavors = append(profile.Spec.Flavors, Flavor(flavor))
 	}
@@ -67,13 +73,13 @@ func (p *Profile) Cluster() *berthv1alpha1.Cluster {
 	return cluster
 }
 
-// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is: the name,
-// a pinned scheduler, and where a cluster that does not exist yet may be made.
+// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is, the name
+// and a pinned scheduler, and so do nodes, matchLabels and provision that it does not mention.
 func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	cluster.Labels = maps.Clone(p.Spec.Labels)
 	spec := berthv1alpha1.ClusterSpec{
-		Nodes:           slices.Clone(p.Spec.Nodes),
-		MatchLabels:     maps.Clone(p.Spec.MatchLabels),
+		Nodes:           cluster.Spec.Nodes,
+		MatchLabels:     cluster.Spec.MatchLabels,
 		HomeScheduler:   cluster.Spec.HomeScheduler,
 		HomeDispatcher:  p.Spec.HomeDispatcher,
 		CustomResources: slices.Clone(p.Spec.CustomResources),
@@ -88,6 +94,18 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 		CPUCapacity: p.Spec.CPUCapacity,
 		MemCapacity: p.Spec.MemCapacity,
 		ServerPrice: p.Spec.ServerPrice,
+	}
+	if p.Spec.Nodes != nil {
+		spec.Nodes = slices.Clone(p.Spec.Nodes)
+	}
+	if p.Spec.MatchLabels != nil {
+		spec.MatchLabels = maps.Clone(p.Spec.MatchLabels)
+	}
+	if provision := p.Spec.Provision; provision != nil {
+		spec.Provision = &berthv1alpha1.ClusterProvision{
+			CloudNamespace: provision.CloudNamespace, CloudLabels: slices.Clone(provision.CloudLabels),
+			CloudMetrics: slices.Clone(provision.CloudMetrics),
+		}
 	}
 	for _, flavor := range p.Spec.Flavors {
 		spec.Flavors = append(spec.Flavors, berthv1alpha1.Flavor(flavor))
@@ -109,10 +127,23 @@ func unlessZero[T comparable](value T) *T {
 	return &value
 }
 
-// Warnings tells what in a request is accepted and still not what the caller may expect.
-func (p *Profile) Warnings() []string {
-	var warnings []string
-	if p.Spec.HomeScheduler != "" {
+// Warnings tells what in a request to register is accepted and still not what the caller may expect.
+func (p *Profile) Warnings() []string { return p.warnings("", nil) }
+
+// ChangeWarnings tells the same of a request to change a cluster, as it was before.
+func (p *Profile) ChangeWarnings(before *berthv1alpha1.Cluster) []string {
+	var kept []string
+	if p.Spec.Nodes == nil && len(before.Spec.Nodes) > 0 {
+		kept = append(kept, "nodes are kept, because the request has none: an empty list removes them")
+	}
+	if p.Spec.MatchLabels == nil && len(before.Spec.MatchLabels) > 0 {
+		kept = append(kept, "matchLabels are kept, because the request has none: an empty object removes them")
+	}
+	return p.warnings(before.Status.HomeScheduler, kept)
+}
+
+func (p *Profile) warnings(home string, warnings []string) []string {
+	if p.Spec.HomeScheduler != "" && p.Spec.HomeScheduler != home {
 		warnings = append(warnings, "HomeScheduler is ignored: Berth chooses the scheduler of a cluster")
 	}
 	for _, storage := range p.Spec.Storage {

@@ -65,11 +65,52 @@ func TestApplyRemovesWhatTheProfileLacks(t *testing.T) {
 	(&registration.Profile{Name: "cluster1"}).Apply(got)
 	want := &berthv1alpha1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "cluster1", UID: got.UID},
-		Spec:       berthv1alpha1.ClusterSpec{HomeScheduler: "pinned", Provision: whole().Spec.Provision},
-		Status:     whole().Status,
+		Spec: berthv1alpha1.ClusterSpec{
+			Nodes: []string{"n1"}, MatchLabels: map[string]string{"site": "a"}, HomeScheduler: "pinned", Provision: whole().Spec.Provision,
+		},
+		Status: whole().Status,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cluster mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestApplyRemovesNodesOnlyIfTold(t *testing.T) {
+	decoded, err := registration.DecodeReplacement([]byte(profile(`"nodes":[],"matchLables":{}`)), &registration.Profile{Name: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := whole()
+	if warnings := decoded.ChangeWarnings(got); len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
+	decoded.Apply(got)
+	if len(got.Spec.Nodes) > 0 || len(got.Spec.MatchLabels) > 0 {
+		t.Errorf("nodes %q, matchLabels %q", got.Spec.Nodes, got.Spec.MatchLabels)
+	}
+}
+
+func TestChangeWarnings(t *testing.T) {
+	const home = "HomeScheduler is ignored: Berth chooses the scheduler of a cluster"
+	tests := map[string]struct {
+		spec registration.Spec
+		want []string
+	}{
+		"what is kept": {spec: registration.Spec{}, want: []string{
+			"nodes are kept, because the request has none: an empty list removes them",
+			"matchLabels are kept, because the request has none: an empty object removes them",
+		}},
+		"nothing is kept":            {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}}},
+		"the scheduler that it has":  {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}, HomeScheduler: "scheduler2"}},
+		"a scheduler that is chosen": {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}, HomeScheduler: "s"}, want: []string{home}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			changed := registration.Profile{Name: "cluster1", Spec: tc.spec}
+			if diff := cmp.Diff(tc.want, changed.ChangeWarnings(whole())); diff != "" {
+				t.Errorf("warnings mismatch (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

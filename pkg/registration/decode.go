@@ -11,25 +11,41 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"k8s.io/utils/ptr"
 )
 
-// Decode reads a request that carries a cluster profile. The error is ErrTooLarge or an
-// *InputError.
+// Decode reads a request that registers a cluster. The error is ErrTooLarge or an *InputError.
 func Decode(data []byte) (*Profile, error) {
+	return decode(data, &reader{}, Document{})
+}
+
+// DecodeReplacement reads a request that makes a registered cluster what it says. A required text
+// may be empty there, because the Cluster kind takes more than a registration does: what FromCluster
+// gave is always read back. The error is ErrTooLarge, an *IdentityError or an *InputError.
+func DecodeReplacement(data []byte, current *Profile) (*Profile, error) {
+	return decode(data, &reader{mode: replacing, current: current}, Document{})
+}
+
+// Merge reads a request that changes some values of a registered cluster, a merge patch of RFC 7396,
+// and returns the profile with them. The error is ErrTooLarge, an *IdentityError or an *InputError.
+func Merge(data []byte, current *Profile) (*Profile, error) {
+	return decode(data, &reader{mode: merging, current: current}, Document{Profile: *current})
+}
+
+func decode(data []byte, r *reader, document Document) (*Profile, error) {
 	if len(data) > MaxSize {
 		return nil, ErrTooLarge
 	}
 	if err := checkJSON(data); err != nil {
 		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	r := &reader{data: data, decoder: decoder}
+	r.data, r.decoder = data, json.NewDecoder(bytes.NewReader(data))
+	r.decoder.UseNumber()
 	token, err := r.next()
 	if err != nil {
 		return nil, err
 	}
-	var document Document
 	if err := r.object(token, reflect.ValueOf(&document).Elem(), ""); err != nil {
 		return nil, err
 	}
@@ -58,13 +74,30 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
+// mode is what a request does to a cluster.
+type mode int
+
+const (
+	registering mode = iota
+	replacing
+	merging
+)
+
 // reader fills Go values from JSON by the tags of their fields.
 type reader struct {
 	data    []byte
 	decoder *json.Decoder
+	mode    mode
+	// current is the cluster that is changed, nil for one that is registered.
+	current *Profile
 	// start is where the last token begins.
 	start int
+	// lists is in how many lists the reader is. A list is replaced as a whole, also by a merge.
+	lists int
 }
+
+// merges reports whether what is read is put into what is there.
+func (r *reader) merges() bool { return r.mode == merging && r.lists == 0 }
 
 // next returns the next token and notes where it begins. A decoder stands at the end of the token
 // before.
@@ -94,6 +127,8 @@ func (r *reader) read(into reflect.Value, field string) error {
 	switch into.Kind() {
 	case reflect.Struct:
 		return r.object(token, into, field)
+	case reflect.Pointer:
+		return r.pointer(token, into, field)
 	case reflect.Slice:
 		return r.list(token, into, field)
 	case reflect.Map:
@@ -107,9 +142,33 @@ func (r *reader) read(into reflect.Value, field string) error {
 		return nil
 	case reflect.Int64:
 		return r.integer(token, into, field)
+	case reflect.Bool:
+		return r.truth(token, into, field)
 	default:
 		return r.number(token, into, field)
 	}
+}
+
+// pointer reads what a pointer points to, into a value of its own.
+func (r *reader) pointer(token json.Token, into reflect.Value, field string) error {
+	value := reflect.New(into.Type().Elem())
+	if r.merges() && !into.IsNil() {
+		value.Elem().Set(into.Elem())
+	}
+	into.Set(value)
+	if value.Elem().Kind() == reflect.Bool {
+		return r.truth(token, value.Elem(), field)
+	}
+	return r.object(token, value.Elem(), field)
+}
+
+func (r *reader) truth(token json.Token, into reflect.Value, field string) error {
+	value, ok := token.(bool)
+	if !ok {
+		return r.fail(field, "must be true or false")
+	}
+	into.SetBool(value)
+	return nil
 }
 
 func (r *reader) integer(token json.Token, into reflect.Value, field string) error {
@@ -145,6 +204,8 @@ func (r *reader) list(token json.Token, into reflect.Value, field string) error 
 	if token != json.Delim('[') {
 		return r.fail(field, "must be a list in square brackets")
 	}
+	r.lists++
+	defer func() { r.lists-- }()
 	into.Set(reflect.MakeSlice(into.Type(), 0, 0))
 	for i := 0; r.decoder.More(); i++ {
 		item := reflect.New(into.Type().Elem()).Elem()
@@ -162,24 +223,45 @@ func (r *reader) texts(token json.Token, into reflect.Value, field string) error
 	if token != json.Delim('{') {
 		return r.fail(field, "must be an object in braces")
 	}
-	texts := map[string]string{}
+	read, texts := map[string]*string{}, map[string]string{}
+	if r.merges() {
+		for _, key := range into.MapKeys() {
+			texts[key.String()] = into.MapIndex(key).String()
+		}
+	}
 	for r.decoder.More() {
 		key, err := r.key()
 		if err != nil {
 			return err
 		}
-		var text string
-		if err := r.read(reflect.ValueOf(&text).Elem(), join(field, key)); err != nil {
+		text, err := r.text(join(field, key))
+		if err != nil {
 			return err
 		}
-		if before, twice := texts[key]; twice && before != text {
+		if before, twice := read[key]; twice && !ptr.Equal(before, text) {
 			return r.fail(join(field, key), "is there twice, with different values")
 		}
-		texts[key] = text
+		read[key] = text
+		if texts[key] = ptr.Deref(text, ""); text == nil && r.merges() {
+			delete(texts, key)
+		}
 	}
 	into.Set(reflect.ValueOf(texts))
 	_, err := r.next()
 	return err
+}
+
+// text reads a text, or null.
+func (r *reader) text(field string) (*string, error) {
+	token, err := r.next()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	text, ok := token.(string)
+	if !ok {
+		return nil, r.fail(field, "must be a text in quotes")
+	}
+	return &text, nil
 }
 
 func (r *reader) key() (string, error) {

@@ -58,6 +58,7 @@ func TestDecodeReadsEverySpelling(t *testing.T) {
 	example := testdata(t, "published.json")
 	tests := map[string]string{
 		"as published":                    example,
+		"with labels spelled wrong":       strings.ReplaceAll(example, `"EipCapacity": 3`, `"EipCapacity": 3, "matchLables": null`),
 		"in lower case":                   strings.NewReplacer("ipAdrress", "ipaddress", "GeoLocation", "geolocation", "FlavorID", "flavorid", "CPUCapacity", "cpucapacity").Replace(example),
 		"in upper case":                   strings.NewReplacer("cluster_profile", "CLUSTER_PROFILE", "TypeID", "TYPEID").Replace(example),
 		"with the address spelled right":  strings.ReplaceAll(example, "ipAdrress", "ipAddress"),
@@ -83,7 +84,8 @@ func TestDecodeReadsEverySpelling(t *testing.T) {
 }
 
 func TestDecodeReadsWhatBerthAdds(t *testing.T) {
-	got, err := registration.Decode([]byte(profile(`"nodes":["n1","n2"],"matchLabels":{"Site":"a","site":"b"},
+	got, err := registration.Decode([]byte(profile(`"nodes":["n1","n2"],"matchLables":{"Site":"a","site":"b"},
+		"provision":{"cloudLabels":["location is DE"]},
 		"labels":{"tier":"edge"},"metrics":[{"name":"heat","weight":0.5},{"name":"load","namespace":"team","weight":2}],
 		"customResources":["crontabs.stable.example.com"]`)))
 	if err != nil {
@@ -98,6 +100,7 @@ func TestDecodeReadsWhatBerthAdds(t *testing.T) {
 			{Name: "heat", Weight: 0.5}, {Name: "load", Namespace: "team", Weight: 2},
 		},
 		CustomResources: []string{"crontabs.stable.example.com"},
+		Provision:       &registration.Provision{CloudLabels: []string{"location is DE"}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("profile mismatch (-want +got):\n%s", diff)

@@ -6,8 +6,8 @@
 // share it.
 //
 // Decoding is lenient in the spelling of keys and strict in everything else. Keys are read in any
-// case and with blanks around them, and "ipAdrress" is read as "ipAddress", because the published
-// examples write them so. An unknown key, a missing value, a number that is no whole number, or two
+// case and with blanks around them, "ipAdrress" is read as "ipAddress" and "matchLables" as
+// "matchLabels", because the published examples write them so. An unknown key, a missing value, a number that is no whole number, or two
 // spellings of one key with different values are errors, which tell the line and the column.
 // Whether the values make sense is left to the validation of the Cluster kind.
 package registration

@@ -34,6 +34,16 @@ func (e *InputError) Error() string {
 	return where + e.Reason
 }
 
+// IdentityError says that a request would make a cluster another one.
+type IdentityError struct {
+	*InputError
+	// ID reports whether the cluster_id is another one, rather than the name.
+	ID bool
+}
+
+// Unwrap returns the place and the reason.
+func (e *IdentityError) Unwrap() error { return e.InputError }
+
 // inputError makes an error about the byte at an offset.
 func inputError(data []byte, offset int, field, reason string) *InputError {
 	before := data[:min(max(offset, 0), len(data))]

@@ -46,6 +46,29 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzMerge checks that no patch crashes the reader or changes what it is merged into, and that an
+// error tells a place inside the patch.
+func FuzzMerge(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, patch(`"nodes":null,"labels":{"a":null},"GeoLocation":{"city":null}`), patch(`"provision":{"cloudLabels":[null]}`),
+		patch(`"flavors":[{"FlavorID":null,"TotalCapacity":1}]`), `{"cluster_profile":null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		current := registration.FromCluster(whole())
+		got, err := registration.Merge(input, &current)
+		if err != nil {
+			checkRefusal(t, input, err)
+		} else {
+			got.Apply(whole())
+		}
+		if diff := cmp.Diff(registration.FromCluster(whole()), current); diff != "" {
+			t.Errorf("the profile that was there changed (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func checkRefusal(t *testing.T, input []byte, err error) {
 	t.Helper()
 	if errors.Is(err, registration.ErrTooLarge) {

@@ -55,6 +55,9 @@ func CheckUnused(ctx context.Context, pods corev1client.PodsGetter, cluster *ber
 
 func checkNode(ctx context.Context, pods corev1client.PodsGetter, cluster, node string) error {
 	running, err := pods.Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
+		// The cache of the API server is milliseconds old. A quorum read would wait a tenth of a second
+		// for it to be up to date, and a pod can be bound right after that as well.
+		ResourceVersion: "0",
 		FieldSelector: fields.AndSelectors(
 			fields.OneTermEqualSelector("spec.nodeName", node),
 			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),

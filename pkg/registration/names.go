@@ -52,3 +52,23 @@ func CheckNewName(name string) error {
 	}
 	return nil
 }
+
+// misspelled are keys of published examples, with the field of the Cluster kind that each means.
+var misspelled = map[string]string{"ipAdrress": "ipAddress", "matchLables": "matchLabels"}
+
+// CorrectSpelling gives the keys of a Cluster's spec that published examples misspell their right
+// names. It returns an error if the field is there under both.
+func CorrectSpelling[V any](spec map[string]V) error {
+	for wrong, right := range misspelled {
+		value, found := spec[wrong]
+		if !found {
+			continue
+		}
+		if _, both := spec[right]; both {
+			return fmt.Errorf("spec.%s and spec.%s are one field: keep one of them", wrong, right)
+		}
+		delete(spec, wrong)
+		spec[right] = value
+	}
+	return nil
+}

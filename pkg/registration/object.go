@@ -6,6 +6,7 @@ package registration
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -52,53 +53,112 @@ func (r *reader) object(token json.Token, into reflect.Value, path string) error
 		return r.fail(path, "must be an object in braces")
 	}
 	opened := r.start
-	described := shapeOf(into.Type())
-	seen := make([]bool, len(described.all))
+	m := members{shape: shapeOf(into.Type()), before: reflect.New(into.Type()).Elem()}
+	m.before.Set(into)
+	m.seen = make([]bool, len(m.all))
 	for r.decoder.More() {
-		if err := r.member(described, seen, into, path); err != nil {
+		if err := r.member(m, into, path); err != nil {
 			return err
 		}
 	}
 	if _, err := r.next(); err != nil {
 		return err
 	}
-	for _, f := range described.all {
-		if f.required && isMissing(into.Field(f.index), seen[f.index]) {
+	for _, f := range m.all {
+		if f.required && r.isMissing(into.Field(f.index), m.seen[f.index]) {
 			return inputError(r.data, opened, join(path, f.key), "is required")
 		}
 	}
 	return nil
 }
 
-// isMissing reports whether a required value is not there. An empty text is no more than none at
-// all.
-func isMissing(value reflect.Value, seen bool) bool {
-	return !seen || value.Kind() == reflect.String && value.Len() == 0
+// members is what is known of an object while it is read.
+type members struct {
+	shape
+	// seen tells of each field whether it was there.
+	seen []bool
+	// before is the object as it was.
+	before reflect.Value
 }
 
-func (r *reader) member(described shape, seen []bool, into reflect.Value, path string) error {
+// isMissing reports whether a required value is not there. An empty text is no more than none at
+// all, but for a cluster that has none already.
+func (r *reader) isMissing(value reflect.Value, seen bool) bool {
+	if r.merges() {
+		return false
+	}
+	return !seen || r.mode == registering && value.Kind() == reflect.String && value.Len() == 0
+}
+
+func (r *reader) member(m members, into reflect.Value, path string) error {
 	key, err := r.key()
 	if err != nil {
 		return err
 	}
 	keyStart := r.start
-	i, ok := described.byKey[strings.ToLower(strings.TrimSpace(key))]
+	i, ok := m.byKey[strings.ToLower(strings.TrimSpace(key))]
 	if !ok {
 		return r.fail(join(path, key), "unknown field")
 	}
-	if isNull(r.data[r.decoder.InputOffset():]) {
+	field := m.all[i]
+	value := reflect.New(into.Field(i).Type()).Elem()
+	switch null := isNull(r.data[r.decoder.InputOffset():]); {
+	case null && !r.merges():
 		_, err := r.next()
 		return err
+	case null:
+		err = r.remove(field, value, join(path, field.key))
+	default:
+		if r.merges() {
+			value.Set(m.before.Field(i))
+		}
+		err = r.read(value, join(path, field.key))
 	}
-	value := reflect.New(into.Field(i).Type()).Elem()
-	if err := r.read(value, join(path, described.all[i].key)); err != nil {
+	if err != nil {
 		return err
 	}
-	if seen[i] && !reflect.DeepEqual(value.Interface(), into.Field(i).Interface()) {
+	if m.seen[i] && !reflect.DeepEqual(value.Interface(), into.Field(i).Interface()) {
 		return inputError(r.data, keyStart, join(path, key), "is there twice, with different values")
 	}
-	seen[i] = true
+	m.seen[i] = true
 	into.Field(i).Set(value)
+	return r.checkIdentity(join(path, field.key), value)
+}
+
+// remove reads the null by which a merge takes a value away. Lists and texts by key are then empty,
+// which is more than absent.
+func (r *reader) remove(f field, value reflect.Value, path string) error {
+	if _, err := r.next(); err != nil {
+		return err
+	}
+	if f.required {
+		return r.fail(path, "is required, null cannot remove it")
+	}
+	switch value.Kind() {
+	case reflect.Slice:
+		value.Set(reflect.MakeSlice(value.Type(), 0, 0))
+	case reflect.Map:
+		value.Set(reflect.MakeMap(value.Type()))
+	case reflect.Pointer:
+		// Absent means unchanged.
+		return r.fail(path, "cannot be removed over this API")
+	}
+	return nil
+}
+
+// checkIdentity refuses to make a cluster another one. The last token is the value.
+func (r *reader) checkIdentity(path string, value reflect.Value) error {
+	if r.current == nil || value.Kind() != reflect.String {
+		return nil
+	}
+	switch text := value.String(); {
+	case path == "cluster_profile.cluster_name" && text != r.current.Name:
+		reason := fmt.Sprintf("cluster_name must be %q: the name of a cluster does not change", r.current.Name)
+		return &IdentityError{InputError: inputError(r.data, r.start, "", reason)}
+	case path == "cluster_profile.cluster_id" && text != "" && !strings.EqualFold(text, r.current.ID):
+		reason := fmt.Sprintf("cluster_id must be %q or left out", r.current.ID)
+		return &IdentityError{InputError: inputError(r.data, r.start, "", reason), ID: true}
+	}
 	return nil
 }
 

@@ -17,8 +17,11 @@ type List struct {
 	// Clusters are sorted by name. They are never nil, so that programs get an empty list.
 	Clusters []Profile `json:"clusters"`
 
-	// Continue, if not empty, asks for the rest of the list.
+	// Continue, if not empty, asks for the rest of the list. Only lists with a limit have it.
 	Continue string `json:"continue,omitempty"`
+
+	// ResourceVersion is the version of the whole list: all clusters are as they were at that moment.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
 // Profile is a registered cluster.
@@ -63,16 +66,29 @@ type Spec struct {
 	// HomeDispatcher is kept and given back. Berth does not use it.
 	HomeDispatcher string `json:"HomeDispatcher"`
 
-	// Nodes names nodes that belong to the cluster.
+	// Nodes names nodes that belong to the cluster. A change without them, nil, leaves them as they
+	// are; an empty list removes them.
 	Nodes []string `json:"nodes,omitempty"`
-	// MatchLabels selects nodes that belong to the cluster.
-	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// MatchLabels selects nodes that belong to the cluster. nil leaves them as they are too.
+	MatchLabels map[string]string `json:"matchLabels,omitempty" alias:"matchLables"`
 	// Labels are the labels of the Cluster.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Metrics are the metrics by which the cluster is ranked.
 	Metrics []Metric `json:"metrics,omitempty"`
 	// CustomResources are the custom resources that the cluster offers, as "plural.group".
 	CustomResources []string `json:"customResources,omitempty"`
+	// Provision marks a cluster that does not exist yet. A change without it leaves it as it is.
+	Provision *Provision `json:"provision,omitempty"`
+}
+
+// Provision says on which clouds a cluster that does not exist yet may be made.
+type Provision struct {
+	// CloudNamespace is the namespace of the Clouds beside GlobalClouds.
+	CloudNamespace string `json:"cloudNamespace,omitempty"`
+	// CloudLabels are label constraints that a cloud must meet.
+	CloudLabels []string `json:"cloudLabels,omitempty"`
+	// CloudMetrics are metric constraints that a cloud must meet.
+	CloudMetrics []string `json:"cloudMetrics,omitempty"`
 }
 
 // GeoLocation is a place, from the smallest part to the largest.

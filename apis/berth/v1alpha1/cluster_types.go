@@ -18,6 +18,9 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=bcl,categories=berth
+// +kubebuilder:selectablefield:JSONPath=`.spec.region.region`
+// +kubebuilder:selectablefield:JSONPath=`.spec.geoLocation.country`
+// +kubebuilder:selectablefield:JSONPath=`.spec.operator.operator`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodeCount`
 // +kubebuilder:printcolumn:name="Ready-Nodes",type=integer,JSONPath=`.status.readyNodeCount`
@@ -76,7 +79,7 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	HomeScheduler string `json:"homeScheduler,omitempty"`
 
-	// homeDispatcher is carried for callers of the registration API. Berth does not use it.
+	// homeDispatcher is carried only: it is kept and given back to callers of the registration API, and decides nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	HomeDispatcher string `json:"homeDispatcher,omitempty"`

@@ -62,7 +62,7 @@ func readDocument(raw []byte) (wanted, error) {
 			return withoutPlace(raw)
 		}
 	}
-	return fromObject(raw)
+	return fromObject(raw, keys)
 }
 
 // withoutPlace reads a profile that was YAML, so that lines and columns mean nothing to the user.
@@ -86,10 +86,30 @@ func fromProfile(raw []byte) (wanted, error) {
 	return wanted{Cluster: profile.Cluster(), warnings: profile.Warnings()}, registration.CheckNewName(profile.Name)
 }
 
+// correctSpelling rewrites an object whose spec has keys as published examples misspell them.
+func correctSpelling(raw []byte, keys map[string]json.RawMessage) ([]byte, error) {
+	var spec map[string]json.RawMessage
+	if err := json.Unmarshal(keys["spec"], &spec); err != nil || spec == nil {
+		return raw, nil // What is wrong with it is said by whoever reads all of it.
+	}
+	if err := registration.CorrectSpelling(spec); err != nil {
+		return nil, err
+	}
+	var err error
+	if keys["spec"], err = json.Marshal(spec); err != nil {
+		return nil, err
+	}
+	return json.Marshal(keys)
+}
+
 // strict refuses fields that the kind does not have.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-func fromObject(raw []byte) (wanted, error) {
+func fromObject(raw []byte, keys map[string]json.RawMessage) (wanted, error) {
+	raw, err := correctSpelling(raw, keys)
+	if err != nil {
+		return wanted{}, err
+	}
 	object, kind, err := strict.Decode(raw, nil, nil)
 	if err != nil {
 		return wanted{}, fmt.Errorf("neither a %s nor a Cluster: %w", profileKey, err)

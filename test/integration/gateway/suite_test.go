@@ -113,6 +113,12 @@ func clientFor(config *rest.Config) *http.Client {
 // of it.
 func newCaller(ctx context.Context, name, role string) *http.Client {
 	GinkgoHelper()
+	return clientFor(&rest.Config{BearerToken: newToken(ctx, name, role)})
+}
+
+// newToken makes a ServiceAccount, which may have a ClusterRole, and returns a token of it.
+func newToken(ctx context.Context, name, role string) string {
+	GinkgoHelper()
 	accounts := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault)
 	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
@@ -126,7 +132,7 @@ func newCaller(ctx context.Context, name, role string) *http.Client {
 	}
 	token, err := accounts.CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	return clientFor(&rest.Config{BearerToken: token.Status.Token})
+	return token.Status.Token
 }
 
 // answer is what came back.

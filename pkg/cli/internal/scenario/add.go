@@ -9,6 +9,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/registration"
 )
 
 // maxWeight is the largest weight that the API server takes.
@@ -19,6 +20,11 @@ func (s *Scenario) add(d *document) error {
 	switch d.kind {
 	case "Cluster":
 		cluster := &berthv1alpha1.Cluster{ObjectMeta: d.meta}
+		if spec, ok := d.object["spec"].(map[string]any); ok {
+			if err := registration.CorrectSpelling(spec); err != nil {
+				return err
+			}
+		}
 		if err := d.into(&cluster.Spec, &cluster.Status); err != nil {
 			return err
 		}
