@@ -49,7 +49,7 @@ func isTransient(err error) bool {
 // authorize returns an error unless the caller may do something to a cluster. An empty name stands
 // for all clusters.
 func (g *Gateway) authorize(r *request, verb, name string) error {
-	return g.ask(r, authorizer.AttributesRecord{
+	return g.decide(r, authorizer.AttributesRecord{
 		User:            r.user,
 		Verb:            verb,
 		APIGroup:        berthv1alpha1.SchemeGroupVersion.Group,
@@ -62,10 +62,10 @@ func (g *Gateway) authorize(r *request, verb, name string) error {
 
 // authorizePath is authorize for a path that stands for no object.
 func (g *Gateway) authorizePath(r *request) error {
-	return g.ask(r, authorizer.AttributesRecord{User: r.user, Verb: "get", Path: r.URL.Path}, "get "+r.URL.Path)
+	return g.decide(r, authorizer.AttributesRecord{User: r.user, Verb: "get", Path: r.URL.Path}, "get "+r.URL.Path)
 }
 
-func (g *Gateway) ask(r *request, attributes authorizer.Attributes, what string) error {
+func (g *Gateway) decide(r *request, attributes authorizer.Attributes, what string) error {
 	decision, _, err := g.config.Authorizer.Authorize(r.Context(), attributes)
 	switch {
 	case decision == authorizer.DecisionAllow:

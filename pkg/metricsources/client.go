@@ -86,15 +86,15 @@ func (c *careful) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Body.Close()
 		return nil, outage(berthv1alpha1.ReasonBadAnswer, "the provider answered with HTTP status %d", response.StatusCode)
 	}
-	if response.ContentLength > MaxBody {
+	if response.ContentLength > maxBody {
 		response.Body.Close()
 		return nil, errTooLarge
 	}
-	response.Body = &bounded{ReadCloser: response.Body, left: MaxBody}
+	response.Body = &bounded{ReadCloser: response.Body, left: maxBody}
 	return response, nil
 }
 
-var errTooLarge = outage(berthv1alpha1.ReasonBadAnswer, "the provider's answer is larger than %d bytes", MaxBody)
+var errTooLarge = outage(berthv1alpha1.ReasonBadAnswer, "the provider's answer is larger than %d bytes", maxBody)
 
 // bounded is a body that fails where it becomes too large.
 type bounded struct {

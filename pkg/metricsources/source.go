@@ -5,7 +5,7 @@
 // servers, ksqlDB servers, and fixed values. It trusts neither the user who names a provider nor
 // the provider:
 //
-//   - An attempt takes at most Deadline, and reads at most MaxBody of the answer. Redirects,
+//   - An attempt takes at most Deadline, and reads at most maxBody of the answer. Redirects,
 //     proxies and compression are off.
 //   - The address is checked when the connection is made, after names are resolved. See Guard.
 //   - Certificates are verified. Credentials go to the provider's own address and nowhere else.
@@ -30,8 +30,8 @@ const (
 	// Deadline is how long an attempt to read a metric may take.
 	Deadline = 5 * time.Second
 
-	// MaxBody is how much of an answer is read, in bytes.
-	MaxBody = 1 << 20
+	// maxBody is how much of an answer is read, in bytes.
+	maxBody = 1 << 20
 )
 
 // Source reads the present values of metrics from one provider. It is safe for concurrent use.

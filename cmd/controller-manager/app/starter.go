@@ -118,7 +118,7 @@ func (s search) Start(ctx context.Context) error {
 	logger := s.mgr.GetLogger()
 	told := false
 	err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-		err := s.look()
+		err := s.checkCRDs()
 		if err == nil {
 			return true, nil
 		}
@@ -138,7 +138,7 @@ func (s search) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s search) look() error {
+func (s search) checkCRDs() error {
 	for _, kind := range required {
 		_, err := s.mgr.GetRESTMapper().RESTMapping(kind, berthv1alpha1.SchemeGroupVersion.Version)
 		if apimeta.IsNoMatchError(err) {

@@ -31,7 +31,7 @@ const (
 // divideBundle is step 10: what two workloads need is read from their manifests, and their replicas
 // are divided by free room.
 func (d *demo) divideBundle(ctx context.Context) (string, error) {
-	d.sayf("applying Subscription %s: %s and %s, divided by free room, all of them or none", shop, shopWeb, shopDB)
+	d.printf("applying Subscription %s: %s and %s, divided by free room, all of them or none", shop, shopWeb, shopDB)
 	if _, err := d.berth.BerthV1alpha1().Subscriptions(namespace).Create(ctx, subscription(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating Subscription %s: %w", shop, err)
 	}
@@ -39,7 +39,7 @@ func (d *demo) divideBundle(ctx context.Context) (string, error) {
 	if _, err := d.awaitSubscription(ctx, told); err != nil {
 		return "", err
 	}
-	d.sayf("applying Deployment %s: %d replicas, and StatefulSet %s: %d", shopWeb, shopWebReplicas, shopDB, shopDBSize)
+	d.printf("applying Deployment %s: %d replicas, and StatefulSet %s: %d", shopWeb, shopWebReplicas, shopDB, shopDBSize)
 	web, db := shopWorkloads()
 	if _, err := d.client.AppsV1().Deployments(namespace).Create(ctx, web, metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating Deployment %s: %w", shopWeb, err)

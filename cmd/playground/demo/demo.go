@@ -110,8 +110,8 @@ func printSummary(out io.Writer, lines []string) error {
 	return table.Flush()
 }
 
-// sayf tells what is done inside a step.
-func (d *demo) sayf(format string, args ...any) {
+// printf tells what is done inside a step.
+func (d *demo) printf(format string, args ...any) {
 	fmt.Fprintf(d.out, "   "+format+"\n", args...)
 }
 

@@ -35,18 +35,18 @@ const (
 
 // giveOut is step 7: no more pods run than there are licences, and the others say why they wait.
 func (d *demo) giveOut(ctx context.Context) (string, error) {
-	d.sayf("uncordoning the nodes of beijing")
+	d.printf("uncordoning the nodes of beijing")
 	if err := d.cordon(ctx, beijing, false); err != nil {
 		return "", err
 	}
-	d.sayf("applying ClusterResource %s: %d for all nodes", licence, licences)
+	d.printf("applying ClusterResource %s: %d for all nodes", licence, licences)
 	if _, err := d.berth.BerthV1alpha1().ClusterResources().Create(ctx, licencePool(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating ClusterResource %s: %w", licence, err)
 	}
 	if err := d.awaitPublished(ctx); err != nil {
 		return "", err
 	}
-	d.sayf("creating %d pods in hangzhou that ask for one each", simulations)
+	d.printf("creating %d pods in hangzhou that ask for one each", simulations)
 	for i := range simulations {
 		if err := d.createLicensed(ctx, fmt.Sprintf("%s-%d", simulation, i), hangzhou, ""); err != nil {
 			return "", err
@@ -59,7 +59,7 @@ func (d *demo) giveOut(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("FailedScheduling: %s", reason)
+	d.printf("FailedScheduling: %s", reason)
 	return fmt.Sprintf("%d of %d pods run; the others say that %s is used up", licences, simulations, licence), nil
 }
 
@@ -84,7 +84,7 @@ func (d *demo) release(ctx context.Context) (string, error) {
 		return "", err
 	}
 	gone := before[0].Name
-	d.sayf("deleting pod %s", gone)
+	d.printf("deleting pod %s", gone)
 	began := time.Now()
 	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, gone, metav1.DeleteOptions{}); err != nil {
 		return "", fmt.Errorf("deleting pod %s: %w", gone, err)
@@ -107,7 +107,7 @@ func (d *demo) preempt(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("creating a pod of high priority in beijing that asks for one")
+	d.printf("creating a pod of high priority in beijing that asks for one")
 	if _, err := d.client.SchedulingV1().PriorityClasses().Create(ctx, urgentClass(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating PriorityClass %s: %w", urgent, err)
 	}
@@ -180,7 +180,7 @@ func (d *demo) awaitLicensed(ctx context.Context, waiting int) ([]corev1.Pod, er
 	for i := range now {
 		names[i] = now[i].Name + " on " + now[i].Spec.NodeName
 	}
-	d.sayf("%s: all %d allocated, waiting: %d; held by %s", licence, licences, waiting, strings.Join(names, ", "))
+	d.printf("%s: all %d allocated, waiting: %d; held by %s", licence, licences, waiting, strings.Join(names, ", "))
 	return now, nil
 }
 

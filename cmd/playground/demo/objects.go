@@ -105,7 +105,7 @@ func (d *demo) patchDeployment(ctx context.Context, spec map[string]any) error {
 }
 
 func (d *demo) scale(ctx context.Context, replicas int) error {
-	d.sayf("scaling Deployment %s to %d replicas", workload, replicas)
+	d.printf("scaling Deployment %s to %d replicas", workload, replicas)
 	return d.patchDeployment(ctx, map[string]any{"replicas": replicas})
 }
 

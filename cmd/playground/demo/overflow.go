@@ -34,7 +34,7 @@ func (d *demo) overflow(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("cordoning the nodes of beijing")
+	d.printf("cordoning the nodes of beijing")
 	if err := d.cordon(ctx, beijing, true); err != nil {
 		return "", err
 	}
@@ -50,9 +50,9 @@ func (d *demo) overflow(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("FailedScheduling: %s", reason)
+	d.printf("FailedScheduling: %s", reason)
 
-	d.sayf("setting whenUnsatisfiable to ScheduleAnyway")
+	d.printf("setting whenUnsatisfiable to ScheduleAnyway")
 	if err := d.patchPlacement(ctx, map[string]any{"whenUnsatisfiable": berthv1alpha1.ScheduleAnyway}); err != nil {
 		return "", err
 	}

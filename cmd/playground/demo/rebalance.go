@@ -28,7 +28,7 @@ func (d *demo) rebalance(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("changing PropagationPolicy %s to beijing 4, hangzhou 1 (maxUnavailable %d)", policyName, maxUnavailable)
+	d.printf("changing PropagationPolicy %s to beijing 4, hangzhou 1 (maxUnavailable %d)", policyName, maxUnavailable)
 	if err := d.patchPlacement(ctx, map[string]any{"staticWeightList": weights(4, 1)}); err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func (d *demo) rebalance(ctx context.Context) (string, error) {
 
 // createBudget waits until the budget counts: before that it forbids every eviction.
 func (d *demo) createBudget(ctx context.Context) error {
-	d.sayf("applying PodDisruptionBudget %s: minAvailable %d of %d", workload, minAvailable, replicas)
+	d.printf("applying PodDisruptionBudget %s: minAvailable %d of %d", workload, minAvailable, replicas)
 	budgets := d.client.PolicyV1().PodDisruptionBudgets(namespace)
 	if _, err := budgets.Create(ctx, budget(minAvailable), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating PodDisruptionBudget %s: %w", workload, err)

@@ -19,7 +19,7 @@ func (d *demo) rollOut(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("changing the image of Deployment %s", workload)
+	d.printf("changing the image of Deployment %s", workload)
 	container := map[string]any{"name": workload, "image": "nginx:2"}
 	if err := d.patchDeployment(ctx, map[string]any{
 		"template": map[string]any{"spec": map[string]any{"containers": []any{container}}},

@@ -17,14 +17,14 @@ import (
 
 // share is step 1: the weights 2 and 3 share 5 replicas exactly.
 func (d *demo) share(ctx context.Context) (string, error) {
-	d.sayf("applying PropagationPolicy %s: beijing 2, hangzhou 3", policyName)
+	d.printf("applying PropagationPolicy %s: beijing 2, hangzhou 3", policyName)
 	if _, err := d.berth.BerthV1alpha1().PropagationPolicies(namespace).Create(ctx, policy(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating PropagationPolicy %s: %w", policyName, err)
 	}
 	if err := d.await(ctx, d.policyAccepted); err != nil {
 		return "", err
 	}
-	d.sayf("applying Deployment %s: 5 replicas", workload)
+	d.printf("applying Deployment %s: 5 replicas", workload)
 	if _, err := d.client.AppsV1().Deployments(namespace).Create(ctx, deployment(), metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("creating Deployment %s: %w", workload, err)
 	}

@@ -40,11 +40,11 @@ var quickElection = []string{
 // shareClusters is step 11: clusters are shared out among schedulers, and each places the pods of
 // its own.
 func (d *demo) shareClusters(ctx context.Context) (string, error) {
-	d.sayf("creating %d more clusters with one node each", sites)
+	d.printf("creating %d more clusters with one node each", sites)
 	if err := d.createSites(ctx); err != nil {
 		return "", err
 	}
-	d.sayf("creating the Schedulers %s and %s with spec.managed, and starting berth-scheduler --scheduler-name=%s", first, second, third)
+	d.printf("creating the Schedulers %s and %s with spec.managed, and starting berth-scheduler --scheduler-name=%s", first, second, third)
 	for _, name := range []string{first, second} {
 		_, err := d.berth.BerthV1alpha1().Schedulers().Create(ctx, &berthv1alpha1.Scheduler{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -64,7 +64,7 @@ func (d *demo) shareClusters(ctx context.Context) (string, error) {
 	if _, err := d.awaitHomes(ctx, first, second, third); err != nil {
 		return "", err
 	}
-	d.sayf("creating Deployment %s with %d replicas and a policy that shares them out over the new clusters", crowd, crowdBefore)
+	d.printf("creating Deployment %s with %d replicas and a policy that shares them out over the new clusters", crowd, crowdBefore)
 	if err := d.createCrowd(ctx, crowdBefore); err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (d *demo) killScheduler(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("scaling Deployment %s to %d, and killing %s", crowd, crowdAfter, third)
+	d.printf("scaling Deployment %s to %d, and killing %s", crowd, crowdAfter, third)
 	scale := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, crowdAfter)
 	_, err = d.client.AppsV1().Deployments(namespace).Patch(ctx, crowd, types.MergePatchType, scale, metav1.PatchOptions{})
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *demo) retireScheduler(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.sayf("deleting Scheduler %s", second)
+	d.printf("deleting Scheduler %s", second)
 	if err := d.berth.BerthV1alpha1().Schedulers().Delete(ctx, second, metav1.DeleteOptions{}); err != nil {
 		return "", fmt.Errorf("deleting Scheduler %s: %w", second, err)
 	}
@@ -254,7 +254,7 @@ func (d *demo) printHomes(ctx context.Context) error {
 
 // berthctl runs the command and shows what it says.
 func (d *demo) berthctl(ctx context.Context, args ...string) error {
-	d.sayf("\n   $ berthctl %s", strings.Join(args, " "))
+	d.printf("\n   $ berthctl %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(ctx, filepath.Join(d.world.BinDir(), "berthctl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+d.world.AdminKubeconfig())
 	var out bytes.Buffer
@@ -262,7 +262,7 @@ func (d *demo) berthctl(ctx context.Context, args ...string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("berthctl %s: %w: %s", strings.Join(args, " "), err, out.String())
 	}
-	d.sayf("%s\n", strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", "\n   "))
+	d.printf("%s\n", strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", "\n   "))
 	return nil
 }
 

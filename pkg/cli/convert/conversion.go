@@ -164,7 +164,7 @@ func kubernetesName(name any, label bool) (string, error) {
 // fields are what is left of a spec. Taking all that is known leaves what is not.
 type fields map[string]any
 
-func (f fields) take(key string) any {
+func (f fields) pop(key string) any {
 	value := f[key]
 	delete(f, key)
 	return value

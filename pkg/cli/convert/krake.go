@@ -58,28 +58,28 @@ func (c *conversion) krake(api string, object manifest.Object) (manifest.Object,
 func krakeMetric(_ *conversion, from fields) (map[string]any, error) {
 	spec := map[string]any{}
 	for _, key := range []string{"min", "max", "provider"} {
-		set(spec, key, from.take(key))
+		set(spec, key, from.pop(key))
 	}
-	set(spec, "allowedValues", from.take("allowed_values"))
+	set(spec, "allowedValues", from.pop("allowed_values"))
 	return spec, nil
 }
 
 func krakeProvider(_ *conversion, from fields) (map[string]any, error) {
-	kind := from.take("type")
+	kind := from.pop("type")
 	spec := map[string]any{"type": kind}
 	switch kind {
 	case "prometheus":
 		section := from.section("prometheus")
-		spec["prometheus"] = map[string]any{"url": section.take("url")}
+		spec["prometheus"] = map[string]any{"url": section.pop("url")}
 	case "kafka":
 		section := from.section("kafka")
 		spec["kafka"] = map[string]any{
-			"url": section.take("url"), "table": section.take("table"),
-			"comparisonColumn": section.take("comparison_column"), "valueColumn": section.take("value_column"),
+			"url": section.pop("url"), "table": section.pop("table"),
+			"comparisonColumn": section.pop("comparison_column"), "valueColumn": section.pop("value_column"),
 		}
 	case "static":
 		section := from.section("static")
-		spec["static"] = map[string]any{"metrics": section.take("metrics")}
+		spec["static"] = map[string]any{"metrics": section.pop("metrics")}
 	default:
 		return nil, fmt.Errorf("spec.type: Berth reads prometheus, kafka and static, not %.64q", kind)
 	}
@@ -87,40 +87,40 @@ func krakeProvider(_ *conversion, from fields) (map[string]any, error) {
 }
 
 func krakeApplication(_ *conversion, from fields) (map[string]any, error) {
-	manifests, _ := from.take("manifest").([]any)
+	manifests, _ := from.pop("manifest").([]any)
 	if len(manifests) == 0 {
 		return nil, errors.New("spec.manifest: there are no manifests; Berth does not read TOSCA and CSAR")
 	}
 	spec := map[string]any{"manifests": manifests}
 	constraints := from.section("constraints")
-	if migration, ok := constraints.take("migration").(bool); ok && !migration {
+	if migration, ok := constraints.pop("migration").(bool); ok && !migration {
 		spec["migration"] = "Never"
 	}
 	cluster := constraints.section("cluster")
 	wanted := map[string]any{}
-	set(wanted, "clusterLabels", cluster.take("labels"))
-	set(wanted, "clusterMetrics", cluster.take("metrics"))
-	set(wanted, "customResources", cluster.take("custom_resources"))
+	set(wanted, "clusterLabels", cluster.pop("labels"))
+	set(wanted, "clusterMetrics", cluster.pop("metrics"))
+	set(wanted, "customResources", cluster.pop("custom_resources"))
 	set(spec, "constraints", wanted)
 	return spec, nil
 }
 
 func krakeCluster(c *conversion, from fields) (map[string]any, error) {
 	spec := map[string]any{}
-	if from.take("kubeconfig") != nil {
+	if from.pop("kubeconfig") != nil {
 		c.leftOut("spec.kubeconfig", "a Cluster of Berth is a group of nodes; name them in spec.nodes or spec.matchLabels")
 	}
-	set(spec, "customResources", from.take("custom_resources"))
-	references, err := c.references(from.take("metrics"))
+	set(spec, "customResources", from.pop("custom_resources"))
+	references, err := c.references(from.pop("metrics"))
 	if err != nil {
 		return nil, err
 	}
 	set(spec, "metrics", references)
 	cloud := from.section("constraints").section("cloud")
 	provision := map[string]any{}
-	set(provision, "cloudLabels", cloud.take("labels"))
-	set(provision, "cloudMetrics", cloud.take("metrics"))
-	tosca := from.take("tosca") != nil
+	set(provision, "cloudLabels", cloud.pop("labels"))
+	set(provision, "cloudMetrics", cloud.pop("metrics"))
+	tosca := from.pop("tosca") != nil
 	if tosca {
 		c.leftOut("spec.tosca", "Berth chooses the cloud and does not make the cluster")
 	}
@@ -136,10 +136,10 @@ func krakeCluster(c *conversion, from fields) (map[string]any, error) {
 
 func krakeCloud(c *conversion, from fields) (map[string]any, error) {
 	spec := map[string]any{}
-	set(spec, "type", from.take("type"))
+	set(spec, "type", from.pop("type"))
 	openstack := from.section("openstack")
-	set(spec, "url", openstack.take("url"))
-	references, err := c.references(openstack.take("metrics"))
+	set(spec, "url", openstack.pop("url"))
+	references, err := c.references(openstack.pop("metrics"))
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +149,10 @@ func krakeCloud(c *conversion, from fields) (map[string]any, error) {
 
 func krakeProject(c *conversion, from fields) (map[string]any, error) {
 	spec := map[string]any{}
-	set(spec, "url", from.take("url"))
-	set(spec, "template", from.take("template"))
-	set(spec, "userID", from.section("auth").section("password").section("user").take("id"))
-	references, err := c.references(from.take("metrics"))
+	set(spec, "url", from.pop("url"))
+	set(spec, "template", from.pop("template"))
+	set(spec, "userID", from.section("auth").section("password").section("user").pop("id"))
+	references, err := c.references(from.pop("metrics"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +162,12 @@ func krakeProject(c *conversion, from fields) (map[string]any, error) {
 
 func krakeMagnum(c *conversion, from fields) (map[string]any, error) {
 	spec := map[string]any{}
-	set(spec, "masterCount", from.take("master_count"))
-	set(spec, "nodeCount", from.take("node_count"))
+	set(spec, "masterCount", from.pop("master_count"))
+	set(spec, "nodeCount", from.pop("node_count"))
 	wanted := map[string]any{}
-	set(wanted, "projectLabels", from.section("constraints").section("project").take("labels"))
+	set(wanted, "projectLabels", from.section("constraints").section("project").pop("labels"))
 	set(spec, "constraints", wanted)
-	references, err := c.references(from.take("metrics"))
+	references, err := c.references(from.pop("metrics"))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 		if object := p.objects[name]; object != nil {
 			key = state.LeaseOf(object)
 		}
-		until, taken, err := p.Leases.Take(ctx, key)
+		until, taken, err := p.Leases.Acquire(ctx, key)
 		errs = append(errs, err)
 		p.schedulers[name].Fenced = taken
 		if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {

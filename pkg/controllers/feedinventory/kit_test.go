@@ -183,7 +183,7 @@ func (w *world) remove(gvr schema.GroupVersionResource, name string) {
 var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 
 // untilWatched waits until a resource is watched that an informer has listed. The tracker does not
-// tell a watch of what came before it.
+// notify a watch of what came before it.
 func (w *world) untilWatched(resource string) {
 	w.t.Helper()
 	err := wait.PollUntilContextTimeout(w.t.Context(), time.Millisecond, timeout, true, func(context.Context) (bool, error) {

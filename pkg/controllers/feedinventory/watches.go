@@ -147,7 +147,7 @@ func (w *watches) start(resource schema.GroupVersionResource) *kindWatch {
 	go informer.RunWithContext(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			w.tell(kind)
+			w.notifyUsers(kind)
 		}
 	}()
 	return kind
@@ -202,12 +202,12 @@ func (w *watches) failed(ctx context.Context, resource schema.GroupVersionResour
 	}
 	w.mu.Unlock()
 	if news {
-		w.tell(kind)
+		w.notifyUsers(kind)
 	}
 }
 
-// tell tells all who use a kind that something about it has changed.
-func (w *watches) tell(kind *kindWatch) {
+// notifyUsers tells all who use a kind that something about it has changed.
+func (w *watches) notifyUsers(kind *kindWatch) {
 	w.mu.Lock()
 	users := kind.users.UnsortedList()
 	w.mu.Unlock()

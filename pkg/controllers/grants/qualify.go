@@ -93,7 +93,7 @@ func (p *pass) stopped(ctx context.Context, name string, s grants.Standing) (boo
 			return err == nil, err
 		}
 	}
-	until, taken, err := p.Leases.Take(ctx, key)
+	until, taken, err := p.Leases.Acquire(ctx, key)
 	if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
 		p.fencedUntil = until
 	}

@@ -146,7 +146,7 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scop
 	for _, p := range w.providers {
 		providers[p.uid] = struct{}{}
 		if asked := byProvider[p.uid]; len(asked) > 0 {
-			s.ask(ctx, p, asked, running, which)
+			s.readProvider(ctx, p, asked, running, which)
 		}
 	}
 	s.readings.keep(metrics, providers)
@@ -155,8 +155,8 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scop
 	return nil
 }
 
-// ask reads the metrics of a provider, unless an earlier round is still at it.
-func (s *Sampler) ask(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, which scope) {
+// readProvider reads the metrics of a provider, unless an earlier round is still at it.
+func (s *Sampler) readProvider(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, which scope) {
 	o := s.outlet(p.uid)
 	if !o.busy.CompareAndSwap(false, true) {
 		if which == fresh {

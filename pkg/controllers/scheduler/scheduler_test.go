@@ -132,11 +132,11 @@ func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
 	h.renew(nil)
 	h.look()
 	h.clock.Step(5 * time.Second)
-	if _, taken, err := h.Leases.Take(t.Context(), key); taken || err != nil {
+	if _, taken, err := h.Leases.Acquire(t.Context(), key); taken || err != nil {
 		t.Fatalf("taken = %v, error %v, while it was held", taken, err)
 	}
 	h.clock.Step(6 * time.Second)
-	until, taken, err := h.Leases.Take(t.Context(), key)
+	until, taken, err := h.Leases.Acquire(t.Context(), key)
 	if !taken || err != nil {
 		t.Fatalf("taken = %v, error %v, after it had run out", taken, err)
 	}
@@ -154,7 +154,7 @@ func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
 
 func TestALeaseThatNeverWasIsTaken(t *testing.T) {
 	h := newHarness(t, object())
-	if _, taken, err := h.Leases.Take(t.Context(), state.DefaultLease("a")); !taken || err != nil {
+	if _, taken, err := h.Leases.Acquire(t.Context(), state.DefaultLease("a")); !taken || err != nil {
 		t.Errorf("taken = %v, error %v", taken, err)
 	}
 }

@@ -137,10 +137,10 @@ func durationOf(lease *coordinationv1.Lease) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Take takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the
+// Acquire takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the
 // returned time no process of the scheduler can hold it, so none binds anything. False says that
 // the Lease is alive after all.
-func (l *Leases) Take(ctx context.Context, key types.NamespacedName) (until time.Time, taken bool, err error) {
+func (l *Leases) Acquire(ctx context.Context, key types.NamespacedName) (until time.Time, taken bool, err error) {
 	lease, err := l.read(ctx, key)
 	if err != nil {
 		return time.Time{}, false, err

@@ -104,7 +104,7 @@ func (w *copier) bring(ctx context.Context, c *copied, present client.Object) er
 	var look agreed
 	key := copyKey{w.object.Namespace, objectOf(&c.ref)}
 	if present != nil {
-		look = agreed{source: w.around.looks[objectOf(w.feeds[c.feed].ref)], replica: lookOf(present)}
+		look = agreed{source: w.around.looks[objectOf(w.feeds[c.feed].ref)], replica: summaryOf(present)}
 		if w.agreed[key] == look {
 			return nil
 		}

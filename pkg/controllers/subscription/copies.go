@@ -96,22 +96,22 @@ func clusterOf(o client.Object) string {
 	return ""
 }
 
-// looks returns what can be seen in the cache of the workloads of which there can be copies, see
-// lookOf.
-func looks(objects *workload.Objects) map[object]string {
+// summaries returns what can be seen in the cache of the workloads of which there can be copies, see
+// summaryOf.
+func summaries(objects *workload.Objects) map[object]string {
 	found := map[object]string{}
 	for _, o := range objects.Owners {
 		switch o.(type) {
 		case *appsv1.Deployment, *appsv1.StatefulSet:
-			found[keyOf(o)] = lookOf(o)
+			found[keyOf(o)] = summaryOf(o)
 		}
 	}
 	return found
 }
 
-// lookOf returns a summary of what can be seen of an object in the cache. It changes with
+// summaryOf returns a summary of what can be seen of an object in the cache. It changes with
 // everything that matters to copies.
-func lookOf(o metav1.Object) string {
+func summaryOf(o metav1.Object) string {
 	labels := maps.Clone(o.GetLabels())
 	delete(labels, berthv1alpha1.ApplicationLabel)
 	var controller types.UID

@@ -95,7 +95,7 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundin
 	if err != nil {
 		return nil, err
 	}
-	around := &surroundings{objects: objects, known: map[object]*workload.Observed{}, looks: looks(objects)}
+	around := &surroundings{objects: objects, known: map[object]*workload.Observed{}, looks: summaries(objects)}
 	for _, o := range workload.Observe(objects) {
 		around.known[object{schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), o.Name}] = o
 	}

@@ -28,15 +28,15 @@ var _ bundle.Room = (*ledger)(nil)
 
 // Count implements bundle.Room.
 func (l *ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
-	return l.ask(ref, cluster, limit, l.snapshot.Room)
+	return l.count(ref, cluster, limit, l.snapshot.Room)
 }
 
 // Reserve implements bundle.Room.
 func (l *ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
-	return l.ask(ref, cluster, replicas, l.snapshot.Fill)
+	return l.count(ref, cluster, replicas, l.snapshot.Fill)
 }
 
-func (l *ledger) ask(
+func (l *ledger) count(
 	ref bundle.Ref, cluster string, limit int64,
 	question func(context.Context, string, *corev1.Pod, int) (simulator.Room, error),
 ) int64 {

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// MaxRequests bounds the ClusterResources that one pod can ask for.
-const MaxRequests = 64
+// maxRequests bounds the ClusterResources that one pod can ask for.
+const maxRequests = 64
 
 const domainPrefix = berthv1alpha1.ClusterResourceDomain + "/"
 
@@ -76,8 +76,8 @@ func Of(pod *corev1.Pod) ([]pool.Request, error) {
 			return nil, err
 		}
 	}
-	if len(requests) > MaxRequests {
-		return nil, fmt.Errorf("the pod asks for %d cluster resources, more than %d", len(requests), MaxRequests)
+	if len(requests) > maxRequests {
+		return nil, fmt.Errorf("the pod asks for %d cluster resources, more than %d", len(requests), maxRequests)
 	}
 	requests = slices.DeleteFunc(requests, func(r pool.Request) bool { return r.Quantity.IsZero() })
 	slices.SortFunc(requests, func(a, b pool.Request) int { return cmp.Compare(a.Resource, b.Resource) })

@@ -94,7 +94,7 @@ func (g *gathering) finish() []*Observed {
 func (o *Observed) describe(kind *Kind, object Object) {
 	f := kind.facts(object)
 	o.kind, o.Generation, o.Selector, o.Settled = kind, object.GetGeneration(), kind.selector(object), f.settled
-	o.ask(f.template)
+	o.setTemplate(f.template)
 	if kind.numbered {
 		o.revision = revisionNumber(object)
 	} else {
@@ -102,8 +102,8 @@ func (o *Observed) describe(kind *Kind, object Object) {
 	}
 }
 
-// ask takes up what the template of the pods asks for.
-func (o *Observed) ask(template *corev1.PodTemplateSpec) {
+// setTemplate takes up what the template of the pods asks for.
+func (o *Observed) setTemplate(template *corev1.PodTemplateSpec) {
 	if template != nil {
 		o.template = template
 		o.Request, o.Scheduler = requestOf(template.Annotations), template.Spec.SchedulerName
@@ -140,7 +140,7 @@ func (o *Observed) addForeignRevision(kind *Kind, object Object) {
 	if first || inUse && (!used || object.GetCreationTimestamp().After(o.foreign.GetCreationTimestamp().Time)) {
 		o.foreign, o.Revision = object, kind.revisionOf(object, "")
 		o.Replicas, o.Selector = f.replicas, kind.selector(object)
-		o.ask(f.template)
+		o.setTemplate(f.template)
 		settled = f.settled
 	}
 	o.Settled = settled && (!inUse || !used)

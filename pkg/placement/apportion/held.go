@@ -3,11 +3,6 @@
 
 package apportion
 
-import (
-	"maps"
-	"slices"
-)
-
 // Held counts the replicas of one workload in one cluster by their seats. Two
 // replicas may hold the same seat for a while, and a replica may hold no seat at
 // all: any number outside 0..MaxSeats-1 means that. The zero value is empty and
@@ -76,17 +71,4 @@ func (h *Held) Len() int {
 		return 0
 	}
 	return h.replicas
-}
-
-// Clone returns an independent copy; that of nil is empty.
-func (h *Held) Clone() *Held {
-	if h == nil {
-		return &Held{}
-	}
-	return &Held{
-		replicas: h.replicas,
-		words:    slices.Clone(h.words),
-		more:     maps.Clone(h.more),
-		seatless: h.seatless,
-	}
 }

@@ -68,9 +68,6 @@ func (p *Plan) Owner(seat int64) (cluster int, ok bool) {
 	return int(p.owners[seat]), true
 }
 
-// Seats returns the cluster of each seat. The slice must not be changed.
-func (p *Plan) Seats() []int32 { return p.owners }
-
 // SeatsOf returns the seat numbers of a cluster in ascending order. The slice
 // must not be changed.
 func (p *Plan) SeatsOf(cluster int) []int32 {
@@ -99,17 +96,4 @@ func (p *Plan) FirstFreeOf(cluster int, held *Held) (seat int, ok bool) {
 		}
 	}
 	return 0, false // not reached: fewer are held than there are seats
-}
-
-// FirstFree returns the lowest free seat of all clusters and its cluster, given
-// what each cluster holds; held has one entry per cluster, nil for nothing. The
-// result is the lowest of what FirstFreeOf returns for the clusters, and false
-// if there is none.
-func (p *Plan) FirstFree(held []*Held) (seat, cluster int, ok bool) {
-	for s, c := range p.owners {
-		if h := held[c]; !h.Has(int64(s)) && p.Free(int(c), h) > 0 {
-			return s, int(c), true
-		}
-	}
-	return 0, 0, false
 }

@@ -65,25 +65,25 @@ func TestPlanKnowsItsEnds(t *testing.T) {
 	}
 }
 
-func TestFirstFree(t *testing.T) {
+func TestFirstFreeOf(t *testing.T) {
 	// At 2:3 the seats are b a b a b.
 	p := mustOrder(t, []apportion.Cluster{{Name: "a", Weight: 2}, {Name: "b", Weight: 3}}).Plan(5)
 	const a, b, none = 0, 1, -1
 	tests := map[string]struct {
 		a, b []int64 // the seats of the replicas in each cluster
 
-		wantA, wantB, wantAny int
+		wantA, wantB int
 	}{
-		"nothing runs":                            {wantA: 1, wantB: 0, wantAny: 0},
-		"the first seats are held":                {a: []int64{1}, b: []int64{0}, wantA: 3, wantB: 2, wantAny: 2},
-		"a gap is filled first":                   {a: []int64{3}, b: []int64{0, 4}, wantA: 1, wantB: 2, wantAny: 1},
-		"everything runs":                         {a: []int64{1, 3}, b: []int64{0, 2, 4}, wantA: none, wantB: none, wantAny: none},
-		"a replica without a seat takes up room":  {a: []int64{1, -1}, wantA: none, wantB: 0, wantAny: 0},
-		"a seat of another cluster takes up room": {a: []int64{0, 2}, wantA: none, wantB: 0, wantAny: 0},
-		"a seat in the wrong cluster stays free":  {a: []int64{0}, b: []int64{2}, wantA: 1, wantB: 0, wantAny: 0},
-		"a seat beyond the plan takes up room":    {a: []int64{6, 9}, b: []int64{0}, wantA: none, wantB: 2, wantAny: 2},
-		"two replicas on one seat are two":        {a: []int64{1, 1}, b: []int64{0}, wantA: none, wantB: 2, wantAny: 2},
-		"too many replicas":                       {a: []int64{1, 3, 5}, b: []int64{0, 2}, wantA: none, wantB: 4, wantAny: 4},
+		"nothing runs":                            {wantA: 1, wantB: 0},
+		"the first seats are held":                {a: []int64{1}, b: []int64{0}, wantA: 3, wantB: 2},
+		"a gap is filled first":                   {a: []int64{3}, b: []int64{0, 4}, wantA: 1, wantB: 2},
+		"everything runs":                         {a: []int64{1, 3}, b: []int64{0, 2, 4}, wantA: none, wantB: none},
+		"a replica without a seat takes up room":  {a: []int64{1, -1}, wantA: none, wantB: 0},
+		"a seat of another cluster takes up room": {a: []int64{0, 2}, wantA: none, wantB: 0},
+		"a seat in the wrong cluster stays free":  {a: []int64{0}, b: []int64{2}, wantA: 1, wantB: 0},
+		"a seat beyond the plan takes up room":    {a: []int64{6, 9}, b: []int64{0}, wantA: none, wantB: 2},
+		"two replicas on one seat are two":        {a: []int64{1, 1}, b: []int64{0}, wantA: none, wantB: 2},
+		"too many replicas":                       {a: []int64{1, 3, 5}, b: []int64{0, 2}, wantA: none, wantB: 4},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,35 +97,8 @@ func TestFirstFree(t *testing.T) {
 					t.Errorf("Free(%d) = %d, but a free seat: %t", c, free, ok)
 				}
 			}
-			got, cluster, ok := p.FirstFree(held)
-			if ok != (tc.wantAny != none) || ok && got != tc.wantAny {
-				t.Errorf("FirstFree = %d, %t, want %d", got, ok, tc.wantAny)
-			}
-			if owner, _ := p.Owner(int64(got)); ok && owner != cluster {
-				t.Errorf("FirstFree names cluster %d for a seat of %d", cluster, owner)
-			}
 		})
 	}
-}
-
-func TestFirstFreeIsTheLowestOfAllClusters(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
-		p := o.Plan(rapid.Int64Range(0, 40).Draw(t, "n"))
-		held := make([]*apportion.Held, len(list))
-		want, wantOK := math.MaxInt, false
-		for c := range list {
-			if seats := rapid.SliceOfN(rapid.Int64Range(-1, 45), 0, 8).Draw(t, "held"); len(seats) > 0 {
-				held[c] = holding(seats...)
-			}
-			if seat, ok := p.FirstFreeOf(c, held[c]); ok {
-				want, wantOK = min(want, seat), true
-			}
-		}
-		if got, _, ok := p.FirstFree(held); ok != wantOK || ok && got != want {
-			t.Fatalf("FirstFree = %d, %t, want %d, %t", got, ok, want, wantOK)
-		}
-	})
 }
 
 // Whatever ran before, replacing one replica of a cluster with too many by one on
@@ -156,10 +129,11 @@ func TestReplacingSurplusReplicasEndsAtTheShares(t *testing.T) {
 				t.Fatalf("seat %d of cluster %d is not held", before[c][0], c)
 			}
 			before[c] = before[c][1:]
-			seat, to, ok := p.FirstFree(held)
-			if !ok {
+			to := slices.IndexFunc(held, func(h *apportion.Held) bool { return p.Free(slices.Index(held, h), h) > 0 })
+			if to < 0 {
 				t.Fatal("no free seat for the replacement")
 			}
+			seat, _ := p.FirstFreeOf(to, held[to])
 			held[to].Add(int64(seat))
 		}
 		for c := range list {
@@ -180,7 +154,6 @@ func TestPlanDoesNotAllocateWhenAsked(t *testing.T) {
 		"SeatsOf":     func() { p.SeatsOf(1) },
 		"Free":        func() { p.Free(1, held[1]) },
 		"FirstFreeOf": func() { p.FirstFreeOf(1, held[1]) },
-		"FirstFree":   func() { p.FirstFree(held) },
 	} {
 		if got := testing.AllocsPerRun(10, ask); got != 0 {
 			t.Errorf("%s allocates %v times", name, got)

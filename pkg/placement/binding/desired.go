@@ -13,7 +13,7 @@ import (
 type Scheduler struct {
 	// Name is the name of the Scheduler.
 	Name string
-	// Weight is its share of the clusters in relation to the others, 1 to rendezvous.MaxWeight; 0
+	// Weight is its share of the clusters in relation to the others, 1 to rendezvous.maxWeight; 0
 	// counts as 1.
 	Weight int
 	// Registered is false for one that is only known because clusters are bound to it.

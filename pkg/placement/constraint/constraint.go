@@ -11,6 +11,7 @@
 package constraint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -132,4 +133,20 @@ func (c *Constraint) MatchNumber(actual Number) bool {
 func (c *Constraint) MatchMetrics(metrics map[string]Number) (matches, found bool) {
 	actual, found := metrics[c.key]
 	return found && c.MatchNumber(actual), found
+}
+
+// CustomResource is the regular expression, in the syntax of RE2, that matches the name of a custom
+// resource, "plural.group", and nothing else.
+const CustomResource = `^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`
+
+var customResource = regexp.MustCompile(CustomResource)
+
+// CheckCustomResource returns an error, a *SyntaxError, if a text is not the name of a custom
+// resource.
+func CheckCustomResource(text string) error {
+	if customResource.MatchString(text) {
+		return nil
+	}
+	p := &parser{text: text}
+	return p.errorAt(0, "expected a custom resource such as crontabs.stable.example.com")
 }

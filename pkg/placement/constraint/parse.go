@@ -57,7 +57,7 @@ func Parse(kind Kind, text string) (*Constraint, error) {
 	return nil, furthest
 }
 
-// What an error says was expected. The API server says the same, see Explanation.
+// What an error says was expected. The API server says the same: a test compares them.
 const (
 	tooLong        = "a constraint has at most 1024 characters"
 	expectedName   = "expected the name of a %s, 1 to 63 letters, digits, _, - and . (no - or . at the ends)"

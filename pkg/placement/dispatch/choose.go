@@ -19,9 +19,9 @@ type Wish struct {
 	CPU, Mem int64
 }
 
-// MatchesGeo reports whether a place is one that is wanted: each field that is not empty must be
+// matchesGeo reports whether a place is one that is wanted: each field that is not empty must be
 // equal.
-func MatchesGeo(have, want berthv1alpha1.GeoLocation) bool {
+func matchesGeo(have, want berthv1alpha1.GeoLocation) bool {
 	meets := func(have, want string) bool { return want == "" || have == want }
 	return meets(have.City, want.City) && meets(have.Province, want.Province) &&
 		meets(have.Area, want.Area) && meets(have.Country, want.Country)
@@ -35,7 +35,7 @@ func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
 		return false
 	}
 	return w.Geo == berthv1alpha1.GeoLocation{} ||
-		slices.ContainsFunc(u.GeoLocations, func(have berthv1alpha1.GeoLocation) bool { return MatchesGeo(have, w.Geo) })
+		slices.ContainsFunc(u.GeoLocations, func(have berthv1alpha1.GeoLocation) bool { return matchesGeo(have, w.Geo) })
 }
 
 // Candidate is a scheduler that could place a pod.
@@ -49,10 +49,10 @@ type Candidate struct {
 	Load, Size int
 }
 
-// Choose returns the index of the scheduler that gets a pod: one that meets its wish before one
+// choose returns the index of the scheduler that gets a pod: one that meets its wish before one
 // that does not, then the one with the least Load for its Size, then the first by name. It returns
 // -1 for no candidates.
-func Choose(candidates []Candidate) int {
+func choose(candidates []Candidate) int {
 	best := -1
 	for i := range candidates {
 		if best < 0 || compare(&candidates[i], &candidates[best]) < 0 {

@@ -12,7 +12,7 @@
 //	turn          its own home until that was in vain, else the home of the cluster in turn
 //	gang          the home of the gang
 //	present home  as long as it is eligible, and was not in vain or is the only one
-//	best home     of those eligible, with room if one has it, see [Choose]
+//	best home     of those eligible, with room if one has it, see [choose]
 //
 // The first three are for pods with a policy and come from [Seats].
 package dispatch

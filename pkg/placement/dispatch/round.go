@@ -150,7 +150,7 @@ func (r *Round) Move(p *Pod, eligible, roomy sets.Set[string], wish Wish) {
 			})
 		}
 	}
-	r.decide(p, candidates[Choose(candidates)].Name)
+	r.decide(p, candidates[choose(candidates)].Name)
 }
 
 // decide gives a pod, and the gang that it is the first of, a home.

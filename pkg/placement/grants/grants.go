@@ -54,8 +54,8 @@ type Grant struct {
 	Revision int64
 }
 
-// Cap returns the most that the scheduler may charge.
-func (g Grant) Cap() int64 {
+// ceiling returns the most that the scheduler may charge.
+func (g Grant) ceiling() int64 {
 	if g.Shrinking {
 		return min(g.Quantity, g.Target)
 	}
@@ -165,7 +165,7 @@ func keys[V any](m map[string]V) map[string]bool {
 func newShare(name string, p *Pool, known Scheduler) *share {
 	g, granted := p.Grants[name]
 	sh := &share{
-		name: name, before: g, quantity: g.Quantity, cap: g.Cap(), held: max(0, p.Held[name]), report: p.Reports[name],
+		name: name, before: g, quantity: g.Quantity, cap: g.ceiling(), held: max(0, p.Held[name]), report: p.Reports[name],
 		takes: known.Takes && !known.Leaving, leaving: known.Leaving,
 	}
 	if known.Settled {
@@ -223,7 +223,7 @@ func (s *step) shrink() {
 		}
 	}
 	for _, sh := range s.shares {
-		if !sh.acknowledged || sh.quantity != sh.before.Quantity || sh.cap != sh.before.Cap() {
+		if !sh.acknowledged || sh.quantity != sh.before.Quantity || sh.cap != sh.before.ceiling() {
 			s.coming = pool.AddUnits(s.coming, sh.quantity-sh.cap)
 		}
 	}

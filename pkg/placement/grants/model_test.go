@@ -39,7 +39,7 @@ type process struct {
 }
 
 func (p *process) cap() int64 {
-	return p.seen.Cap()
+	return p.seen.Ceiling()
 }
 
 func (p *process) charge(units int64) bool {

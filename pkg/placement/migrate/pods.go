@@ -17,10 +17,10 @@ type Pod struct {
 
 // Pods counts the bound pods of a workload by cluster. Pods that are being deleted or have ended
 // must not be added.
-type Pods map[string]ClusterPods
+type Pods map[string]clusterPods
 
-// ClusterPods are the pods of a workload in one cluster.
-type ClusterPods struct {
+// clusterPods are the pods of a workload in one cluster.
+type clusterPods struct {
 	// Bound and Ready are how many there are, and how many of them serve.
 	Bound, Ready int64
 	// lowest and highest are the bounds of their deletion costs.

@@ -153,7 +153,7 @@ func (a *Account) ChargeStrays(strays []Stray, places func(resourceName string) 
 			r := p.resource
 			units := UnitsUp(request.Quantity, r.unit)
 			free := a.Free(r)
-			chosen := r.Owed(p.At(stray.Labels), func(i int32) int64 { return free[i] }, units)
+			chosen := r.owed(p.at(stray.Labels), func(i int32) int64 { return free[i] }, units)
 			charges := r.Charges(chosen, request)
 			a.Add(charges)
 			booked[n] = append(booked[n], charges...)

@@ -63,9 +63,9 @@ func (r *Resource) Choose(pools []int32, free Free, units int64) (chosen []int32
 	return nil, false
 }
 
-// Owed returns which of the pools of a node a pod that runs there, whoever placed it, is charged
+// owed returns which of the pools of a node a pod that runs there, whoever placed it, is charged
 // to: those that Choose returns, or with none having enough left the most specific one.
-func (r *Resource) Owed(pools []int32, free Free, units int64) []int32 {
+func (r *Resource) owed(pools []int32, free Free, units int64) []int32 {
 	if chosen, ok := r.Choose(pools, free, units); ok || len(pools) == 0 || r.AllOf() {
 		return chosen
 	}
@@ -73,14 +73,14 @@ func (r *Resource) Owed(pools []int32, free Free, units int64) []int32 {
 }
 
 // Owed returns what a pod with the request that runs on a node is charged, by the rule of
-// Resource.Owed; nothing if the node is not known. A part of a unit counts as a whole one.
+// Resource.owed; nothing if the node is not known. A part of a unit counts as a whole one.
 func (p *Places) Owed(node string, request Request, free Free) []Charge {
 	site, known := p.SiteOf(node)
 	if !known {
 		return nil
 	}
 	r := p.resource
-	return r.Charges(r.Owed(p.Pools(site), free, UnitsUp(request.Quantity, r.unit)), request)
+	return r.Charges(r.owed(p.Pools(site), free, UnitsUp(request.Quantity, r.unit)), request)
 }
 
 // Suffices reports whether the pools of a node could take a pod that asks for so many units if

@@ -124,8 +124,8 @@ func (p *Places) Pools(site int32) []int32 {
 	return p.sites[site]
 }
 
-// At returns the pools that would select a node with the labels, the most specific first.
-func (p *Places) At(labels map[string]string) []int32 {
+// at returns the pools that would select a node with the labels, the most specific first.
+func (p *Places) at(labels map[string]string) []int32 {
 	return p.sites[p.siteOfLabels(labels)]
 }
 

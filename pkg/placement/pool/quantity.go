@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// MaxQuantityLength bounds the text of a quantity that a user wrote, before it is parsed.
-	MaxQuantityLength = 16
+	// maxQuantityLength bounds the text of a quantity that a user wrote, before it is parsed.
+	maxQuantityLength = 16
 
 	// maxSumLength bounds the text of a sum of such quantities.
 	maxSumLength = 40
@@ -24,10 +24,10 @@ const (
 // quantitySyntax has no exponent: to parse or to compare 1e-2147483647 takes practically for ever.
 var quantitySyntax = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i)?$`)
 
-// ParseQuantity reads an amount such as 5, 0.5, 500m, 10G or 1Gi, of at most MaxQuantityLength
+// ParseQuantity reads an amount such as 5, 0.5, 500m, 10G or 1Gi, of at most maxQuantityLength
 // characters. Amounts are not negative, have no exponent and are no larger than Check allows.
 func ParseQuantity(text string) (resource.Quantity, error) {
-	quantity, err := parse(text, MaxQuantityLength)
+	quantity, err := parse(text, maxQuantityLength)
 	if err != nil {
 		return resource.Quantity{}, err
 	}
@@ -60,11 +60,11 @@ var (
 	// ErrTooFine says that an amount is no multiple of the unit.
 	ErrTooFine = errors.New("is no multiple of the unit")
 
-	// ErrTooLarge says that an amount is more units than an int64 can hold.
-	ErrTooLarge = errors.New("is too large")
+	// errTooLarge says that an amount is more units than an int64 can hold.
+	errTooLarge = errors.New("is too large")
 
-	// ErrNegative says that an amount is less than 0.
-	ErrNegative = errors.New("must not be negative")
+	// errNegative says that an amount is less than 0.
+	errNegative = errors.New("must not be negative")
 
 	one     = resource.MustParse("1")
 	largest = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
@@ -79,16 +79,16 @@ const (
 
 // Check reports whether an amount can be computed with: it is not negative and not more than
 // 2^63-1, the most that a resource.Quantity is meant to hold. Beyond that a Quantity may print as
-// another one, or take for ever to compare. The error is ErrNegative, ErrTooLarge or ErrTooFine.
+// another one, or take for ever to compare. The error is errNegative, errTooLarge or ErrTooFine.
 func Check(amount resource.Quantity) error {
 	if err := checkScale(amount); err != nil {
 		return err
 	}
 	switch {
 	case amount.Sign() < 0:
-		return ErrNegative
+		return errNegative
 	case amount.Cmp(largest) > 0:
-		return ErrTooLarge
+		return errTooLarge
 	}
 	return nil
 }
@@ -96,14 +96,14 @@ func Check(amount resource.Quantity) error {
 func checkScale(amount resource.Quantity) error {
 	switch scale := amount.AsDec().Scale(); {
 	case scale < -largestScale:
-		return ErrTooLarge
+		return errTooLarge
 	case scale > finestScale:
 		return ErrTooFine
 	}
 	return nil
 }
 
-// Units returns the amount as a number of units. The error is ErrTooFine or ErrTooLarge; with
+// Units returns the amount as a number of units. The error is ErrTooFine or errTooLarge; with
 // ErrTooFine the number is rounded up.
 func Units(amount, unit resource.Quantity) (int64, error) {
 	if whole, ok := amount.AsInt64(); ok && unit.Equal(one) {
@@ -113,7 +113,7 @@ func Units(amount, unit resource.Quantity) (int64, error) {
 		return 0, nil
 	}
 	switch err := checkScale(amount); {
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, errTooLarge):
 		return math.MaxInt64, err
 	case err != nil:
 		return 1, err
@@ -126,7 +126,7 @@ func Units(amount, unit resource.Quantity) (int64, error) {
 		err = ErrTooFine
 	}
 	if !whole.IsInt64() {
-		return math.MaxInt64, ErrTooLarge
+		return math.MaxInt64, errTooLarge
 	}
 	return whole.Int64(), err
 }
@@ -134,7 +134,7 @@ func Units(amount, unit resource.Quantity) (int64, error) {
 // UnitsUp returns the amount as a number of units, rounded up and at most what an int64 can hold.
 func UnitsUp(amount, unit resource.Quantity) int64 {
 	units, err := Units(amount, unit)
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, errTooLarge) {
 		return math.MaxInt64
 	}
 	return units

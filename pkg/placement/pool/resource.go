@@ -46,7 +46,7 @@ type pair struct{ key, value string }
 // tells why its pools cannot be used.
 func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 	r := &Resource{
-		name: object.Name, mode: object.Spec.Mode, unit: UnitOf(object), index: map[string]int32{}, byPair: map[pair][]int32{},
+		name: object.Name, mode: object.Spec.Mode, unit: unitOf(object), index: map[string]int32{}, byPair: map[pair][]int32{},
 	}
 	if r.unit.Sign() <= 0 {
 		return nil, errors.New("the unit must be greater than 0")
@@ -62,8 +62,8 @@ func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 	return r, nil
 }
 
-// UnitOf returns the unit of a ClusterResource, 1 if it names none.
-func UnitOf(object *berthv1alpha1.ClusterResource) resource.Quantity {
+// unitOf returns the unit of a ClusterResource, 1 if it names none.
+func unitOf(object *berthv1alpha1.ClusterResource) resource.Quantity {
 	if object.Spec.Unit == nil {
 		return one
 	}

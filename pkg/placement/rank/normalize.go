@@ -13,9 +13,9 @@ var (
 	// ErrEmptyRange says that the least value of a metric is not below its greatest.
 	ErrEmptyRange = errors.New("min is not less than max")
 
-	// ErrOutOfRange says that a value is not between the least and the greatest of its metric, or
+	// errOutOfRange says that a value is not between the least and the greatest of its metric, or
 	// not a number.
-	ErrOutOfRange = errors.New("the value is out of range")
+	errOutOfRange = errors.New("the value is out of range")
 
 	// ErrNotAllowed says that a value is in range but not one of those that its metric lists.
 	ErrNotAllowed = errors.New("the value is none of the allowed values")
@@ -29,7 +29,7 @@ func Normalize(value, least, greatest float64, allowed []int64) (float64, error)
 		return 0, ErrEmptyRange
 	}
 	if !(least <= value && value <= greatest) || math.IsInf(value, 0) {
-		return 0, ErrOutOfRange
+		return 0, errOutOfRange
 	}
 	if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(a int64) bool { return float64(a) == value }) {
 		return 0, ErrNotAllowed

@@ -20,7 +20,7 @@ import (
 func Rank(request *Request, candidates []Candidate) []Result {
 	results := make([]Result, len(candidates))
 	for i := range candidates {
-		results[i] = judge(request, &candidates[i])
+		results[i] = evaluate(request, &candidates[i])
 	}
 	slices.SortStableFunc(results, func(a, b Result) int { return request.compare(&a, &b) })
 	return results
@@ -59,8 +59,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// judge decides about one candidate.
-func judge(request *Request, c *Candidate) Result {
+// evaluate decides about one candidate.
+func evaluate(request *Request, c *Candidate) Result {
 	current := c.Name == request.Current && request.Current != ""
 	result := Result{Name: c.Name, Rejections: rejections(request, c, current)}
 	result.Eligible = len(result.Rejections) == 0

@@ -19,12 +19,12 @@ type Stickiness struct {
 // DefaultStickiness is that of Krake.
 var DefaultStickiness = Stickiness{Value: 1, Weight: 0.1}
 
-// StickinessPart is the name of the part of a score that is the stickiness.
-const StickinessPart = "stickiness"
+// stickinessPart is the name of the part of a score that is the stickiness.
+const stickinessPart = "stickiness"
 
 // Part is one term of a score: value times weight, in the mean of all.
 type Part struct {
-	// Name is the name of a metric, or StickinessPart.
+	// Name is the name of a metric, or stickinessPart.
 	Name string
 	// Value is the normalised value.
 	Value float64
@@ -39,7 +39,7 @@ type Part struct {
 func Score(metrics []Part, sticky *Stickiness, current bool) (score float64, parts []Part) {
 	parts = append(make([]Part, 0, len(metrics)+1), metrics...)
 	if sticky != nil {
-		part := Part{Name: StickinessPart, Weight: sticky.Weight}
+		part := Part{Name: stickinessPart, Weight: sticky.Weight}
 		if current {
 			part.Value = sticky.Value
 		}

@@ -15,8 +15,8 @@ const (
 	DefaultCooldown = 10 * time.Second
 	// DefaultMinPodAge is how long a pod must have been running.
 	DefaultMinPodAge = 30 * time.Second
-	// DefaultMaxUnavailablePercent is the part of the replicas that may be missing.
-	DefaultMaxUnavailablePercent = 25
+	// defaultMaxUnavailablePercent is the part of the replicas that may be missing.
+	defaultMaxUnavailablePercent = 25
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // percentage of the replicas rounded down; at least 1. Nil, and what is neither a number nor a
 // percentage, is the default of 25%.
 func MaxUnavailableOf(value *intstr.IntOrString, replicas int) int {
-	n := replicas * DefaultMaxUnavailablePercent / 100
+	n := replicas * defaultMaxUnavailablePercent / 100
 	if value != nil {
 		if scaled, err := intstr.GetScaledValueFromIntOrPercent(value, replicas, false); err == nil {
 			n = scaled

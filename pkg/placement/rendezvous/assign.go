@@ -25,11 +25,11 @@ const (
 	// MaxLoadFactor is so large that nobody is ever full: rendezvous hashing without a bound.
 	MaxLoadFactor LoadFactor = 1_000_000
 
-	// MaxWeight is the largest weight of a scheduler.
-	MaxWeight = 1000
+	// maxWeight is the largest weight of a scheduler.
+	maxWeight = 1000
 
-	// MaxClusters is the largest number of clusters that are shared out at once.
-	MaxClusters = 100_000
+	// maxClusters is the largest number of clusters that are shared out at once.
+	maxClusters = 100_000
 
 	// MaxSchedulers is the largest number of schedulers among which they are.
 	MaxSchedulers = 1000
@@ -46,7 +46,7 @@ type LoadFactor int
 type Scheduler struct {
 	// Name identifies the scheduler; unique, not empty.
 	Name string
-	// Weight is the scheduler's part in relation to the other weights, 1 to MaxWeight; 0 counts as
+	// Weight is the scheduler's part in relation to the other weights, 1 to maxWeight; 0 counts as
 	// 1.
 	Weight int
 }
@@ -81,7 +81,7 @@ type Assignment struct {
 }
 
 // Assign shares the clusters out. It fails, naming the culprit, on empty or repeated names, on
-// weights and load factors out of range, and on more than MaxClusters or MaxSchedulers. Without
+// weights and load factors out of range, and on more than maxClusters or MaxSchedulers. Without
 // schedulers no cluster has an owner, which is no error.
 func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assignment, error) {
 	if options.LoadFactor == 0 {
@@ -181,7 +181,7 @@ func validate(clusters []Cluster, schedulers []Scheduler, options Options) error
 		return fmt.Errorf("load factor %d.%03d is not between 1 and %d",
 			options.LoadFactor/1000, options.LoadFactor%1000, MaxLoadFactor/1000)
 	}
-	if len(clusters) > MaxClusters || len(schedulers) > MaxSchedulers || len(clusters)*len(schedulers) > maxPairs {
+	if len(clusters) > maxClusters || len(schedulers) > MaxSchedulers || len(clusters)*len(schedulers) > maxPairs {
 		return fmt.Errorf("%d clusters and %d schedulers are too many to share out at once", len(clusters), len(schedulers))
 	}
 	names := make(map[string]struct{}, len(clusters))
@@ -195,8 +195,8 @@ func validate(clusters []Cluster, schedulers []Scheduler, options Options) error
 		if err := unique("scheduler", s.Name, names); err != nil {
 			return err
 		}
-		if s.Weight < 0 || s.Weight > MaxWeight {
-			return fmt.Errorf("scheduler %q: weight %d is not between 1 and %d", s.Name, s.Weight, MaxWeight)
+		if s.Weight < 0 || s.Weight > maxWeight {
+			return fmt.Errorf("scheduler %q: weight %d is not between 1 and %d", s.Name, s.Weight, maxWeight)
 		}
 	}
 	return nil

@@ -31,11 +31,11 @@ func (p *ClusterMetrics) PreFilter(
 		return nil, skip
 	}
 	if snapshot == nil {
-		return nil, reject(ErrReasonUnreadable)
+		return nil, reject(errReasonUnreadable)
 	}
 	inForce, err := p.shared.constrainedBy(snapshot, pod)
 	if err != nil {
-		return nil, reject(ErrReasonPolicyUnknown)
+		return nil, reject(errReasonPolicyUnknown)
 	}
 	wish, err := policy.WishOf(pod, inForce)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish 
 	s := &state{view: v, ranked: wish.Ranked, verdicts: make([]verdict, v.Clusters())}
 	for id := range s.verdicts {
 		// Whatever else the view has met is no Cluster any more.
-		s.verdicts[id].rejection = ErrReasonNoCluster
+		s.verdicts[id].rejection = errReasonNoCluster
 	}
 	results := rank.Rank(&request, candidates)
 	standing := 0
@@ -137,7 +137,7 @@ func rejectionOf(r *rank.Result) string {
 	if r.Eligible {
 		return ""
 	}
-	return fmt.Sprintf(ErrReasonRejected, r.Rejections[0])
+	return fmt.Sprintf(errReasonRejected, r.Rejections[0])
 }
 
 // current returns the cluster where most pods of the same revision run, empty if none do.
@@ -180,7 +180,7 @@ func (p *ClusterMetrics) Filter(
 	}
 	id := s.view.ClusterOfNode(node.Node().Name)
 	if id < 0 || int(id) >= len(s.verdicts) {
-		return reject(ErrReasonNoCluster)
+		return reject(errReasonNoCluster)
 	}
 	if reason := s.verdicts[id].rejection; reason != "" {
 		return reject(reason)

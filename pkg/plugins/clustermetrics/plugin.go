@@ -25,19 +25,19 @@ import (
 const Name = "ClusterMetrics"
 
 const (
-	// ErrReasonNoCluster is the reason for nodes that lie in no Cluster.
-	ErrReasonNoCluster = "node(s) in no cluster"
+	// errReasonNoCluster is the reason for nodes that lie in no Cluster.
+	errReasonNoCluster = "node(s) in no cluster"
 
-	// ErrReasonRejected and why a cluster is rejected, in the words of pkg/placement/rank, is the
+	// errReasonRejected and why a cluster is rejected, in the words of pkg/placement/rank, is the
 	// reason for the nodes of such clusters: "node(s) in clusters not meeting location is DE".
-	ErrReasonRejected = "node(s) in clusters %s"
+	errReasonRejected = "node(s) in clusters %s"
 
-	// ErrReasonPolicyUnknown rejects a pod for which nobody can tell whether a policy with
+	// errReasonPolicyUnknown rejects a pod for which nobody can tell whether a policy with
 	// constraints is in force.
-	ErrReasonPolicyUnknown = "the policy of the pod is not known, and with it what the cluster must meet"
+	errReasonPolicyUnknown = "the policy of the pod is not known, and with it what the cluster must meet"
 
-	// ErrReasonUnreadable rejects pods with constraints while Clusters have never been read.
-	ErrReasonUnreadable = "Clusters have not been read"
+	// errReasonUnreadable rejects pods with constraints while Clusters have never been read.
+	errReasonUnreadable = "Clusters have not been read"
 )
 
 // skip is the answer for pods that the plugin does not concern. The framework only reads it.

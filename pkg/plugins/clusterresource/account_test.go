@@ -22,7 +22,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -126,7 +125,7 @@ func TestWhatAnotherProcessBoundCounts(t *testing.T) {
 	if attempt := s.Try(early); attempt.Node != "" {
 		t.Error("what the leader before gave out is given out again")
 	}
-	if again := s.Try(asking("theirs", "matlab", "1")); !strings.Contains(again.Why(), clusterresource.ErrReasonBound) {
+	if again := s.Try(asking("theirs", "matlab", "1")); !strings.Contains(again.Why(), "the pod has been bound by the leader before") {
 		t.Errorf("a pod that the leader before has bound is told %q", again.Why())
 	}
 	// The second look comes after all that the first one has led to.
@@ -156,7 +155,7 @@ func TestAFailedListIsAReason(t *testing.T) {
 		return true, nil, apierrors.NewServiceUnavailable("the API server is down")
 	})
 	s.Release()
-	if attempt := s.Try(asking("p", "matlab", "1")); !strings.Contains(attempt.Why(), clusterresource.ErrReasonUncounted) {
+	if attempt := s.Try(asking("p", "matlab", "1")); !strings.Contains(attempt.Why(), "what pods hold of ClusterResources cannot be read") {
 		t.Errorf("the pod is told %q", attempt.Why())
 	}
 	s.MustPlace(asking("plain"))

@@ -17,7 +17,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -121,7 +120,7 @@ func TestASchedulerGivesOutItsGrant(t *testing.T) {
 	}
 	waits := at(asking("pod-2", "licence", "1"), "a")
 	attempt := s.Try(waits)
-	if want := fmt.Sprintf(clusterresource.ErrReasonUngranted, "licence"); attempt.Node != "" || !strings.Contains(attempt.Why(), want) {
+	if want := fmt.Sprintf("node(s) whose pools of %s have enough left only for other schedulers", "licence"); attempt.Node != "" || !strings.Contains(attempt.Why(), want) {
 		t.Fatalf("the pod is given node %q and told %q, want %q", attempt.Node, attempt.Why(), want)
 	}
 	waitToHear(t, s, "0 wanted 1")

@@ -230,8 +230,8 @@ func TestAPodThatNoNodeOfItsSampleCanTakeIsTriedOnAll(t *testing.T) {
 	if first.Node != "" {
 		t.Fatalf("the first sample had the node already: %s", first.Node)
 	}
-	if got := strings.Join(first.PostFilter.Reasons(), ", "); got != clusterresource.ErrReasonLookFurther {
-		t.Errorf("the user is told %q, want %q", got, clusterresource.ErrReasonLookFurther)
+	if got := strings.Join(first.PostFilter.Reasons(), ", "); got != "no node of a first selection could take the pod, trying all nodes whose pools have enough" {
+		t.Errorf("the user is told %q, want %q", got, "no node of a first selection could take the pod, trying all nodes whose pools have enough")
 	}
 	second := s.Try(pod)
 	if second.Node != only {

@@ -31,63 +31,63 @@ import (
 const Name = "ClusterResource"
 
 const (
-	// ErrReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used
+	// errReasonUsedUp and the name of a ClusterResource, in "node(s) whose pools of %s are used
 	// up", is the reason for nodes whose pools have not enough left.
-	ErrReasonUsedUp = "node(s) whose pools of %s are used up"
+	errReasonUsedUp = "node(s) whose pools of %s are used up"
 
-	// ErrReasonUngranted is the reason for nodes whose pools have enough left, which other
+	// errReasonUngranted is the reason for nodes whose pools have enough left, which other
 	// schedulers were granted.
-	ErrReasonUngranted = "node(s) whose pools of %s have enough left only for other schedulers"
+	errReasonUngranted = "node(s) whose pools of %s have enough left only for other schedulers"
 
-	// ErrReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
-	ErrReasonTooSmall = "node(s) whose pools of %s are too small"
+	// errReasonTooSmall is the reason for nodes whose pools are smaller than what the pod asks for.
+	errReasonTooSmall = "node(s) whose pools of %s are too small"
 
-	// ErrReasonNoPool is the reason for nodes that no pool of the ClusterResource selects.
-	ErrReasonNoPool = "node(s) in no pool of %s"
+	// errReasonNoPool is the reason for nodes that no pool of the ClusterResource selects.
+	errReasonNoPool = "node(s) in no pool of %s"
 
-	// ErrReasonNotFound rejects a pod that asks for a ClusterResource that does not exist.
-	ErrReasonNotFound = "cluster resource %s does not exist"
+	// errReasonNotFound rejects a pod that asks for a ClusterResource that does not exist.
+	errReasonNotFound = "cluster resource %s does not exist"
 
-	// ErrReasonDeleting rejects a pod that asks for a ClusterResource that is going to be gone.
-	ErrReasonDeleting = "cluster resource %s is being deleted"
+	// errReasonDeleting rejects a pod that asks for a ClusterResource that is going to be gone.
+	errReasonDeleting = "cluster resource %s is being deleted"
 
-	// ErrReasonInvalid rejects the pods that ask for a ClusterResource whose pools cannot be used.
-	ErrReasonInvalid = "the pools of cluster resource %s cannot be used, see its condition Ready"
+	// errReasonInvalid rejects the pods that ask for a ClusterResource whose pools cannot be used.
+	errReasonInvalid = "the pools of cluster resource %s cannot be used, see its condition Ready"
 
-	// ErrReasonTooFine rejects a pod that asks for a part of a unit.
-	ErrReasonTooFine = "the request for cluster resource %s is no multiple of its unit"
+	// errReasonTooFine rejects a pod that asks for a part of a unit.
+	errReasonTooFine = "the request for cluster resource %s is no multiple of its unit"
 
-	// ErrReasonUnreadable rejects pods that ask for ClusterResources while these have never been
+	// errReasonUnreadable rejects pods that ask for ClusterResources while these have never been
 	// read.
-	ErrReasonUnreadable = "ClusterResources cannot be read"
+	errReasonUnreadable = "ClusterResources cannot be read"
 
-	// ErrReasonNotRead holds such pods back until ClusterResources have been read for the first
+	// errReasonNotRead holds such pods back until ClusterResources have been read for the first
 	// time.
-	ErrReasonNotRead = "ClusterResources have not been read yet"
+	errReasonNotRead = "ClusterResources have not been read yet"
 
-	// ErrReasonUncounted rejects such pods while a new leader cannot find out what pods hold.
-	ErrReasonUncounted = "what pods hold of ClusterResources cannot be read"
+	// errReasonUncounted rejects such pods while a new leader cannot find out what pods hold.
+	errReasonUncounted = "what pods hold of ClusterResources cannot be read"
 
-	// ErrReasonNotCounted holds such pods back until a new leader has found out what pods hold.
-	ErrReasonNotCounted = "what pods hold of ClusterResources has not been read yet"
+	// errReasonNotCounted holds such pods back until a new leader has found out what pods hold.
+	errReasonNotCounted = "what pods hold of ClusterResources has not been read yet"
 
-	// ErrReasonBound rejects a pod that a leader before has bound, of which the informer does not
+	// errReasonBound rejects a pod that a leader before has bound, of which the informer does not
 	// know that yet. To charge it again would lose sight of what it holds.
-	ErrReasonBound = "the pod has been bound by the leader before"
+	errReasonBound = "the pod has been bound by the leader before"
 
-	// ErrReasonEvicting holds a pod back while the pods that make way for it are being deleted.
-	ErrReasonEvicting = "pods that make way for it are being deleted"
+	// errReasonEvicting holds a pod back while the pods that make way for it are being deleted.
+	errReasonEvicting = "pods that make way for it are being deleted"
 
-	// ErrReasonAwaitingRelease is told when a pod waits for holders that are on their way out
+	// errReasonAwaitingRelease is told when a pod waits for holders that are on their way out
 	// already.
-	ErrReasonAwaitingRelease = "waiting for pods that are terminating to give back what they hold"
+	errReasonAwaitingRelease = "waiting for pods that are terminating to give back what they hold"
 
-	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes whose pools have
+	// errReasonLookFurther is told when a pod is about to be tried on all nodes whose pools have
 	// enough, after some of them.
-	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes whose pools have enough"
+	errReasonLookFurther = "no node of a first selection could take the pod, trying all nodes whose pools have enough"
 
-	// ErrReasonNoVictims is told when preemption cannot help.
-	ErrReasonNoVictims = "no pods of lower priority hold what is missing"
+	// errReasonNoVictims is told when preemption cannot help.
+	errReasonNoVictims = "no pods of lower priority hold what is missing"
 )
 
 // skip is the answer for pods that the plugin does not concern. The framework only reads it.
@@ -189,11 +189,11 @@ func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (stat
 	}
 	switch {
 	case p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 	case !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotCounted)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotCounted)
 	case p.shared.Earmarks.Evicting(pod.UID):
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonEvicting)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonEvicting)
 	}
 	return nil
 }

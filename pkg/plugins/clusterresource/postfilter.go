@@ -34,7 +34,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
-		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
+		return nil, narrow.Retry(ctx, p.handle, pod, errReasonLookFurther)
 	}
 	existing, candidates, err := p.candidates(s, nodes)
 	if err != nil {
@@ -55,9 +55,9 @@ func (p *ClusterResource) PostFilter(
 		return framework.NewPostFilterResultWithNominatedNode(node), nil
 	case preemption.ReleaseSuffices:
 		// Another PostFilter plugin would find somebody to kill.
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonAwaitingRelease)
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonAwaitingRelease)
 	default:
-		return nil, fwk.NewStatus(p.without(s), ErrReasonNoVictims)
+		return nil, fwk.NewStatus(p.without(s), errReasonNoVictims)
 	}
 }
 

@@ -74,7 +74,7 @@ func (p *ClusterResource) publish(s *state) {
 // wait for one licence, and none of them need look at thousands of nodes.
 func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
 	for i := range s.claims {
-		s.claims[i].judge()
+		s.claims[i].setVerdicts()
 	}
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
@@ -90,11 +90,11 @@ func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeIn
 func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources) *fwk.Status {
 	switch {
 	case resources == nil:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnreadable)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonUnreadable)
 	case !p.shared.Seed.Done():
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUncounted)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonUncounted)
 	case p.shared.Pending.Unseen(pod.UID):
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonBound)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonBound)
 	}
 	return nil
 }
@@ -106,15 +106,15 @@ func (p *ClusterResource) claim(
 ) *fwk.Status {
 	switch {
 	case known == nil:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonNotFound, request.Resource))
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(errReasonNotFound, request.Resource))
 	case known.Deleting:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonDeleting, request.Resource))
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(errReasonDeleting, request.Resource))
 	case known.Err != nil:
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonInvalid, request.Resource))
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(errReasonInvalid, request.Resource))
 	}
 	units, err := pool.Units(request.Quantity, known.Pools.Unit())
 	if errors.Is(err, pool.ErrTooFine) {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(ErrReasonTooFine, request.Resource))
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf(errReasonTooFine, request.Resource))
 	}
 	places := p.shared.Ledger.Places(request.Resource)
 	all := p.shared.Ledger.Free(known.Pools)

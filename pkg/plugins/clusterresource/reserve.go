@@ -29,16 +29,16 @@ func (p *ClusterResource) Reserve(
 	}
 	charges, ok := s.Choose(node)
 	if !ok {
-		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUsedUp, s.claims[0].request.Resource))
+		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(errReasonUsedUp, s.claims[0].request.Resource))
 	}
 	charged := false
 	charge := func() { charged = p.shared.Pending.Charge(ledger.Ref(pod), charges) }
 	if !p.shared.Grants.ChargeWithin(s.allowed, charge) {
 		p.tryAgain(pod)
-		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(ErrReasonUngranted, s.claims[0].request.Resource))
+		return fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf(errReasonUngranted, s.claims[0].request.Resource))
 	}
 	if !charged {
-		return fwk.NewStatus(fwk.Unschedulable, ErrReasonBound)
+		return fwk.NewStatus(fwk.Unschedulable, errReasonBound)
 	}
 	p.shared.Earmarks.Suspend(pod.UID, true)
 	p.shared.Waiting.Reserved(pod.UID, charges)

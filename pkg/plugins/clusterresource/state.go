@@ -55,8 +55,8 @@ const (
 	noPool
 )
 
-// judge fills in the verdicts.
-func (c *claim) judge() {
+// setVerdicts fills in the verdicts.
+func (c *claim) setVerdicts() {
 	r := c.places.Resource()
 	free := c.left
 	for site := range c.verdict {
@@ -101,9 +101,9 @@ type rejections [noPool + 1]string
 
 func rejectionsOf(resource string) *rejections {
 	return &rejections{
-		usedUp: fmt.Sprintf(ErrReasonUsedUp, resource), ungranted: fmt.Sprintf(ErrReasonUngranted, resource),
-		tooSmall: fmt.Sprintf(ErrReasonTooSmall, resource),
-		noPool:   fmt.Sprintf(ErrReasonNoPool, resource),
+		usedUp: fmt.Sprintf(errReasonUsedUp, resource), ungranted: fmt.Sprintf(errReasonUngranted, resource),
+		tooSmall: fmt.Sprintf(errReasonTooSmall, resource),
+		noPool:   fmt.Sprintf(errReasonNoPool, resource),
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *claim) shared() bool {
 func (s *state) book(charges []pool.Charge, sign int64) {
 	for i := range s.claims {
 		if c := &s.claims[i]; c.book(charges, sign) {
-			c.judge()
+			c.setVerdicts()
 		}
 	}
 }

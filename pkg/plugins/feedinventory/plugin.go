@@ -25,27 +25,27 @@ import (
 const Name = "FeedInventory"
 
 const (
-	// ErrReasonNotRead holds pods back until Subscriptions have been read for the first time.
-	ErrReasonNotRead = "Subscriptions have not been read yet"
+	// errReasonNotRead holds pods back until Subscriptions have been read for the first time.
+	errReasonNotRead = "Subscriptions have not been read yet"
 
-	// ErrReasonOwnerNotFound holds pods back whose controller is not known, so that nobody can tell
+	// errReasonOwnerNotFound holds pods back whose controller is not known, so that nobody can tell
 	// whether they are of a feed.
-	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet, and with it whether it is a feed"
+	errReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet, and with it whether it is a feed"
 
-	// ErrReasonNotDivided holds pods back whose Subscription has not been divided, or not for as
+	// errReasonNotDivided holds pods back whose Subscription has not been divided, or not for as
 	// many replicas as there are now.
-	ErrReasonNotDivided = "the Subscription of the pod has not been divided for its replicas yet"
+	errReasonNotDivided = "the Subscription of the pod has not been divided for its replicas yet"
 
-	// ErrReasonBundleWaits holds the pods of a bundle back until all of it fits.
-	ErrReasonBundleWaits = "the bundle of the pod waits until all its feeds fit, see the condition Scheduled of the Subscription"
+	// errReasonBundleWaits holds the pods of a bundle back until all of it fits.
+	errReasonBundleWaits = "the bundle of the pod waits until all its feeds fit, see the condition Scheduled of the Subscription"
 )
 
 // The answers are made once: the framework only reads them.
 var (
-	notRead       = blockedBy(ErrReasonNotRead)
-	ownerNotFound = blockedBy(ErrReasonOwnerNotFound)
-	notDivided    = blockedBy(ErrReasonNotDivided)
-	bundleWaits   = blockedBy(ErrReasonBundleWaits)
+	notRead       = blockedBy(errReasonNotRead)
+	ownerNotFound = blockedBy(errReasonOwnerNotFound)
+	notDivided    = blockedBy(errReasonNotDivided)
+	bundleWaits   = blockedBy(errReasonBundleWaits)
 )
 
 func blockedBy(reason string) *fwk.Status {

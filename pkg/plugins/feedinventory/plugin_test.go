@@ -72,11 +72,11 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 		want         string // the reason, empty for a pod that may go
 	}{
 		"divided":               {subscription: makeSubscription(divided(3))},
-		"not divided":           {subscription: makeSubscription(), want: feedinventory.ErrReasonNotDivided},
-		"without its policy":    {subscription: makeSubscription(divided(3)), noPolicy: true, want: feedinventory.ErrReasonNotDivided},
-		"for other replicas":    {subscription: makeSubscription(divided(2)), want: feedinventory.ErrReasonNotDivided},
+		"not divided":           {subscription: makeSubscription(), want: "the Subscription of the pod has not been divided for its replicas yet"},
+		"without its policy":    {subscription: makeSubscription(divided(3)), noPolicy: true, want: "the Subscription of the pod has not been divided for its replicas yet"},
+		"for other replicas":    {subscription: makeSubscription(divided(2)), want: "the Subscription of the pod has not been divided for its replicas yet"},
 		"weights serve any":     {subscription: makeSubscription(static, divided(2))},
-		"bundle not admitted":   {subscription: makeSubscription(bundle, divided(3)), want: feedinventory.ErrReasonBundleWaits},
+		"bundle not admitted":   {subscription: makeSubscription(bundle, divided(3)), want: "the bundle of the pod waits until all its feeds fit, see the condition Scheduled of the Subscription"},
 		"bundle that has room":  {subscription: makeSubscription(bundle, divided(3), pledged)},
 		"copied whole":          {subscription: makeSubscription(divided(3), func(s *berthv1alpha1.Subscription) { s.Status.Feeds[0].Replicas = nil }), noPolicy: true},
 		"another feed":          {subscription: makeSubscription(func(s *berthv1alpha1.Subscription) { s.Spec.Feeds[0].Name = "db" })},
@@ -85,9 +85,9 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 		"a policy of the pod's": {subscription: makeSubscription(), pod: func(p *corev1.Pod) { p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "none"} }},
 		"not known what it wants": {subscription: makeSubscription(divided(3), func(s *berthv1alpha1.Subscription) {
 			s.Status.Feeds[0].Replicas, s.Status.Feeds[0].Message = nil, "the FeedInventory does not tell of it yet"
-		}), want: feedinventory.ErrReasonNotDivided},
+		}), want: "the Subscription of the pod has not been divided for its replicas yet"},
 		"owner not known": {
-			subscription: makeSubscription(), want: feedinventory.ErrReasonOwnerNotFound,
+			subscription: makeSubscription(), want: "the owner of the pod does not exist or is not known yet, and with it whether it is a feed",
 			pod: func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" },
 		},
 	}

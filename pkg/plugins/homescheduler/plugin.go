@@ -29,32 +29,32 @@ import (
 const Name = "HomeScheduler"
 
 const (
-	// ErrReasonOtherHome is the reason for nodes that other schedulers look after.
-	ErrReasonOtherHome = "node(s) that other schedulers look after"
+	// errReasonOtherHome is the reason for nodes that other schedulers look after.
+	errReasonOtherHome = "node(s) that other schedulers look after"
 
-	// ErrReasonOtherPod holds the pods of other schedulers back, and those that have no home yet.
-	ErrReasonOtherPod = "the pod is another scheduler's or has no home yet"
+	// errReasonOtherPod holds the pods of other schedulers back, and those that have no home yet.
+	errReasonOtherPod = "the pod is another scheduler's or has no home yet"
 
-	// ErrReasonNoNodes rejects the pods of a scheduler to which no cluster with nodes is bound.
-	ErrReasonNoNodes = "no cluster with nodes is bound to the scheduler of the pod yet"
+	// errReasonNoNodes rejects the pods of a scheduler to which no cluster with nodes is bound.
+	errReasonNoNodes = "no cluster with nodes is bound to the scheduler of the pod yet"
 
-	// ErrReasonNotRead holds pods back until Schedulers have been read for the first time.
-	ErrReasonNotRead = "Schedulers have not been read yet"
+	// errReasonNotRead holds pods back until Schedulers have been read for the first time.
+	errReasonNotRead = "Schedulers have not been read yet"
 
-	// ErrReasonUnreadable rejects pods while Schedulers have never been read.
-	ErrReasonUnreadable = "Schedulers cannot be read"
+	// errReasonUnreadable rejects pods while Schedulers have never been read.
+	errReasonUnreadable = "Schedulers cannot be read"
 
-	// ErrReasonMoved is told if a cluster was given up while a pod was about to go there.
-	ErrReasonMoved = "the cluster of the node is bound to another scheduler now"
+	// errReasonMoved is told if a cluster was given up while a pod was about to go there.
+	errReasonMoved = "the cluster of the node is bound to another scheduler now"
 )
 
 var (
 	// skip is the answer while there is no other scheduler. The framework only reads it.
 	skip = fwk.NewStatus(fwk.Skip)
 
-	otherHome = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonOtherHome)
-	otherPod  = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonOtherPod)
-	notRead   = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+	otherHome = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonOtherHome)
+	otherPod  = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonOtherPod)
+	notRead   = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 )
 
 // HomeScheduler is a plugin that keeps to the clusters and pods of one of several schedulers.
@@ -170,7 +170,7 @@ func (p *HomeScheduler) PreFilter(
 	homes := p.shared.Catalog.Snapshot()
 	switch {
 	case homes == nil:
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonUnreadable)
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonUnreadable)
 	case !p.shared.applies(homes):
 		return nil, skip
 	case !p.shared.owns(homes, pod):
@@ -179,7 +179,7 @@ func (p *HomeScheduler) PreFilter(
 	}
 	own := p.shared.nodes(homes, nodes, p.handle.SnapshotSharedLister())
 	if len(own.nodes) == 0 {
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNoNodes)
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNoNodes)
 	}
 	cycle.Write(stateKey, own)
 	return &fwk.PreFilterResult{NodeNames: own.nodes}, nil
@@ -222,7 +222,7 @@ func (p *HomeScheduler) Reserve(
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
 	if !p.shared.reserve(pod, node) {
-		return fwk.NewStatus(fwk.Unschedulable, ErrReasonMoved)
+		return fwk.NewStatus(fwk.Unschedulable, errReasonMoved)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func TestScheduleAnywayTriesAgainWhereSharesAreOfNoUse(t *testing.T) {
 		wantPostFilter string
 		wantSite       string // of the second attempt
 	}{
-		"ScheduleAnyway": {anyway: true, wantPostFilter: nodegrouppolicy.ErrReasonBeyondShare, wantSite: "beijing"},
+		"ScheduleAnyway": {anyway: true, wantPostFilter: "no cluster with a free place could take the pod, trying the others", wantSite: "beijing"},
 		"DoNotSchedule":  {anyway: false, wantPostFilter: "", wantSite: ""},
 	}
 	for name, tc := range tests {
@@ -161,7 +161,7 @@ func TestAfterABindingThatFailedTheSharesComeFirstAgain(t *testing.T) {
 
 // ownMessage drops what DefaultPreemption says.
 func ownMessage(message string) string {
-	if message == nodegrouppolicy.ErrReasonBeyondShare {
+	if message == "no cluster with a free place could take the pod, trying the others" {
 		return message
 	}
 	return ""

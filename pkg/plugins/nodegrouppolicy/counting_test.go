@@ -16,7 +16,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -209,7 +208,7 @@ func TestPodBeyondTheShareIsToldWhy(t *testing.T) {
 	if pod != nil {
 		t.Fatalf("the sixth of five replicas runs on %s", pod.Spec.NodeName)
 	}
-	want := map[string]int{nodegrouppolicy.ErrReasonShareUsedUp: 4, nodegrouppolicy.ErrReasonNoCluster: 3}
+	want := map[string]int{"node(s) in clusters that have their share of replicas": 4, "node(s) in no cluster of the policy": 3}
 	if diff := gocmp.Diff(want, attempt.Reasons()); diff != "" {
 		t.Errorf("nodes by reason (-want +got):\n%s", diff)
 	}

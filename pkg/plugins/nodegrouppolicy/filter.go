@@ -103,7 +103,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
-		return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonLookFurther)
+		return nil, narrow.Retry(ctx, p.handle, pod, errReasonLookFurther)
 	}
 	ours := s.rejectedPod(statuses)
 	if s.narrowed() {
@@ -118,5 +118,5 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	p.shared.Waiting.Drop(pod.UID)
 	p.shared.Retries.Add(pod.UID)
-	return nil, narrow.Retry(ctx, p.handle, pod, ErrReasonBeyondShare)
+	return nil, narrow.Retry(ctx, p.handle, pod, errReasonBeyondShare)
 }

@@ -224,7 +224,7 @@ func TestWhatWakesARejectedPod(t *testing.T) {
 			sibling := plugintest.MakePodOf(rs, 0).Node("hangzhou-0").Obj()
 			waiting := plugintest.MakePodOf(rs, 1).Obj()
 			create(t, s, plugintest.MakeNode("beijing", 0).Obj(), plugintest.MakeNode("hangzhou", 0).Obj(), d, rs, sibling, waiting)
-			if attempt := s.FailUntilSleeps(waiting); attempt.Reasons()[nodegrouppolicy.ErrReasonShareUsedUp] != 2 {
+			if attempt := s.FailUntilSleeps(waiting); attempt.Reasons()["node(s) in clusters that have their share of replicas"] != 2 {
 				t.Fatalf("the pod was rejected for another reason: %s", attempt.Why())
 			}
 			if err := change(t, s, waiting, sibling); err != nil {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -128,8 +127,8 @@ func TestOrdinalWaitsForItsCluster(t *testing.T) {
 	if pod != nil {
 		t.Fatalf("pod 1 runs on %s, though beijing, which holds its seat, is cordoned", pod.Spec.NodeName)
 	}
-	if got := attempt.Reasons()[nodegrouppolicy.ErrReasonOtherSeat]; got != 2 {
-		t.Errorf("%d nodes were rejected with %q, want the 2 of hangzhou", got, nodegrouppolicy.ErrReasonOtherSeat)
+	if got := attempt.Reasons()["node(s) in clusters that do not hold the seat of the pod"]; got != 2 {
+		t.Errorf("%d nodes were rejected with %q, want the 2 of hangzhou", got, "node(s) in clusters that do not hold the seat of the pod")
 	}
 }
 

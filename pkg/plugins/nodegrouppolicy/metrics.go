@@ -32,8 +32,8 @@ const (
 // String returns the reason as the user sees it.
 func (r reason) String() string {
 	return [...]string{
-		ErrReasonNoCluster, ErrReasonShareUsedUp, ErrReasonOtherSeat, ErrReasonLaterTurn,
-		ErrReasonPolicyNotFound, ErrReasonPolicyInvalid, ErrReasonOwnerNotFound, ErrReasonUnreadable,
+		errReasonNoCluster, errReasonShareUsedUp, errReasonOtherSeat, errReasonLaterTurn,
+		errReasonPolicyNotFound, errReasonPolicyInvalid, errReasonOwnerNotFound, errReasonUnreadable,
 	}[r]
 }
 

@@ -27,44 +27,44 @@ import (
 const Name = "NodeGroupPolicy"
 
 const (
-	// ErrReasonNoCluster is the reason for nodes that lie in no cluster the policy names.
-	ErrReasonNoCluster = "node(s) in no cluster of the policy"
+	// errReasonNoCluster is the reason for nodes that lie in no cluster the policy names.
+	errReasonNoCluster = "node(s) in no cluster of the policy"
 
-	// ErrReasonShareUsedUp is the reason for nodes of clusters that hold all replicas that the
+	// errReasonShareUsedUp is the reason for nodes of clusters that hold all replicas that the
 	// policy grants them.
-	ErrReasonShareUsedUp = "node(s) in clusters that have their share of replicas"
+	errReasonShareUsedUp = "node(s) in clusters that have their share of replicas"
 
-	// ErrReasonOtherSeat is the reason for nodes of clusters to which the ordinal or completion
+	// errReasonOtherSeat is the reason for nodes of clusters to which the ordinal or completion
 	// index of the pod does not belong.
-	ErrReasonOtherSeat = "node(s) in clusters that do not hold the seat of the pod"
+	errReasonOtherSeat = "node(s) in clusters that do not hold the seat of the pod"
 
-	// ErrReasonLaterTurn is the reason for nodes of clusters whose turn comes after that of another
+	// errReasonLaterTurn is the reason for nodes of clusters whose turn comes after that of another
 	// cluster with room, for workloads whose number of replicas is not known.
-	ErrReasonLaterTurn = "node(s) in clusters whose turn comes later"
+	errReasonLaterTurn = "node(s) in clusters whose turn comes later"
 
-	// ErrReasonPolicyNotFound rejects a pod that asks by annotation for a policy that does not exist.
-	ErrReasonPolicyNotFound = "the policy that the pod asks for does not exist"
+	// errReasonPolicyNotFound rejects a pod that asks by annotation for a policy that does not exist.
+	errReasonPolicyNotFound = "the policy that the pod asks for does not exist"
 
-	// ErrReasonPolicyInvalid rejects the pods of a policy that cannot be carried out.
-	ErrReasonPolicyInvalid = "the policy of the pod cannot be carried out, see its condition Accepted"
+	// errReasonPolicyInvalid rejects the pods of a policy that cannot be carried out.
+	errReasonPolicyInvalid = "the policy of the pod cannot be carried out, see its condition Accepted"
 
-	// ErrReasonOwnerNotFound rejects a pod whose controller is not known, so that nobody can tell
+	// errReasonOwnerNotFound rejects a pod whose controller is not known, so that nobody can tell
 	// which policy is in force.
-	ErrReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet"
+	errReasonOwnerNotFound = "the owner of the pod does not exist or is not known yet"
 
-	// ErrReasonUnreadable rejects pods while Clusters and PropagationPolicies have never been read.
-	ErrReasonUnreadable = "Clusters and PropagationPolicies cannot be read"
+	// errReasonUnreadable rejects pods while Clusters and PropagationPolicies have never been read.
+	errReasonUnreadable = "Clusters and PropagationPolicies cannot be read"
 
-	// ErrReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for
+	// errReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for
 	// the first time.
-	ErrReasonNotRead = "Clusters and PropagationPolicies have not been read yet"
+	errReasonNotRead = "Clusters and PropagationPolicies have not been read yet"
 
-	// ErrReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
-	ErrReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
+	// errReasonBeyondShare is told when a pod is about to be tried beyond the shares of its policy.
+	errReasonBeyondShare = "no cluster with a free place could take the pod, trying the others"
 
-	// ErrReasonLookFurther is told when a pod is about to be tried on all nodes of its clusters,
+	// errReasonLookFurther is told when a pod is about to be tried on all nodes of its clusters,
 	// after some of them.
-	ErrReasonLookFurther = "no node of a first selection could take the pod, trying all nodes of its clusters"
+	errReasonLookFurther = "no node of a first selection could take the pod, trying all nodes of its clusters"
 )
 
 // skip is the answer for pods that the plugin does not concern. The framework only reads it.
@@ -131,7 +131,7 @@ func (*NodeGroupPolicy) Name() string {
 // PreFilter tells why it waits.
 func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
 	if p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, ErrReasonNotRead)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -41,9 +40,9 @@ func TestWhichPolicyPlacesAPod(t *testing.T) {
 		"none, without policies":                {},
 		"none, if the pod asks for none":        {policies: []runtime.Object{beijingHangzhou().Obj()}, annotation: "none"},
 		"the one that the pod asks for":         {policies: []runtime.Object{other.Obj(), beijingHangzhou().Obj()}, annotation: "other", wantPolicy: "other"},
-		"one that does not exist, and it waits": {policies: []runtime.Object{other.Obj()}, annotation: "gone", wantWhy: nodegrouppolicy.ErrReasonPolicyNotFound},
+		"one that does not exist, and it waits": {policies: []runtime.Object{other.Obj()}, annotation: "gone", wantWhy: "the policy that the pod asks for does not exist"},
 		"one that does not exist, in a namespace without policies": {
-			annotation: "gone", wantWhy: nodegrouppolicy.ErrReasonPolicyNotFound,
+			annotation: "gone", wantWhy: "the policy that the pod asks for does not exist",
 		},
 	}
 	for name, tc := range tests {
@@ -80,10 +79,10 @@ func TestPodsThatCannotBePlacedAreToldWhy(t *testing.T) {
 		objects []runtime.Object
 		want    string
 	}{
-		"a policy whose weights cannot be used": {[]runtime.Object{twice.Obj(), d, rs}, nodegrouppolicy.ErrReasonPolicyInvalid},
-		"no ReplicaSet":                         {[]runtime.Object{beijingHangzhou().Obj(), d}, nodegrouppolicy.ErrReasonOwnerNotFound},
-		"no Deployment":                         {[]runtime.Object{beijingHangzhou().Obj(), rs}, nodegrouppolicy.ErrReasonOwnerNotFound},
-		"another ReplicaSet of the same name":   {[]runtime.Object{beijingHangzhou().Obj(), d, successor}, nodegrouppolicy.ErrReasonOwnerNotFound},
+		"a policy whose weights cannot be used": {[]runtime.Object{twice.Obj(), d, rs}, "the policy of the pod cannot be carried out, see its condition Accepted"},
+		"no ReplicaSet":                         {[]runtime.Object{beijingHangzhou().Obj(), d}, "the owner of the pod does not exist or is not known yet"},
+		"no Deployment":                         {[]runtime.Object{beijingHangzhou().Obj(), rs}, "the owner of the pod does not exist or is not known yet"},
+		"another ReplicaSet of the same name":   {[]runtime.Object{beijingHangzhou().Obj(), d, successor}, "the owner of the pod does not exist or is not known yet"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,15 +125,15 @@ func TestPodsWaitUntilPoliciesHaveBeenRead(t *testing.T) {
 	s := plugintest.New(t, objects, plugintest.WithBerth(client), plugintest.WithConfiguration(configuration), plugintest.Held())
 
 	pod := plugintest.MakePodOf(rs, 0).Priority(1).Obj()
-	if got := s.PreEnqueue(pod).Message(); got != nodegrouppolicy.ErrReasonNotRead {
-		t.Errorf("PreEnqueue says %q before anything was read, want %q", got, nodegrouppolicy.ErrReasonNotRead)
+	if got := s.PreEnqueue(pod).Message(); got != "Clusters and PropagationPolicies have not been read yet" {
+		t.Errorf("PreEnqueue says %q before anything was read, want %q", got, "Clusters and PropagationPolicies have not been read yet")
 	}
 	s.Watch()
 	s.WaitFor("the gate to open", func() bool { return s.PreEnqueue(pod).IsSuccess() })
 	s.Add(plugintest.MakePod("victim").Node("beijing-0").Priority(-1).Obj())
 	attempt := s.Try(pod)
-	if attempt.Node != "" || !strings.Contains(attempt.Why(), nodegrouppolicy.ErrReasonUnreadable) {
-		t.Errorf("the pod is told %q, want %q", attempt.Why(), nodegrouppolicy.ErrReasonUnreadable)
+	if attempt.Node != "" || !strings.Contains(attempt.Why(), "Clusters and PropagationPolicies cannot be read") {
+		t.Errorf("the pod is told %q, want %q", attempt.Why(), "Clusters and PropagationPolicies cannot be read")
 	}
 	if attempt.Nominated != "" || attempt.PostFilter.AsError() != nil && !attempt.PostFilter.IsRejected() {
 		t.Errorf("preemption was tried: node %q, %v", attempt.Nominated, attempt.PostFilter.AsError())
@@ -155,10 +154,10 @@ func TestTheTemplatesOwnDeletionCostStays(t *testing.T) {
 // Kube-scheduler counts nodes by equal reasons: "0/7 nodes are available: 3 node(s) ...".
 func TestReasonsAreTheSameForAllNodes(t *testing.T) {
 	for _, reason := range []string{
-		nodegrouppolicy.ErrReasonNoCluster, nodegrouppolicy.ErrReasonShareUsedUp, nodegrouppolicy.ErrReasonOtherSeat,
-		nodegrouppolicy.ErrReasonLaterTurn, nodegrouppolicy.ErrReasonPolicyNotFound, nodegrouppolicy.ErrReasonPolicyInvalid,
-		nodegrouppolicy.ErrReasonOwnerNotFound, nodegrouppolicy.ErrReasonUnreadable, nodegrouppolicy.ErrReasonNotRead,
-		nodegrouppolicy.ErrReasonBeyondShare,
+		"node(s) in no cluster of the policy", "node(s) in clusters that have their share of replicas", "node(s) in clusters that do not hold the seat of the pod",
+		"node(s) in clusters whose turn comes later", "the policy that the pod asks for does not exist", "the policy of the pod cannot be carried out, see its condition Accepted",
+		"the owner of the pod does not exist or is not known yet", "Clusters and PropagationPolicies cannot be read", "Clusters and PropagationPolicies have not been read yet",
+		"no cluster with a free place could take the pod, trying the others",
 	} {
 		if strings.ContainsFunc(reason, unicode.IsDigit) {
 			t.Errorf("%q contains a digit", reason)

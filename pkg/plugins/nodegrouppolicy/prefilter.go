@@ -132,7 +132,7 @@ func (p *NodeGroupPolicy) admit(a *attempt, s *state) {
 	}
 	question := admit.Question{
 		Order: a.policy.Order, Seat: admit.NoSeat, Held: s.held(), Eligible: s.eligible(),
-		Strict: a.policy.Strict(), Beyond: p.shared.Retries.Has(a.pod.UID),
+		Strict: a.policy.Strict(), Beyond: p.shared.Retries.beyond(a.pod.UID),
 	}
 	if seat, fixed := workload.Ordinal(a.pod, a.workload.FirstOrdinal); fixed {
 		question.Seat = seat

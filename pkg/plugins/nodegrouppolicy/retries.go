@@ -34,8 +34,8 @@ func (r *Retries) Add(pod types.UID) {
 	r.pods[pod] = retry{beyond: true, thorough: true}
 }
 
-// Has reports whether Add remembers a pod.
-func (r *Retries) Has(pod types.UID) bool {
+// beyond reports whether Add remembers a pod.
+func (r *Retries) beyond(pod types.UID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pods[pod].beyond

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
-	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -126,8 +125,8 @@ func TestAPodThatNoNodeOfItsSampleCanTakeIsTriedOnAll(t *testing.T) {
 	if first.Node != "" {
 		t.Fatalf("the first sample had the node already: %s", first.Node)
 	}
-	if got := strings.Join(first.PostFilter.Reasons(), ", "); got != nodegrouppolicy.ErrReasonLookFurther {
-		t.Errorf("the user is told %q, want %q", got, nodegrouppolicy.ErrReasonLookFurther)
+	if got := strings.Join(first.PostFilter.Reasons(), ", "); got != "no node of a first selection could take the pod, trying all nodes of its clusters" {
+		t.Errorf("the user is told %q, want %q", got, "no node of a first selection could take the pod, trying all nodes of its clusters")
 	}
 	second := s.Try(pod)
 	if second.Node != only {

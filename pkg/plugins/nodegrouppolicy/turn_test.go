@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -168,11 +167,11 @@ func TestByTurnAWrongChoiceIsTriedAgainElsewhere(t *testing.T) {
 	if first.Node != "" {
 		t.Fatalf("the pod found %s at once", first.Node)
 	}
-	if got := first.Reasons()[nodegrouppolicy.ErrReasonLaterTurn]; got != 2 {
-		t.Errorf("%d nodes were rejected with %q, want the 2 of beijing", got, nodegrouppolicy.ErrReasonLaterTurn)
+	if got := first.Reasons()["node(s) in clusters whose turn comes later"]; got != 2 {
+		t.Errorf("%d nodes were rejected with %q, want the 2 of beijing", got, "node(s) in clusters whose turn comes later")
 	}
-	if got := first.PostFilter.Message(); got != nodegrouppolicy.ErrReasonBeyondShare {
-		t.Errorf("PostFilter says %q, want %q", got, nodegrouppolicy.ErrReasonBeyondShare)
+	if got := first.PostFilter.Message(); got != "no cluster with a free place could take the pod, trying the others" {
+		t.Errorf("PostFilter says %q, want %q", got, "no cluster with a free place could take the pod, trying the others")
 	}
 	if got := plugintest.SiteOf(s.MustPlace(pod).Spec.NodeName); got != "beijing" {
 		t.Errorf("the pod runs in %s, want beijing", got)
@@ -191,7 +190,7 @@ func TestByTurnAClusterAtItsMaxIsLeftOut(t *testing.T) {
 	if pod != nil {
 		t.Fatalf("a third pod runs on %s", pod.Spec.NodeName)
 	}
-	if got := attempt.Reasons()[nodegrouppolicy.ErrReasonShareUsedUp]; got != 4 {
-		t.Errorf("%d nodes were rejected with %q, want all 4", got, nodegrouppolicy.ErrReasonShareUsedUp)
+	if got := attempt.Reasons()["node(s) in clusters that have their share of replicas"]; got != 4 {
+		t.Errorf("%d nodes were rejected with %q, want all 4", got, "node(s) in clusters that have their share of replicas")
 	}
 }

@@ -34,7 +34,7 @@ func (r *Results) against(scenario, name, base string) float64 {
 	if p == nil || b == nil || len(p.Nanoseconds) == 0 {
 		return math.NaN()
 	}
-	return Ratios(p.Nanoseconds, b.Nanoseconds).Median
+	return ratios(p.Nanoseconds, b.Nanoseconds).Median
 }
 
 // mostOf returns the most time and allocations of the benchmarks with the given ends of their
@@ -211,7 +211,7 @@ func (p *Processes) writesAgainst(name, base string) float64 {
 	if d == nil || b == nil {
 		return math.NaN()
 	}
-	return Ratios(d.Writes, b.Writes).Median
+	return ratios(d.Writes, b.Writes).Median
 }
 
 // freedBeyond returns by how many milliseconds the p99 exceeds that of the default scheduler.

@@ -102,14 +102,14 @@ func (p *Processes) drainTable() table {
 	base := &p.Drains[0]
 	for i := range p.Drains {
 		d := &p.Drains[i]
-		cpu, speed := Ratios(d.CPUMilliseconds, base.CPUMilliseconds), SpreadOf(d.PodsPerSecond)
+		cpu, speed := ratios(d.CPUMilliseconds, base.CPUMilliseconds), SpreadOf(d.PodsPerSecond)
 		violations := "does not share out"
 		if d.Limited {
 			violations = fmt.Sprintf("%d of %d", d.Violations, d.Pods*len(d.PodsPerSecond))
 		}
 		t.rows = append(t.rows, []string{
 			d.Title, number(cpu.Median) + " x", number(cpu.Least) + " to " + number(cpu.Most),
-			number(Ratios(d.PodsPerSecond, base.PodsPerSecond).Median) + " x",
+			number(ratios(d.PodsPerSecond, base.PodsPerSecond).Median) + " x",
 			fmt.Sprintf("%.2f ms", SpreadOf(d.CPUMilliseconds).Median),
 			fmt.Sprintf("%.0f", speed.Median), fmt.Sprintf("%.0f to %.0f", speed.Least, speed.Most),
 			mebibytes(d.MemoryBytes), violations, strconv.Itoa(d.Pods),
@@ -131,7 +131,7 @@ func (p *Processes) writesTable() table {
 			kinds = append(kinds, fmt.Sprintf("%s %.2f", kind, d.Kinds[kind]))
 		}
 		t.rows = append(t.rows, []string{
-			d.Title, number(Ratios(d.Writes, base.Writes).Median) + " x", fmt.Sprintf("%.2f", SpreadOf(d.Writes).Median),
+			d.Title, number(ratios(d.Writes, base.Writes).Median) + " x", fmt.Sprintf("%.2f", SpreadOf(d.Writes).Median),
 			fmt.Sprintf("%.2f", SpreadOf(d.Requests).Median), strings.Join(kinds, ", "),
 		})
 	}

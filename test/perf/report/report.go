@@ -100,8 +100,8 @@ func Quantile(samples []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, max(0, int(math.Ceil(q*float64(len(sorted))))-1))]
 }
 
-// Ratios returns how many times as much as the base the samples are, round by round.
-func Ratios(samples, base []float64) Spread {
+// ratios returns how many times as much as the base the samples are, round by round.
+func ratios(samples, base []float64) Spread {
 	ratios := make([]float64, 0, len(samples))
 	for i := range min(len(samples), len(base)) {
 		if cmp.Compare(base[i], 0) > 0 {

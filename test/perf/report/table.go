@@ -46,11 +46,11 @@ func (c *Comparison) table() table {
 	base := &c.Peers[0]
 	for i := range c.Peers {
 		p := &c.Peers[i]
-		ratio := Ratios(p.Nanoseconds, base.Nanoseconds)
+		ratio := ratios(p.Nanoseconds, base.Nanoseconds)
 		placing := p.placing(base)
 		t.rows = append(t.rows, []string{
 			p.Title, number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
-			number(Ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x", placing.ratio,
+			number(ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x", placing.ratio,
 			milliseconds(SpreadOf(p.Nanoseconds).Median), milliseconds(SpreadOf(p.CPUNanoseconds).Median),
 			fmt.Sprintf("%.0f", SpreadOf(p.Allocations).Median), fmt.Sprintf("%.0f", SpreadOf(p.Bytes).Median/1024),
 			placing.time, placing.violations, placing.unplaced,
@@ -69,7 +69,7 @@ func (p *Peer) placing(base *Peer) placing {
 		return placing{ratio: "takes too long", time: "-", violations: "-", unplaced: "-"}
 	}
 	told := placing{
-		ratio:      number(Ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
+		ratio:      number(ratios(p.PlacingNanoseconds, base.PlacingNanoseconds).Median) + " x",
 		time:       milliseconds(SpreadOf(p.PlacingNanoseconds).Median),
 		violations: "does not share out", unplaced: fmt.Sprintf("%d of %d", p.Unplaced, p.Placed+p.Unplaced),
 	}

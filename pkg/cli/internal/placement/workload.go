@@ -79,7 +79,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 	shares := inForce.Shares(o, o.Bound(), s.Topology.ClusterOf)
 	w.Misplaced = shares.Misplaced
 	for i, desired := range shares.Desired {
-		c := t.take(inForce.Order.Name(i))
+		c := t.pop(inForce.Order.Name(i))
 		if shares.Plan != nil {
 			c.Desired, c.Pending = new(int(desired)), max(0, int(desired)-c.Current)
 		}
@@ -162,8 +162,8 @@ func (t *tally) cluster(name string) *Cluster {
 	return t.clusters[name]
 }
 
-// take removes a cluster from the tally and returns it with its nodes.
-func (t *tally) take(name string) Cluster {
+// pop removes a cluster from the tally and returns it with its nodes.
+func (t *tally) pop(name string) Cluster {
 	c := *t.cluster(name)
 	delete(t.clusters, name)
 	c.NodesUsed = len(t.used[name])
@@ -177,7 +177,7 @@ func (t *tally) take(name string) Cluster {
 func (t *tally) rest() []Cluster {
 	rest := make([]Cluster, 0, len(t.clusters))
 	for _, name := range slices.Sorted(maps.Keys(t.clusters)) {
-		rest = append(rest, t.take(name))
+		rest = append(rest, t.pop(name))
 	}
 	return rest
 }

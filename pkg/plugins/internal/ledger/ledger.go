@@ -89,9 +89,9 @@ func (l *Ledger) DropNode(name string) {
 	l.pools.DropNode(name)
 }
 
-// Hold books a pod on a node. Of several states of a pod the last one counts. Terminating pods hold
+// Add books a pod on a node. Of several states of a pod the last one counts. Terminating pods hold
 // what they have until they are gone.
-func (l *Ledger) Hold(pod *corev1.Pod) {
+func (l *Ledger) Add(pod *corev1.Pod) {
 	h := &Holder{Pod: pod, times: 1}
 	if before := l.holders[pod.UID]; before != nil {
 		h.times += before.times
@@ -112,7 +112,7 @@ func (l *Ledger) Hold(pod *corev1.Pod) {
 	l.holders[pod.UID] = h
 }
 
-// Release takes back Hold.
+// Release takes back Add.
 func (l *Ledger) Release(pod *corev1.Pod) {
 	h := l.holders[pod.UID]
 	if h == nil {

@@ -143,7 +143,7 @@ func (w *world) hold(pod *corev1.Pod) {
 		return
 	}
 	w.pods[pod.UID] = pod
-	w.ledger.Hold(pod)
+	w.ledger.Add(pod)
 }
 
 // check compares the ledger with a count of all pods. What was reserved counts as if it stood in a

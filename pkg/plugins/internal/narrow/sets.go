@@ -11,10 +11,10 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// Below is how large a part of all nodes may be worth naming to the framework, as a divisor. The
+// below is how large a part of all nodes may be worth naming to the framework, as a divisor. The
 // framework looks up each named node, and copies the names for each plugin; of more nodes than that
 // it is quicker to reject some in Filter.
-const Below = 4
+const below = 4
 
 // keptNames bounds the memory of the sets that are kept, in names for each node there is.
 const keptNames = 8
@@ -107,7 +107,7 @@ func (n *Sets) newSet(size int) *Set {
 // All returns the names of all nodes of a set, nil if they are so many that it is better not to
 // name them. They must not be changed.
 func (n *Sets) All(set *Set) sets.Set[string] {
-	if set == nil || set.size*Below > len(n.nodes) {
+	if set == nil || set.size*below > len(n.nodes) {
 		return nil
 	}
 	if set.all == nil {

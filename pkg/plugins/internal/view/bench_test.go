@@ -80,7 +80,7 @@ func (noPods) Pod(string, string) *corev1.Pod { return nil }
 type noHoldings struct{}
 
 func (noHoldings) Concerns(*corev1.Pod) bool { return false }
-func (noHoldings) Hold(*corev1.Pod)          {}
+func (noHoldings) Add(*corev1.Pod)           {}
 func (noHoldings) Release(*corev1.Pod)       {}
 func (noHoldings) SetNode(*corev1.Node)      {}
 func (noHoldings) DropNode(string)           {}

@@ -24,22 +24,6 @@ func (c *Counts) Held(cluster int32) *apportion.Held {
 	return c.clusters[cluster]
 }
 
-// Stray returns the number of pods on nodes that lie in no cluster.
-func (c *Counts) Stray() int {
-	if c == nil {
-		return 0
-	}
-	return c.stray
-}
-
-// Total returns the number of all pods, those on nodes in no cluster included.
-func (c *Counts) Total() int {
-	if c == nil {
-		return 0
-	}
-	return c.total
-}
-
 func (c *Counts) add(cluster, seat int32) {
 	c.total++
 	if cluster == NoCluster {

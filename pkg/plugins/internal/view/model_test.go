@@ -76,7 +76,7 @@ func (w *world) Concerns(pod *corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-func (w *world) Hold(pod *corev1.Pod) {
+func (w *world) Add(pod *corev1.Pod) {
 	w.held[pod.Name]++
 	w.heldAs[pod.Name] = pod
 }

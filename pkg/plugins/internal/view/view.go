@@ -71,8 +71,8 @@ type Holdings interface {
 	// Concerns reports whether a pod holds something. It must always give the same answer for one
 	// state of a pod.
 	Concerns(pod *corev1.Pod) bool
-	// Hold and Release say that a pod came, and that it went.
-	Hold(pod *corev1.Pod)
+	// Add and Release say that a pod came, and that it went.
+	Add(pod *corev1.Pod)
 	Release(pod *corev1.Pod)
 	// SetNode says that there is a node or that it changed, DropNode that it is gone.
 	SetNode(node *corev1.Node)
@@ -318,7 +318,7 @@ func (v *View) placement(pod *corev1.Pod) (given stamp.Stamp, placed bool) {
 
 func (v *View) add(e *entry, cluster int32) {
 	if e.holds {
-		v.holdings.Hold(e.pod)
+		v.holdings.Add(e.pod)
 	}
 	if !e.counted {
 		return

@@ -92,7 +92,7 @@ func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	if !known {
 		p = &place{freed: freed}
 		l.places.Put(freed, p)
-		l.give(p, line)
+		l.offer(p, line)
 	}
 	w := l.pods[pod.UID]
 	if w == nil || w.line != line {
@@ -127,7 +127,7 @@ func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 			w.place = nil
 			if sight.Free > 0 {
 				p.refuse(pod.UID)
-				next = append(next, l.give(p, line)...)
+				next = append(next, l.offer(p, line)...)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (l *List) Placed(pod types.UID, see See) {
 	if p := w.place; p != nil {
 		l.taken[pod] = w
 		if sight := see(p.freed); !sight.Seen || sight.Free > l.expected(w.line, sight.Cluster, see) {
-			next = l.give(&place{freed: p.freed}, w.line)
+			next = l.offer(&place{freed: p.freed}, w.line)
 		}
 	}
 	l.mu.Unlock()
@@ -162,7 +162,7 @@ func (l *List) Unplaced(pod types.UID) {
 	var next []*corev1.Pod
 	if w := l.taken[pod]; w != nil {
 		delete(l.taken, pod)
-		next = l.give(&place{freed: w.place.freed}, w.line)
+		next = l.offer(&place{freed: w.place.freed}, w.line)
 	}
 	l.mu.Unlock()
 	l.wakeAll(next)
@@ -187,7 +187,7 @@ func (l *List) leave(w *waiter) (next []*corev1.Pod) {
 	if w.place == nil {
 		return nil
 	}
-	return l.give(w.place, w.line)
+	return l.offer(w.place, w.line)
 }
 
 // Run passes on what is not taken in time, until the context ends.
@@ -199,14 +199,14 @@ func (l *List) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			l.PassOn()
+			l.passOn()
 		}
 	}
 }
 
-// PassOn passes on the places of pods that have not been tried within OfferTimeout. They are woken
+// passOn passes on the places of pods that have not been tried within OfferTimeout. They are woken
 // once more themselves: one that was in a scheduling cycle may have been told nothing.
-func (l *List) PassOn() {
+func (l *List) passOn() {
 	l.mu.Lock()
 	var late []*waiter
 	for _, w := range l.pods {
@@ -219,7 +219,7 @@ func (l *List) PassOn() {
 		p := w.place
 		p.refuse(w.pod.UID)
 		w.place, w.stuck = nil, true
-		next = append(append(next, w.pod), l.give(p, w.line)...)
+		next = append(append(next, w.pod), l.offer(p, w.line)...)
 	}
 	l.mu.Unlock()
 	l.wakeAll(next)
@@ -231,9 +231,9 @@ func (l *List) wakeAll(pods []*corev1.Pod) {
 	}
 }
 
-// give gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod,
+// offer gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod,
 // or nobody.
-func (l *List) give(p *place, line workload.Revision) []*corev1.Pod {
+func (l *List) offer(p *place, line workload.Revision) []*corev1.Pod {
 	var chosen *waiter
 	for _, w := range l.lines[line] {
 		if w.place != nil || p.refused[w.pod.UID] || chosen != nil && w.stuck {
@@ -276,7 +276,7 @@ func (l *List) expected(line workload.Revision, cluster int32, see See) int {
 }
 
 func compare(a, b *waiter) int {
-	return Compare(a.pod, b.pod)
+	return comparePods(a.pod, b.pod)
 }
 
 func (l *List) insert(w *waiter) {

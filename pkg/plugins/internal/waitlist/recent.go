@@ -40,8 +40,8 @@ func (r *Recent[T]) Put(event *corev1.Pod, decision T) {
 	r.next = (r.next + 1) % remembered
 }
 
-// Compare puts pods in the order of the queue: the higher priority first, then the older.
-func Compare(a, b *corev1.Pod) int {
+// comparePods puts pods in the order of the queue: the higher priority first, then the older.
+func comparePods(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)),
 		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 }

@@ -141,7 +141,7 @@ func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool) {
 	}
 	added := &claimant{pod: pod, needs: needs, tried: w.clock.Now(), everywhere: everywhere}
 	w.pods[pod.UID] = added
-	at, _ := slices.BinarySearchFunc(w.order, added, func(a, b *claimant) int { return Compare(a.pod, b.pod) })
+	at, _ := slices.BinarySearchFunc(w.order, added, func(a, b *claimant) int { return comparePods(a.pod, b.pod) })
 	w.order = slices.Insert(w.order, at, added)
 }
 

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// MissingEnv is the environment variable with the reason why there is no server on this
+	// missingEnv is the environment variable with the reason why there is no server on this
 	// machine. Whoever sets it knows that none can be got.
-	MissingEnv = "BERTH_PROMETHEUS_MISSING"
+	missingEnv = "BERTH_PROMETHEUS_MISSING"
 
 	// startTimeout is for what takes a second on an idle machine.
 	startTimeout = 120 * time.Second
@@ -63,7 +63,7 @@ type Server struct {
 func Start(ctx context.Context, t Test) *Server {
 	t.Helper()
 	program, err := find()
-	why := os.Getenv(MissingEnv)
+	why := os.Getenv(missingEnv)
 	switch {
 	case err == nil:
 	case why != "":

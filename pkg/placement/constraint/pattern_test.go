@@ -5,7 +5,6 @@ package constraint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -57,22 +56,6 @@ func Pattern(kind Kind) string {
 		return upToKey + metricOperator + anyNumber + blanks + `$`
 	}
 	return `(?:` + upToText + part + `|` + upToList + list + `)` + blanks + `$`
-}
-
-// CustomResource is the regular expression, in the syntax of RE2, that matches the name of a custom
-// resource, "plural.group", and nothing else.
-const CustomResource = `^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`
-
-var customResource = regexp.MustCompile(CustomResource)
-
-// CheckCustomResource returns an error, a *SyntaxError, if a text is not the name of a custom
-// resource.
-func CheckCustomResource(text string) error {
-	if customResource.MatchString(text) {
-		return nil
-	}
-	p := &parser{text: text}
-	return p.errorAt(0, "expected a custom resource such as crontabs.stable.example.com")
 }
 
 // mistake is one way in which a text is no constraint.
