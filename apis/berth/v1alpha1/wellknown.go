@@ -12,10 +12,10 @@ const (
 	// PolicyNone as the value of PolicyAnnotation keeps every policy away from the pod.
 	PolicyNone = "none"
 
-	// PlacedByAnnotation is Berth's stamp on a pod that a policy placed: "UID/NODE", the UID of the
-	// pod and the node it was bound to. Only a stamp that fits its own pod gives the policy controller
-	// the right to evict the pod, so a stamp copied into a pod template or onto another pod gives
-	// none.
+	// PlacedByAnnotation is Berth's mark on every pod that it bound, or that a policy has taken over:
+	// "UID/NODE", the UID of the pod and the node it was bound to. Only if it fits its own pod, which
+	// also has PlacedPolicyAnnotation, may the policy controller evict the pod, so a stamp copied into
+	// a pod template or onto another pod gives no right.
 	PlacedByAnnotation = "berth.dev/placed-by"
 
 	// PlacedPolicyAnnotation names the PropagationPolicy that placed the pod.

@@ -1,8 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stamp reads and writes what Berth notes on a pod when it binds it: which policy placed
-// it, in which cluster, on which seat, and what that makes its deletion cost.
+// Package stamp reads and writes what Berth notes on a pod when it binds it: that it did and, if a
+// policy placed the pod, which one, in which cluster, on which seat, and what that makes its
+// deletion cost.
 package stamp
 
 import (
@@ -47,6 +48,12 @@ func Of(pod *corev1.Pod) (Stamp, bool) {
 func madeFor(pod *corev1.Pod) bool {
 	uid, node, found := strings.Cut(pod.Annotations[berthv1alpha1.PlacedByAnnotation], "/")
 	return found && types.UID(uid) == pod.UID && node == pod.Spec.NodeName && node != ""
+}
+
+// Mark returns what the Binding of a pod to the node must carry that was given nothing: that Berth
+// bound it, so that a policy which comes later can take the pod over.
+func Mark(pod *corev1.Pod, node string) map[string]string {
+	return map[string]string{berthv1alpha1.PlacedByAnnotation: placedBy(pod, node)}
 }
 
 func placedBy(pod *corev1.Pod, node string) string {

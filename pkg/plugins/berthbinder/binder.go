@@ -6,9 +6,10 @@
 // sets the node, so there is no moment at which a bound pod lacks its stamp and no second write
 // that could fail.
 //
-// A pod that was given nothing is bound as by the stock scheduler. The Binding of any other pod
-// carries the version of the pod that was decided on, and Bind does not return before its outcome
-// is certain:
+// A pod that was given nothing is bound as by the stock scheduler; its Binding carries but the mark
+// that Berth bound it, so that a policy which comes later can take it over. The Binding of any other
+// pod carries the version of the pod that was decided on, and Bind does not return before its
+// outcome is certain:
 //
 //	answer                       meaning                             what follows
 //	success                      bound                               done
@@ -31,6 +32,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 )
 
@@ -83,7 +85,11 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
 	binding.Annotations = b.given.Annotations(pod, node)
-	if binding.Annotations == nil && !b.given.Fenced() {
+	plain := binding.Annotations == nil
+	if plain {
+		binding.Annotations = stamp.Mark(pod, node)
+	}
+	if plain && !b.given.Fenced() {
 		return fwk.AsStatus(b.dispatch(ctx, binding))
 	}
 	if err := b.bindFenced(ctx, pod, binding); err != nil {

@@ -101,7 +101,7 @@ func TestBindingsCarryTheStamp(t *testing.T) {
 		annotations map[string]string
 		want        map[string]string
 	}{
-		"a pod without a policy": {placed: given{}, want: nil},
+		"a pod that was given nothing": {placed: given{}, want: map[string]string{"berth.dev/placed-by": "uid-0/node-1"}},
 		"a pod with a seat": {
 			placed: given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}},
 			want: map[string]string{
@@ -268,6 +268,14 @@ func TestPodsThatWereGivenNothingGoThroughTheDispatcherIfThereIsOne(t *testing.T
 			}
 			if tc.refuse == nil && len(s.sent) != 1 {
 				t.Errorf("the dispatcher got %v, want one binding", s.sent)
+			}
+			for _, sent := range s.sent {
+				if diff := cmp.Diff(map[string]string{"berth.dev/placed-by": "uid-0/node-1"}, sent.Annotations); diff != "" {
+					t.Errorf("annotations (-want +got):\n%s", diff)
+				}
+				if sent.ResourceVersion != "" {
+					t.Errorf("the binding is bound to version %s of the pod", sent.ResourceVersion)
+				}
 			}
 		})
 	}

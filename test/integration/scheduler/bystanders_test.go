@@ -28,11 +28,11 @@ var _ = Describe("what no policy concerns", func() {
 		GinkgoHelper()
 		s.expectRunning(ctx, app, count)
 		for _, pod := range s.pods(ctx, app) {
-			Expect(pod.Annotations).To(BeEmpty(), pod.Name)
+			Expect(pod.Annotations).To(Equal(mark(&pod)), pod.Name)
 		}
 	}
 
-	It("is placed without a stamp", func(ctx SpecContext) {
+	It("is placed with nothing but the mark that Berth bound it", func(ctx SpecContext) {
 		By("having no policy in the namespace")
 		s.createDeployment(ctx, s.deployment("free", 3))
 		expectUnstamped(ctx, "free", 3)
@@ -53,7 +53,9 @@ var _ = Describe("what no policy concerns", func() {
 		s.createDeployment(ctx, deployment)
 		s.expectRunning(ctx, "free", 3)
 		for _, pod := range s.pods(ctx, "free") {
-			Expect(pod.Annotations).To(Equal(deployment.Spec.Template.Annotations))
+			want := mark(&pod)
+			want[berthv1alpha1.PolicyAnnotation] = berthv1alpha1.PolicyNone
+			Expect(pod.Annotations).To(Equal(want))
 		}
 	})
 
@@ -74,6 +76,11 @@ var _ = Describe("what no policy concerns", func() {
 		}
 	})
 })
+
+// mark is what a pod carries that Berth bound without giving it anything.
+func mark(pod *corev1.Pod) map[string]string {
+	return map[string]string{berthv1alpha1.PlacedByAnnotation: string(pod.UID) + "/" + pod.Spec.NodeName}
+}
 
 var _ = Describe("a pod of high priority", func() {
 	var s *site
