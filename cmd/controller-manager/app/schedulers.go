@@ -37,7 +37,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 		if err != nil {
 			return nil //nolint:nilerr // the process is told to end
 		}
-		writer, err := dispatchClient(mgr)
+		writer, err := podClient(mgr, dispatchQPS, dispatchBurst)
 		if err != nil {
 			return err
 		}
@@ -73,13 +73,13 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 	}
 }
 
-// dispatchClient returns a client with limits of its own.
-func dispatchClient(mgr ctrl.Manager) (client.Client, error) {
+// podClient returns a client for writes to pods, with limits of its own.
+func podClient(mgr ctrl.Manager, qps float32, burst int) (client.Client, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
-	config.QPS, config.Burst = dispatchQPS, dispatchBurst
+	config.QPS, config.Burst = qps, burst
 	writer, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
-		return nil, fmt.Errorf("making a client for the homes of pods: %w", err)
+		return nil, fmt.Errorf("making a client for writes to pods: %w", err)
 	}
 	return writer, nil
 }

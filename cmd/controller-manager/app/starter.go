@@ -37,7 +37,7 @@ const (
 	// crdPoll is how often absent CRDs are looked for.
 	crdPoll = 2 * time.Second
 	// restampQPS and restampBurst limit how many pods get a new seat.
-	restampQPS, restampBurst = 20, 100
+	restampQPS, restampBurst = 500, 1000
 	// evictionQPS and evictionBurst limit how many pods are evicted, whatever the policies allow.
 	evictionQPS, evictionBurst = 10, 50
 )
@@ -182,8 +182,13 @@ func (s *starter) start(ctx context.Context) error {
 	if err := s.watchWhatFits(ctx); err != nil {
 		return err
 	}
+	stamps, err := podClient(s.mgr, restampQPS, restampBurst)
+	if err != nil {
+		return err
+	}
 	policies := policy.New(policy.Options{
 		Client:     s.mgr.GetClient(),
+		Stamps:     stamps,
 		Live:       s.mgr.GetAPIReader(),
 		Topology:   tracker,
 		Adviser:    s.fits,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/admit"
 )
 
@@ -64,6 +65,9 @@ func (e *explanation) explainFull(q *question) {
 func (e *explanation) explainBound(q *question) {
 	p := e.Placement
 	switch {
+	case e.State == bound && modelpolicy.Adopts(q.policy.Name, q.workload, q.pod, q.state.Schedulers):
+		e.becausef("no policy placed it: none was in force when it was bound, or something other than Berth bound it; policy %q "+
+			"is about to take it over, if berth-controller-manager runs", q.policy.Name)
 	case e.State == bound:
 		e.becausef("no policy placed it: none was in force when it was bound, or something other than Berth bound it; it counts " +
 			"in the shares, and Berth never evicts it")

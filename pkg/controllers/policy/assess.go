@@ -59,6 +59,8 @@ type placement struct {
 type assessor struct {
 	snapshot *topology.Snapshot
 	now      time.Time
+	// schedulers are the names of the schedulers that Berth's plugins run in.
+	schedulers []string
 	// unheard reports whether a Cluster that is not in the snapshot exists all the same.
 	unheard func(cluster string) bool
 }
@@ -93,6 +95,9 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		seen := &p.Shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
 		seen.Keep = modelpolicy.KeepOf(pod, node, in.policy.Name, note.refused(pod.UID, a.now))
+		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(in.policy.Name, &o.Workload, pod, a.schedulers) {
+			seen.Keep = rebalance.TakenOver
+		}
 	}
 	p.seats = p.Seat(p.bound, p.Replicas)
 	return p

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,8 +55,9 @@ type harness struct {
 	evictor       *evictor
 	recorder      *events.FakeRecorder
 	tracker       *state.Tracker
-	// writes are the writes to the server, as "verb kind name".
-	writes []string
+	// writes are the writes to the server, as "verb kind name". Several may be under way.
+	writes  []string
+	writing sync.Mutex
 	// fail makes requests to the server fail.
 	fail func(verb string, object runtime.Object) error
 	last reconcile.Result
@@ -116,7 +118,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.evictor = &evictor{server: h.server}
 	h.tracker = state.NewTracker(readCache{h})
 	h.Reconciler = policy.New(policy.Options{
-		Client: splitClient{Client: h.server, reader: readCache{h}}, Live: h.server, Topology: h.tracker,
+		Client: splitClient{Client: h.server, reader: readCache{h}}, Stamps: h.server, Live: h.server, Topology: h.tracker,
 		Evictor: h.evictor, Recorder: h.recorder, Clock: h.clock, Schedulers: []string{"berth-scheduler"},
 		Restamps: flowcontrol.NewFakeAlwaysRateLimiter(), Evictions: flowcontrol.NewFakeAlwaysRateLimiter(),
 	})
@@ -134,6 +136,8 @@ func (h *harness) failure(verb string, object runtime.Object) error {
 }
 
 func (h *harness) write(verb string, object client.Object) error {
+	h.writing.Lock()
+	defer h.writing.Unlock()
 	h.writes = append(h.writes, fmt.Sprintf("%s %T %s", verb, object, object.GetName()))
 	return h.failure(verb, object)
 }

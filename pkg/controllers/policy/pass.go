@@ -76,7 +76,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	}
 	before := r.memory.of(namespace)
 	p.notes = before.next(policies)
-	p.now, p.unheard = r.Clock.Now(), p.lookUp(ctx)
+	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
 	for _, policy := range policies {
 		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}
 		if in.Err == nil {

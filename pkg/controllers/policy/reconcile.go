@@ -28,6 +28,8 @@ const Name = "policy"
 type Options struct {
 	// Client reads from the cache and writes.
 	Client client.Client
+	// Stamps writes what pods carry. It should have limits of its own: many pods may need it at once.
+	Stamps client.Writer
 	// Live reads from the API server.
 	Live client.Reader
 	// Topology tells the nodes of each Cluster.

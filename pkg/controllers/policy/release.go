@@ -35,7 +35,7 @@ func (r *Reconciler) anyStamped(ctx context.Context, namespace string) (bool, er
 // than the cache, the API server is asked first.
 func (p *pass) release(ctx context.Context) error {
 	var index *policymatch.Index
-	var errs []error
+	var writes []write
 	for _, o := range p.unplaced {
 		for _, pod := range o.Pods {
 			changes := released(o, pod)
@@ -45,7 +45,7 @@ func (p *pass) release(ctx context.Context) error {
 			if index == nil {
 				policies, err := listPolicies(ctx, p.Live, p.namespace)
 				if err != nil {
-					return errors.Join(append(errs, err)...)
+					return errors.Join(p.annotate(ctx, writes), err)
 				}
 				index = policymatch.NewIndex(policies)
 			}
@@ -55,12 +55,12 @@ func (p *pass) release(ctx context.Context) error {
 			}
 			if !p.Restamps.TryAccept() {
 				p.requeueAfter(restampAgain)
-				return errors.Join(errs...)
+				return p.annotate(ctx, writes)
 			}
-			errs = append(errs, p.annotate(ctx, pod, changes))
+			writes = append(writes, write{pod, changes})
 		}
 	}
-	return errors.Join(errs...)
+	return p.annotate(ctx, writes)
 }
 
 // released returns the annotations of a pod that go with its policy. Its request stays if the

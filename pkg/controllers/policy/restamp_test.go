@@ -72,9 +72,9 @@ func TestRestamp(t *testing.T) {
 				"web-3": "p beijing 3 7", "web-4": "p hangzhou -1 7",
 			},
 		},
-		"pods without a valid stamp are left alone": {
-			objects: world(sites(), deployment(1), these(webPod("web-0", "beijing-0", 3, unstamped, annotated(corev1.PodDeletionCost, "-3")), newPolicy("p"))),
-			want:    map[string]string{"web-0": "not stamped"},
+		"a pod without a stamp is taken over with the deletion cost that it has": {
+			objects: world(sites(), deployment(1), these(webPod("web-0", "beijing-0", 3, unstamped, annotated(corev1.PodDeletionCost, "-3")), newPolicy("p", never))),
+			want:    map[string]string{"web-0": "p beijing -1 -3"},
 		},
 		"the node has moved to another cluster": {
 			objects: world(deployment(2), these(newPolicy("p", never), newNode("beijing-0"), newCluster("hangzhou", "beijing-0"),

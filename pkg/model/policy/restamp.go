@@ -14,16 +14,19 @@ import (
 )
 
 // Restamped returns the annotations of a pod that are not as they should be; nil stands for one to
-// be removed. A deletion cost that is not Berth's own is left alone. Only pods with a valid stamp
-// are touched.
-func (p *Policy) Restamped(cluster int, seat int32, pod *corev1.Pod) map[string]any {
+// be removed. A deletion cost that is not Berth's own is left alone. Seen is the pod as package
+// rebalance sees it. Pods without a valid stamp are touched only if the policy takes them over.
+func (p *Policy) Restamped(seen *rebalance.Pod, seat int32, pod *corev1.Pod) map[string]any {
 	given, stamped := stamp.Of(pod)
-	if !stamped {
-		return nil
-	}
 	want := stamp.Stamp{Policy: p.Object.Name, Seat: seat}
-	if cluster != rebalance.Elsewhere {
-		want.Cluster = p.Order.Name(cluster)
+	if seen.Cluster != rebalance.Elsewhere {
+		want.Cluster = p.Order.Name(seen.Cluster)
+	}
+	switch {
+	case !stamped && seen.Keep == rebalance.TakenOver:
+		return adopted(want, pod)
+	case !stamped:
+		return nil
 	}
 	changes := map[string]any{}
 	if given.Policy != want.Policy {
@@ -39,6 +42,23 @@ func (p *Policy) Restamped(cluster int, seat int32, pod *corev1.Pod) map[string]
 		changes[berthv1alpha1.SeatAnnotation] = textOrNone(strconv.Itoa(int(want.Seat)), want.Seat != stamp.NoSeat)
 		if given.OwnsDeletionCost(pod) {
 			changes[corev1.PodDeletionCost] = want.DeletionCost()
+		}
+	}
+	return changes
+}
+
+// adopted returns what makes a pod without a valid stamp one that carries the stamp.
+func adopted(want stamp.Stamp, pod *corev1.Pod) map[string]any {
+	changes, wanted := map[string]any{}, want.Annotations(pod, pod.Spec.NodeName)
+	for key, value := range wanted {
+		if pod.Annotations[key] != value {
+			changes[key] = value
+		}
+	}
+	for _, key := range [...]string{berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation} {
+		_, copied := pod.Annotations[key]
+		if _, set := wanted[key]; copied && !set {
+			changes[key] = nil
 		}
 	}
 	return changes

@@ -30,7 +30,9 @@ func (s *Shares) Seat(bound []*corev1.Pod, replicas int32) []int32 {
 			continue
 		}
 		pod.Seat = seat
-		if given, stamped := stamp.Of(bound[i]); stamped && given.OwnsDeletionCost(bound[i]) {
+		given, stamped := stamp.Of(bound[i])
+		if _, set := bound[i].Annotations[corev1.PodDeletionCost]; stamped && given.OwnsDeletionCost(bound[i]) ||
+			pod.Keep == rebalance.TakenOver && !set {
 			pod.Cost = stamp.ParseDeletionCost(stamp.Stamp{Seat: seat}.DeletionCost())
 		}
 	}

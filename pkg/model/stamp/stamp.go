@@ -44,6 +44,14 @@ func Of(pod *corev1.Pod) (Stamp, bool) {
 	}, true
 }
 
+// Blank reports whether a stamp can be written on a bound pod that carries none: it would make what
+// somebody has copied onto the pod count, such as charges.
+func Blank(pod *corev1.Pod) bool {
+	_, charged := pod.Annotations[berthv1alpha1.ChargedAnnotation]
+	_, granted := pod.Annotations[berthv1alpha1.GranteeAnnotation]
+	return madeFor(pod) || !charged && !granted
+}
+
 // madeFor reports whether what Berth noted on the pod was noted for this pod on its node.
 func madeFor(pod *corev1.Pod) bool {
 	uid, node, found := strings.Cut(pod.Annotations[berthv1alpha1.PlacedByAnnotation], "/")

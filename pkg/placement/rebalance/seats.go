@@ -54,7 +54,8 @@ const (
 	Movable Keep = iota
 	// NotOurs pods were not placed by Berth: they carry no valid stamp. They get no seat.
 	NotOurs
-	// TakenOver pods were placed by another policy than the one in force.
+	// TakenOver pods were placed by another policy than the one in force, or by none. They are to be
+	// given to it before they may be evicted.
 	TakenOver
 	// Protected pods are critical to the system, or are marked as not safe to evict.
 	Protected

@@ -50,6 +50,9 @@ func scheduledBy(name string) change {
 	return func(p *corev1.Pod) { p.Spec.SchedulerName = name }
 }
 
+// fitting is the mark of a pod on the node of these tests.
+func fitting(p *corev1.Pod) string { return string(p.UID) + "/" + nodeName }
+
 func onNode(p *corev1.Pod) { p.Spec.NodeName = nodeName }
 
 // requesting adds a limit, which is the request too, to the container.

@@ -84,6 +84,32 @@ var _ = Describe("What Berth notes on a pod", func() {
 		}
 	})
 
+	It("is completed by Berth's controllers on bound pods of its schedulers that carry none", func(ctx SpecContext) {
+		for name, tc := range map[string]struct {
+			pod  *corev1.Pod
+			mark func(*corev1.Pod) string
+			want bool
+		}{
+			"the mark that fits":     {pod(scheduledBy(berthScheduler), onNode), fitting, true},
+			"a mark of another node": {pod(scheduledBy(berthScheduler), onNode), func(p *corev1.Pod) string { return string(p.UID) + "/other" }, false},
+			"of another pod":         {pod(scheduledBy(berthScheduler), onNode), func(*corev1.Pod) string { return "uid/" + nodeName }, false},
+			"before it is bound":     {pod(scheduledBy(berthScheduler)), fitting, false},
+			"of another scheduler":   {pod(scheduledBy("another"), onNode), fitting, false},
+		} {
+			made := mustCreate(ctx, tc.pod)
+			Expect(annotate(ctx, tenant, made, "", "berth.dev/placed-by", tc.mark(made))).To(refused(why+"berth.dev/placed-by"), name)
+			err := annotate(ctx, controllers, made, "", "berth.dev/placed-by", tc.mark(made))
+			if tc.want {
+				Expect(err).NotTo(HaveOccurred(), name)
+				Expect(annotate(ctx, controllers, made, "", "berth.dev/placed-by", nil)).To(refused(why+"berth.dev/placed-by"), name)
+			} else {
+				Expect(err).To(refused(why+"berth.dev/placed-by"), name)
+			}
+		}
+		bound := placed(ctx) // with charges, under a mark that does not fit
+		Expect(annotate(ctx, controllers, bound, "", "berth.dev/placed-by", fitting(bound))).To(refused(why + "berth.dev/placed-by"))
+	})
+
 	It("does not keep users from what is theirs", func(ctx SpecContext) {
 		bound := placed(ctx)
 		for _, key := range append(requests, "example.com/own", "berth.dev.example.com/seat") {

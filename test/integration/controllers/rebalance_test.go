@@ -207,7 +207,7 @@ var _ = Describe("Rebalancing", func() {
 		m.expectMoved(ctx)
 	})
 
-	It("leaves pods alone that somebody else bound", func(ctx SpecContext) {
+	It("leaves pods of other schedulers alone", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		bj, hz := twoClusters(ctx, namespace, 2)
 		newPolicy(ctx, namespace, "policy", "web", weights{bj: 1})
@@ -218,6 +218,7 @@ var _ = Describe("Rebalancing", func() {
 			spec.Template.Annotations = map[string]string{
 				berthv1alpha1.PlacedByAnnotation: "uid/" + hz + "-0", berthv1alpha1.PlacedPolicyAnnotation: "policy",
 			}
+			spec.Template.Spec.SchedulerName = "another-scheduler"
 		})
 		Eventually(podsOf).WithContext(ctx).WithArguments(namespace).WithTimeout(timeout).WithPolling(poll).Should(HaveLen(2))
 		pods, err := podsOf(ctx, namespace)
@@ -230,7 +231,7 @@ var _ = Describe("Rebalancing", func() {
 		}
 		Eventually(message).WithContext(ctx).WithArguments(namespace, "policy", berthv1alpha1.PolicyPlaced).
 			WithTimeout(timeout).WithPolling(poll).
-			Should(Equal("replicas outside their share: 2 (the pods were not placed by this policy)"))
+			Should(ContainSubstring("these selected workloads do not use Berth's scheduler: Deployment web"))
 		m := moved{namespace: namespace, before: uids(ctx, namespace)}
 		m.expectLeft(ctx)
 	})
