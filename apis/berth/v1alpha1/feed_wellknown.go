@@ -102,6 +102,9 @@ const (
 	// somebody else.
 	ReasonPolicyTaken = "PolicyTaken"
 
+	// ReasonPodsRefused says that the API server would refuse the pods of a feed.
+	ReasonPodsRefused = "PodsRefused"
+
 	// ReasonCopyMissing says that some selected Clusters have no copy of a feed.
 	ReasonCopyMissing = "CopyMissing"
 

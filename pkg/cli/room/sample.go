@@ -81,7 +81,7 @@ func find(objects *workload.Objects, namespace string, name placement.Name) (*sa
 // a template that has limits and no requests becomes one that requests its limits.
 func sampleOf(o *workload.Observed) (*sample, error) {
 	title := placement.Title(o.Kind, o.Name)
-	pod := o.Sample()
+	pod, _ := o.Sample()
 	if pod == nil {
 		return nil, fmt.Errorf("%s has neither pods nor a template that Berth can read", title)
 	}

@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/simulator"
+	"berth.dev/berth/pkg/simulator/defaults"
 )
 
 // Adviser is safe for concurrent use: one question is answered at a time.
@@ -26,6 +27,8 @@ type Adviser struct {
 	// handlers are those of Watch, and ready is closed once they have seen everything that there was.
 	handlers []toolscache.ResourceEventHandlerRegistration
 	ready    chan struct{}
+	// server makes pods of templates.
+	server *defaults.Server
 
 	mu       sync.Mutex
 	snapshot *simulator.Snapshot
@@ -33,6 +36,8 @@ type Adviser struct {
 	stale bool
 	// err is the first object that could not be taken up. The answers are not to be trusted then.
 	err error
+	// listeners are told of changes.
+	listeners []func()
 }
 
 // New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's
@@ -42,7 +47,11 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Adviser{reader: reader, snapshot: snapshot, ready: make(chan struct{}), stale: true}, nil
+	server, err := defaults.New()
+	if err != nil {
+		return nil, err
+	}
+	return &Adviser{reader: reader, snapshot: snapshot, server: server, ready: make(chan struct{}), stale: true}, nil
 }
 
 // Close ends what the plugins may have begun.
@@ -52,10 +61,8 @@ func (a *Adviser) Close() { a.snapshot.Close() }
 // there is undone afterwards. It must not wait for anything while it asks. Ask waits until
 // everything that there is has been seen once.
 func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
-	select {
-	case <-a.ready:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := a.waitUntilReady(ctx); err != nil {
+		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,6 +80,16 @@ func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) er
 	a.snapshot.Fork()
 	defer a.snapshot.Revert()
 	return question(a.snapshot)
+}
+
+// waitUntilReady waits until everything that there is has been seen once.
+func (a *Adviser) waitUntilReady(ctx context.Context) error {
+	select {
+	case <-a.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // objects reads Berth's own objects. Which policies there are makes no difference: what a cluster

@@ -9,6 +9,8 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -21,11 +23,13 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// Kinds are the kinds of Kubernetes that the plugins read, and that the snapshot follows.
+// Kinds are the kinds of Kubernetes that the plugins read, those of the scheduler and those that
+// admit pods.
 func Kinds() []client.Object {
 	return []client.Object{
 		&corev1.Pod{}, &corev1.Node{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{},
 		&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{},
+		&corev1.LimitRange{}, &nodev1.RuntimeClass{}, &schedulingv1.PriorityClass{},
 	}
 }
 
@@ -45,8 +49,10 @@ func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) e
 	for _, kind := range []client.Object{&berthv1alpha1.Cluster{}, &berthv1alpha1.ClusterResource{}} {
 		changed := func() {
 			a.mu.Lock()
-			defer a.mu.Unlock()
 			a.stale = true
+			listeners := a.listeners
+			a.mu.Unlock()
+			tell(listeners)
 		}
 		err := a.handle(ctx, informers, kind, toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
@@ -92,17 +98,17 @@ func missing(err error) bool { return apimeta.IsNoMatchError(err) }
 // follower takes up the objects that change.
 func (a *Adviser) follower() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { a.change(object, a.snapshot.Put) },
+		AddFunc: func(object any) { a.change(object, a.put) },
 		UpdateFunc: func(before, after any) {
 			if matters(before, after) {
-				a.change(after, a.snapshot.Put)
+				a.change(after, a.put)
 			}
 		},
 		DeleteFunc: func(object any) {
 			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 				object = tombstone.Obj
 			}
-			a.change(object, a.snapshot.Drop)
+			a.change(object, a.drop)
 		},
 	}
 }
@@ -113,15 +119,51 @@ func (a *Adviser) change(object any, apply func(runtime.Object) error) {
 		return
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	if err := apply(typed); err != nil && a.err == nil {
 		a.err = err
+	}
+	listeners := a.listeners
+	a.mu.Unlock()
+	tell(listeners)
+}
+
+// put takes up an object: those that admission reads do not concern the scheduler.
+func (a *Adviser) put(object runtime.Object) error {
+	if a.server.Reads(object) {
+		return a.server.Put(object)
+	}
+	return a.snapshot.Put(object)
+}
+
+func (a *Adviser) drop(object runtime.Object) error {
+	if a.server.Reads(object) {
+		return a.server.Drop(object)
+	}
+	return a.snapshot.Drop(object)
+}
+
+// OnChange lets a function be called after each change that may make another answer right. It must
+// return at once.
+func (a *Adviser) OnChange(listener func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.listeners = append(a.listeners, listener)
+}
+
+func tell(listeners []func()) {
+	for _, listener := range listeners {
+		listener()
 	}
 }
 
 // matters reports whether a change can make a difference to what fits. Of pods most changes are of
-// their status.
+// their status, and of nodes they are heartbeats, which leave no trace in the cache.
 func matters(before, after any) bool {
+	if was, is := before.(*corev1.Node); is {
+		node, still := after.(*corev1.Node)
+		return !still || was.UID != node.UID || !maps.Equal(was.Labels, node.Labels) ||
+			!apiequality.Semantic.DeepEqual(was.Spec, node.Spec) || !apiequality.Semantic.DeepEqual(was.Status, node.Status)
+	}
 	old, wasPod := before.(*corev1.Pod)
 	pod, isPod := after.(*corev1.Pod)
 	if !wasPod || !isPod {

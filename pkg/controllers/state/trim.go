@@ -66,6 +66,8 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
 	pod.Spec = scheduling(&pod.Spec)
+	cut(pod.Spec.Containers)
+	cut(pod.Spec.InitContainers)
 	conditions := podReady(pod.Status.Conditions)
 	if pod.Spec.NodeName == "" {
 		conditions = append(conditions, podScheduled(pod.Status.Conditions)...)
@@ -78,31 +80,40 @@ func scheduling(full *corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
 		NodeName: full.NodeName, SchedulerName: full.SchedulerName, Priority: full.Priority,
 		PriorityClassName: full.PriorityClassName, PreemptionPolicy: full.PreemptionPolicy,
-		RuntimeClassName: full.RuntimeClassName, Overhead: full.Overhead, Resources: full.Resources,
-		Containers: containers(full.Containers), InitContainers: containers(full.InitContainers),
+		RuntimeClassName: full.RuntimeClassName, Overhead: full.Overhead, Resources: full.Resources, HostNetwork: full.HostNetwork,
+		Containers: containers(full.Containers, full.HostNetwork), InitContainers: containers(full.InitContainers, full.HostNetwork),
 		NodeSelector: full.NodeSelector, Affinity: full.Affinity, Tolerations: full.Tolerations,
 		TopologySpreadConstraints: full.TopologySpreadConstraints, ResourceClaims: full.ResourceClaims,
 		SchedulingGates: full.SchedulingGates, Volumes: claims(full.Volumes),
 	}
 }
 
-func containers(full []corev1.Container) []corev1.Container {
+// containers keeps the limits, too: where a template has no requests they are those of its pods. The
+// ports of a pod in the network of its node are ports of the node.
+func containers(full []corev1.Container, hostNetwork bool) []corev1.Container {
 	if len(full) == 0 {
 		return nil
 	}
-	cut := make([]corev1.Container, len(full))
+	kept := make([]corev1.Container, len(full))
 	for i := range full {
-		cut[i] = corev1.Container{
-			Name: full[i].Name, Resources: corev1.ResourceRequirements{Requests: full[i].Resources.Requests},
-			RestartPolicy: full[i].RestartPolicy,
+		kept[i] = corev1.Container{
+			Name: full[i].Name, RestartPolicy: full[i].RestartPolicy,
+			Resources: corev1.ResourceRequirements{Requests: full[i].Resources.Requests, Limits: full[i].Resources.Limits},
 		}
 		for _, port := range full[i].Ports {
-			if port.HostPort != 0 {
-				cut[i].Ports = append(cut[i].Ports, port)
+			if port.HostPort != 0 || hostNetwork {
+				kept[i].Ports = append(kept[i].Ports, port)
 			}
 		}
 	}
-	return cut
+	return kept
+}
+
+// cut leaves out what only makes a difference before a pod is created.
+func cut(containers []corev1.Container) {
+	for i := range containers {
+		containers[i].Resources.Limits = nil
+	}
 }
 
 // claims keeps the volumes that bind a pod to a place.

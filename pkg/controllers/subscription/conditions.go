@@ -53,6 +53,8 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 			note(berthv1alpha1.ReasonOtherSubscriptionWins, i, input.Obstacle)
 		case o.feeds[i].policyTaken:
 			note(berthv1alpha1.ReasonPolicyTaken, i, input.Obstacle)
+		case o.feeds[i].refused:
+			note(berthv1alpha1.ReasonPodsRefused, i, input.Obstacle)
 		case input.Obstacle != "":
 			note(berthv1alpha1.ReasonFeedsUnknown, i, input.Obstacle)
 		case missing[i] != "":
@@ -65,8 +67,8 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 		return no(problem.Reason, problem.Message)
 	}
 	for _, reason := range []string{
-		berthv1alpha1.ReasonOtherSubscriptionWins, berthv1alpha1.ReasonPolicyTaken, berthv1alpha1.ReasonFeedsUnknown,
-		berthv1alpha1.ReasonCopyMissing,
+		berthv1alpha1.ReasonOtherSubscriptionWins, berthv1alpha1.ReasonPolicyTaken, berthv1alpha1.ReasonPodsRefused,
+		berthv1alpha1.ReasonFeedsUnknown, berthv1alpha1.ReasonCopyMissing,
 	} {
 		if len(troubles[reason]) > 0 {
 			return no(reason, strings.Join(troubles[reason], "; "))

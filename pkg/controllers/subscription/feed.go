@@ -24,9 +24,9 @@ type feed struct {
 	observed *workload.Observed
 	// sample is a pod like those of the feed as far as room is concerned, nil if it is not known.
 	sample *corev1.Pod
-	// foreign reports that the obstacle is that the feed belongs to somebody else, and policyTaken
-	// that its policy does.
-	foreign, policyTaken bool
+	// foreign reports that the obstacle is that the feed belongs to somebody else, policyTaken that
+	// its policy does, and refused that the API server would not create its pods.
+	foreign, policyTaken, refused bool
 	// census counts the pods, those of the copies included.
 	census
 	// stranded is the number of living pods on each node that is not ready, or gone.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,6 +42,8 @@ type item struct {
 	policies, named map[string]*berthv1alpha1.PropagationPolicy
 	// ownInventories reports whether Berth writes the FeedInventories.
 	ownInventories bool
+	// admit returns what the API server makes of a pod, see adviser.Admit.
+	admit func(*corev1.Pod) (*corev1.Pod, error)
 	// rebalance is the value of the annotation.
 	rebalance string
 }
@@ -109,6 +112,7 @@ func (r *Reconciler) read(
 	dynamic := dynamicOf(&s.Spec)
 	it := &item{
 		object: s, ownInventories: r.OwnInventories, around: around, copies: copiesOf(around.objects, s),
+		admit: func(pod *corev1.Pod) (*corev1.Pod, error) { return r.Adviser.Admit(ctx, pod) },
 		input: bundle.Subscription{
 			Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),
 			Pledged:     s.Status.Pledge != nil,

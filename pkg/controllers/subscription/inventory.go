@@ -34,20 +34,29 @@ func (it *item) readInventory(f *feed, inventory *berthv1alpha1.FeedInventory) (
 	default:
 		replicas = new(int64(*order.DesiredReplicas))
 	}
-	f.sample = it.sampleOf(f.observed, order)
+	var err error
+	if f.sample, err = it.sampleOf(f.observed, order); err != nil {
+		f.refused = true
+		return nil, "its pods would be refused: " + err.Error()
+	}
 	return replicas, ""
 }
 
-// sampleOf returns a pod like those of a feed. What the workload itself makes says most. An
-// inventory that somebody else has written may know better what such a pod takes, and is all that
-// is known of kinds that are not read.
-func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedOrder) *corev1.Pod {
+// sampleOf returns a pod like those of a feed, as admission completes it, or why the API server
+// would refuse it. What the workload itself makes says most. An inventory that somebody else has
+// written may know better what such a pod takes, and is all that is known of kinds that are not
+// read. It leaves out what a template must have, so that it is no reason to refuse anything.
+func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedOrder) (*corev1.Pod, error) {
 	var sample *corev1.Pod
+	admitted := false
 	if observed != nil {
-		sample = observed.Sample()
+		sample, admitted = observed.Sample()
 	}
-	if sample != nil && it.ownInventories {
-		return sample
+	switch {
+	case sample != nil && it.ownInventories && admitted:
+		return sample, nil
+	case sample != nil && it.ownInventories:
+		return it.admit(sample)
 	}
 	if sample == nil {
 		sample = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -62,7 +71,10 @@ func (it *item) sampleOf(observed *workload.Observed, order *berthv1alpha1.FeedO
 		container.Ports = append(container.Ports, sample.Spec.Containers[i].Ports...)
 	}
 	sample.Spec.Containers, sample.Spec.InitContainers = []corev1.Container{container}, nil
-	return sample
+	if whole, err := it.admit(sample); err == nil {
+		return whole, nil
+	}
+	return sample, nil
 }
 
 // orderOf returns what an inventory, which may be nil, says of a feed, nil if it says nothing, and

@@ -60,12 +60,12 @@ func (w *world) parsed(name string) {
 
 func TestRoomCountsThePoolsOfClusterResources(t *testing.T) {
 	asResource := func(p *corev1.PodTemplateSpec) {
-		p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{"cluster-resource.berth.dev/licence": resource.MustParse("1")},
-		}}}
+		licence := corev1.ResourceList{"cluster-resource.berth.dev/licence": resource.MustParse("1")}
+		p.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: licence, Limits: licence}}}
 	}
 	asAnnotation := func(p *corev1.PodTemplateSpec) {
 		p.Annotations = map[string]string{"pod.alpha.kubernetes.io/cluster-resource-licence": "1"}
+		p.Spec.Containers = []corev1.Container{{Name: "main"}}
 	}
 	for name, tc := range map[string]struct {
 		mode       berthv1alpha1.PoolMode

@@ -106,6 +106,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges()))
+	b.WatchesRawSource(r.room())
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(c, r, kind.NewObject()))
 	}
@@ -113,6 +114,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("setting up the controller of Subscriptions: %w", err)
 	}
 	return nil
+}
+
+// room asks for a pass after each change of what decides how much room there is, if there is a
+// Subscription.
+func (r *Reconciler) room() source.TypedSource[All] {
+	return source.TypedFunc[All](func(_ context.Context, q queue) error {
+		r.Adviser.OnChange(func() {
+			if r.any.Load() {
+				q.AddAfter(All{}, pause)
+			}
+		})
+		return nil
+	})
 }
 
 func workloadSource[T client.Object](c cache.Cache, r *Reconciler, object T) source.TypedSource[All] {

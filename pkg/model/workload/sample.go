@@ -16,9 +16,9 @@ import (
 
 // Sample returns a pod like the next one of the workload: its newest pod of the revision that
 // counts, since admission has added to that what it adds, or else what its template makes; nil if
-// neither is known. The sample has no node and no owner, nothing of what Berth wrote, and no policy
-// places it, so that one can ask where it fits.
-func (o *Observed) Sample() *corev1.Pod {
+// neither is known. Admitted reports whether it is like a pod. The sample has no node and no owner,
+// nothing of what Berth wrote, and no policy places it, so that one can ask where it fits.
+func (o *Observed) Sample() (sample *corev1.Pod, admitted bool) {
 	if newest := o.newestPod(); newest != nil {
 		sample := &corev1.Pod{ObjectMeta: o.sampleMeta(newest.Labels, newest.Annotations), Spec: newest.Spec}
 		sample.Spec.NodeName = ""
@@ -26,12 +26,12 @@ func (o *Observed) Sample() *corev1.Pod {
 			// The claim that a StatefulSet made for this pod is not that of the next.
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == v.Name+"-"+newest.Name
 		})
-		return sample
+		return sample, true
 	}
 	if o.template == nil {
-		return nil
+		return nil, false
 	}
-	return &corev1.Pod{ObjectMeta: o.sampleMeta(o.template.Labels, o.template.Annotations), Spec: o.template.Spec}
+	return &corev1.Pod{ObjectMeta: o.sampleMeta(o.template.Labels, o.template.Annotations), Spec: o.template.Spec}, false
 }
 
 func (o *Observed) newestPod() *corev1.Pod {

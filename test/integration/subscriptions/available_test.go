@@ -6,6 +6,8 @@ package subscriptions_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -134,3 +136,20 @@ var _ = Describe("What a Subscription says of itself", func() {
 		})
 	}
 })
+
+// placement tells what the status of a Subscription says of its feeds, "web a=2 b=3" for instance.
+func (s *site) placement(ctx context.Context, name string) string {
+	found, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	var feeds []string
+	for _, feed := range found.Status.Feeds {
+		text := feed.Name
+		for _, c := range feed.Clusters {
+			text += fmt.Sprintf(" %s=%d", strings.TrimSuffix(c.Name, "-"+s.suffix), c.Replicas)
+		}
+		feeds = append(feeds, text)
+	}
+	return strings.Join(feeds, ", ")
+}
