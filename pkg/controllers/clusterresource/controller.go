@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -47,9 +48,6 @@ const (
 	recount = time.Minute
 )
 
-// All is the only key: one pass is over all ClusterResources.
-type All struct{}
-
 // Reconciler writes the status of ClusterResources.
 type Reconciler struct {
 	// Client reads from the cache, which must have state.ConcernedIndex, and writes the status and
@@ -65,12 +63,12 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[All](mgr).
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.ClusterResource{},
-			after[*berthv1alpha1.ClusterResource](afterObject))).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Pod{}, after[*corev1.Pod](afterPod), podChanges())).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{}, after[*corev1.Node](afterNode), state.NodeChanges())).
+			singleton.After[*berthv1alpha1.ClusterResource](afterObject))).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Pod{}, singleton.After[*corev1.Pod](afterPod), podChanges())).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{}, singleton.After[*corev1.Node](afterNode), state.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the clusterresource controller: %w", err)
@@ -79,7 +77,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // Reconcile brings the status of every ClusterResource up to date.
-func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var list berthv1alpha1.ClusterResourceList
 	if err := r.Client.List(ctx, &list); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing cluster resources: %w", err)

@@ -24,6 +24,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clusterresource"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
@@ -90,7 +91,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 func (h *harness) pass() (requeue time.Duration, err error) {
 	h.t.Helper()
 	h.writes = nil
-	result, err := h.Reconcile(h.t.Context(), clusterresource.All{})
+	result, err := h.Reconcile(h.t.Context(), singleton.Key{})
 	return result.RequeueAfter, err
 }
 

@@ -4,30 +4,15 @@
 package clusterresource
 
 import (
-	"context"
 	"maps"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/model/workload"
 )
-
-// after asks for a pass after a pause.
-func after[T client.Object](pause time.Duration) handler.TypedEventHandler[T, All] {
-	type queue = workqueue.TypedRateLimitingInterface[All]
-	return handler.TypedFuncs[T, All]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { q.AddAfter(All{}, pause) },
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { q.AddAfter(All{}, pause) },
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { q.AddAfter(All{}, pause) },
-	}
-}
 
 // podChanges lets those events pass that can change what pods hold or how many wait.
 func podChanges() predicate.TypedPredicate[*corev1.Pod] {

@@ -8,12 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
 
 // ReconcileRules is the pass over FeedParsers and definitions, which the manager runs as a
 // controller of its own.
 func ReconcileRules(ctx context.Context, r *Reconciler) (reconcile.Result, error) {
-	return (&ruleKeeper{r}).Reconcile(ctx, all{})
+	return (&ruleKeeper{r}).Reconcile(ctx, singleton.Key{})
 }
 
 // Watched returns how many kinds are followed.

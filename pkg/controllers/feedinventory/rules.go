@@ -17,18 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/feeds"
 )
-
-// all is the only key of ruleKeeper: rules for the same kind exclude each other, so each pass looks
-// at the whole.
-type all struct{}
 
 // ruleKeeper keeps the registry of parsers, and tells of each FeedParser whether it is used.
 type ruleKeeper struct{ *Reconciler }
 
 // Reconcile makes the registry anew if something has changed.
-func (k *ruleKeeper) Reconcile(ctx context.Context, _ all) (reconcile.Result, error) {
+func (k *ruleKeeper) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	rules := &berthv1alpha1.FeedParserList{}
 	if err := k.client.List(ctx, rules); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing FeedParsers: %w", err)

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/feeds"
 )
 
@@ -92,13 +93,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("setting up the controller of FeedInventories: %w", err)
 	}
-	err = builder.TypedControllerManagedBy[all](mgr).
+	err = builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(NameFeedParser).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.FeedParser{}, soon[*berthv1alpha1.FeedParser]())).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.FeedParser{}, singleton.After[*berthv1alpha1.FeedParser](burst))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &apiextensionsv1.CustomResourceDefinition{},
-			soon[*apiextensionsv1.CustomResourceDefinition](), definitionChanges())).
-		WatchesRawSource(source.TypedFunc[all](func(_ context.Context, q workqueue.TypedRateLimitingInterface[all]) error {
-			q.Add(all{}) // The first registry is made even if there is no FeedParser.
+			singleton.After[*apiextensionsv1.CustomResourceDefinition](burst), definitionChanges())).
+		WatchesRawSource(source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
+			q.Add(singleton.Key{}) // The first registry is made even if there is no FeedParser.
 			return nil
 		})).
 		Complete(&ruleKeeper{r})
@@ -114,22 +115,6 @@ func (r *Reconciler) listen(ctx context.Context, queue workqueue.TypedRateLimiti
 		queue.AddAfter(reconcile.Request{NamespacedName: subscription}, burst)
 	})
 	return nil
-}
-
-// soon asks for a pass over all rules.
-func soon[T client.Object]() handler.TypedEventHandler[T, all] {
-	add := func(queue workqueue.TypedRateLimitingInterface[all]) { queue.AddAfter(all{}, burst) }
-	return handler.TypedFuncs[T, all]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workqueue.TypedRateLimitingInterface[all]) {
-			add(q)
-		},
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workqueue.TypedRateLimitingInterface[all]) {
-			add(q)
-		},
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workqueue.TypedRateLimitingInterface[all]) {
-			add(q)
-		},
-	}
 }
 
 // definitionChanges lets updates pass that touch what a kind is, or whether it is served.

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/controllers/subscription"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	rules "berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -94,7 +94,7 @@ func TestACopyIsWrittenOnlyAsItWasRead(t *testing.T) {
 			}
 			w.tracker.Invalidate()
 			// What the cache does not know is an error, which asks for another pass.
-			_, _ = w.r.Reconcile(t.Context(), subscription.All{})
+			_, _ = w.r.Reconcile(t.Context(), singleton.Key{})
 			d := w.deployment("web-b")
 			if *d.Spec.Replicas != 7 || len(d.OwnerReferences) > 0 || d.Spec.Selector.MatchLabels["app"] != "users" {
 				t.Errorf("the Deployment of somebody else is changed: %v", d)

@@ -13,7 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
-	"berth.dev/berth/pkg/controllers/subscription"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
 
 func TestNothingIsWrittenIfRoomCannotBeCounted(t *testing.T) {
@@ -30,7 +30,7 @@ func TestNothingIsWrittenIfRoomCannotBeCounted(t *testing.T) {
 			w.subscribe("shop", []string{"web"}, strategy)
 			closed := errors.New("the cache is closed")
 			w.r.Adviser = advisertest.New(t, &poolsUnreadable{w.client, closed})
-			_, err := w.r.Reconcile(t.Context(), subscription.All{})
+			_, err := w.r.Reconcile(t.Context(), singleton.Key{})
 			want := "listing *v1alpha1.ClusterResourceList"
 			if !errors.Is(err, closed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want one that wraps %q and says %q", err, closed, want)

@@ -28,6 +28,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
 	rules "berth.dev/berth/pkg/placement/subscription"
@@ -177,7 +178,7 @@ func (w *world) pass() {
 	w.t.Helper()
 	w.tracker.Invalidate()
 	w.r.Adviser = advisertest.New(w.t, w.client)
-	if _, err := w.r.Reconcile(w.t.Context(), subscription.All{}); err != nil {
+	if _, err := w.r.Reconcile(w.t.Context(), singleton.Key{}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/simulator"
 )
@@ -32,7 +33,7 @@ type outcome struct {
 }
 
 // Reconcile brings all Subscriptions up to date.
-func (r *Reconciler) Reconcile(ctx context.Context, _ All) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	var cached berthv1alpha1.SubscriptionList
 	if err := r.Client.List(ctx, &cached); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing Subscriptions: %w", err)
@@ -126,4 +127,4 @@ func nextPass(outcomes []outcome, now metav1.Time, stale bool) (next time.Durati
 	return next
 }
 
-var _ reconcile.TypedReconciler[All] = (*Reconciler)(nil)
+var _ reconcile.TypedReconciler[singleton.Key] = (*Reconciler)(nil)

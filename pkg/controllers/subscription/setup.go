@@ -22,12 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -43,11 +43,6 @@ const (
 	// pledgeLife is how long room is kept for a bundle of which no pod has a node.
 	pledgeLife = 5 * time.Minute
 )
-
-// All is the one request there is: a pass over all Subscriptions.
-type All struct{}
-
-type queue = workqueue.TypedRateLimitingInterface[All]
 
 // Options are what the controller needs.
 type Options struct {
@@ -91,21 +86,24 @@ func New(options Options) *Reconciler {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	b := builder.TypedControllerManagedBy[All](mgr).
+	b := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(Name).
-		WithOptions(controller.TypedOptions[All]{
+		WithOptions(controller.TypedOptions[singleton.Key]{
 			MaxConcurrentReconciles: 1, // passes know what the one before has written
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[All](firstRetry, longestRetry),
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[singleton.Key](firstRetry, longestRetry),
 		}).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Subscription{}, always[*berthv1alpha1.Subscription](),
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Subscription{}, singleton.After[*berthv1alpha1.Subscription](pause),
 			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.Subscription]{},
 				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.Subscription]{}))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, always[*berthv1alpha1.FeedInventory]())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, always[*berthv1alpha1.PropagationPolicy](),
-			policyChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, places[*corev1.Node](r), state.NodeChanges())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, places[*berthv1alpha1.Cluster](r), clusterChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, whileAny[*corev1.Pod](r), podChanges()))
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, singleton.After[*berthv1alpha1.FeedInventory](pause))).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
+			singleton.After[*berthv1alpha1.PropagationPolicy](pause), policyChanges())).
+		// Without a Subscription nothing else matters.
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{},
+			singleton.AfterIf[*corev1.Node](pause, r.any.Load, r.Topology.Invalidate), state.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
+			singleton.AfterIf[*berthv1alpha1.Cluster](pause, r.any.Load, r.Topology.Invalidate), clusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.AfterIf[*corev1.Pod](pause, r.any.Load), podChanges()))
 	b.WatchesRawSource(r.room())
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(c, r, kind.NewObject()))
@@ -118,52 +116,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // room asks for a pass after each change of what decides how much room there is, if there is a
 // Subscription.
-func (r *Reconciler) room() source.TypedSource[All] {
-	return source.TypedFunc[All](func(_ context.Context, q queue) error {
+func (r *Reconciler) room() source.TypedSource[singleton.Key] {
+	return source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
 		r.Adviser.OnChange(func() {
 			if r.any.Load() {
-				q.AddAfter(All{}, pause)
+				q.AddAfter(singleton.Key{}, pause)
 			}
 		})
 		return nil
 	})
 }
 
-func workloadSource[T client.Object](c cache.Cache, r *Reconciler, object T) source.TypedSource[All] {
-	return source.TypedKind(c, object, whileAny[T](r), predicate.TypedResourceVersionChangedPredicate[T]{})
-}
-
-// always asks for a pass.
-func always[T client.Object]() handler.TypedEventHandler[T, All] {
-	return onEvent[T](func(q queue) { q.AddAfter(All{}, pause) })
-}
-
-// whileAny asks for a pass if there is a Subscription.
-func whileAny[T client.Object](r *Reconciler) handler.TypedEventHandler[T, All] {
-	return onEvent[T](func(q queue) {
-		if r.any.Load() {
-			q.AddAfter(All{}, pause)
-		}
-	})
-}
-
-// places is whileAny for what says where nodes belong.
-func places[T client.Object](r *Reconciler) handler.TypedEventHandler[T, All] {
-	return onEvent[T](func(q queue) {
-		r.Topology.Invalidate()
-		if r.any.Load() {
-			q.AddAfter(All{}, pause)
-		}
-	})
-}
-
-// onEvent handles all kinds of events alike.
-func onEvent[T client.Object](handle func(queue)) handler.TypedEventHandler[T, All] {
-	return handler.TypedFuncs[T, All]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { handle(q) },
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q queue) { handle(q) },
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { handle(q) },
-	}
+func workloadSource[T client.Object](c cache.Cache, r *Reconciler, object T) source.TypedSource[singleton.Key] {
+	return source.TypedKind(c, object, singleton.AfterIf[T](pause, r.any.Load), predicate.TypedResourceVersionChangedPredicate[T]{})
 }
 
 // policyChanges lets those events of the policies of Subscriptions pass that tell of something that

@@ -25,11 +25,18 @@ type queue = workqueue.TypedRateLimitingInterface[Key]
 // After asks for a pass after a pause. Before that it calls the notes, which take down that
 // something has changed. They must not block.
 func After[T client.Object](pause time.Duration, notes ...func()) handler.TypedEventHandler[T, Key] {
+	return AfterIf[T](pause, func() bool { return true }, notes...)
+}
+
+// AfterIf is After for events that need a pass only at times: needed is asked after the notes.
+func AfterIf[T client.Object](pause time.Duration, needed func() bool, notes ...func()) handler.TypedEventHandler[T, Key] {
 	ask := func(q queue) {
 		for _, note := range notes {
 			note()
 		}
-		q.AddAfter(Key{}, pause)
+		if needed() {
+			q.AddAfter(Key{}, pause)
+		}
 	}
 	return handler.TypedFuncs[T, Key]{
 		CreateFunc:  func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { ask(q) },
