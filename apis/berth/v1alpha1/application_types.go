@@ -77,6 +77,15 @@ type ApplicationSpec struct {
 	// stickiness is what the cluster where the application runs gains in comparison with others.
 	// +optional
 	Stickiness *ApplicationStickiness `json:"stickiness,omitempty"`
+
+	// serviceAccountName is the ServiceAccount of the namespace that the manifests are applied as, with its rights alone. Berth must be
+	// allowed to impersonate it: see berthctl allow namespace. Default: that of the controller manager, default unless it was
+	// set otherwise.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // Manifest is any Kubernetes object.

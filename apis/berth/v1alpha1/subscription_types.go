@@ -91,6 +91,15 @@ type SubscriptionSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	Feeds []Feed `json:"feeds"`
+
+	// serviceAccountName is the ServiceAccount of the namespace that copies are written as, with its rights alone. Berth must be
+	// allowed to impersonate it: see berthctl allow namespace. Default: that of the controller manager, default unless it was
+	// set otherwise.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // SchedulingStrategy says how feeds are spread over clusters.
