@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/cli/allow"
 	"berth.dev/berth/pkg/cli/app"
 	"berth.dev/berth/pkg/cli/cloud"
 	"berth.dev/berth/pkg/cli/cluster"
@@ -44,9 +45,9 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-Only register and unregister, and the commands create, update and delete, change anything. Installed under the name
-kubectl-berth it is a plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete kubectl's
-command line.
+Only allow, register and unregister, and the commands create, update and delete, change anything. Installed under the
+name kubectl-berth it is a plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete
+kubectl's command line.
 
 Exit status:
   0  the command did what it was asked to do
@@ -96,6 +97,7 @@ func NewCommand(o Options) *cobra.Command {
 	factory := client.NewFactory(o.NewClients)
 	factory.AddFlags(root.PersistentFlags())
 	root.AddCommand(
+		allow.NewCommand(o.Streams, factory),
 		app.NewCommand(o.Streams, factory),
 		cloud.NewCommand(o.Streams, factory),
 		cloud.NewGlobalCommand(o.Streams, factory),
