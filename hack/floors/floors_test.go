@@ -39,7 +39,7 @@ var apart = []struct {
 	shared []string
 }{
 	{"pkg/plugins", []string{"internal"}},
-	{"pkg/controllers", []string{"internal", "state", "adviser"}},
+	{"pkg/controllers", []string{"internal", "state", "adviser", "accounts"}},
 	{"cmd", []string{"internal"}},
 }
 

@@ -9,25 +9,34 @@ import (
 	"time"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/model/rights"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// ApplicationOptions are the settings of Applications.
+// ApplicationOptions are the settings of Applications, and of what Subscriptions copy.
 type ApplicationOptions struct {
 	// Stickiness is that of Applications that set none.
 	Stickiness rank.Stickiness
 	// RescheduleAfter is how long a choice stands for Applications that do not say.
 	RescheduleAfter time.Duration
+	// DefaultServiceAccount is the ServiceAccount of the namespace that Berth writes as for
+	// Applications and Subscriptions that name none.
+	DefaultServiceAccount string
 }
 
 func defaultApplicationOptions() ApplicationOptions {
-	return ApplicationOptions{Stickiness: rank.DefaultStickiness, RescheduleAfter: application.DefaultRescheduleAfter}
+	return ApplicationOptions{
+		Stickiness: rank.DefaultStickiness, RescheduleAfter: application.DefaultRescheduleAfter,
+		DefaultServiceAccount: rights.DefaultServiceAccount,
+	}
 }
 
 func (o *ApplicationOptions) addTo(sets *cliflag.NamedFlagSets) {
@@ -37,6 +46,9 @@ func (o *ApplicationOptions) addTo(sets *cliflag.NamedFlagSets) {
 	flags.Float64Var(&o.Stickiness.Weight, "stickiness-weight", o.Stickiness.Weight, "The weight of that.")
 	flags.DurationVar(&o.RescheduleAfter, "reschedule-after", o.RescheduleAfter,
 		"How long the choice of a cluster for an Application stands before it is reviewed.")
+	flags.StringVar(&o.DefaultServiceAccount, "default-service-account", o.DefaultServiceAccount,
+		"The ServiceAccount of their namespace that Applications, and the copies of Subscriptions, are written as "+
+			"if they name none. Each namespace allows that with berthctl allow namespace.")
 }
 
 // maxStickiness is the largest stickiness that an Application can set.
@@ -53,6 +65,9 @@ func (o *ApplicationOptions) validate() error {
 	if o.RescheduleAfter < time.Second || o.RescheduleAfter > 24*time.Hour {
 		errs = append(errs, errors.New("--reschedule-after must be from 1s to 24h"))
 	}
+	if wrong := validation.IsDNS1123Subdomain(o.DefaultServiceAccount); len(wrong) > 0 {
+		errs = append(errs, errors.New("--default-service-account must be the name of a ServiceAccount: "+wrong[0]))
+	}
 	return utilerrors.NewAggregate(errs)
 }
 
@@ -61,7 +76,7 @@ var applicationKinds = []string{"Application", "Cluster", "PropagationPolicy"}
 
 // startApplications starts the controller of Applications as soon as its kinds are served. Nothing
 // else waits for that.
-func startApplications(mgr ctrl.Manager, opts *Options) func(context.Context) error {
+func startApplications(mgr ctrl.Manager, opts *Options, authors *accounts.Accounts) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), applicationKinds...), nil
@@ -70,7 +85,7 @@ func startApplications(mgr ctrl.Manager, opts *Options) func(context.Context) er
 			return nil //nolint:nilerr // the process is told to end
 		}
 		controller := application.New(application.Options{
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Mapper: mgr.GetRESTMapper(),
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
 			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
 		})

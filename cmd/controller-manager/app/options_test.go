@@ -31,6 +31,12 @@ func TestFlags(t *testing.T) {
 		"a negative stickiness":    {Args: []string{"--stickiness-weight=-1"}, Want: "--stickiness-weight"},
 		"a stickiness that is NaN": {Args: []string{"--stickiness-value=NaN"}, Want: "--stickiness-value"},
 		"a review without pause":   {Args: []string{"--reschedule-after=0s"}, Want: "--reschedule-after"},
+		"no account to write as": {
+			Args: []string{"--default-service-account="}, Want: "--default-service-account",
+		},
+		"an account that can be none": {
+			Args: []string{"--default-service-account=a:b"}, Want: "--default-service-account",
+		},
 		"no scheduler":             {Args: []string{"--scheduler-names="}, Want: "--scheduler-names"},
 		"a scheduler with no name": {Args: []string{"--scheduler-names=a,"}, Want: "--scheduler-names"},
 		"no namespace for the lease": {

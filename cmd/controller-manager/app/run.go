@@ -14,8 +14,10 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -24,6 +26,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/manifests"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
@@ -81,11 +84,15 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 // optional returns what starts the controllers of kinds that need not be installed, by the name of
 // these kinds.
 func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string]func(context.Context) error {
+	authors := accounts.New(accounts.Options{
+		Config: mgr.GetConfig(), Client: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()},
+		Live: mgr.GetAPIReader(), Default: opts.Applications.DefaultServiceAccount, Clock: clock.RealClock{},
+	})
 	starts := map[string]func(context.Context) error{
-		"Subscriptions": startSubscriptions(mgr, opts, fits),
+		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
 		"metrics":       startMetrics(mgr, opts),
 		"Schedulers":    startSchedulers(mgr, opts),
-		"Applications":  startApplications(mgr, opts),
+		"Applications":  startApplications(mgr, opts, authors),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {
 		starts["FeedInventories"] = startFeeds(mgr, opts)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
@@ -19,7 +20,7 @@ var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription",
 
 // startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its
 // kinds are served.
-func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) func(context.Context) error {
+func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
@@ -28,7 +29,7 @@ func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) 
 			return nil //nolint:nilerr // the process is told to end
 		}
 		controller := subscription.New(subscription.Options{
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Topology: state.NewTracker(mgr.GetClient()),
+			Client: mgr.GetClient(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
 			Adviser: fits,
 		})

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/pkg/model/rights"
 )
 
 // World is a running playground.
@@ -98,7 +100,24 @@ func (w *World) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return localplane.ApplyObjects(ctx, config, append(localplane.WithoutWorkloads(objects), template))
+	if err := localplane.ApplyObjects(ctx, config, append(localplane.WithoutWorkloads(objects), template)); err != nil {
+		return err
+	}
+	return w.allow(ctx, metav1.NamespaceDefault)
+}
+
+// allow lets Berth write what the Applications and Subscriptions of a namespace list.
+func (w *World) allow(ctx context.Context, namespace string) error {
+	role, bindings := rights.Objects(namespace, rights.DefaultServiceAccount)
+	if _, err := w.Client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("allowing Berth to write in namespace %s: %w", namespace, err)
+	}
+	for _, binding := range bindings {
+		if _, err := w.Client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("allowing Berth to write in namespace %s: %w", namespace, err)
+		}
+	}
+	return nil
 }
 
 // Exited delivers the first program that ended by itself.

@@ -25,7 +25,7 @@ func (w *writer) claim(ctx context.Context, o *object) error {
 	}
 	present, err := w.metadata(ctx, o.key())
 	if err != nil {
-		return refused(o, err)
+		return w.refused(o, err)
 	}
 	if present != nil {
 		if present.DeletionTimestamp != nil {
@@ -143,7 +143,11 @@ func preconditions(present *metav1.PartialObjectMetadata) client.Preconditions {
 // metadata returns the metadata of an object as the API server has it, nil if there is none.
 func (w *writer) metadata(ctx context.Context, key berthv1alpha1.ApplicationObject) (*metav1.PartialObjectMetadata, error) {
 	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: key.APIVersion, Kind: key.Kind}}
-	err := w.live.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: key.Name}, found)
+	reader := w.live
+	if !isOwn(key) {
+		reader = w.account
+	}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: key.Name}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // no object is no error
 	}

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -49,6 +50,9 @@ type Options struct {
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
+	// Account returns the account of a namespace that writes what Applications list, see
+	// accounts.Accounts.Of.
+	Account func(ctx context.Context, namespace, name string) (*accounts.Account, error)
 	// Mapper knows the kinds that the API server serves.
 	Mapper apimeta.RESTMapper
 	// Recorder takes events about Applications.
@@ -172,18 +176,28 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	if err := r.writeStatus(ctx, p); err != nil {
 		return err
 	}
-	w := &writer{client: r.Client, live: r.Live, app: p.app, applied: p.memo.applied, now: p.now}
-	moving, failure := w.bringAll(ctx, objects, seen)
-	if moving {
-		p.again(stepPause)
-	}
-	if failure == nil {
-		failure = w.prune(ctx, objects, seen.policies)
-	}
+	failure := r.make(ctx, p, objects, seen)
 	if apierrors.IsConflict(failure) {
 		return failure
 	}
 	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
+}
+
+// make brings the objects to where they should be, and removes what is not in the spec any more.
+func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	account, err := r.Account(ctx, p.app.Namespace, p.app.Spec.ServiceAccountName)
+	if err != nil {
+		return err
+	}
+	w := &writer{client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now}
+	moving, err := w.bringAll(ctx, objects, seen)
+	if moving {
+		p.again(stepPause)
+	}
+	if err != nil {
+		return err
+	}
+	return w.prune(ctx, objects, seen.policies)
 }
 
 // list notes in the status what there is going to be, before it is made.
@@ -198,11 +212,11 @@ func (p *pass) list(objects []*object) {
 // report writes into the status what became of the objects. It returns the failure unless that is
 // for the user.
 func (p *pass) report(objects []*object, seen *observed, failure error) error {
-	var refused *refusal
+	reason, told := refusedFor(failure)
 	switch {
-	case errors.As(failure, &refused):
+	case told != nil:
 		p.app.Status.Ready = readyOf(objects, seen).String()
-		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonManifestRefused, refused.Error())
+		p.condition(berthv1alpha1.ApplicationReady, false, reason, told.Error())
 		p.again(refusedPause)
 		return nil
 	case failure != nil:
@@ -214,6 +228,20 @@ func (p *pass) report(objects []*object, seen *observed, failure error) error {
 	}
 	p.runs(objects, seen)
 	return nil
+}
+
+// refusedFor returns the part of a failure that is for the user, with its reason; nil if there is
+// none.
+func refusedFor(failure error) (reason string, told error) {
+	var denied *accounts.Refusal
+	if errors.As(failure, &denied) {
+		return berthv1alpha1.ReasonNotAllowed, denied
+	}
+	var refused *refusal
+	if errors.As(failure, &refused) {
+		return berthv1alpha1.ReasonManifestRefused, refused
+	}
+	return "", nil
 }
 
 // writeStatus writes the status if it has changed.

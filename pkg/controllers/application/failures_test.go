@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 )
 
 // failing makes the requests of a verb for objects of a type fail.
@@ -199,4 +200,27 @@ func TestAWorkloadThatOthersScaleIsNotScaledOverAConflict(t *testing.T) {
 	if result := w.pass(); result.RequeueAfter != 200*time.Millisecond {
 		t.Errorf("the next pass is in %v, want 200ms", result.RequeueAfter)
 	}
+}
+
+// TestWithoutAnAccountNothingIsWritten checks that an account that cannot be written as is told, and
+// costs nothing but the wait.
+func TestWithoutAnAccountNothingIsWritten(t *testing.T) {
+	w := newWorld(t, newApplication(deployment), cluster("a", 1))
+	w.noAccount = &accounts.Refusal{Text: "not allowed"}
+	for range 3 {
+		if result := w.pass(); result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
+			t.Errorf("the next pass is after %v", result.RequeueAfter)
+		}
+	}
+	if got := w.condition(berthv1alpha1.ApplicationReady); !strings.HasPrefix(got, "False NotAllowed") {
+		t.Errorf("condition %s", got)
+	}
+	var deployments appsv1.DeploymentList
+	w.must(w.client.List(t.Context(), &deployments))
+	if got := w.policy(); len(deployments.Items) > 0 || got != "none" {
+		t.Errorf("policy %s and %d Deployments are made", got, len(deployments.Items))
+	}
+	w.noAccount = nil
+	w.passes()
+	w.deployment()
 }

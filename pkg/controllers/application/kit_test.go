@@ -4,6 +4,7 @@
 package application_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/rank"
@@ -51,6 +53,8 @@ type world struct {
 	// type of the object.
 	fail     func(verb string, object runtime.Object) error
 	podCount int
+	// noAccount is why there is no account to write as; nil if there is one.
+	noAccount error
 }
 
 func newWorld(t testing.TB, existing ...client.Object) *world {
@@ -131,11 +135,19 @@ func (w *world) failure(verb string, object runtime.Object) error {
 	return w.fail(verb, object)
 }
 
+// account returns the account that Applications and copies are written as.
+func (w *world) account(_ context.Context, namespace, name string) (*accounts.Account, error) {
+	if w.noAccount != nil {
+		return nil, w.noAccount
+	}
+	return &accounts.Account{Client: w.client, Namespace: namespace, Name: cmp.Or(name, "default")}, nil
+}
+
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
 	w.recorder = events.NewFakeRecorder(1000)
 	w.controller = application.New(application.Options{
-		Client: w.client, Live: w.client, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
+		Client: w.client, Live: w.client, Account: w.account, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
 		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,10 +15,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 )
 
 // refusal says that an object cannot be written, in words for the user. It is tried again.
@@ -32,11 +35,13 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s: %v", r.what, r.err) }
 
 func (r *refusal) Unwrap() error { return r.err }
 
-// writer writes the objects of an Application.
+// writer writes the objects of an Application: the policies as Berth, everything else as the account
+// of the namespace.
 type writer struct {
-	client client.Client
-	live   client.Reader
-	app    *berthv1alpha1.Application
+	client  client.Client
+	live    client.Reader
+	account *accounts.Account
+	app     *berthv1alpha1.Application
 	// applied is what was applied of each object, and when.
 	applied map[berthv1alpha1.ApplicationObject]application
 	now     time.Time
@@ -71,7 +76,7 @@ func (w *writer) scale(ctx context.Context, o *object, live client.Object, repli
 	if err != nil {
 		return fmt.Errorf("encoding the replicas of %s: %w", o, err)
 	}
-	return refused(o, w.client.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldOwner)))
+	return w.refused(o, w.account.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldOwner)))
 }
 
 // send applies an object, unless there is one of this name that belongs to somebody else. What
@@ -85,12 +90,29 @@ func (w *writer) send(ctx context.Context, o *object) error {
 	if o.present != nil {
 		options = append(options, client.ForceOwnership)
 	}
-	return refused(o, w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.bound().Unstructured), options...))
+	return w.refused(o, w.as(o.key()).Apply(ctx, client.ApplyConfigurationFromUnstructured(o.bound().Unstructured), options...))
+}
+
+// as returns who writes an object.
+func (w *writer) as(key berthv1alpha1.ApplicationObject) client.Client {
+	if isOwn(key) {
+		return w.client
+	}
+	return w.account
+}
+
+// isOwn reports whether an object is one of Berth, which a manifest cannot be.
+func isOwn(key berthv1alpha1.ApplicationObject) bool {
+	return schema.FromAPIVersionAndKind(key.APIVersion, key.Kind).Group == berthv1alpha1.GroupName
 }
 
 // refused turns an answer that the user can do something about into a refusal.
-func refused(o *object, err error) error {
+func (w *writer) refused(o *object, err error) error {
+	err = w.account.Explain(err)
+	var denied *accounts.Refusal
 	switch {
+	case errors.As(err, &denied):
+		return &refusal{what: o.String(), err: denied}
 	case err == nil, apierrors.IsConflict(err):
 		return err
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err),
@@ -141,11 +163,11 @@ func (w *writer) remove(ctx context.Context, key berthv1alpha1.ApplicationObject
 	o := &object{Unstructured: u}
 	present, err := w.metadata(ctx, key)
 	if err != nil {
-		return refused(o, err)
+		return w.refused(o, err)
 	}
 	if present == nil || present.DeletionTimestamp != nil || !metav1.IsControlledBy(present, w.app) {
 		return nil
 	}
-	err = w.client.Delete(ctx, u, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
-	return refused(o, client.IgnoreNotFound(err))
+	err = w.as(key).Delete(ctx, u, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return w.refused(o, client.IgnoreNotFound(err))
 }

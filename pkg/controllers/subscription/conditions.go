@@ -83,6 +83,14 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "a share is decided for all replicas of all feeds")
 }
 
+// allowed returns the condition Scheduled, another one if a right is missing to write copies.
+func (o *outcome) allowed(scheduled metav1.Condition) metav1.Condition {
+	if o.denied == "" || o.decision.Problem != nil {
+		return scheduled
+	}
+	return condition(berthv1alpha1.SubscriptionScheduled, false, berthv1alpha1.ReasonNotAllowed, o.denied)
+}
+
 // degraded returns the condition that reports whether something has lost its place: the Cluster,
 // the node, or the room for a replica.
 func (o *outcome) degraded() metav1.Condition {

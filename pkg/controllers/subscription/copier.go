@@ -19,16 +19,18 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/placement/divide"
 )
 
 // FieldOwner is the field manager under which copies of feeds are applied.
 const FieldOwner = "berth-subscription"
 
-// copier writes the copies of one Subscription.
+// copier writes the copies of one Subscription, as an account of its namespace.
 type copier struct {
 	*Reconciler
 	*outcome
+	account *accounts.Account
 	// sources are the listed objects as they have been read.
 	sources map[string]*unstructured.Unstructured
 }
@@ -49,36 +51,54 @@ func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[i
 	if o.input.Strategy == divide.Replication && o.decision.Problem != nil {
 		return nil, nil
 	}
-	w := &copier{r, o, map[string]*unstructured.Unstructured{}}
+	list := o.wantedCopies()
+	if len(list) == 0 && len(o.copies) == 0 {
+		return nil, nil
+	}
 	missing = map[int]string{}
+	account, err := r.Account(ctx, o.object.Namespace, o.object.Spec.ServiceAccountName)
+	if err != nil {
+		return missing, o.note(err)
+	}
+	w := &copier{r, o, account, map[string]*unstructured.Unstructured{}}
 	wanted := map[object]bool{}
 	var failures []error
-	for _, c := range o.wantedCopies() {
+	for _, c := range list {
 		if conflict := o.copyConflict(&c); conflict != "" {
 			missing[c.feed] = conflict
 			continue
 		}
 		key := objectOf(&c.ref)
 		wanted[key] = true
-		if err := w.bring(ctx, &c, o.copies[key]); err != nil {
+		if err := account.Explain(w.bring(ctx, &c, o.copies[key])); err != nil {
 			missing[c.feed] = err.Error()
-			failures = append(failures, err)
+			failures = append(failures, o.note(err))
 		}
 	}
-	failures = append(failures, r.prune(ctx, o, wanted))
+	failures = append(failures, o.note(account.Explain(w.prune(ctx, wanted))))
 	return missing, errors.Join(failures...)
 }
 
+// note notes that a right is missing, which is told and no failure. Other errors stay what they are.
+func (o *outcome) note(err error) error {
+	var denied *accounts.Refusal
+	if !errors.As(err, &denied) {
+		return err
+	}
+	o.denied = denied.Error()
+	return nil
+}
+
 // prune removes the copies that are not wanted.
-func (r *Reconciler) prune(ctx context.Context, o *outcome, wanted map[object]bool) error {
+func (w *copier) prune(ctx context.Context, wanted map[object]bool) error {
 	var failures []error
-	for key, present := range o.copies {
-		if wanted[key] || present.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(present, o.object) {
+	for key, present := range w.copies {
+		if wanted[key] || present.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(present, w.object) {
 			continue
 		}
-		err := r.Client.Delete(ctx, present, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
+		err := w.account.Delete(ctx, present, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
-			failures = append(failures, fmt.Errorf("deleting %s %s/%s: %w", key.kind, o.object.Namespace, key.name, err))
+			failures = append(failures, fmt.Errorf("deleting %s %s/%s: %w", key.kind, w.object.Namespace, key.name, err))
 		}
 	}
 	return errors.Join(failures...)
@@ -147,7 +167,7 @@ func (w *copier) update(
 // if there is no copy yet. It fails if something else has the name.
 func (w *copier) adjust(ctx context.Context, wanted *unstructured.Unstructured, c *copied) (*unstructured.Unstructured, error) {
 	live := emptyCopy(c)
-	err := w.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	err := w.account.Get(ctx, client.ObjectKeyFromObject(wanted), live)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -186,7 +206,7 @@ func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (
 	if wanted.GetResourceVersion() != "" {
 		options = append(options, client.ForceOwnership)
 	}
-	if err := w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
+	if err := w.account.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
 		return nil, fmt.Errorf("applying %s: %w", what, err)
 	}
 	spec, _, _ := unstructured.NestedMap(wanted.Object, "spec")
@@ -204,7 +224,7 @@ func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", what, err)
 	}
-	if err := w.Client.Patch(ctx, after, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner)); err != nil {
+	if err := w.account.Patch(ctx, after, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner)); err != nil {
 		return nil, fmt.Errorf("patching %s: %w", what, err)
 	}
 	return after, nil
@@ -217,7 +237,7 @@ func (w *copier) source(ctx context.Context, c *copied) (*unstructured.Unstructu
 		return known, nil
 	}
 	source := emptyCopy(c)
-	err := w.Live.Get(ctx, client.ObjectKey{Namespace: w.object.Namespace, Name: w.feeds[c.feed].ref.Name}, source)
+	err := w.account.Get(ctx, client.ObjectKey{Namespace: w.object.Namespace, Name: w.feeds[c.feed].ref.Name}, source)
 	switch {
 	case apierrors.IsNotFound(err):
 		source = nil

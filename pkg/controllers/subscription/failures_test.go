@@ -8,10 +8,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
@@ -56,4 +58,24 @@ func (c *poolsUnreadable) List(ctx context.Context, list client.ObjectList, opts
 		return c.err
 	}
 	return c.Client.List(ctx, list, opts...)
+}
+
+// TestWithoutAnAccountNothingIsCopied checks that an account that cannot be written as is told, is
+// tried again after a while, and is no failure.
+func TestWithoutAnAccountNothingIsCopied(t *testing.T) {
+	w := newWorld(t)
+	w.site("b", 4)
+	w.site("c", 4)
+	w.deploy("web", 2)
+	w.noAccount = &accounts.Refusal{Text: "not allowed"}
+	w.subscribe("shop", []string{"web"}, everywhere("a", "b", "c"))
+	result, err := w.r.Reconcile(t.Context(), subscription.All{})
+	if err != nil || result.RequeueAfter != 30*time.Second {
+		t.Errorf("the next pass is after %v, error %v", result.RequeueAfter, err)
+	}
+	w.want("the Deployments", w.deployments(), "web")
+	w.want("the reason", w.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonNotAllowed)
+	w.noAccount = nil
+	w.pass()
+	w.want("the Deployments", w.deployments(), "web web-c")
 }

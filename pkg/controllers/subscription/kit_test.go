@@ -4,6 +4,7 @@
 package subscription_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
@@ -58,6 +60,8 @@ type world struct {
 	beforeDelete func()
 	// ownInventories takes effect with the next restart.
 	ownInventories bool
+	// noAccount is why there is no account to write as; nil if there is one.
+	noAccount error
 }
 
 func newWorld(t *testing.T) *world {
@@ -155,11 +159,19 @@ func (w *world) count(o client.Object) {
 	}
 }
 
+// account returns the account that Applications and copies are written as.
+func (w *world) account(_ context.Context, namespace, name string) (*accounts.Account, error) {
+	if w.noAccount != nil {
+		return nil, w.noAccount
+	}
+	return &accounts.Account{Client: w.client, Namespace: namespace, Name: cmp.Or(name, "default")}, nil
+}
+
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
 	w.tracker = state.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
-		Client: w.client, Live: w.client, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
+		Client: w.client, Account: w.account, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
 		OwnInventories: w.ownInventories, Adviser: advisertest.New(w.t, w.client),
 	})
 }

@@ -24,12 +24,17 @@ const subscriptionKind = "Subscription"
 // afterConflict is the pause until the cache may have caught up.
 const afterConflict = 200 * time.Millisecond
 
+// afterDenial is the pause before it is tried again to write copies without a right to.
+const afterDenial = 30 * time.Second
+
 // outcome is a Subscription with what has been decided about it.
 type outcome struct {
 	*item
 	decision bundle.Result
 	// pledge is the admission of a bundle, nil if it has none.
 	pledge *berthv1alpha1.Pledge
+	// denied says which right is missing to write its copies, empty if none is.
+	denied string
 }
 
 // Reconcile brings all Subscriptions up to date.
@@ -119,6 +124,9 @@ func nextPass(outcomes []outcome, now metav1.Time, stale bool) (next time.Durati
 	for i := range outcomes {
 		if o := &outcomes[i]; o.decision.Provisional {
 			sooner(o.pledge.ExpirationTime.Sub(now.Time))
+		}
+		if outcomes[i].denied != "" {
+			sooner(afterDenial)
 		}
 	}
 	if stale {

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
@@ -48,8 +49,9 @@ const (
 type Options struct {
 	// Client reads from a cache, and writes.
 	Client client.Client
-	// Live reads objects whole, of which the cache has parts. It is used for what is copied.
-	Live client.Reader
+	// Account returns the account of a namespace that reads what is copied and writes the copies,
+	// see accounts.Accounts.Of.
+	Account func(ctx context.Context, namespace, name string) (*accounts.Account, error)
 	// Topology tells which node belongs to which Cluster.
 	Topology *state.Tracker
 	// Adviser answers how much room clusters have.

@@ -35,7 +35,7 @@ func (o *outcome) withStatus(missing map[int]string) *berthv1alpha1.Subscription
 		status.Feeds = append(status.Feeds, o.placement(i, missing[i]))
 	}
 	status.BindingClusters, status.Ready = o.bindingClusters(), o.ready()
-	for _, condition := range []metav1.Condition{o.scheduled(missing), o.available(), o.degraded()} {
+	for _, condition := range []metav1.Condition{o.allowed(o.scheduled(missing)), o.available(), o.degraded()} {
 		condition.ObservedGeneration = after.Generation
 		apimeta.SetStatusCondition(&status.Conditions, condition)
 	}

@@ -20,7 +20,7 @@ func (r *Reconciler) write(ctx context.Context, o *outcome) (*berthv1alpha1.Subs
 		if err := r.writeStatus(ctx, o.object, after); err != nil {
 			return after, err
 		}
-		return after, errors.Join(r.prune(ctx, o, nil), r.writePolicies(ctx, o))
+		return after, r.writePromised(ctx, o, after)
 	}
 	if err := r.writePolicies(ctx, o); err != nil {
 		return o.withStatus(nil), err
@@ -28,4 +28,17 @@ func (r *Reconciler) write(ctx context.Context, o *outcome) (*berthv1alpha1.Subs
 	missing, err := r.writeCopies(ctx, o)
 	after := o.withStatus(missing)
 	return after, errors.Join(err, r.writeStatus(ctx, o.object, after))
+}
+
+// writePromised writes what makes use of a promise, and removes the copies of a strategy that the
+// Subscription had before. What that tells comes into the status too, which was written already.
+func (r *Reconciler) writePromised(ctx context.Context, o *outcome, promised *berthv1alpha1.Subscription) error {
+	_, failure := r.writeCopies(ctx, o)
+	failure = errors.Join(failure, r.writePolicies(ctx, o))
+	if o.denied != "" {
+		after := o.withStatus(nil)
+		after.ResourceVersion = promised.ResourceVersion
+		failure = errors.Join(failure, r.writeStatus(ctx, promised, after))
+	}
+	return failure
 }

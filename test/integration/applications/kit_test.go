@@ -19,6 +19,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // site is what a spec has to itself: a namespace, Clusters of two nodes each, and a provider with a
@@ -32,15 +33,13 @@ const siteLabel = "example.com/cluster"
 // newSite makes Clusters with the values of their metric, by the first part of their names.
 func newSite(ctx context.Context, values map[string]float64) *site {
 	GinkgoHelper()
-	ns, err := client.CoreV1().Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "site-"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	s := &site{namespace: ns.Name}
+	s := &site{namespace: installation.CreateNamespace(ctx, client, "site-")}
+	installation.Allow(ctx, client, s.namespace)
 	metrics := map[string]float64{}
 	for name, value := range values {
 		metrics[s.full(name)] = value
 	}
-	_, err = berth.BerthV1alpha1().GlobalMetricsProviders().Create(ctx, &berthv1alpha1.GlobalMetricsProvider{
+	_, err := berth.BerthV1alpha1().GlobalMetricsProviders().Create(ctx, &berthv1alpha1.GlobalMetricsProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
 		Spec: berthv1alpha1.GlobalMetricsProviderSpec{MetricsProviderSpec: berthv1alpha1.MetricsProviderSpec{
 			Type: "static", Static: &berthv1alpha1.StaticProvider{Metrics: metrics},

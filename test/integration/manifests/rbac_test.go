@@ -10,11 +10,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // may asks the API server whether a user may do something, written as "VERB
@@ -171,8 +174,7 @@ var _ = Describe("The controller manager's permissions", func() {
 			"update leases.coordination.k8s.io berth-schedulers/berth-scheduler-a"),
 		Entry("reading the credentials of a provider of metrics", "get secrets berth-credentials/prometheus"),
 		Entry("placing Applications by policies", "patch propagationpolicies.berth.dev default/web"),
-		Entry("making what Applications are made of", "create deployments.apps default"),
-		Entry("deleting what leaves an Application", "delete configmaps default/settings"),
+		Entry("seeing whether a ServiceAccount exists", "get serviceaccounts default/default"),
 	)
 
 	DescribeTable("do not allow", func(ctx SpecContext, request string) {
@@ -197,6 +199,53 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("the lease of berth-scheduler", "update leases.coordination.k8s.io berth-system/berth-scheduler"),
 		Entry("giving permissions", "bind clusterroles.rbac.authorization.k8s.io cluster-admin"),
 		Entry("acting as others", "impersonate users"),
+		Entry("acting as ServiceAccounts", "impersonate serviceaccounts default/default"),
+		Entry("making what Applications are made of", "create deployments.apps default"),
+		Entry("changing what Applications are made of", "patch deployments.apps default/web"),
+		Entry("deleting what leaves an Application", "delete configmaps default/settings"),
+		Entry("reading what Applications are made of", "get configmaps default/settings"),
+	)
+
+	It("are in no ClusterRole to act as others", func(ctx SpecContext) {
+		list, err := client.RbacV1().ClusterRoles().List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		for i := range list.Items {
+			if strings.HasPrefix(list.Items[i].Name, "berth-") {
+				Expect(sets.List(permissions(list.Items[i].Rules))).NotTo(ContainElement(HavePrefix("impersonate ")), list.Items[i].Name)
+			}
+		}
+	})
+})
+
+var _ = Describe("A namespace that has allowed Berth to write", func() {
+	const namespace = "allowing"
+	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-controller-manager")
+	writer, writerGroups := localplane.ServiceAccountIdentity(namespace, "default")
+
+	BeforeEach(func(ctx SpecContext) {
+		_, err := client.CoreV1().Namespaces().Create(ctx,
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+		if !apierrors.IsAlreadyExists(err) {
+			Expect(err).NotTo(HaveOccurred())
+			installation.Allow(ctx, client, namespace)
+		}
+	})
+
+	DescribeTable("lets", func(ctx SpecContext, user string, groups []string, request string, want bool) {
+		Eventually(ctx, func(ctx context.Context) bool {
+			return may(ctx, user, groups, request)
+		}).WithTimeout(timeout).WithPolling(poll).Should(Equal(want))
+	},
+		Entry("Berth impersonate the account", user, groups, "impersonate serviceaccounts allowing/default", true),
+		Entry("Berth impersonate no other", user, groups, "impersonate serviceaccounts allowing/admin", false),
+		Entry("Berth impersonate none elsewhere", user, groups, "impersonate serviceaccounts default/default", false),
+		Entry("Berth write nothing itself", user, groups, "create deployments.apps allowing", false),
+		Entry("the account make Deployments", writer, writerGroups, "create deployments.apps allowing", true),
+		Entry("the account delete ConfigMaps", writer, writerGroups, "delete configmaps allowing/settings", true),
+		Entry("the account make nothing elsewhere", writer, writerGroups, "create deployments.apps default", false),
+		Entry("the account give no rights", writer, writerGroups, "create rolebindings.rbac.authorization.k8s.io allowing", false),
+		Entry("the account write no Applications", writer, writerGroups, "patch applications.berth.dev allowing/web", false),
+		Entry("the account read no Secrets", writer, writerGroups, "get secrets allowing/token", false),
 	)
 })
 

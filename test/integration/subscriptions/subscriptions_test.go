@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/rights"
 )
 
 // deploy makes a Deployment whose pods ask for one CPU each.
@@ -266,6 +267,29 @@ var _ = Describe("A Subscription", func() {
 		until(ctx, s.where("web"), "a=1 b=1")
 		Expect(berth.BerthV1alpha1().Clusters().Delete(ctx, "b-"+s.suffix, metav1.DeleteOptions{})).To(Succeed())
 		until(ctx, s.where("web"), "a=1")
+	})
+
+	It("copies nothing before the namespace has allowed it", func(ctx SpecContext) {
+		s := newSite(ctx)
+		_, bindings := rights.Objects(s.namespace, rights.DefaultServiceAccount)
+		impersonate, bound := bindings[0], client.RbacV1().RoleBindings(s.namespace)
+		Expect(bound.Delete(ctx, impersonate.Name, metav1.DeleteOptions{})).To(Succeed())
+		s.cluster(ctx, "a", "8")
+		s.cluster(ctx, "b", "8")
+		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
+			spec.SchedulingStrategy, spec.DividingScheduling = berthv1alpha1.ReplicationStrategy, nil
+		})
+		s.deploy(ctx, "web", 2)
+		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonNotAllowed)
+		until(ctx, s.where("web"), "a=2")
+		subscription, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Get(ctx, "shop", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		scheduled := apimeta.FindStatusCondition(subscription.Status.Conditions, berthv1alpha1.SubscriptionScheduled)
+		Expect(scheduled.Message).To(And(ContainSubstring("impersonate serviceaccounts"),
+			ContainSubstring("berthctl allow namespace "+s.namespace)))
+		_, err = bound.Create(ctx, impersonate, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		until(ctx, s.where("web"), "a=2 b=2")
 	})
 
 	It("puts copies and policies right when somebody edits them, and leaves what an autoscaler scales", func(ctx SpecContext) {

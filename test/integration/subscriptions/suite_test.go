@@ -65,6 +65,7 @@ const (
 func newSite(ctx context.Context) *site {
 	GinkgoHelper()
 	ns := installation.CreateNamespace(ctx, client, "site-")
+	installation.Allow(ctx, client, ns)
 	return &site{namespace: ns, suffix: strings.TrimPrefix(ns, "site-")}
 }
 

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/model/rights"
 )
 
 const (
@@ -31,4 +33,17 @@ func CreateNamespace(ctx context.Context, client kubernetes.Interface, prefix st
 		return err
 	}).WithTimeout(namespaceTimeout).WithPolling(namespacePoll).Should(gomega.Succeed())
 	return ns.Name
+}
+
+// Allow lets Berth write what the Applications and Subscriptions of a namespace list, as the
+// ServiceAccount default, as berthctl allow namespace does.
+func Allow(ctx context.Context, client kubernetes.Interface, namespace string) {
+	ginkgo.GinkgoHelper()
+	role, bindings := rights.Objects(namespace, rights.DefaultServiceAccount)
+	_, err := client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{})
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, binding := range bindings {
+		_, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{})
+		gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	}
 }
