@@ -35,8 +35,12 @@ build-all: ## Both.
 build-bench: build-all ## Both, and kube-scheduler, with which the benchmarks compare Berth.
 	@hack/build.sh kube-scheduler
 
+.PHONY: build-test
+build-test: build-all ## Both, and helm, with which the chart is tested and packaged.
+	@hack/build.sh helm
+
 .PHONY: generate
-generate: ## Write deep copies, CRDs, clientset, listers and informers from the API types.
+generate: ## Write deep copies, CRDs, clientset, listers and informers from the API types, and the chart from the base.
 	@hack/generate.sh
 
 .PHONY: clean
@@ -46,7 +50,7 @@ clean: ## Remove bin/, dist/ and what a playground may have left.
 ##@ Test
 
 .PHONY: test
-test: build-all ## All tests: what a change has to pass. Each part runs even if the other fails.
+test: build-test ## All tests: what a change has to pass. Each part runs even if the other fails.
 	@status=0; hack/test.sh unit || status=$$?; hack/test.sh integration || status=$$?; exit $$status
 
 .PHONY: test-unit
@@ -54,11 +58,11 @@ test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limit
 	@hack/test.sh unit
 
 .PHONY: test-integration
-test-integration: build-all ## Tests against etcd, kube-apiserver, kube-controller-manager and kwok on loopback.
+test-integration: build-test ## Tests against etcd, kube-apiserver, kube-controller-manager and kwok on loopback.
 	@hack/test.sh integration
 
 .PHONY: test-race
-test-race: build-all ## All tests with the race detector, the integration tests too.
+test-race: build-test ## All tests with the race detector, the integration tests too.
 	@hack/test.sh race
 
 .PHONY: fuzz

@@ -5,7 +5,8 @@
 # Usage: hack/build.sh berth|control-plane|all|PROGRAM...
 #   berth          Berth's own programs
 #   control-plane  what the playground and the tests run them against
-#   all            both; kube-scheduler, which only the benchmarks need, is built when it is named
+#   all            both; kube-scheduler, which only the benchmarks need, and helm, which only the tests of the chart and the
+#                  release need, are built when they are named
 # DBG=1 keeps the symbols a debugger needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +15,7 @@ source hack/progress.sh
 
 readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl berth-playground)
 readonly control_plane=(etcd kube-apiserver kube-controller-manager kwok)
-readonly foreign=("${control_plane[@]}" kube-scheduler)
+readonly foreign=("${control_plane[@]}" kube-scheduler helm)
 
 kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' go.mod)
 [[ $kubernetes == v* ]] || { echo "go.mod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
@@ -30,6 +31,7 @@ package_of() {
     etcd) echo . go.etcd.io/etcd/server/v3 ;;
     kube-apiserver | kube-controller-manager | kube-scheduler) echo . "k8s.io/kubernetes/cmd/$1" ;;
     kwok) echo hack/tools/kwok sigs.k8s.io/kwok/cmd/kwok ;;
+    helm) echo hack/tools/helm helm.sh/helm/v3/cmd/helm ;;
     *) echo "unknown program $1" >&2; return 1 ;;
   esac
 }
@@ -41,6 +43,10 @@ ldflags() {
   for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     flags+=(-X "$package.gitVersion=$version" -X "$package.gitMajor=1" -X "$package.gitMinor=${minor%%.*}")
     flags+=(-X "$package.gitCommit=$commit" -X "$package.gitTreeState=$state")
+  done
+  # What charts are rendered for without a cluster.
+  for package in helm.sh/helm/v3/pkg/chartutil helm.sh/helm/v3/pkg/lint/rules; do
+    flags+=(-X "$package.k8sVersionMajor=1" -X "$package.k8sVersionMinor=${minor%%.*}")
   done
   [[ -n ${DBG:-} ]] || flags+=(-s -w)
   echo "${flags[*]}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes everything in this repository that a program writes: deep copies, defaults and conversions beside the API types,
-# the CRDs in manifests/crds, and the clientset, listers and informers in pkg/generated. RBAC is written by hand.
+# the CRDs in manifests/crds, the clientset, listers and informers in pkg/generated, and what the Helm chart has of the CRDs and of
+# manifests/base. RBAC is written by hand.
 #
 # The generators are built from hack/tools into bin/tools, so nothing needs the network once the modules are downloaded.
 # Usage: hack/generate.sh [ROOT]    ROOT is another copy of this repository to generate into (hack/verify.sh uses that).
@@ -50,6 +51,10 @@ echo "Writing manifests/crds"
 rm -f manifests/crds/berth.dev_*.yaml
 "$tools/controller-gen" "crd:allowDangerousTypes=true,headerFile=$root/hack/boilerplate.yaml.txt" \
   paths=./apis/berth/... output:crd:dir=manifests/crds
+
+# The chart has the definitions, and what the base has in every installation.
+echo "Writing manifests/charts/berth and docs/reference/chart.md"
+go run -C "$here" ./hack/chart -root "$root"
 
 # The clientset is written beside the one in use and takes its place when it is whole.
 echo "Writing $generated"

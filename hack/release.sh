@@ -23,7 +23,20 @@ fresh() {
   mv -f "$file.new" "$file"
 }
 
+# chart_version prints a version as SemVer, which a chart must have.
+chart_version() {
+  if [[ ${version#v} =~ ^[0-9]+\.[0-9]+\.[0-9]+([-+].*)?$ ]]; then
+    echo "${version#v}"
+  else
+    echo "0.0.0-$(tr -c '0-9A-Za-z.\n' - <<<"$version")"
+  fi
+}
+
 mkdir -p dist
+hack/build.sh helm
 fresh berth.yaml go run ./hack/onefile -registry "$registry" -tag "$version"
 wrote berth.yaml 'kubectl apply --server-side -f berth.yaml'
+rm -f dist/berth-*.tgz
+bin/helm package manifests/charts/berth --version "$(chart_version)" --app-version "$version" --destination dist >/dev/null
+wrote "berth-$(chart_version).tgz" 'helm install berth ... --namespace berth-system --create-namespace'
 [[ -n $registry ]] || echo 'REGISTRY is not set: the images in berth.yaml have no registry before their names'

@@ -39,10 +39,11 @@ check_generated() {
   cp go.mod go.sum "$scratch/"
   cp hack/boilerplate.*.txt "$scratch/hack/"
   cp -R apis "$scratch/apis"
-  cp -R manifests/crds "$scratch/manifests/crds"
+  cp -R manifests/{base,charts,components,crds} "$scratch/manifests/"
+  mkdir -p "$scratch/docs/reference"
   cp -R pkg/generated "$scratch/pkg/generated"
   hack/generate.sh "$scratch" >"$scratch/generate.log" 2>&1 || { cat "$scratch/generate.log"; return 1; }
-  for path in apis manifests/crds pkg/generated; do
+  for path in apis manifests/charts manifests/crds pkg/generated docs/reference/chart.md; do
     diff -ru "$path" "$scratch/$path" || { echo "run \`make generate\` and commit what it writes"; return 1; }
   done
 }
@@ -50,7 +51,7 @@ check_generated() {
 # Each go.mod and go.sum is what `go mod tidy` makes of it.
 check_modules() {
   local module status=0
-  for module in . hack/tools hack/tools/kwok hack/tools/lint; do
+  for module in . hack/tools hack/tools/helm hack/tools/kwok hack/tools/lint; do
     (cd "$module" && go mod tidy -diff) || { echo "run \`go mod tidy\` in $module"; status=1; }
   done
   return $status

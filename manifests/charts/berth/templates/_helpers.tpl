@@ -1,0 +1,133 @@
+{{/* The schedulerName that pods of Berth have. */}}
+{{- define "berth.schedulerName" -}}
+{{- if eq .Values.mode "Instead" }}default-scheduler{{ else }}berth-scheduler{{ end }}
+{{- end }}
+
+{{/* The image of a component: (dict "root" $ "component" .Values.X). */}}
+{{- define "berth.image" -}}
+{{- $image := .component.image -}}
+{{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository -}}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ coalesce $image.tag .root.Values.image.tag .root.Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* What the pods of all components have in common: (dict "root" $ "component" .Values.X "labels" LABELS). */}}
+{{- define "berth.pod" -}}
+{{- with .component.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  seccompProfile:
+    type: RuntimeDefault
+{{- if .component.spread }}
+topologySpreadConstraints:
+{{- $labels := .labels }}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- topologyKey: {{ . }}
+  maxSkew: 1
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- toYaml $labels | nindent 6 }}
+{{- end }}
+{{- end }}
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end }}
+{{- with .component.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .component.tolerations }}
+tolerations:
+{{- toYaml . | nindent 0 }}
+{{- end }}
+{{- with .component.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What the containers of all components have in common: (dict "root" $ "component" .Values.X). */}}
+{{- define "berth.container" -}}
+image: {{ include "berth.image" . | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+resources:
+  {{- toYaml .component.resources | nindent 2 }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end }}
+
+{{/* A probe over HTTPS: (dict "path" PATH "kind" KIND). */}}
+{{- define "berth.probes" -}}
+# The API server and the informers must answer first, which takes as long as the cluster is large.
+startupProbe:
+  httpGet:
+    {{- toYaml .alive | nindent 4 }}
+  periodSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  httpGet:
+    {{- toYaml .alive | nindent 4 }}
+  timeoutSeconds: 5
+readinessProbe:
+  httpGet:
+    {{- toYaml .ready | nindent 4 }}
+  timeoutSeconds: 5
+{{- end }}
+
+{{/* The budget of a component: (dict "name" NAME "component" .Values.X "labels" LABELS). */}}
+{{- define "berth.budget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .name }}
+  namespace: berth-system
+  labels:
+    app.kubernetes.io/part-of: berth
+spec:
+  {{- toYaml .component.podDisruptionBudget | nindent 2 }}
+  # A pod that is not ready protects nothing; a drain must not wait for it.
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- toYaml .labels | nindent 6 }}
+{{- end }}
+
+{{/* The Service of a component: (dict "name" NAME "labels" LABELS "port" PORT). */}}
+{{- define "berth.service" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .name }}
+  namespace: berth-system
+  labels:
+    app.kubernetes.io/part-of: berth
+    {{- toYaml .labels | nindent 4 }}
+spec:
+  selector:
+    {{- toYaml .labels | nindent 4 }}
+  ports:
+  - name: https
+    port: {{ .port }}
+    targetPort: https
+{{- end }}
+
+{{/* The configuration of the scheduler. */}}
+{{- define "berth.schedulerConfig" -}}
+{{- if .Values.scheduler.config -}}
+{{ .Values.scheduler.config }}
+{{- else if or (eq .Values.mode "Instead") (eq .Values.scheduler.profile "AddsOnly") -}}
+{{ .Files.Get "files/adds-only.yaml" | replace "schedulerName: berth-scheduler" (printf "schedulerName: %s" (include "berth.schedulerName" .)) }}
+{{- else -}}
+{{ .Files.Get "files/scheduler-config.yaml" }}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,170 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart_test
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/installation"
+)
+
+// comparable returns objects by their names, without what must differ: kustomize writes the hash of
+// a ConfigMap behind its name, the chart writes one among the annotations of the pods that read it.
+func comparable(objects []*unstructured.Unstructured) map[string]map[string]any {
+	GinkgoHelper()
+	found := map[string]map[string]any{}
+	for _, o := range objects {
+		if o.GetKind() == "Namespace" && o.GetName() == systemNamespace {
+			continue // Helm keeps the release in it
+		}
+		if o.GetKind() == "ConfigMap" {
+			o.SetName("scheduler-config")
+		}
+		if o.GetKind() == "Deployment" {
+			template := []string{"spec", "template", "metadata", "annotations"}
+			unstructured.RemoveNestedField(o.Object, append(template, "berth.dev/config-checksum")...)
+			if left, _, _ := unstructured.NestedMap(o.Object, template...); len(left) == 0 {
+				unstructured.RemoveNestedField(o.Object, template...)
+			}
+			path := []string{"spec", "template", "spec", "volumes"}
+			volumes, _, err := unstructured.NestedSlice(o.Object, path...)
+			Expect(err).NotTo(HaveOccurred())
+			for _, v := range volumes {
+				Expect(unstructured.SetNestedField(v.(map[string]any), "scheduler-config", "configMap", "name")).To(Succeed())
+			}
+			if len(volumes) > 0 {
+				Expect(unstructured.SetNestedSlice(o.Object, volumes, path...)).To(Succeed())
+			}
+		}
+		annotations := o.GetAnnotations()
+		delete(annotations, "helm.sh/resource-policy")
+		if len(annotations) == 0 {
+			annotations = nil
+		}
+		o.SetAnnotations(annotations)
+		key := strings.Join([]string{o.GetAPIVersion(), o.GetKind(), o.GetNamespace(), o.GetName()}, " ")
+		Expect(found).NotTo(HaveKey(key))
+		found[key] = o.Object
+	}
+	return found
+}
+
+func oneFile(ctx SpecContext) []*unstructured.Unstructured {
+	GinkgoHelper()
+	command := exec.CommandContext(ctx, "go", "run", "./hack/onefile")
+	command.Dir = installation.Path()
+	var errs bytes.Buffer
+	command.Stderr = &errs
+	content, err := command.Output()
+	Expect(err).NotTo(HaveOccurred(), errs.String())
+	return decode(string(content))
+}
+
+// ownTemplates leaves out what is generated from the base, which another spec compares with it.
+func ownTemplates(rendered string) string {
+	var kept []string
+	for document := range strings.SplitSeq(rendered, "---\n") {
+		if !strings.HasPrefix(document, "# Source: berth/templates/base/") {
+			kept = append(kept, document)
+		}
+	}
+	return strings.Join(kept, "---\n")
+}
+
+var _ = Describe("The chart", func() {
+	It("passes helm's linter, strictly", func(ctx SpecContext) {
+		linted := run(ctx, "lint", chart(), "--strict", "--namespace", systemNamespace)
+		Expect(linted.failed).To(BeFalse(), linted.out+linted.err)
+	})
+
+	It("has the objects of the base and of the one file", func(ctx SpecContext) {
+		rendered := comparable(decode(render(ctx)))
+		file := comparable(oneFile(ctx))
+		Expect(cmp.Diff(file, rendered)).To(BeEmpty())
+
+		base, err := localplane.BuildKustomization(installation.Path("manifests", "base"))
+		Expect(err).NotTo(HaveOccurred())
+		maps.DeleteFunc(file, func(key string, _ map[string]any) bool { return strings.Contains(key, "CustomResourceDefinition") })
+		Expect(cmp.Diff(comparable(base), file)).To(BeEmpty())
+	})
+
+	It("has the configuration of the component with profile AddsOnly", func(ctx SpecContext) {
+		want, err := os.ReadFile(installation.Path("manifests", "components", "adds-only", "scheduler-config.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		for _, object := range decode(render(ctx, "--set", "scheduler.profile=AddsOnly", "-s", "templates/scheduler-config.yaml")) {
+			text, _, err := unstructured.NestedString(object.Object, "data", "scheduler-config.yaml")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(strings.TrimSpace(text)).To(Equal(strings.TrimSpace(string(want))))
+		}
+	})
+
+	DescribeTable("renders to what its golden file has", func(ctx SpecContext, name string, args ...string) {
+		got := ownTemplates(render(ctx, append([]string{"--set", "crds.install=false"}, args...)...))
+		path := filepath.Join("testdata", name+".yaml")
+		if *update {
+			Expect(os.WriteFile(path, []byte(got), 0o644)).To(Succeed())
+			return
+		}
+		want, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cmp.Diff(string(want), got)).To(BeEmpty(), "run this suite with -update if that is what you want")
+	},
+		Entry("beside the default scheduler", "beside"),
+		Entry("instead of it", "instead", "--set", "mode=Instead", "--set", "scheduler.nodeName=control-plane-1"),
+		Entry("several schedulers", "named", "--set", "mode=Named", "--set", "schedulers[0].name=a",
+			"--set", "schedulers[1].name=b", "--set", "schedulers[1].replicas=1", "--set", "schedulers[1].extraArgs={--v=4}"),
+		Entry("with injection", "inject", "--kube-version", "1.36.0",
+			"--set", "inject.namespaceSelector.matchLabels.berth\\.dev/inject=true"),
+		Entry("with all values set", "everything", "--values", filepath.Join("testdata", "everything.values.yaml")),
+	)
+
+	It("marks all definitions to be kept, unless told otherwise", func(ctx SpecContext) {
+		for want, args := range map[bool][]string{true: nil, false: {"--set", "crds.keep=false"}} {
+			definitions := 0
+			for _, object := range decode(render(ctx, args...)) {
+				if object.GetKind() == "CustomResourceDefinition" {
+					definitions++
+					Expect(object.GetAnnotations()["helm.sh/resource-policy"] == "keep").To(Equal(want), object.GetName())
+				}
+			}
+			Expect(definitions).To(BeNumerically(">", 10))
+		}
+	})
+
+	DescribeTable("refuses", func(ctx SpecContext, want string, args ...string) {
+		refused := run(ctx, inSystem("template", "berth", args...)...)
+		Expect(refused.failed).To(BeTrue())
+		Expect(refused.out).To(BeEmpty())
+		Expect(refused.err).To(ContainSubstring(want))
+	},
+		Entry("an unknown key", "additional properties 'replica' not allowed", "--set", "scheduler.replica=2"),
+		Entry("an unknown key at the top", "additional properties 'schedular' not allowed", "--set", "schedular.replicas=2"),
+		Entry("a value of a wrong type", "at '/scheduler/replicas': got string, want integer", "--set", "scheduler.replicas=two"),
+		Entry("an unknown mode", "at '/mode': value must be one of 'Beside', 'Instead', 'Named'", "--set", "mode=Above"),
+		Entry("a digest that is none", "at '/gateway/image/digest'", "--set", "gateway.image.digest=latest"),
+		Entry("a budget of two kinds", "at '/scheduler/podDisruptionBudget'", "--set", "scheduler.podDisruptionBudget.maxUnavailable=1"),
+		Entry("a cluster that is too old", "incompatible with Kubernetes v1.34.3", "--kube-version", "1.34.3"),
+		Entry("a cluster that is too new", "incompatible with Kubernetes v1.37.1", "--kube-version", "1.37.1"),
+		Entry("another namespace", "use --namespace berth-system", "--namespace", "elsewhere"),
+		Entry("Named without names", "mode Named needs schedulers", "--set", "mode=Named"),
+		Entry("a name twice", "schedulers lists a twice", "--set", "mode=Named",
+			"--set", "schedulers[0].name=a", "--set", "schedulers[1].name=a"),
+		Entry("names in another mode", "schedulers are for mode Named", "--set", "schedulers[0].name=a"),
+		Entry("injection without the API", "needs MutatingAdmissionPolicy, which this API server does not serve",
+			"--set", "inject.namespaceSelector.matchLabels.a=b"),
+		Entry("injection where it has no use", "has no use in mode Instead", "--set", "mode=Instead",
+			"--set", "inject.namespaceSelector.matchLabels.a=b", "--kube-version", "1.36.0"),
+	)
+})
