@@ -10,6 +10,10 @@ package agreement_test
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -27,18 +31,42 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// replicas of each workload whose kind tells them.
-const replicas = 5
-
 // chain is how the pods of a case are owned, from their own controller to the topmost; nobody owns
 // bare pods.
 type chain struct {
 	owners []metav1.OwnerReference
+	// above is how many of the owners are above the workload and do not matter.
+	above int
 	// wantKnown is true if the number of replicas can be known, wantFixed if the controller numbers
 	// its pods.
 	wantKnown, wantFixed bool
 	// wantPolicy is the policy in force.
 	wantPolicy string
+	drawn
+}
+
+// drawn is what differs from round to round.
+type drawn struct {
+	// replicas of the workload, if its kind tells them; so many pods there are.
+	replicas int
+	// byLabels and byKind are the weights of beijing and hangzhou in the policies.
+	byLabels, byKind [2]int64
+}
+
+// rounds is how many draws each chain is tried with.
+const rounds = 2
+
+// draw returns numbers for those who read the test, and from the second round on those of a
+// generator, which are the same in each run.
+func draw(round int, chain string) drawn {
+	if round == 0 {
+		return drawn{replicas: 5, byLabels: [2]int64{2, 3}, byKind: [2]int64{4, 1}}
+	}
+	seed := fnv.New64a()
+	fmt.Fprint(seed, chain)
+	random := rand.New(rand.NewPCG(seed.Sum64(), uint64(round))) //nolint:gosec // nothing is secret
+	weights := func() [2]int64 { return [2]int64{1 + random.Int64N(9), 1 + random.Int64N(9)} }
+	return drawn{replicas: 1 + random.IntN(9), byLabels: weights(), byKind: weights()}
 }
 
 func ref(apiVersion, kind, name string) metav1.OwnerReference {
@@ -63,12 +91,32 @@ var chains = map[string]chain{
 	"bare pods": {wantPolicy: "by-labels"},
 }
 
+// allChains are the chains above, and for each kind that Berth reads the one in which something
+// that Berth does not read owns its objects. Only of a ReplicaSet that is the workload.
+func allChains() map[string]chain {
+	all := maps.Clone(chains)
+	for _, kind := range workload.Kinds() {
+		c := chain{
+			owners:    []metav1.OwnerReference{ref(kind.GroupVersion().String(), kind.Kind, "web"), ref("example.com/v1", "Operator", "shop")},
+			wantKnown: true, wantFixed: kind.Kind == "StatefulSet", wantPolicy: "by-labels", above: 1,
+		}
+		switch kind.Kind {
+		case "Deployment":
+			c.owners = slices.Insert(c.owners, 0, ref("apps/v1", "ReplicaSet", "web-v1"))
+		case "ReplicaSet":
+			c.wantPolicy, c.above = "by-kind", 0
+		}
+		all[kind.Kind+" of an operator"] = c
+	}
+	return all
+}
+
 // top is the workload of a pod.
 func (c chain) top(pod string) berthv1alpha1.WorkloadReference {
 	if len(c.owners) == 0 {
 		return berthv1alpha1.WorkloadReference{APIVersion: "v1", Kind: "Pod", Name: pod}
 	}
-	top := c.owners[len(c.owners)-1]
+	top := c.owners[len(c.owners)-1-c.above]
 	return berthv1alpha1.WorkloadReference{APIVersion: top.APIVersion, Kind: top.Kind, Name: top.Name}
 }
 
@@ -91,7 +139,7 @@ func (c chain) objects(t *testing.T) []client.Object {
 				Namespace: plugintest.Namespace, Name: owner.Name, UID: owner.UID, OwnerReferences: c.owners[i+1 : min(i+2, len(c.owners))],
 			},
 			"spec": map[string]any{
-				"replicas": replicas, "parallelism": replicas, "completions": 2 * replicas, "selector": selector,
+				"replicas": c.replicas, "parallelism": c.replicas, "completions": 2 * c.replicas, "selector": selector,
 				"template": map[string]any{"spec": map[string]any{"schedulerName": plugintest.Profile}},
 			},
 		})
@@ -111,11 +159,13 @@ func (c chain) objects(t *testing.T) []client.Object {
 // show, and by its kind.
 func (c chain) policies() []client.Object {
 	top := c.top("")
-	byLabels := plugintest.MakePolicy("by-labels").Selects(top.APIVersion, top.Kind, "").Weight(2, "beijing").Weight(3, "hangzhou")
+	byLabels := plugintest.MakePolicy("by-labels").Selects(top.APIVersion, top.Kind, "").
+		Weight(c.byLabels[0], "beijing").Weight(c.byLabels[1], "hangzhou")
 	byLabels.Spec.ResourceSelectors[0].LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: "env", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"test"}},
 	}}
-	byKind := plugintest.MakePolicy("by-kind").Selects(top.APIVersion, top.Kind, "").Weight(4, "beijing").Weight(1, "hangzhou")
+	byKind := plugintest.MakePolicy("by-kind").Selects(top.APIVersion, top.Kind, "").
+		Weight(c.byKind[0], "beijing").Weight(c.byKind[1], "hangzhou")
 	return []client.Object{byLabels.Obj(), byKind.Obj()}
 }
 
@@ -129,25 +179,31 @@ func (c chain) pod(number int) *corev1.Pod {
 }
 
 func TestAllAgreeOnEachPod(t *testing.T) {
-	for name, c := range chains {
-		t.Run(name, func(t *testing.T) {
-			var world []client.Object
-			for _, o := range plugintest.Sites(2, "beijing", "hangzhou") {
-				world = append(world, o.(client.Object))
-			}
-			world = append(append(world, c.policies()...), c.objects(t)...)
-			waiting, bound, stamps := c.schedule(t, world)
-
-			if c.wantKnown {
-				c.checkDispatcher(t, append(world[:len(world):len(world)], waiting...), stamps)
-			} else if len(c.owners) > 0 {
-				c.checkDispatcherByTurn(t, world, waiting, bound, stamps)
-			}
-			world = append(world, bound...)
-			c.checkController(t, world, stamps)
-			c.checkCLI(t, world, stamps)
-		})
+	for name, c := range allChains() {
+		for round := range rounds {
+			c.drawn = draw(round, name)
+			t.Run(fmt.Sprintf("%s, %d pods, %v and %v", name, c.replicas, c.byLabels, c.byKind), c.check)
+		}
 	}
+}
+
+// check asks everybody about the pods of the chain.
+func (c chain) check(t *testing.T) {
+	var world []client.Object
+	for _, o := range plugintest.Sites(2, "beijing", "hangzhou") {
+		world = append(world, o.(client.Object))
+	}
+	world = append(append(world, c.policies()...), c.objects(t)...)
+	waiting, bound, stamps := c.schedule(t, world)
+
+	if c.wantKnown {
+		c.checkDispatcher(t, append(world[:len(world):len(world)], waiting...), stamps)
+	} else {
+		c.checkDispatcherByTurn(t, world, waiting, bound, stamps)
+	}
+	world = append(world, bound...)
+	c.checkController(t, world, stamps)
+	c.checkCLI(t, world, stamps)
 }
 
 // schedule lets the scheduler place the pods one after the other.
@@ -159,7 +215,7 @@ func (c chain) schedule(t *testing.T, world []client.Object) (waiting, bound []c
 	}
 	s := plugintest.New(t, objects)
 	stamps = map[string]stamp.Stamp{}
-	for i := range replicas {
+	for i := range c.replicas {
 		pod := c.pod(i)
 		waiting = append(waiting, pod.DeepCopy())
 		placed := s.MustPlace(pod)
@@ -200,8 +256,7 @@ func (c chain) checkDispatcher(t *testing.T, world []client.Object, stamps map[s
 }
 
 // checkDispatcherByTurn checks that the dispatcher hands each pod, once those before it run, to the
-// home of the cluster whose turn it is. It counts pods without a controller one by one, so there it
-// has a guess only.
+// home of the cluster whose turn it is.
 func (c chain) checkDispatcherByTurn(
 	t *testing.T, world, waiting, bound []client.Object, stamps map[string]stamp.Stamp,
 ) {
@@ -233,8 +288,8 @@ func (c chain) placed(stamps map[string]stamp.Stamp) workloads {
 // checkReplicas checks what somebody says of the number of replicas of a workload.
 func (c chain) checkReplicas(t *testing.T, who string, got *int32) {
 	t.Helper()
-	if (got != nil) != c.wantKnown || got != nil && *got != replicas {
-		t.Errorf("%s: replicas %v, want %d if they can be known", who, got, replicas)
+	if (got != nil) != c.wantKnown || got != nil && int(*got) != c.replicas {
+		t.Errorf("%s: replicas %v, want %d if they can be known", who, got, c.replicas)
 	}
 }
 

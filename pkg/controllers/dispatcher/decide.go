@@ -44,8 +44,8 @@ func (p *pass) decide() []change {
 	var changes []change
 	for i := range p.namespaces {
 		n := &p.namespaces[i]
-		for _, o := range n.workloads {
-			p.decideWorkload(n, o)
+		for _, rev := range p.revisions(n) {
+			p.decideRevision(rev)
 		}
 		for _, pod := range n.waiting {
 			waiting := podOf(pod)

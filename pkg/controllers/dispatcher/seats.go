@@ -14,52 +14,69 @@ import (
 	"berth.dev/berth/pkg/placement/dispatch"
 )
 
-// decideWorkload finds homes for the waiting pods of a workload with a policy: those of the
-// clusters that have free seats for them, and for the rest some home of the policy, or any if the
-// policy lets them go anywhere.
-func (p *pass) decideWorkload(n *namespace, o *workload.Observed) {
-	if o.Pending(true) == 0 || !slices.Contains(p.schedulerNames, o.Scheduler) {
-		return
+// revision is the pods that share the seats of a policy: those of a workload that were made from
+// one template, or all pods of the policy that have no controller.
+type revision struct {
+	policy   *policy.Policy
+	workload *workload.Observed
+	pods     []*corev1.Pod
+}
+
+// revisions returns the pods with a policy in force, in the order in which revisions appear.
+func (p *pass) revisions(n *namespace) []*revision {
+	var all []*revision
+	at := map[workload.Revision]*revision{}
+	for _, o := range n.workloads {
+		inForce := p.inForce(n, o)
+		if inForce == nil {
+			continue
+		}
+		for _, pod := range o.Pods {
+			key, _ := workload.RevisionUnder(pod, inForce.Object.Name)
+			if at[key] == nil {
+				at[key] = &revision{policy: inForce, workload: o}
+				all = append(all, at[key])
+			}
+			at[key].pods = append(at[key].pods, pod)
+		}
+	}
+	return all
+}
+
+// inForce returns the policy of a workload with pods that wait. It is nil if there is none, or if
+// the scheduler tells the pods what is wrong with it.
+func (p *pass) inForce(n *namespace, o *workload.Observed) *policy.Policy {
+	// Pods without a controller are workloads of their own and share seats with others that wait.
+	if o.Kind != "Pod" && o.Pending(true) == 0 || !slices.Contains(p.schedulerNames, o.Scheduler) {
+		return nil
 	}
 	object, _, err := policy.InForce(n.index, o.Selectable(), policy.RequestOfWorkload(o))
 	if err != nil || object == nil {
-		return
+		return nil
 	}
-	inForce := n.policies.Of(object)
-	if inForce.Err != nil {
-		return // the scheduler tells the pods
+	if inForce := n.policies.Of(object); inForce.Err == nil {
+		return inForce
 	}
-	for _, pods := range byRevision(o.Pods) {
-		p.notePolicy(inForce, pods)
-		waiting := p.waitingOf(o, pods)
-		if len(waiting) == 0 {
-			continue
-		}
-		seats := dispatch.NewSeats(p.shareOf(inForce, o, pods, p.reachOf(p.pods[waiting[0].UID])))
-		var only sets.Set[string]
-		if homes := seats.Homes(); homes.Len() > 0 && inForce.Strict() {
-			only = homes
-		}
-		for _, rest := range p.round.Seat(waiting, seats) {
-			p.decidePod(rest, only)
-		}
-	}
+	return nil
 }
 
-// byRevision returns the pods of each revision, in the order in which revisions appear.
-func byRevision(pods []*corev1.Pod) [][]*corev1.Pod {
-	var revisions [][]*corev1.Pod
-	at := map[workload.Revision]int{}
-	for _, pod := range pods {
-		revision, _ := workload.RevisionOf(pod)
-		i, known := at[revision]
-		if !known {
-			i = len(revisions)
-			at[revision], revisions = i, append(revisions, nil)
-		}
-		revisions[i] = append(revisions[i], pod)
+// decideRevision finds homes for the waiting pods of a revision: those of the clusters that have
+// free seats for them, and for the rest some home of the policy, or any if the policy lets them go
+// anywhere.
+func (p *pass) decideRevision(rev *revision) {
+	waiting := p.waitingOf(rev.workload, rev.pods)
+	if len(waiting) == 0 {
+		return
 	}
-	return revisions
+	p.notePolicy(rev.policy, rev.pods)
+	seats := dispatch.NewSeats(p.shareOf(rev.policy, rev.workload, rev.pods, p.reachOf(p.pods[waiting[0].UID])))
+	var only sets.Set[string]
+	if homes := seats.Homes(); homes.Len() > 0 && rev.policy.Strict() {
+		only = homes
+	}
+	for _, rest := range p.round.Seat(waiting, seats) {
+		p.decidePod(rest, only)
+	}
 }
 
 // waitingOf returns those of the pods of a workload that wait, with their seats if these are fixed.
