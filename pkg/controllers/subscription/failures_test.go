@@ -69,7 +69,7 @@ func TestWithoutAnAccountNothingIsCopied(t *testing.T) {
 	w.deploy("web", 2)
 	w.noAccount = &accounts.Refusal{Text: "not allowed"}
 	w.subscribe("shop", []string{"web"}, everywhere("a", "b", "c"))
-	result, err := w.r.Reconcile(t.Context(), subscription.All{})
+	result, err := w.r.Reconcile(t.Context(), singleton.Key{})
 	if err != nil || result.RequeueAfter != 30*time.Second {
 		t.Errorf("the next pass is after %v, error %v", result.RequeueAfter, err)
 	}

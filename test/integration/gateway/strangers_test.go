@@ -94,4 +94,3 @@ var _ = Describe("Clients that know nothing of Berth", func() {
 		expectProblem(send(ctx, registrar, http.MethodGet, clusters+"?labelSelector=%3D", ""), 400, gateway.CodeInvalidParameter, "labelSelector")
 	})
 })
-
