@@ -18,6 +18,7 @@ import (
 
 	"berth.dev/berth/pkg/cli/allow"
 	"berth.dev/berth/pkg/cli/app"
+	"berth.dev/berth/pkg/cli/check"
 	"berth.dev/berth/pkg/cli/cloud"
 	"berth.dev/berth/pkg/cli/cluster"
 	"berth.dev/berth/pkg/cli/convert"
@@ -27,6 +28,7 @@ import (
 	"berth.dev/berth/pkg/cli/list"
 	"berth.dev/berth/pkg/cli/openstack"
 	"berth.dev/berth/pkg/cli/preview"
+	"berth.dev/berth/pkg/cli/purge"
 	"berth.dev/berth/pkg/cli/register"
 	"berth.dev/berth/pkg/cli/room"
 	"berth.dev/berth/pkg/cli/unregister"
@@ -99,6 +101,7 @@ func NewCommand(o Options) *cobra.Command {
 	root.AddCommand(
 		allow.NewCommand(o.Streams, factory),
 		app.NewCommand(o.Streams, factory),
+		check.NewCommand(o.Streams, factory),
 		cloud.NewCommand(o.Streams, factory),
 		cloud.NewGlobalCommand(o.Streams, factory),
 		cluster.NewCommand(o.Streams, factory),
@@ -108,6 +111,7 @@ func NewCommand(o Options) *cobra.Command {
 		list.NewCommand(o.Streams, factory),
 		openstack.NewCommand(o.Streams, factory),
 		preview.NewCommand(o.Streams),
+		purge.NewCommand(o.Streams, factory),
 		register.NewCommand(o.Streams, factory),
 		room.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),

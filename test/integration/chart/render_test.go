@@ -20,9 +20,9 @@ import (
 	"berth.dev/berth/test/integration/internal/installation"
 )
 
-// comparable returns objects by their names, without what must differ: kustomize writes the hash of
+// byName returns objects by their names, without what must differ: kustomize writes the hash of
 // a ConfigMap behind its name, the chart writes one among the annotations of the pods that read it.
-func comparable(objects []*unstructured.Unstructured) map[string]map[string]any {
+func byName(objects []*unstructured.Unstructured) map[string]map[string]any {
 	GinkgoHelper()
 	found := map[string]map[string]any{}
 	for _, o := range objects {
@@ -90,14 +90,14 @@ var _ = Describe("The chart", func() {
 	})
 
 	It("has the objects of the base and of the one file", func(ctx SpecContext) {
-		rendered := comparable(decode(render(ctx)))
-		file := comparable(oneFile(ctx))
+		rendered := byName(decode(render(ctx)))
+		file := byName(oneFile(ctx))
 		Expect(cmp.Diff(file, rendered)).To(BeEmpty())
 
 		base, err := localplane.BuildKustomization(installation.Path("manifests", "base"))
 		Expect(err).NotTo(HaveOccurred())
 		maps.DeleteFunc(file, func(key string, _ map[string]any) bool { return strings.Contains(key, "CustomResourceDefinition") })
-		Expect(cmp.Diff(comparable(base), file)).To(BeEmpty())
+		Expect(cmp.Diff(byName(base), file)).To(BeEmpty())
 	})
 
 	It("has the configuration of the component with profile AddsOnly", func(ctx SpecContext) {

@@ -21,10 +21,10 @@ func oneFile(ctx SpecContext, args ...string) string {
 	GinkgoHelper()
 	command := exec.CommandContext(ctx, "go", append([]string{"run", "./hack/onefile"}, args...)...)
 	command.Dir = installation.Path()
-	var errors bytes.Buffer
-	command.Stderr = &errors
+	var errs bytes.Buffer
+	command.Stderr = &errs
 	content, err := command.Output()
-	Expect(err).NotTo(HaveOccurred(), errors.String())
+	Expect(err).NotTo(HaveOccurred(), errs.String())
 	path := filepath.Join(GinkgoT().TempDir(), "berth.yaml")
 	Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
 	return path

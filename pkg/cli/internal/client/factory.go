@@ -6,8 +6,11 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -30,6 +33,38 @@ type Clients struct {
 	Kubernetes kubernetes.Interface
 	// Berth reads clusters and policies.
 	Berth versioned.Interface
+	// Config is how to reach the cluster by other means; nil with clients that a test has made.
+	Config *rest.Config
+}
+
+// ServerTime returns the time of the API server, as it says in the Date header of an answer, to the
+// second. With clients that a test has made it is the time of this machine.
+func (c Clients) ServerTime(ctx context.Context) (time.Time, error) {
+	if c.Config == nil {
+		return time.Now(), nil
+	}
+	caller, err := rest.HTTPClientFor(c.Config)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking the API server for the time: %w", err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(c.Config)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking the API server for the time: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("version").String(), http.NoBody)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking the API server for the time: %w", err)
+	}
+	answer, err := caller.Do(request)
+	if err != nil {
+		return time.Time{}, DescribeError("asking the API server for the time", err)
+	}
+	defer answer.Body.Close()
+	now, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking the API server for the time: %w", err)
+	}
+	return now, nil
 }
 
 // Constructor makes the clients for a configuration.
@@ -47,9 +82,6 @@ func NewFactory(construct Constructor) *Factory {
 	f := &Factory{flags: genericclioptions.NewConfigFlags(true), construct: construct}
 	// Discovery is the only user of the cache directory, and berthctl does not use discovery.
 	f.flags.CacheDir = nil
-	if f.construct == nil {
-		f.construct = newClients
-	}
 	return f
 }
 
@@ -67,32 +99,36 @@ func (f *Factory) Namespace() (string, error) {
 
 // Clients returns clients for the cluster that the user chose. It sends nothing yet.
 func (f *Factory) Clients() (Clients, error) {
-	kube, berth, err := f.construct(f.flags)
+	clients, err := f.newClients()
 	if err != nil {
 		return Clients{}, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return Clients{Kubernetes: kube, Berth: berth}, nil
+	return clients, nil
 }
 
-func newClients(getter genericclioptions.RESTClientGetter) (kubernetes.Interface, versioned.Interface, error) {
-	config, err := getter.ToRESTConfig()
-	if err != nil {
-		return nil, nil, err
+func (f *Factory) newClients() (Clients, error) {
+	if f.construct != nil {
+		kube, berth, err := f.construct(f.flags)
+		return Clients{Kubernetes: kube, Berth: berth}, err
 	}
-	if unconfigured(getter.ToRawKubeConfigLoader(), config) {
-		return nil, nil, errors.New("it names no cluster: set --kubeconfig, or the environment variable KUBECONFIG")
+	config, err := f.flags.ToRESTConfig()
+	if err != nil {
+		return Clients{}, err
+	}
+	if unconfigured(f.flags.ToRawKubeConfigLoader(), config) {
+		return Clients{}, errors.New("it names no cluster: set --kubeconfig, or the environment variable KUBECONFIG")
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = requestsPerSecond, requestBurst
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, nil, err
+		return Clients{}, err
 	}
 	berth, err := versioned.NewForConfig(config)
 	if err != nil {
-		return nil, nil, err
+		return Clients{}, err
 	}
-	return kube, berth, nil
+	return Clients{Kubernetes: kube, Berth: berth, Config: config}, nil
 }
 
 // unconfigured reports whether the configuration is the one that client-go makes up if there is

@@ -1,0 +1,113 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// The minor versions of Kubernetes 1 that this build is for: a scheduler may be one older than the
+// API server, and not newer.
+const (
+	oldestMinor = 35
+	newestMinor = 36
+)
+
+func apiReachable(s *state) []error { return one(s.versionErr) }
+
+// one returns an error, if it is one.
+func one(err error) []error {
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+func kubernetesVersion(s *state) []error {
+	minor, err := strconv.Atoi(strings.TrimRight(s.version.Minor, "+"))
+	switch {
+	case err != nil || s.version.Major != "1":
+		return one(fmt.Errorf("the API server says it is of version %q, which is none", s.version.GitVersion))
+	case minor < oldestMinor:
+		return one(fmt.Errorf("the API server is %s: this Berth needs 1.%d or 1.%d", s.version.GitVersion, oldestMinor, newestMinor))
+	case minor > newestMinor:
+		return one(fmt.Errorf("the API server is %s, and a scheduler may be one minor version older, not more: this Berth is for 1.%d and 1.%d",
+			s.version.GitVersion, oldestMinor, newestMinor))
+	}
+	return nil
+}
+
+func rightsToInstall(s *state) []error {
+	if s.missingRights.err != nil {
+		return one(s.missingRights.err)
+	}
+	if len(s.missingRights.items) > 0 {
+		return one(fmt.Errorf("you may not create %s", strings.Join(s.missingRights.items, ", ")))
+	}
+	return nil
+}
+
+func installedAlready(s *state) []error {
+	if s.deployments.err != nil {
+		return one(s.deployments.err)
+	}
+	for i := range s.deployments.items {
+		if name := s.deployments.items[i].Name; strings.HasPrefix(name, schedulerProgram) {
+			return one(warnf("there is a Deployment %s/%s: what you install takes its place", systemNamespace, name))
+		}
+	}
+	return nil
+}
+
+// defaultScheduler warns of a cluster where nobody would place Berth's pods.
+func defaultScheduler(s *state) []error {
+	switch {
+	case s.schedulerLeases.err != nil || s.nowErr != nil:
+		return one(errors.Join(s.schedulerLeases.err, s.nowErr))
+	case len(s.schedulerLeases.items) == 0:
+		return one(warnf("nobody has the lease %s/%s; if no scheduler works, name the node of Berth's in scheduler.nodeName of the chart",
+			stockNamespace, stockLease))
+	}
+	if expired(&s.schedulerLeases.items[0], s.now) {
+		return one(warnf("the lease %s/%s has run out; if no scheduler works, name the node of Berth's in scheduler.nodeName of the chart",
+			stockNamespace, stockLease))
+	}
+	return nil
+}
+
+func injectionServed(s *state) []error {
+	if s.injectable {
+		return nil
+	}
+	return one(warnf("the API server serves no MutatingAdmissionPolicy, so inject.namespaceSelector of the chart cannot be used: " +
+		"Kubernetes 1.36 has it, 1.35 with the feature gate MutatingAdmissionPolicy and the API version v1beta1 turned on"))
+}
+
+// resources are the kinds of Berth.
+var resources = []string{
+	"applications", "clouds", "clusterresources", "clusters", "feedinventories", "feedparsers", "globalclouds", "globalmetrics",
+	"globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
+	"schedulers", "subscriptions",
+}
+
+func definitions(s *state) []error {
+	if s.kindsErr != nil {
+		return one(s.kindsErr)
+	}
+	var missing []string
+	for _, resource := range resources {
+		if !s.kinds[resource] {
+			missing = append(missing, resource)
+		}
+	}
+	if len(missing) > 0 {
+		return one(fmt.Errorf("%s does not have %s", berthv1alpha1.SchemeGroupVersion, strings.Join(missing, ", ")))
+	}
+	return nil
+}
