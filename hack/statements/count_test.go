@@ -35,6 +35,7 @@ func f(n int) int {
 		"pkg/a/README.md":        {Data: []byte("no code")},
 		"pkg/kit/kit.go":         {Data: []byte("package kit\n\nimport \"testing\"\n\nfunc F(t *testing.T) { t.Fail() }\n")},
 		"pkg/kit/more.go":        {Data: []byte(five)},
+		"pkg/a/atest/a.go":       {Data: []byte(five)},
 		"hack/a/a.go":            {Data: []byte(five)},
 		"pkg/a/internal/b/b.go":  {Data: []byte(five)},
 		"test/integration/a.go":  {Data: []byte(five)},

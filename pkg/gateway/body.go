@@ -76,8 +76,8 @@ func readBody(w http.ResponseWriter, r *http.Request, patience time.Duration) ([
 	return data, nil
 }
 
-// checkMediaType refuses bodies that are declared to be something else than JSON, or another kind of
-// patch than a merge patch.
+// checkMediaType refuses bodies that are declared to be something else than JSON, or another kind
+// of patch than a merge patch.
 func checkMediaType(r *http.Request) error {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return problem(http.StatusUnsupportedMediaType, CodeUnsupportedMediaType, "the body must not be compressed")

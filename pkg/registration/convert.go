@@ -127,7 +127,8 @@ func unlessZero[T comparable](value T) *T {
 	return &value
 }
 
-// Warnings tells what in a request to register is accepted and still not what the caller may expect.
+// Warnings tells what in a request to register is accepted and still not what the caller may
+// expect.
 func (p *Profile) Warnings() []string { return p.warnings("", nil) }
 
 // ChangeWarnings tells the same of a request to change a cluster, as it was before.

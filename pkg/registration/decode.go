@@ -21,14 +21,16 @@ func Decode(data []byte) (*Profile, error) {
 }
 
 // DecodeReplacement reads a request that makes a registered cluster what it says. A required text
-// may be empty there, because the Cluster kind takes more than a registration does: what FromCluster
-// gave is always read back. The error is ErrTooLarge, an *IdentityError or an *InputError.
+// may be empty there, because the Cluster kind takes more than a registration does: what
+// FromCluster gave is always read back. The error is ErrTooLarge, an *IdentityError or an
+// *InputError.
 func DecodeReplacement(data []byte, current *Profile) (*Profile, error) {
 	return decode(data, &reader{mode: replacing, current: current}, Document{})
 }
 
-// Merge reads a request that changes some values of a registered cluster, a merge patch of RFC 7396,
-// and returns the profile with them. The error is ErrTooLarge, an *IdentityError or an *InputError.
+// Merge reads a request that changes some values of a registered cluster, a merge patch of RFC
+// 7396, and returns the profile with them. The error is ErrTooLarge, an *IdentityError or an
+// *InputError.
 func Merge(data []byte, current *Profile) (*Profile, error) {
 	return decode(data, &reader{mode: merging, current: current}, Document{Profile: *current})
 }

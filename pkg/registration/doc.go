@@ -7,9 +7,10 @@
 //
 // Decoding is lenient in the spelling of keys and strict in everything else. Keys are read in any
 // case and with blanks around them, "ipAdrress" is read as "ipAddress" and "matchLables" as
-// "matchLabels", because the published examples write them so. An unknown key, a missing value, a number that is no whole number, or two
-// spellings of one key with different values are errors, which tell the line and the column.
-// Whether the values make sense is left to the validation of the Cluster kind.
+// "matchLabels", because the published examples write them so. An unknown key, a missing value, a
+// number that is no whole number, or two spellings of one key with different values are errors,
+// which tell the line and the column. Whether the values make sense is left to the validation of
+// the Cluster kind.
 package registration
 
 // MaxSize bounds an encoded profile, in bytes. It leaves room for every profile that the Cluster

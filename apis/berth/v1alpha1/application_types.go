@@ -78,9 +78,9 @@ type ApplicationSpec struct {
 	// +optional
 	Stickiness *ApplicationStickiness `json:"stickiness,omitempty"`
 
-	// serviceAccountName is the ServiceAccount of the namespace that the manifests are applied as, with its rights alone. Berth must be
-	// allowed to impersonate it: see berthctl allow namespace. Default: that of the controller manager, default unless it was
-	// set otherwise.
+	// serviceAccountName is the ServiceAccount of the namespace that the manifests are applied as,
+	// with its rights alone. Berth must be allowed to impersonate it: see berthctl allow namespace.
+	// Default: that of the controller manager, default unless it was set otherwise.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

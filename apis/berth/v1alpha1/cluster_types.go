@@ -79,7 +79,8 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	HomeScheduler string `json:"homeScheduler,omitempty"`
 
-	// homeDispatcher is carried only: it is kept and given back to callers of the registration API, and decides nothing.
+	// homeDispatcher is carried only: it is kept and given back to callers of the registration API,
+	// and decides nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	HomeDispatcher string `json:"homeDispatcher,omitempty"`

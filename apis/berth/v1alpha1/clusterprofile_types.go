@@ -6,8 +6,8 @@ package v1alpha1
 // ClusterProfile describes the place and the resources of a Cluster as its administrator registered
 // them. The numbers are what was declared, not what Berth measured.
 type ClusterProfile struct {
-	// ipAddress is the address under which the cluster is reached, IPv4 or IPv6. It is carried only, for those who read it:
-	// Berth never connects to it, and it decides nothing.
+	// ipAddress is the address under which the cluster is reached, IPv4 or IPv6. It is carried only,
+	// for those who read it: Berth never connects to it, and it decides nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=45
 	// +kubebuilder:validation:XValidation:rule="self == '' || isIP(self)",message="must be an IPv4 or IPv6 address"

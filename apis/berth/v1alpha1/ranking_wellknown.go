@@ -57,8 +57,8 @@ const (
 	// it.
 	ReasonManifestRefused = "ManifestRefused"
 
-	// ReasonNotAllowed says that the ServiceAccount as which an Application or a Subscription writes does not exist, lacks a
-	// right, or may not be impersonated by Berth.
+	// ReasonNotAllowed says that the ServiceAccount as which an Application or a Subscription writes
+	// does not exist, lacks a right, or may not be impersonated by Berth.
 	ReasonNotAllowed = "NotAllowed"
 
 	// ReasonWaitingForCluster says that nothing was made yet because no cluster is chosen.

@@ -11,9 +11,9 @@ import (
 )
 
 // Admit returns what the API server would make of a pod that is like one of the cache: with the
-// defaults of limit ranges, the overhead of its runtime class, its priority and its tolerations. The
-// error says why it would refuse it. Webhooks and quotas are not asked. Admit waits until everything
-// that there is has been seen once.
+// defaults of limit ranges, the overhead of its runtime class, its priority and its tolerations.
+// The error says why it would refuse it. Webhooks and quotas are not asked. Admit waits until
+// everything that there is has been seen once.
 func (a *Adviser) Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	if err := a.waitUntilReady(ctx); err != nil {
 		return nil, err

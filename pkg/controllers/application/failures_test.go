@@ -202,8 +202,8 @@ func TestAWorkloadThatOthersScaleIsNotScaledOverAConflict(t *testing.T) {
 	}
 }
 
-// TestWithoutAnAccountNothingIsWritten checks that an account that cannot be written as is told, and
-// costs nothing but the wait.
+// TestWithoutAnAccountNothingIsWritten checks that an account that cannot be written as is told,
+// and costs nothing but the wait.
 func TestWithoutAnAccountNothingIsWritten(t *testing.T) {
 	w := newWorld(t, newApplication(deployment), cluster("a", 1))
 	w.noAccount = &accounts.Refusal{Text: "not allowed"}

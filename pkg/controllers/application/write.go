@@ -35,8 +35,8 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s: %v", r.what, r.err) }
 
 func (r *refusal) Unwrap() error { return r.err }
 
-// writer writes the objects of an Application: the policies as Berth, everything else as the account
-// of the namespace.
+// writer writes the objects of an Application: the policies as Berth, everything else as the
+// account of the namespace.
 type writer struct {
 	client  client.Client
 	live    client.Reader

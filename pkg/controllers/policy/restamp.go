@@ -12,8 +12,8 @@ import (
 const restampAgain = time.Second
 
 // restamp writes the new seats of pods whose stamp is out of date: because the weights or the
-// policy have changed, because the node has moved to another Cluster, because a pod turned out to be
-// surplus, or because the policy takes over pods that none has placed. A workload that shrinks
+// policy have changed, because the node has moved to another Cluster, because a pod turned out to
+// be surplus, or because the policy takes over pods that none has placed. A workload that shrinks
 // afterwards loses the right pods. Nothing is written while a workload has more pods than replicas,
 // because its controller is deciding by the present seats at that moment.
 func (p *pass) restamp(ctx context.Context) error {

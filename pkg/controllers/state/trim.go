@@ -88,8 +88,8 @@ func scheduling(full *corev1.PodSpec) corev1.PodSpec {
 	}
 }
 
-// containers keeps the limits, too: where a template has no requests they are those of its pods. The
-// ports of a pod in the network of its node are ports of the node.
+// containers keeps the limits, too: where a template has no requests they are those of its pods.
+// The ports of a pod in the network of its node are ports of the node.
 func containers(full []corev1.Container, hostNetwork bool) []corev1.Container {
 	if len(full) == 0 {
 		return nil

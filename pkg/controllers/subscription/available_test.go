@@ -16,7 +16,8 @@ import (
 
 const noCPU = "0/3 nodes are available: 3 Insufficient cpu."
 
-// wait makes a pod of an owner that the scheduler has tried in vain, of nobody if there is no owner.
+// wait makes a pod of an owner that the scheduler has tried in vain, of nobody if there is no
+// owner.
 func (w *world) wait(name string, owner *metav1.OwnerReference, changes ...func(*corev1.Pod)) {
 	w.t.Helper()
 	pod := &corev1.Pod{

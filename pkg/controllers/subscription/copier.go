@@ -79,7 +79,8 @@ func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[i
 	return missing, errors.Join(failures...)
 }
 
-// note notes that a right is missing, which is told and no failure. Other errors stay what they are.
+// note notes that a right is missing, which is told and no failure. Other errors stay what they
+// are.
 func (o *outcome) note(err error) error {
 	var denied *accounts.Refusal
 	if !errors.As(err, &denied) {

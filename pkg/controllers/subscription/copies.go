@@ -96,8 +96,8 @@ func clusterOf(o client.Object) string {
 	return ""
 }
 
-// summaries returns what can be seen in the cache of the workloads of which there can be copies, see
-// summaryOf.
+// summaries returns what can be seen in the cache of the workloads of which there can be copies,
+// see summaryOf.
 func summaries(objects *workload.Objects) map[object]string {
 	found := map[object]string{}
 	for _, o := range objects.Owners {

@@ -155,12 +155,3 @@ func FirstOrdinal(object metav1.Object) int32 {
 	}
 	return 0
 }
-
-// templateOf returns the template of the pods of an object, which must not be changed; nil if it
-// has none or is of a kind that Berth does not read.
-func templateOf(object metav1.Object) *corev1.PodTemplateSpec {
-	if kind := KindOf(object); kind != nil {
-		return kind.facts(object).template
-	}
-	return nil
-}

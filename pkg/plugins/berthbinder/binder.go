@@ -7,8 +7,8 @@
 // that could fail.
 //
 // A pod that was given nothing is bound as by the stock scheduler; its Binding carries but the mark
-// that Berth bound it, so that a policy which comes later can take it over. The Binding of any other
-// pod carries the version of the pod that was decided on, and Bind does not return before its
+// that Berth bound it, so that a policy which comes later can take it over. The Binding of any
+// other pod carries the version of the pod that was decided on, and Bind does not return before its
 // outcome is certain:
 //
 //	answer                       meaning                             what follows

@@ -116,8 +116,9 @@ func (s *Server) Drop(object runtime.Object) error {
 	return nil
 }
 
-// Pod returns what the API server would store if it was asked to create the pod, which has a name, a
-// namespace and a UID. The error is what the API server would answer. The pod itself stays as it is.
+// Pod returns what the API server would store if it was asked to create the pod, which has a name,
+// a namespace and a UID. The error is what the API server would answer. The pod itself stays as it
+// is.
 func (s *Server) Pod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	created, err := s.Create(ctx, pod)
 	if err != nil {
@@ -127,10 +128,10 @@ func (s *Server) Pod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 }
 
 // Create returns what the API server would store if it was asked to create an object that has a
-// name, a UID and, if it is of a kind with one, a namespace. Pods and the stock kinds that make pods
-// are validated, and pods admitted; other objects get their defaults only, and those of kinds that no
-// stock API server knows are returned as they are. The error is what the API server would answer. The
-// object itself stays as it is.
+// name, a UID and, if it is of a kind with one, a namespace. Pods and the stock kinds that make
+// pods are validated, and pods admitted; other objects get their defaults only, and those of kinds
+// that no stock API server knows are returned as they are. The error is what the API server would
+// answer. The object itself stays as it is.
 func (s *Server) Create(ctx context.Context, object runtime.Object) (runtime.Object, error) {
 	kinds, _, err := legacyscheme.Scheme.ObjectKinds(object)
 	if err != nil {

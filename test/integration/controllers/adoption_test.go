@@ -39,7 +39,8 @@ func alreadyBound(
 	untilSpread(ctx, namespace, map[string]int{clusterOfNode(node): int(replicas)})
 }
 
-// byBerth and byAnother are how a Binding of Berth to a node differs from one of the stock scheduler.
+// byBerth and byAnother are how a Binding of Berth to a node differs from one of the stock
+// scheduler.
 func byBerth(node string) func(*corev1.Pod) map[string]string {
 	return func(pod *corev1.Pod) map[string]string { return stamp.Mark(pod, node) }
 }

@@ -16,8 +16,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// pools makes a ClusterResource of the site with a pool for each of the Clusters, or for all of them
-// together under the name "all", and returns its name.
+// pools makes a ClusterResource of the site with a pool for each of the Clusters, or for all of
+// them together under the name "all", and returns its name.
 func (s *site) pools(ctx context.Context, mode berthv1alpha1.PoolMode, amounts map[string]string) string {
 	GinkgoHelper()
 	r := &berthv1alpha1.ClusterResource{

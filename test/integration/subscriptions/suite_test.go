@@ -75,8 +75,8 @@ func (s *site) cluster(ctx context.Context, name, cpus string) {
 	s.clusterOf(ctx, name, cpus)
 }
 
-// clusterOf makes a Cluster with a node for each of the numbers of CPUs. The first node has the name
-// of the Cluster, the others a number at the end.
+// clusterOf makes a Cluster with a node for each of the numbers of CPUs. The first node has the
+// name of the Cluster, the others a number at the end.
 func (s *site) clusterOf(ctx context.Context, name string, cpus ...string) {
 	GinkgoHelper()
 	full := name + "-" + s.suffix

@@ -1,0 +1,95 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// SubscriptionStatus is what Berth observed of a Subscription.
+type SubscriptionStatus struct {
+	// observedGeneration is the generation of the spec by which the feeds were divided last.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// ready tells how many of the pods that the feeds want are ready, "3/5" for instance. Those of
+	// copies count, and of what has no number of replicas, such as a DaemonSet, all pods there are.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Ready string `json:"ready,omitempty"`
+
+	// bindingClusters names the Clusters that take the feeds, in ascending order.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	BindingClusters []string `json:"bindingClusters,omitempty"`
+
+	// feeds tells for each feed how it is divided, in the order of the spec.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Feeds []FeedPlacement `json:"feeds,omitempty"`
+
+	// pledge tells since when a bundle is admitted, and until when room is kept for it. Absent while
+	// the bundle waits, and for Subscriptions that are not admitted as a bundle.
+	// +optional
+	Pledge *Pledge `json:"pledge,omitempty"`
+
+	// observedRebalance is the value of the annotation berth.dev/rebalance that was carried out last.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	ObservedRebalance string `json:"observedRebalance,omitempty"`
+
+	// conditions: Parsed reports whether it is known of all feeds what they need, Scheduled whether a
+	// share is decided for all replicas, Available whether all pods that the feeds want run, Degraded
+	// whether something that was placed has lost its place.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Pledge is the promise of room to a bundle.
+type Pledge struct {
+	// admissionTime is when everything fitted.
+	AdmissionTime metav1.Time `json:"admissionTime"`
+
+	// expirationTime is when the admission is withdrawn if no pod of the bundle has a node by then.
+	ExpirationTime metav1.Time `json:"expirationTime"`
+}
+
+// FeedPlacement tells how one feed is divided.
+type FeedPlacement struct {
+	Feed `json:",inline"`
+
+	// replicas is the number of replicas that the feed wants. Absent for objects that are copied
+	// whole.
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// clusters tells the replicas of each cluster that has any, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Clusters []FeedClusterReplicas `json:"clusters,omitempty"`
+
+	// unplaced is the number of replicas that find no room.
+	// +optional
+	Unplaced int32 `json:"unplaced,omitempty"`
+
+	// message says why replicas are unplaced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// FeedClusterReplicas tells how many replicas of a feed a cluster has.
+type FeedClusterReplicas struct {
+	// name of the cluster.
+	Name string `json:"name"`
+
+	// replicas that the cluster was given.
+	Replicas int32 `json:"replicas"`
+}
