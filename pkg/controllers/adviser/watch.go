@@ -161,8 +161,7 @@ func tell(listeners []func()) {
 func matters(before, after any) bool {
 	if was, is := before.(*corev1.Node); is {
 		node, still := after.(*corev1.Node)
-		return !still || was.UID != node.UID || !maps.Equal(was.Labels, node.Labels) ||
-			!apiequality.Semantic.DeepEqual(was.Spec, node.Spec) || !apiequality.Semantic.DeepEqual(was.Status, node.Status)
+		return !still || nodeMatters(was, node)
 	}
 	old, wasPod := before.(*corev1.Pod)
 	pod, isPod := after.(*corev1.Pod)
@@ -173,4 +172,9 @@ func matters(before, after any) bool {
 		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
 		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations) ||
 		!apiequality.Semantic.DeepEqual(old.Spec, pod.Spec)
+}
+
+func nodeMatters(before, after *corev1.Node) bool {
+	return before.UID != after.UID || !maps.Equal(before.Labels, after.Labels) ||
+		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
 }

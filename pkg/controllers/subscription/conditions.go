@@ -49,14 +49,8 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	for i := range o.feeds {
 		input, division := &o.input.Feeds[i], &o.decision.Feeds[i]
 		switch {
-		case o.feeds[i].foreign:
-			note(berthv1alpha1.ReasonOtherSubscriptionWins, i, input.Obstacle)
-		case o.feeds[i].policyTaken:
-			note(berthv1alpha1.ReasonPolicyTaken, i, input.Obstacle)
-		case o.feeds[i].refused:
-			note(berthv1alpha1.ReasonPodsRefused, i, input.Obstacle)
 		case input.Obstacle != "":
-			note(berthv1alpha1.ReasonFeedsUnknown, i, input.Obstacle)
+			note(o.feeds[i].obstacleReason(), i, input.Obstacle)
 		case missing[i] != "":
 			note(berthv1alpha1.ReasonCopyMissing, i, missing[i])
 		case division.Unplaced+division.Lacking > 0:
@@ -81,6 +75,20 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
 	}
 	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "a share is decided for all replicas of all feeds")
+}
+
+// obstacleReason returns the reason of the condition Scheduled for what keeps a feed from being
+// divided.
+func (f *feed) obstacleReason() string {
+	switch {
+	case f.foreign:
+		return berthv1alpha1.ReasonOtherSubscriptionWins
+	case f.policyTaken:
+		return berthv1alpha1.ReasonPolicyTaken
+	case f.refused:
+		return berthv1alpha1.ReasonPodsRefused
+	}
+	return berthv1alpha1.ReasonFeedsUnknown
 }
 
 // allowed returns the condition Scheduled, another one if a right is missing to write copies.
