@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/cli/purge"
 	"berth.dev/berth/pkg/cli/register"
 	"berth.dev/berth/pkg/cli/room"
+	"berth.dev/berth/pkg/cli/supportbundle"
 	"berth.dev/berth/pkg/cli/unregister"
 	"berth.dev/berth/pkg/cli/version"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -114,6 +115,7 @@ func NewCommand(o Options) *cobra.Command {
 		purge.NewCommand(o.Streams, factory),
 		register.NewCommand(o.Streams, factory),
 		room.NewCommand(o.Streams, factory),
+		supportbundle.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),
 		version.NewCommand(o.Streams),
 		newOptionsCommand(),

@@ -58,15 +58,16 @@ func run(t *testing.T, w *world, args ...string) (results map[string]string, tex
 		t.Fatalf("%v: %s%s", err, result.Out, result.Err)
 	}
 	results = map[string]string{}
+	var texts []string
 	for _, category := range read.Categories {
 		for _, c := range category.Checks {
 			if c.Result != "success" {
 				results[c.ID] = c.Result
-				text += strings.Join(c.Findings, "\n")
+				texts = append(texts, c.Findings...)
 			}
 		}
 	}
-	return results, text, result.Code
+	return results, strings.Join(texts, "\n"), result.Code
 }
 
 func certificate(t *testing.T, end time.Time) []byte {
@@ -201,9 +202,11 @@ var faults = map[string]fault{
 		l.Spec.RenewTime.Time = l.Spec.RenewTime.Add(time.Hour)
 	}},
 	"a certificate that has run out": {want: "certificates", wantText: "invalid since", plant: func(t *testing.T, w *world) {
+		t.Helper()
 		mountCertificate(w, certificate(t, time.Now().Add(-time.Hour)))
 	}},
 	"a certificate that will run out": {want: "certificates", result: "warning", wantText: "only", plant: func(t *testing.T, w *world) {
+		t.Helper()
 		mountCertificate(w, certificate(t, time.Now().Add(24*time.Hour)))
 	}},
 	"a certificate that is none": {want: "certificates", wantText: "no certificate in tls.crt", plant: func(_ *testing.T, w *world) {
@@ -350,6 +353,7 @@ func TestBeforeInstalling(t *testing.T) {
 		return l
 	}
 	empty := func(t *testing.T) *world {
+		t.Helper()
 		w := healthy(t)
 		w.kubernetes, w.berth, w.kinds = []runtime.Object{stock(time.Now())}, nil, nil
 		w.served = map[string][]string{"admissionregistration.k8s.io/v1": {"mutatingadmissionpolicies"}}
@@ -406,7 +410,7 @@ func TestForms(t *testing.T) {
 	w := healthy(t)
 	find[*appsv1.Deployment](w, "berth-gateway").Status.AvailableReplicas = 0
 	const wrong = "× all programs have the replicas that they should have (available)\n" +
-		"    Deployment berth-gateway has 0 of 1 replicas available\n    see docs/reference/checks.md#available\n"
+		"    the Deployment berth-gateway has 0 of 1 replicas available\n    see docs/reference/checks.md#available\n"
 	brief := clitest.Run(t.Context(), w.options(), "check", "-o", "short")
 	if want := "programs\n--------\n" + wrong + "\nStatus check results are ×\n"; brief.Out != want || brief.Code != 1 {
 		t.Errorf("exit status %d:\n%s\nwant\n%s", brief.Code, brief.Out, want)

@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,7 @@ func (s *state) standsIn() bool {
 	if d == nil || len(d.Spec.Template.Spec.Containers) == 0 {
 		return false
 	}
-	for _, arg := range d.Spec.Template.Spec.Containers[0].Args {
-		if arg == "--leader-elect-resource-name="+stockLease {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(d.Spec.Template.Spec.Containers[0].Args, "--leader-elect-resource-name="+stockLease)
 }
 
 // leading returns the programs that must hold a lease: not those that are not installed, which

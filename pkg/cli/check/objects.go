@@ -47,13 +47,13 @@ func certificates(s *state) []error {
 		}
 		block, _ := pem.Decode(secret.Data[corev1.TLSCertKey])
 		if block == nil {
-			found = append(found, fmt.Errorf("Secret %s has no certificate in %s", secret.Name, corev1.TLSCertKey))
+			found = append(found, fmt.Errorf("the Secret %s has no certificate in %s", secret.Name, corev1.TLSCertKey))
 			continue
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		switch {
 		case err != nil:
-			found = append(found, fmt.Errorf("Secret %s: %w", secret.Name, err))
+			found = append(found, fmt.Errorf("the Secret %s: %w", secret.Name, err))
 		case s.now.After(certificate.NotAfter):
 			found = append(found, fmt.Errorf("the certificate in Secret %s has been invalid since %s", secret.Name, day(certificate.NotAfter)))
 		case s.now.Add(renewBefore).After(certificate.NotAfter):
@@ -111,7 +111,7 @@ func overlaps(s *state) []error {
 	var found []error
 	for i := range s.clusters.items {
 		if message, yes := is(s.clusters.items[i].Status.Conditions, berthv1alpha1.ClusterConflicted, metav1.ConditionTrue); yes {
-			found = append(found, fmt.Errorf("Cluster %s: %s", s.clusters.items[i].Name, message))
+			found = append(found, fmt.Errorf("the Cluster %s: %s", s.clusters.items[i].Name, message))
 		}
 	}
 	return found
@@ -125,7 +125,7 @@ func emptyClusters(s *state) []error {
 			continue // it is yet to be made
 		}
 		if message, yes := is(c.Status.Conditions, berthv1alpha1.ClusterReady, metav1.ConditionFalse); yes {
-			found = append(found, warnf("Cluster %s: %s", c.Name, message))
+			found = append(found, warnf("the Cluster %s: %s", c.Name, message))
 		}
 	}
 	return found
@@ -159,7 +159,7 @@ func clusterResources(s *state) []error {
 	var found []error
 	for i := range s.resources.items {
 		if message, yes := is(s.resources.items[i].Status.Conditions, berthv1alpha1.ClusterResourceReady, metav1.ConditionFalse); yes {
-			found = append(found, fmt.Errorf("ClusterResource %s: %s", s.resources.items[i].Name, message))
+			found = append(found, fmt.Errorf("the ClusterResource %s: %s", s.resources.items[i].Name, message))
 		}
 	}
 	return found
@@ -176,7 +176,7 @@ func schedulerProcesses(s *state) []error {
 			continue
 		}
 		if message, yes := is(scheduler.Status.Conditions, berthv1alpha1.SchedulerReady, metav1.ConditionFalse); yes {
-			found = append(found, fmt.Errorf("Scheduler %s: %s", scheduler.Name, message))
+			found = append(found, fmt.Errorf("the Scheduler %s: %s", scheduler.Name, message))
 		}
 	}
 	return found

@@ -62,7 +62,7 @@ func available(s *state) []error {
 		if !ours(d) || d.Spec.Replicas == nil || d.Status.AvailableReplicas >= *d.Spec.Replicas {
 			continue
 		}
-		err := fmt.Errorf("Deployment %s has %d of %d replicas available", d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
+		err := fmt.Errorf("the Deployment %s has %d of %d replicas available", d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
 		if d.Status.AvailableReplicas > 0 {
 			err = warning{err}
 		}
@@ -192,7 +192,7 @@ func (s *state) configured() (*profiles, string, error) {
 		}
 		return nil, "", fmt.Errorf("there is no ConfigMap %s, which Deployment %s mounts", source.Name, d.Name)
 	}
-	return nil, "", fmt.Errorf("Deployment %s mounts no ConfigMap", d.Name)
+	return nil, "", fmt.Errorf("the Deployment %s mounts no ConfigMap", d.Name)
 }
 
 func configuration(s *state) []error {

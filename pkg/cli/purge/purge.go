@@ -21,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/everykind"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/model/stamp"
 )
@@ -145,19 +146,19 @@ func (c *command) purge(ctx context.Context) error {
 
 // objects lists all of Berth's. Kinds that are not served have none.
 func (c *command) objects(ctx context.Context) ([]object, error) {
-	kinds := kindsOf(c.clients.Berth.BerthV1alpha1())
+	kinds := everykind.All(c.clients.Berth.BerthV1alpha1())
 	var found []object
 	for i := range kinds {
-		read, err := kinds[i].list(ctx)
+		read, err := kinds[i].List(ctx)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
-			return nil, client.DescribeError("listing objects of kind "+kinds[i].name, err)
+			return nil, client.DescribeError("listing objects of kind "+kinds[i].Name, err)
 		}
 		objects, err := objectsOf(&kinds[i], read)
 		if err != nil {
-			return nil, fmt.Errorf("listing objects of kind %s: %w", kinds[i].name, err)
+			return nil, fmt.Errorf("listing objects of kind %s: %w", kinds[i].Name, err)
 		}
 		found = append(found, objects...)
 	}
@@ -182,7 +183,7 @@ func (c *command) dropFinalizers(ctx context.Context, o *object) error {
 	if err != nil {
 		return err
 	}
-	return o.kind.patch(ctx, o.namespace, o.name, data)
+	return o.kind.Patch(ctx, o.namespace, o.name, data)
 }
 
 func (c *command) removeFinalizers(ctx context.Context, o *object) error {
@@ -199,7 +200,7 @@ func (c *command) removeFinalizers(ctx context.Context, o *object) error {
 func (c *command) remove(ctx context.Context, o *object) error {
 	var err error
 	if !c.dryRun {
-		err = o.kind.remove(ctx, o.namespace, o.name, metav1.DeleteOptions{PropagationPolicy: &o.kind.dependents})
+		err = o.kind.Remove(ctx, o.namespace, o.name, metav1.DeleteOptions{PropagationPolicy: &o.kind.Dependents})
 	}
 	return c.note(o.String(), "deleted", err)
 }

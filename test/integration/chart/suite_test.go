@@ -116,7 +116,7 @@ func render(ctx context.Context, args ...string) string {
 func decode(text string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	var found []*unstructured.Unstructured
-	for _, document := range strings.Split("\n"+text, "\n---\n") {
+	for document := range strings.SplitSeq("\n"+text, "\n---\n") {
 		content, err := utilyaml.ToJSON([]byte(document))
 		Expect(err).NotTo(HaveOccurred(), document)
 		if string(content) == "null" {

@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package supportbundle
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/everykind"
+	"berth.dev/berth/pkg/cli/version"
+)
+
+const (
+	systemNamespace = "berth-system"
+
+	// logLines bounds what is taken of the log of a container.
+	logLines = 5000
+)
+
+// partOf selects what an installation is made of.
+var partOf = metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=berth"}
+
+// collect reads everything.
+func collect(ctx context.Context, c client.Clients) []entry {
+	entries := []entry{versions(c)}
+	kinds := everykind.All(c.Berth.BerthV1alpha1())
+	for i := range kinds {
+		read, err := kinds[i].List(ctx)
+		entries = append(entries, listed("objects/"+kinds[i].Name+".yaml", read, err))
+	}
+	entries = append(entries, system(ctx, c)...)
+	return append(entries, logs(ctx, c)...)
+}
+
+func versions(c client.Clients) entry {
+	server, err := c.Kubernetes.Discovery().ServerVersion()
+	content, marshalErr := yaml.Marshal(map[string]any{"berthctl": version.Get(), "server": server})
+	if err == nil {
+		err = marshalErr
+	}
+	return entry{name: "versions.yaml", content: content, err: err}
+}
+
+// listed makes a file of a list, without what nobody else should see.
+func listed(name string, read runtime.Object, err error) entry {
+	if err != nil {
+		return entry{name: name, err: client.DescribeError("listing", err)}
+	}
+	text, err := json.Marshal(read)
+	if err != nil {
+		return entry{name: name, err: err}
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return entry{name: name, err: err}
+	}
+	redact(fields)
+	content, err := yaml.Marshal(fields)
+	return entry{name: name, content: content, err: err}
+}
+
+// system reads what runs Berth, and by which rules the API server treats it.
+func system(ctx context.Context, c client.Clients) []entry {
+	k, all := c.Kubernetes, metav1.ListOptions{}
+	var entries []entry
+	add := func(name string, read runtime.Object, err error) {
+		entries = append(entries, listed("system/"+name+".yaml", read, err))
+	}
+	deployments, err := k.AppsV1().Deployments(systemNamespace).List(ctx, all)
+	add("deployments", deployments, err)
+	pods, err := k.CoreV1().Pods(systemNamespace).List(ctx, all)
+	add("pods", pods, err)
+	configs, err := k.CoreV1().ConfigMaps(systemNamespace).List(ctx, partOf)
+	add("configmaps", configs, err)
+	leases, err := k.CoordinationV1().Leases(systemNamespace).List(ctx, all)
+	add("leases", leases, err)
+	events, err := k.CoreV1().Events(systemNamespace).List(ctx, all)
+	add("events", events, err)
+	nodes, err := k.CoreV1().Nodes().List(ctx, all)
+	add("nodes", nodes, err)
+	roles, err := k.RbacV1().ClusterRoles().List(ctx, partOf)
+	add("clusterroles", roles, err)
+	bindings, err := k.RbacV1().ClusterRoleBindings().List(ctx, partOf)
+	add("clusterrolebindings", bindings, err)
+	policies, err := k.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(ctx, partOf)
+	add("validatingadmissionpolicies", policies, err)
+	flows, err := k.FlowcontrolV1().FlowSchemas().List(ctx, partOf)
+	add("flowschemas", flows, err)
+	return entries
+}
+
+// logs reads the last lines of what Berth's programs have written.
+func logs(ctx context.Context, c client.Clients) []entry {
+	api := c.Kubernetes.CoreV1().Pods(systemNamespace)
+	pods, err := api.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return []entry{{name: "logs", err: client.DescribeError("listing pods", err)}}
+	}
+	var entries []entry
+	for i := range pods.Items {
+		if !strings.HasPrefix(pods.Items[i].Labels["app.kubernetes.io/name"], "berth-") {
+			continue
+		}
+		options := &corev1.PodLogOptions{TailLines: ptr.To[int64](logLines)}
+		content, err := api.GetLogs(pods.Items[i].Name, options).DoRaw(ctx)
+		if err != nil {
+			err = client.DescribeError("reading the log", err)
+		}
+		text := urlUser.ReplaceAll(content, []byte("://"+redacted+"@"))
+		entries = append(entries, entry{name: "logs/" + pods.Items[i].Name + ".log", content: text, err: err})
+	}
+	return entries
+}
