@@ -70,7 +70,8 @@ type PropagationPolicySpec struct {
 	Rebalance Rebalance `json:"rebalance,omitempty"`
 }
 
-// ResourceSelector selects workloads of the policy's namespace.
+// ResourceSelector selects workloads of the policy's namespace, or what controls them: the CronJob
+// of Jobs for instance, or an object of which an operator made a Deployment.
 type ResourceSelector struct {
 	// apiVersion of the workload, for instance "apps/v1". Only the group counts: a Deployment is the
 	// same in each version.

@@ -50,7 +50,7 @@ func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.Lis
 		l.Items = append(l.Items, m.replicaSets...)
 	case *corev1.PodList:
 		l.Items = append(l.Items, m.pods...)
-	case *appsv1.StatefulSetList, *batchv1.JobList, *corev1.ReplicationControllerList:
+	case *appsv1.StatefulSetList, *batchv1.JobList, *batchv1.CronJobList, *corev1.ReplicationControllerList:
 	default:
 		return fmt.Errorf("nobody lists a %T", list)
 	}

@@ -60,7 +60,7 @@ func pod(name string, owner *metav1.OwnerReference) corev1.Pod {
 	return corev1.Pod{ObjectMeta: meta(name, owner), Spec: corev1.PodSpec{NodeName: "node"}}
 }
 
-// everyKind is a workload of each kind that can be read, and a Rollout, with one pod each.
+// everyKind is a workload of each kind that wants pods, and a Rollout, with one pod each.
 func everyKind(tb testing.TB) *workload.Objects {
 	tb.Helper()
 	objects := &workload.Objects{}
@@ -71,6 +71,9 @@ func everyKind(tb testing.TB) *workload.Objects {
 		objects.Pods = append(objects.Pods, pod("pod-of-"+name, ownedBy(kind.GroupVersion().String(), kind.Kind, name)))
 	}
 	for _, kind := range workload.Kinds() {
+		if !kind.WantsPods() {
+			continue
+		}
 		add(kind, kind.Resource, nil)
 		run(kind, kind.Resource)
 		if kind.IsRevision() {

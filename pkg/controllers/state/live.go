@@ -6,6 +6,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,9 +41,10 @@ func LiveWorkload(ctx context.Context, reader client.Reader, o *workload.Observe
 	return nil, nil
 }
 
-// liveOwners reads the object of the workload, and those that are its revisions.
+// liveOwners reads the object of the workload, and those that are its revisions. What is above it
+// decides which policy is in force, and is taken as known.
 func liveOwners(ctx context.Context, reader client.Reader, o *workload.Observed) (*workload.Objects, error) {
-	objects := &workload.Objects{}
+	objects := &workload.Objects{Owners: slices.Clone(o.AboveObjects())}
 	revisions := []client.ListOption{client.InNamespace(o.Namespace)}
 	// The selector of a foreign owner is that of one ReplicaSet, and a second one in use would be a
 	// rollout.

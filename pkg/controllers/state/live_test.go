@@ -26,7 +26,13 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	observed := workload.Observe(cached)
-	if want := len(workload.Kinds()) + 1; len(observed) != want {
+	want := 1
+	for _, kind := range workload.Kinds() {
+		if kind.WantsPods() {
+			want++
+		}
+	}
+	if len(observed) != want {
 		t.Fatalf("%d workloads, want %d: one of each kind and a Rollout", len(observed), want)
 	}
 	for _, o := range observed {
@@ -106,5 +112,29 @@ func TestFailuresAreReturned(t *testing.T) {
 		if live, err := state.LiveWorkload(t.Context(), api, o); !errors.Is(err, broken) {
 			t.Errorf("Live(%s %s) = %v, %v, want %v", o.Kind, o.Name, live, err, broken)
 		}
+	}
+}
+
+// What is above a workload is not read again, and decides which policy is in force all the same.
+func TestLiveKeepsWhatIsAbove(t *testing.T) {
+	var set, cron *workload.Kind
+	for _, kind := range workload.Kinds() {
+		switch kind.Kind {
+		case "StatefulSet":
+			set = kind
+		case "CronJob":
+			cron = kind
+		}
+	}
+	known := &workload.Objects{Owners: []workload.Object{
+		object(t, set, "db", ownedBy("batch/v1", "CronJob", "cron")), object(t, cron, "cron", ownedBy("example.com/v1", "Shop", "main")),
+	}}
+	live := &workload.Objects{Owners: known.Owners[:1]}
+	found, err := state.LiveWorkload(t.Context(), clientOf(live, interceptor.Funcs{}), workload.Observe(known)[0])
+	if err != nil || found == nil {
+		t.Fatalf("Live() = %v, %v", found, err)
+	}
+	if above := found.Above; above == nil || above.Name != "cron" || above.Above == nil || above.Above.Name != "main" {
+		t.Errorf("above the StatefulSet is %+v, want the CronJob and its owner", above)
 	}
 }

@@ -47,6 +47,7 @@ func ByObject() map[client.Object]cache.ByObject {
 		&appsv1.ReplicaSet{}:            {Transform: transform(replicaSet)},
 		&appsv1.StatefulSet{}:           {Transform: transform(statefulSet)},
 		&batchv1.Job{}:                  {Transform: transform(job)},
+		&batchv1.CronJob{}:              {Transform: transform(cronJob)},
 		&corev1.ReplicationController{}: {Transform: transform(replicationController)},
 	}
 }
@@ -187,6 +188,13 @@ func job(j *batchv1.Job) {
 	meta(&j.ObjectMeta)
 	template(&j.Spec.Template)
 	j.Status.UncountedTerminatedPods = nil
+}
+
+func cronJob(c *batchv1.CronJob) {
+	meta(&c.ObjectMeta)
+	meta(&c.Spec.JobTemplate.ObjectMeta)
+	template(&c.Spec.JobTemplate.Spec.Template)
+	c.Status.Active = nil
 }
 
 func replicationController(rc *corev1.ReplicationController) {

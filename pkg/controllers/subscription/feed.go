@@ -35,7 +35,8 @@ type feed struct {
 
 // isRead reports whether workloads of the kind are observed even if they have no pods.
 func isRead(ref *berthv1alpha1.Feed) bool {
-	return workload.KindFor(ref.APIVersion, ref.Kind) != nil
+	kind := workload.KindFor(ref.APIVersion, ref.Kind)
+	return kind != nil && kind.WantsPods()
 }
 
 // readFeed reads the feed with the given index.

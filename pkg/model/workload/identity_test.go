@@ -24,13 +24,16 @@ import (
 // chains are the ways in which a pod "p" can be owned: the owners, from the pod's own to the
 // topmost. Each is of the UID of its name. Owners of kinds that Berth does not read have no object.
 var chains = map[string][]metav1.OwnerReference{
-	"bare pod":                     nil,
-	"Deployment":                   {*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web")},
-	"Deployment, without between":  {*ownedBy("apps/v1", "Deployment", "web")},
-	"ReplicaSet alone":             {*ownedBy("apps/v1", "ReplicaSet", "alone")},
-	"ReplicaSet of a Rollout":      {*ownedBy("apps/v1", "ReplicaSet", "ro-v1"), *ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")},
-	"StatefulSet":                  {*ownedBy("apps/v1", "StatefulSet", "db")},
-	"Job":                          {*ownedBy("batch/v1", "Job", "train")},
+	"bare pod":                    nil,
+	"Deployment":                  {*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web")},
+	"Deployment, without between": {*ownedBy("apps/v1", "Deployment", "web")},
+	"ReplicaSet alone":            {*ownedBy("apps/v1", "ReplicaSet", "alone")},
+	"ReplicaSet of a Rollout":     {*ownedBy("apps/v1", "ReplicaSet", "ro-v1"), *ownedBy("argoproj.io/v1alpha1", "Rollout", "ro")},
+	"StatefulSet":                 {*ownedBy("apps/v1", "StatefulSet", "db")},
+	"Job":                         {*ownedBy("batch/v1", "Job", "train")},
+	"Deployment of an operator": {
+		*ownedBy("apps/v1", "ReplicaSet", "web-v1"), *ownedBy("apps/v1", "Deployment", "web"), *ownedBy("example.com/v1", "Shop", "main"),
+	},
 	"Job of a CronJob":             {*ownedBy("batch/v1", "Job", "cron-1"), *ownedBy("batch/v1", "CronJob", "cron")},
 	"ReplicationController":        {*ownedBy("v1", "ReplicationController", "old")},
 	"CloneSet":                     {*ownedBy("apps.kruise.io/v1alpha1", "CloneSet", "cs")},
@@ -53,6 +56,8 @@ func policySelectors(w *workload.Workload) map[string]berthv1alpha1.ResourceSele
 		"not in":      labelled(metav1.LabelSelectorOpNotIn, "test"),
 		"exists":      labelled(metav1.LabelSelectorOpExists),
 		"none exists": labelled(metav1.LabelSelectorOpDoesNotExist),
+		"CronJobs":    {APIVersion: "batch/v1", Kind: "CronJob"},
+		"an operator": {APIVersion: "example.com/v1", Kind: "Shop", Name: "main"},
 	}
 }
 
@@ -84,7 +89,7 @@ func draw(t *rapid.T) *drawn {
 		if state == "another" {
 			m.UID = types.UID("another " + chain[i].Name)
 		}
-		if kind := workload.KindFor(chain[i].APIVersion, chain[i].Kind); kind != nil {
+		if kind, _ := workload.ControllerKind(&chain[i]); kind != nil {
 			d.objects.Owners = append(d.objects.Owners, drawObject(t, kind, m))
 		}
 	}

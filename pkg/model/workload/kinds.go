@@ -50,6 +50,8 @@ type Kind struct {
 	numbered bool
 	// revision kinds are those others: an object that has a controller is a revision of it.
 	revision bool
+	// above kinds own objects that own pods, and want no pods themselves.
+	above bool
 	// single kinds never change the template of their pods, so all pods of an object are of one
 	// revision.
 	single bool
@@ -135,13 +137,17 @@ func (k *Kind) GroupVersionResource() schema.GroupVersionResource {
 // ReplicaSet is one of its Deployment.
 func (k *Kind) IsRevision() bool { return k.revision }
 
+// WantsPods reports whether objects of the kind say how many pods they want. Those of other kinds,
+// such as a CronJob, own objects that do.
+func (k *Kind) WantsPods() bool { return !k.above }
+
 // ReplicasOf returns how many pods an object wants at present; known is false for kinds that Berth
-// does not read. A number that is absent is 1, one below 0 is 0. A Job wants as many as its
-// parallelism, or as the completions that are left if those are fewer, and none while it is
-// suspended and once it has finished.
+// does not read and for those that want no pods themselves. A number that is absent is 1, one below
+// 0 is 0. A Job wants as many as its parallelism, or as the completions that are left if those are
+// fewer, and none while it is suspended and once it has finished.
 func ReplicasOf(object metav1.Object) (replicas int32, known bool) {
 	kind := KindOf(object)
-	if kind == nil {
+	if kind == nil || kind.above {
 		return 0, false
 	}
 	return kind.facts(object).replicas, true

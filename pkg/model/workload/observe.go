@@ -50,6 +50,9 @@ func (g *gathering) observed(w *Workload) *Observed {
 // addOwner adds an object as a workload, or as a revision of the one that it belongs to.
 func (g *gathering) addOwner(object Object) {
 	kind := KindOf(object)
+	if kind.above {
+		return // What it owns are workloads.
+	}
 	w, err := ofOwner(kind, object, g.source)
 	if err != nil {
 		return // Its owner is not known yet.
@@ -58,11 +61,34 @@ func (g *gathering) addOwner(object Object) {
 	switch {
 	case !w.LabelsUnknown && w.UID == object.GetUID():
 		o.describe(kind, object)
+		o.above = g.above(object)
 	case w.LabelsUnknown:
 		o.addForeignRevision(kind, object)
 	default:
 		o.addRevision(kind, object)
 	}
+}
+
+// above returns the objects that are above the object of a workload, as far as they are read.
+func (g *gathering) above(object Object) []Object {
+	var found []Object
+	for next := metav1.Object(object); len(found) < maxSteps; {
+		ref := metav1.GetControllerOfNoCopy(next)
+		if ref == nil {
+			break
+		}
+		kind, _ := ControllerKind(ref)
+		if kind == nil {
+			break
+		}
+		owner, err := lookup(kind, ref, object.GetNamespace(), g.source)
+		above, ok := owner.(Object)
+		if err != nil || !ok {
+			break
+		}
+		found, next = append(found, above), owner
+	}
+	return found
 }
 
 func (g *gathering) addPod(pod *corev1.Pod) {

@@ -34,6 +34,8 @@ type Observed struct {
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
 
+	// above are the objects above that of the workload.
+	above []Object
 	// template of the pods, nil if it is not known.
 	template *corev1.PodTemplateSpec
 	// kind of the workload, nil for those that are not read.
@@ -53,6 +55,10 @@ func (o *Observed) RequestedBy() *corev1.Pod { return o.youngest }
 // Foreign reports whether the workload is of a kind that is not read and was made out from its
 // ReplicaSets.
 func (o *Observed) Foreign() bool { return o.foreign != nil }
+
+// AboveObjects returns the objects above that of the workload, the lowest first, as far as they are
+// of kinds that are read.
+func (o *Observed) AboveObjects() []Object { return o.above }
 
 // RevisionKind returns the kind of the objects that are the revisions of the workload, nil if it
 // keeps none.

@@ -57,6 +57,13 @@ var kinds = complete([]*Kind{
 		}),
 		single: true,
 	},
+	{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs",
+		object: &batchv1.CronJob{}, list: &batchv1.CronJobList{},
+		facts:    typed(ofCronJob),
+		selector: typed(func(*batchv1.CronJob) labels.Selector { return labels.Nothing() }),
+		above:    true,
+	},
 })
 
 // complete fills in what follows from the rest of an entry.
@@ -102,6 +109,12 @@ func ofStatefulSet(set *appsv1.StatefulSet) facts {
 
 func ofJob(job *batchv1.Job) facts {
 	return facts{replicas: jobReplicas(job), template: &job.Spec.Template, settled: true}
+}
+
+// ofCronJob knows nothing but the template of the Jobs: how many pods there are is for each Job to
+// say.
+func ofCronJob(cron *batchv1.CronJob) facts {
+	return facts{template: &cron.Spec.JobTemplate.Spec.Template}
 }
 
 func ofReplicationController(rc *corev1.ReplicationController) facts {

@@ -47,6 +47,10 @@ type Workload struct {
 	// ReplicasKnown is false for pods without an owner and for owners of kinds that Berth does not
 	// read.
 	ReplicasKnown bool
+	// Above is what controls the object, for instance the CronJob of a Job or an object of an
+	// operator's kind; nil if nothing does, or nothing that can exist. A policy that selects what is
+	// above beats one that selects the workload.
+	Above *policymatch.Workload
 	// FirstOrdinal is the number of the first pod, if the workload is a StatefulSet that does not
 	// count from 0.
 	FirstOrdinal int32
@@ -72,18 +76,22 @@ func (w *Workload) ID() ID {
 func (w Workload) Selectable() *policymatch.Workload {
 	return &policymatch.Workload{
 		APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name,
-		Labels: w.Labels, LabelsUnknown: w.LabelsUnknown,
+		Labels: w.Labels, LabelsUnknown: w.LabelsUnknown, Above: w.Above,
 	}
 }
 
-// Of returns the workload of a pod: the last of its chain of controllers that is confirmed. Each is
-// looked up in the namespace of the pod by name, and must have the UID that the reference has. A
-// pod without a controller is its own workload, of kind Pod, and so is one whose controller cannot
-// exist. The error wraps ErrOwnerNotFound if an object of the chain is missing, as it is for a
-// moment while a watch lags behind, or is another object of the same name. Of does not allocate
-// unless it fails.
+// maxSteps is how many controllers of a pod are followed, one above the other.
+const maxSteps = 8
+
+// Of returns the workload of a pod: the topmost of its chain of controllers that says how many pods
+// it wants for itself, with what is above. Each is looked up in the namespace of the pod by name,
+// and must have the UID that the reference has. A pod without a controller is its own workload, of
+// kind Pod, and so is one whose controller cannot exist. The error wraps ErrOwnerNotFound if an
+// object of the chain is missing, as it is for a moment while a watch lags behind, or is another
+// object of the same name. Of does not allocate unless it fails or something is above the workload.
 //
-// Controllers of kinds that Berth does not read are not looked up.
+// Controllers of kinds that Berth does not read are not looked up: the chain ends with them, and it
+// ends after eight steps, so a cycle does no harm.
 func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -115,13 +123,15 @@ func alone(pod *corev1.Pod) Workload {
 // belongs to that, and the number of replicas is the ReplicaSet's own.
 func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) {
 	parent := metav1.GetControllerOfNoCopy(object)
-	if parent == nil || !kind.revision {
+	if parent == nil {
 		return kind.workload(object), nil
 	}
 	above, exists := ControllerKind(parent)
 	switch {
 	case !exists:
 		return kind.workload(object), nil
+	case !kind.revision, above != nil && above.above:
+		return kind.workloadBelow(object, source, maxSteps-1)
 	case above == nil:
 		w := unread(parent, object.GetNamespace())
 		w.Replicas, w.ReplicasKnown = kind.facts(object).replicas, true
@@ -131,7 +141,40 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 	if err != nil {
 		return Workload{}, err
 	}
-	return above.workload(owner), nil
+	if metav1.GetControllerOfNoCopy(owner) == nil {
+		return above.workload(owner), nil
+	}
+	return above.workloadBelow(owner, source, maxSteps-2)
+}
+
+// workloadBelow returns an object of the kind as a workload, with what is above it in so many steps.
+func (k *Kind) workloadBelow(object metav1.Object, source Source, steps int) (Workload, error) {
+	w := k.workload(object)
+	var err error
+	w.Above, err = aboveOf(object, source, steps)
+	return w, err
+}
+
+// aboveOf returns what controls an object, nil if nothing does, following so many steps.
+func aboveOf(object metav1.Object, source Source, steps int) (*policymatch.Workload, error) {
+	ref := metav1.GetControllerOfNoCopy(object)
+	if ref == nil || steps <= 0 {
+		return nil, nil
+	}
+	kind, exists := ControllerKind(ref)
+	if !exists {
+		return nil, nil
+	}
+	if kind == nil {
+		return unread(ref, object.GetNamespace()).Selectable(), nil
+	}
+	owner, err := lookup(kind, ref, object.GetNamespace(), source)
+	if err != nil {
+		return nil, err
+	}
+	above := kind.workload(owner).Selectable()
+	above.Above, err = aboveOf(owner, source, steps-1)
+	return above, err
 }
 
 // workload returns an object of the kind as a workload.
@@ -139,7 +182,7 @@ func (k *Kind) workload(object metav1.Object) Workload {
 	f := k.facts(object)
 	return Workload{
 		APIVersion: k.apiVersion, Kind: k.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
-		Labels: object.GetLabels(), Replicas: f.replicas, ReplicasKnown: true, FirstOrdinal: f.firstOrdinal,
+		Labels: object.GetLabels(), Replicas: f.replicas, ReplicasKnown: !k.above, FirstOrdinal: f.firstOrdinal,
 	}
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package policymatch decides which PropagationPolicy is in force for a workload. An explicit
-// request by annotation comes first; then a policy that names the workload beats one that selects
+// request by annotation comes first; then a policy that selects what is above the workload, the
+// topmost first; then a policy that names the workload beats one that selects
 // it by labels, and that beats one that names only the kind; then the policy that an Application
 // controls beats the one of a Subscription, and that beats all others; then the older policy wins,
 // then the smaller name. A policy that is being deleted is in force no longer.
@@ -35,6 +36,8 @@ type Workload struct {
 	Namespace, Name string
 	// Labels of the workload.
 	Labels map[string]string
+	// Above is what controls the workload, nil if nothing does: a policy that selects it comes first.
+	Above *Workload
 	// LabelsUnknown says that nobody has read the labels. Then no selector by labels selects the
 	// workload, not even one that asks for the absence of a label.
 	LabelsUnknown bool
@@ -171,29 +174,47 @@ func (x *Index) Claimants(w *Workload) []*berthv1alpha1.PropagationPolicy {
 	return policies
 }
 
-// claimsOn yields the claims that select the workload, the strongest first.
+// claimsOn yields the claims that select the workload or what is above it, the strongest first.
 func (x *Index) claimsOn(w *Workload) iter.Seq[*claim] {
 	return func(yield func(*claim) bool) {
 		ns := x.namespaces[w.Namespace]
-		if ns == nil {
+		if ns == nil || w.Above != nil && !ns.claimsOnChain(w.Above, yield) {
 			return
 		}
-		of := ns.kinds[schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind()]
-		if of == nil {
-			return
-		}
-		named := of.byName[w.Name]
-		for i := range named {
-			if !yield(&named[i]) {
-				return
-			}
-		}
-		for i := range of.others {
-			if c := &of.others[i]; c.selects(w) && !yield(c) {
-				return
-			}
+		ns.kinds[w.groupKind()].on(w, yield)
+	}
+}
+
+// claimsOnChain is claimsOn for what is above a workload. It reports whether all have been yielded.
+func (ns *namespace) claimsOnChain(w *Workload, yield func(*claim) bool) bool {
+	if w.Above != nil && !ns.claimsOnChain(w.Above, yield) {
+		return false
+	}
+	return ns.kinds[w.groupKind()].on(w, yield)
+}
+
+func (w *Workload) groupKind() schema.GroupKind {
+	return schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind()
+}
+
+// on yields the claims of a kind that select a workload, and reports whether all have been yielded.
+// The claims may be nil.
+func (c *claims) on(w *Workload, yield func(*claim) bool) bool {
+	if c == nil {
+		return true
+	}
+	named := c.byName[w.Name]
+	for i := range named {
+		if !yield(&named[i]) {
+			return false
 		}
 	}
+	for i := range c.others {
+		if other := &c.others[i]; other.selects(w) && !yield(other) {
+			return false
+		}
+	}
+	return true
 }
 
 // Problem says why a selector of a policy selects nothing.

@@ -447,3 +447,32 @@ func namesOf(list []*policyObject) []string {
 	}
 	return names
 }
+
+func TestTheTopmostThatIsSelectedWins(t *testing.T) {
+	shop := selector{APIVersion: "example.com/v1", Kind: "Shop"}
+	owned := with(deployment("web"), func(w *policymatch.Workload) {
+		w.Above = &policymatch.Workload{
+			APIVersion: "example.com/v1", Kind: "Shop", Namespace: namespace, Name: "main", LabelsUnknown: true,
+			Above: &policymatch.Workload{APIVersion: "example.com/v1", Kind: "Mall", Namespace: namespace, Name: "all"},
+		}
+	})
+	named := with(shop, func(s *selector) { s.Name = "main" })
+	mall := selector{APIVersion: "example.com/v1", Kind: "Mall", Name: "all"}
+	matchCases{
+		"a kind above beats a name":       {[]*policyObject{policy("a", 9, byName("web")), policy("b", 1, shop)}, owned, "", "b", policymatch.ByKind, nil},
+		"a name above beats a kind above": {[]*policyObject{policy("a", 9, shop), policy("b", 1, named)}, owned, "", "b", policymatch.ByName, nil},
+		"the topmost":                     {[]*policyObject{policy("a", 9, named), policy("b", 1, mall)}, owned, "", "b", policymatch.ByName, nil},
+		"none above is selected":          {[]*policyObject{policy("a", 9, byKind())}, owned, "", "a", policymatch.ByKind, nil},
+		"one of the same kind, not above": {[]*policyObject{policy("a", 9, with(named, func(s *selector) { s.Name = "other" }))}, owned, "", "", 0, nil},
+		"a request beats all":             {[]*policyObject{policy("a", 9, mall), policy("b", 1)}, owned, "b", "b", policymatch.ByAnnotation, nil},
+		"labels of what nobody has read":  {[]*policyObject{policy("a", 9, with(shop, func(s *selector) { s.LabelSelector = requirement(metav1.LabelSelectorOpDoesNotExist) }))}, owned, "", "", 0, nil},
+	}.run(t)
+	policies := []*policyObject{policy("a", 9, byName("web"), mall), policy("b", 1, shop)}
+	var names []string
+	for _, claimant := range policymatch.NewIndex(policies).Claimants(&owned) {
+		names = append(names, claimant.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
+		t.Errorf("claimants (-want +got):\n%s", diff)
+	}
+}

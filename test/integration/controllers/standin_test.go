@@ -240,6 +240,8 @@ func (l live) Owner(kind *workload.Kind, namespace, name string) (metav1.Object,
 		return client.AppsV1().StatefulSets(namespace).Get(l.ctx, name, options)
 	case "Job":
 		return client.BatchV1().Jobs(namespace).Get(l.ctx, name, options)
+	case "CronJob":
+		return client.BatchV1().CronJobs(namespace).Get(l.ctx, name, options)
 	default:
 		return client.CoreV1().ReplicationControllers(namespace).Get(l.ctx, name, options)
 	}

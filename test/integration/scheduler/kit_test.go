@@ -95,7 +95,7 @@ type weight struct {
 // "no pod was evicted" then says that none was misplaced.
 func (s *site) policy(name, kind string, weights ...weight) *berthv1alpha1.PropagationPolicy {
 	apiVersion := map[string]string{
-		"Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1", "Job": "batch/v1",
+		"Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1",
 		"ReplicationController": "v1", "Pod": "v1", "Lease": "coordination.k8s.io/v1",
 	}[kind]
 	policy := &berthv1alpha1.PropagationPolicy{

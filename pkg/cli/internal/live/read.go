@@ -72,6 +72,7 @@ func listOwners(
 		"replicasets":            pageOf(apps.ReplicaSets(namespace).List),
 		"statefulsets":           pageOf(apps.StatefulSets(namespace).List),
 		"jobs":                   pageOf(batch.Jobs(namespace).List),
+		"cronjobs":               pageOf(batch.CronJobs(namespace).List),
 		"replicationcontrollers": pageOf(core.ReplicationControllers(namespace).List),
 	}[kind.Resource]
 	if page == nil {

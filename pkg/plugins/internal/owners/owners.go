@@ -27,17 +27,15 @@ const (
 	// waitingIndex lists the pods that are not bound yet by the UID of their controller.
 	waitingIndex = "berth.dev/waiting"
 
-	// parentIndex lists ReplicaSets by the UID of their controller.
+	// parentIndex lists objects that have a controller by its UID.
 	parentIndex = "berth.dev/parent"
 )
 
 // Owners is a workload.Source over the scheduler's shared informers. It is safe for concurrent use.
 type Owners struct {
 	pods cache.Indexer
-	// kinds are the stores of the kinds that control pods, revisions those whose objects are
-	// revisions of others.
-	kinds     map[*workload.Kind]cache.Indexer
-	revisions []cache.Indexer
+	// kinds are the stores of the kinds that control pods, or what does.
+	kinds map[*workload.Kind]cache.Indexer
 
 	keys keys
 }
@@ -63,13 +61,9 @@ func New(factory informers.SharedInformerFactory, wake func(pods []*corev1.Pod))
 			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
 		o.kinds[kind] = informer.GetIndexer()
-		if !kind.IsRevision() {
-			continue
-		}
 		if err := informer.AddIndexers(cache.Indexers{parentIndex: parentOf}); err != nil {
 			return nil, fmt.Errorf("indexing %s: %w", kind.Resource, err)
 		}
-		o.revisions = append(o.revisions, o.kinds[kind])
 	}
 	return o, nil
 }
@@ -109,7 +103,7 @@ func (o *Owners) handler(wake func([]*corev1.Pod)) cache.ResourceEventHandler {
 		if !ok {
 			return
 		}
-		if pods := o.waitingFor(owner.GetUID()); len(pods) > 0 {
+		if pods := o.waitingFor(owner.GetUID(), maxSteps); len(pods) > 0 {
 			wake(pods)
 		}
 	}
@@ -149,13 +143,19 @@ func wishOf(object metav1.Object) wish {
 	return w
 }
 
-// waitingFor returns the pods that wait and are controlled by the owner, directly or through a
-// ReplicaSet.
-func (o *Owners) waitingFor(owner types.UID) []*corev1.Pod {
+// maxSteps is how far the pods of an owner are looked for below it.
+const maxSteps = 8
+
+// waitingFor returns the pods that wait and are controlled by the owner, directly or through others
+// in so many steps.
+func (o *Owners) waitingFor(owner types.UID, steps int) []*corev1.Pod {
 	pods := list[*corev1.Pod](o.pods, waitingIndex, string(owner))
-	for _, store := range o.revisions {
-		for _, set := range list[metav1.Object](store, parentIndex, string(owner)) {
-			pods = append(pods, list[*corev1.Pod](o.pods, waitingIndex, string(set.GetUID()))...)
+	if steps <= 1 {
+		return pods
+	}
+	for _, store := range o.kinds {
+		for _, owned := range list[metav1.Object](store, parentIndex, string(owner)) {
+			pods = append(pods, o.waitingFor(owned.GetUID(), steps-1)...)
 		}
 	}
 	return pods

@@ -81,6 +81,8 @@ func (w *world) update(t *testing.T, objects ...runtime.Object) {
 			_, err = w.client.AppsV1().StatefulSets(o.Namespace).Update(t.Context(), o, options)
 		case *batchv1.Job:
 			_, err = w.client.BatchV1().Jobs(o.Namespace).Update(t.Context(), o, options)
+		case *batchv1.CronJob:
+			_, err = w.client.BatchV1().CronJobs(o.Namespace).Update(t.Context(), o, options)
 		case *corev1.ReplicationController:
 			_, err = w.client.CoreV1().ReplicationControllers(o.Namespace).Update(t.Context(), o, options)
 		default:
@@ -109,8 +111,11 @@ func TestWhatWakesPods(t *testing.T) {
 	alone := plugintest.ReplicaSet(d, "alone")
 	alone.OwnerReferences = nil
 	set, job, rc := plugintest.StatefulSet("db", 2), plugintest.Job("train", 2, 10), plugintest.ReplicationController("old", 2)
-	objects := []runtime.Object{d, rs, alone, set, job, rc}
-	for _, owner := range []metav1.Object{rs, alone, set, job, rc} {
+	cron := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: plugintest.Namespace, Name: "cron", UID: "cron"}}
+	night := plugintest.Job("night", 2, 10)
+	night.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	objects := []runtime.Object{d, rs, alone, set, job, rc, cron, night}
+	for _, owner := range []metav1.Object{rs, alone, set, job, rc, night} {
 		objects = append(objects, plugintest.MakePodOf(owner, 0).Obj(), plugintest.MakePodOf(owner, 1).Node("node").Obj(),
 			plugintest.MakePodOf(owner, 2).Terminating().Obj())
 	}
@@ -135,6 +140,8 @@ func TestWhatWakesPods(t *testing.T) {
 		"a Job is suspended":              {changed(t, job, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), []string{"train-0"}},
 		"a Job gets to its last pods":     {changed(t, job, func(j *batchv1.Job) { j.Status.Succeeded = 9 }), []string{"train-0"}},
 		"a Job gets on":                   {changed(t, job, func(j *batchv1.Job) { j.Status.Succeeded = 1 }), nil},
+		"a CronJob gets labels":           {changed(t, cron, func(c *batchv1.CronJob) { c.Labels = map[string]string{"tier": "gold"} }), []string{"night-0"}},
+		"a CronJob has run":               {changed(t, cron, func(c *batchv1.CronJob) { c.Status.LastScheduleTime = new(metav1.Now()) }), nil},
 		"a ReplicationController grows":   {changed(t, rc, func(rc *corev1.ReplicationController) { rc.Spec.Replicas = three }), []string{"old-0"}},
 		"nothing but the version changes": {changed(t, rc, func(rc *corev1.ReplicationController) { rc.ResourceVersion = "9" }), nil},
 	}
