@@ -63,7 +63,8 @@ func TestPodWithAFixedSeat(t *testing.T) {
 		"runs where another seat belongs": {
 			pod: "db-2",
 			want: []string{
-				"- seat 2 belongs to cluster hangzhou, so it is misplaced\n",
+				"- seat 2 belongs to cluster hangzhou, but cluster beijing has no more than its share, " +
+					"so the pod stays until it is made anew\n",
 			},
 		},
 	}

@@ -84,18 +84,26 @@ func (e *explanation) explainBound(q *question) {
 		e.becausef("its node belongs to no cluster of the policy, so it is misplaced")
 		return
 	}
-	if q.fixed {
-		if owner := q.admission.Only; owner != admit.None && int(owner) != cluster {
-			e.becausef("seat %d belongs to cluster %s, so it is misplaced", q.seat, q.order.Name(int(owner)))
-		}
-		return
+	if q.plan != nil {
+		e.explainSurplus(q, cluster)
 	}
-	if q.plan == nil {
-		return
-	}
-	if surplus := -q.plan.Free(cluster, q.held[cluster]); surplus > 0 {
+}
+
+// explainSurplus reports whether a pod in a cluster of the policy is among those that may have to
+// move.
+func (e *explanation) explainSurplus(q *question, cluster int) {
+	surplus, name := -q.plan.Free(cluster, q.held[cluster]), q.order.Name(cluster)
+	switch owner := q.admission.Only; {
+	case q.fixed && (owner == admit.None || int(owner) == cluster):
+	case q.fixed && surplus > 0:
+		e.becausef("seat %d belongs to cluster %s, and cluster %s has %d more than its share, so this pod may be among those that "+
+			"have to move", q.seat, q.order.Name(int(owner)), name, surplus)
+	case q.fixed:
+		e.becausef("seat %d belongs to cluster %s, but cluster %s has no more than its share, so the pod stays until it is made anew",
+			q.seat, q.order.Name(int(owner)), name)
+	case surplus > 0:
 		e.becausef("cluster %s has %d more than its share, and this pod may be among those that have to move",
-			p.Cluster, surplus)
+			name, surplus)
 	}
 }
 

@@ -55,7 +55,11 @@ func TestShares(t *testing.T) {
 		},
 		"fixed seats: the right numbers in the wrong clusters": {
 			kind: "StatefulSet", owner: set, replicas: 3, clusters: []string{"beijing", "hangzhou", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Misplaced: 2, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: true},
+		},
+		"fixed seats: the wrong numbers": {
+			kind: "StatefulSet", owner: set, replicas: 3, clusters: []string{"beijing", "beijing", "hangzhou"},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{2, 1}, Misplaced: 1, Planned: true},
 		},
 		"completion indexes beyond the pods at a time": {
 			kind: "Job", owner: job, replicas: 1, clusters: []string{"hangzhou", "beijing", "hangzhou"},

@@ -65,8 +65,10 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// Misplaced returns how many pods run outside their share: in no cluster of the policy, above the
-// share of their cluster, or, if their seat is fixed, not in the cluster that owns it.
+// Misplaced returns how many pods run outside their share: in no cluster of the policy, or above the
+// share of their cluster. Where seats are fixed the share of a cluster is those seats it owns whose
+// pods are there. It does not matter which of them its pods have: to exchange two pods would move
+// both and leave the shares as they are.
 func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
 	return newTally(plan, clusters, pods).misplaced
 }
@@ -123,8 +125,7 @@ func (r *Round) Guard() Reason {
 
 // tally compares what the clusters hold with their shares.
 type tally struct {
-	// surplus is by how many pods a cluster exceeds its share, negative if it is short. Fixed pods
-	// are not counted: their seats decide.
+	// surplus is by how many pods a cluster exceeds its share, negative if it is short.
 	surplus   []int
 	misplaced int
 }
@@ -134,20 +135,26 @@ func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
 	for c := range clusters {
 		t.surplus[c] = -plan.Share(c)
 	}
+	owned, fixed := make([]int, clusters), false
 	for i := range pods {
 		p := &pods[i]
-		switch {
-		case p.Fixed:
-			if owner, ok := plan.Owner(int64(p.Seat)); ok {
-				t.surplus[owner]++
+		if p.Fixed {
+			fixed = true
+			owner, ok := plan.Owner(int64(p.Seat))
+			if !ok {
+				continue // The workload's controller will delete it.
 			}
-			if misfit(plan, p) {
-				t.misplaced++
-			}
-		case p.Cluster == Elsewhere:
+			owned[owner]++
+		}
+		if p.Cluster == Elsewhere {
 			t.misplaced++
-		default:
+		} else {
 			t.surplus[p.Cluster]++
+		}
+	}
+	for c, n := range owned {
+		if fixed {
+			t.surplus[c] += plan.Share(c) - n
 		}
 	}
 	for _, n := range t.surplus {
@@ -196,7 +203,10 @@ func newChoice(round *Round, t *tally) *choice {
 func (c *choice) run() Decision {
 	for _, i := range c.candidates() {
 		p := &c.Pods[i]
-		if !p.Fixed && p.Cluster != Elsewhere && c.surplus[p.Cluster] <= 0 {
+		if len(c.decision.Victims) == c.misplaced {
+			break
+		}
+		if p.Cluster != Elsewhere && c.surplus[p.Cluster] <= 0 {
 			continue
 		}
 		to, held := c.consider(p)
@@ -219,18 +229,20 @@ func (c *choice) run() Decision {
 	return c.decision
 }
 
-// candidates are the pods that may be misplaced, the first to go first.
+// candidates are the pods that may be misplaced, the first to go first. Of pods with fixed seats
+// those come first whose place is in a cluster that is short: others only make room there.
 func (c *choice) candidates() []int {
 	var candidates []int
 	for i := range c.Pods {
 		p := &c.Pods[i]
-		if p.Fixed && misfit(c.Plan, p) || !p.Fixed && (p.Cluster == Elsewhere || c.surplus[p.Cluster] > 0) {
+		if (p.Cluster == Elsewhere || c.surplus[p.Cluster] > 0) && (!p.Fixed || misfit(c.Plan, p)) {
 			candidates = append(candidates, i)
 		}
 	}
 	slices.SortFunc(candidates, func(a, b int) int {
 		p, q := &c.Pods[a], &c.Pods[b]
 		return cmp.Or(
+			compareBool(!c.direct(p), !c.direct(q)),
 			compareBool(p.Ready, q.Ready),
 			cmp.Compare(p.Cost, q.Cost),
 			cmp.Compare(p.Age, q.Age),
@@ -238,6 +250,13 @@ func (c *choice) candidates() []int {
 		)
 	})
 	return candidates
+}
+
+// direct reports whether the cluster that owns the seat of a pod is short of replicas; it is true
+// of pods without a fixed seat.
+func (c *choice) direct(p *Pod) bool {
+	owner, _ := c.Plan.Owner(int64(p.Seat))
+	return !p.Fixed || c.surplus[owner] < 0
 }
 
 // consider returns where a replacement of the pod would go, or why the pod must stay.
@@ -283,11 +302,13 @@ func (c *choice) take(i, to int) {
 	if p.Ready {
 		c.ready--
 	}
-	if !p.Fixed {
+	if p.Fixed {
+		c.surplus[to]++
+	} else {
 		c.short[to]--
-		if p.Cluster != Elsewhere {
-			c.surplus[p.Cluster]--
-		}
+	}
+	if p.Cluster != Elsewhere {
+		c.surplus[p.Cluster]--
 	}
 	c.decision.Victims = append(c.decision.Victims, Victim{Pod: i, To: to})
 }

@@ -244,11 +244,22 @@ func TestDecideOrdinals(t *testing.T) {
 		wantVictims []rebalance.Victim
 		wantHeld    rebalance.Reason
 	}{
-		"two pods that should change places go both, although each cluster has its share": {
+		"two pods that could change places stay, because each cluster has its share": {
 			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
+			hangzhou: rebalance.Cluster{Ready: true},
+		},
+		"two moves are enough where four pods are not in the cluster that owns their seat": {
+			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(beijing, 1, ordinal(2), fits),
+				in(beijing, 1, ordinal(3)), in(beijing, 1, ordinal(4), fits)),
 			hangzhou:    rebalance.Cluster{Ready: true},
-			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}, {Pod: 1, To: beijing}},
+			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}, {Pod: 2, To: hangzhou}},
+		},
+		"a pod in no cluster of the policy goes": {
+			pods: all(in(rebalance.Elsewhere, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
+				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
+			hangzhou:    rebalance.Cluster{Ready: true},
+			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}},
 		},
 		"a pod whose volume is in its present place stays": {
 			pods: all(in(beijing, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),

@@ -272,3 +272,41 @@ func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
 		}
 	})
 }
+
+// Of a StatefulSet as few pods move as if seats could be chosen, if there are two clusters: each
+// move is from one that has too many to one that has too few.
+func TestOrdinalsOfTwoClustersMoveAsFewAsPossible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		order, err := apportion.NewOrder([]apportion.Cluster{
+			{Name: "a", Weight: rapid.Int64Range(1, 9).Draw(t, "a")}, {Name: "b", Weight: rapid.Int64Range(1, 9).Draw(t, "b")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		replicas := rapid.IntRange(1, 20).Draw(t, "replicas")
+		plan := order.Plan(int64(replicas))
+		pods, held := make([]rebalance.Pod, replicas), make([]int, 2)
+		for i := range pods {
+			pods[i] = rebalance.Pod{
+				Name: fmt.Sprintf("db-%d", i), Seat: int32(i), Fixed: true, Fits: true, Ready: true, Age: time.Hour,
+				Cluster: rapid.IntRange(0, 1).Draw(t, "cluster"),
+			}
+			held[pods[i].Cluster]++
+		}
+		fewest := max(0, held[0]-plan.Share(0)) + max(0, held[1]-plan.Share(1))
+		if misplaced := rebalance.Misplaced(plan, 2, pods); misplaced != fewest {
+			t.Fatalf("%d are misplaced, want %d", misplaced, fewest)
+		}
+		decision := rebalance.Decide(&rebalance.Round{
+			Plan: plan, Pods: pods, Clusters: []rebalance.Cluster{{Ready: true}, {Ready: true}}, RolloutFinished: true,
+			MaxUnavailable: replicas, SinceRound: time.Hour,
+		})
+		for _, victim := range decision.Victims {
+			held[pods[victim.Pod].Cluster]--
+			held[victim.To]++
+		}
+		if len(decision.Victims) != fewest || held[0] != plan.Share(0) {
+			t.Fatalf("%d pods move, want %d, and then a has %d, want %d", len(decision.Victims), fewest, held[0], plan.Share(0))
+		}
+	})
+}

@@ -30,7 +30,7 @@ type Pod struct {
 	// Seat is the seat that the pod holds, or NoSeat; of a Fixed pod it is the number.
 	Seat int32
 	// Fixed means that the seat is the number the workload's controller gave the pod: it cannot
-	// have another one, and it belongs in the cluster that owns it.
+	// have another one, and when it is made anew it goes to the cluster that owns it.
 	Fixed bool
 	// Cost is the deletion cost of the pod: of two pods, the workload's controller deletes that
 	// with the lower cost first.

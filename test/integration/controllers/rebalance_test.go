@@ -236,7 +236,7 @@ var _ = Describe("Rebalancing", func() {
 		m.expectLeft(ctx)
 	})
 
-	It("puts the pods of a StatefulSet where their ordinals belong", func(ctx SpecContext) {
+	It("moves as few pods of a StatefulSet as can be, to where their ordinals belong", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		bj, hz := twoClusters(ctx, namespace, 2)
 		newPolicy(ctx, namespace, "policy", "", weights{bj: 1, hz: 2}, func(spec *berthv1alpha1.PropagationPolicySpec) {
@@ -251,9 +251,11 @@ var _ = Describe("Rebalancing", func() {
 		Expect(err).NotTo(HaveOccurred())
 		// Two to one: the seats are hz, bj, hz. One to two: bj, hz, bj.
 		untilPlaces(ctx, namespace, map[string]string{"db-0": hz, "db-1": bj, "db-2": hz})
+		before := uids(ctx, namespace)
 		reweigh(ctx, namespace, "policy", weights{bj: 2, hz: 1})
-		untilPlaces(ctx, namespace, map[string]string{"db-0": bj, "db-1": hz, "db-2": bj})
+		untilSpread(ctx, namespace, map[string]int{bj: 2, hz: 1})
 		untilCondition(ctx, namespace, "policy", berthv1alpha1.PolicyPlaced, "True AsDesired")
+		expectStayed(ctx, namespace, before, 2)
 	})
 
 	It("does not disturb a rollout that may neither exceed nor fall below the replicas by much", func(ctx SpecContext) {
