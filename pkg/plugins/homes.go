@@ -70,7 +70,8 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 func (s *State) wakeForHomes(before, after *catalog.Homes) {
 	waiting := s.base.owners.Pending("")
 	if before != nil && after != nil {
-		if before.Shared == after.Shared && before.Registered == after.Registered && maps.Equal(before.Clusters, after.Clusters) {
+		if before.Shared == after.Shared && before.Living == after.Living && before.Registered == after.Registered &&
+			maps.Equal(before.Clusters, after.Clusters) {
 			return
 		}
 		waiting = s.homes.shared.Mine(after, waiting)

@@ -45,7 +45,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 		leases := state.NewLeases(live, c, clock.RealClock{})
 		for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
 			&scheduler.Reconciler{
-				Client: c, Live: live, Leases: leases,
+				Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(leaseName),
 				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
 			},
 			&binding.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}},

@@ -54,7 +54,7 @@ func (p *pass) commonsRecord() (record binding.Record, desired string) {
 			desired = name
 		}
 	}
-	if owner := p.schedulers[record.Home]; owner.Takes() || desired == "" && owner.Keeps() {
+	if owner := p.schedulers[record.Home]; owner.Takes() {
 		desired = record.Home
 	}
 	// Where the commons go is not written down, so it cannot differ.

@@ -278,7 +278,7 @@ func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record bindin
 		condition.Message = "no Scheduler is registered: a berth-scheduler without a name places pods on all clusters"
 	case record.Home == "" || owner == nil || !owner.Alive:
 		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoReadyScheduler
-		condition.Message = "no Scheduler that could take the cluster is ready"
+		condition.Message = "no Scheduler is ready: a berth-scheduler without a name places pods on the cluster, if one runs"
 	case record.Moving:
 		condition.Reason = berthv1alpha1.ReasonMoving
 		condition.Message = fmt.Sprintf("scheduler %s is asked to give the cluster up", record.Home)

@@ -279,6 +279,32 @@ func TestADeadSchedulerLosesItsClustersOnlyWithItsLease(t *testing.T) {
 	}
 }
 
+func TestTheLastSchedulerLosesEverythingWithItsLease(t *testing.T) {
+	h := newHarness(t, append(clusters(3), readyScheduler("a"), heldLease("a", time.Now()))...)
+	h.passes(2)
+	if _, err := h.leases.Get(t.Context(), state.DefaultLease("a")); err != nil {
+		t.Fatal(err)
+	}
+	h.setReady("a", false)
+	h.passes(2)
+	if got := h.homes()["a"]; got != 3 || h.scheduler("a").Status.Commons == nil {
+		t.Fatalf("%d clusters are left while the lease was held, commons %v", got, h.scheduler("a").Status.Commons)
+	}
+	h.clock.Step(11 * time.Second)
+	h.passes(3)
+	if got := h.homes()[""]; got != 3 || h.scheduler("a").Status.Commons != nil {
+		t.Errorf("%d clusters are free after the lease had run out, commons %v", got, h.scheduler("a").Status.Commons)
+	}
+	if got, want := h.reason("c0"), "False NoReadyScheduler"; got != want {
+		t.Errorf("Bound = %q, want %q", got, want)
+	}
+	h.setReady("a", true)
+	h.passes(2)
+	if got := h.homes()["a"]; got != 3 || h.scheduler("a").Status.Commons == nil {
+		t.Errorf("it came back and got %d clusters", got)
+	}
+}
+
 func TestASchedulerThatIsDeletedGivesEverythingUpFirst(t *testing.T) {
 	waiting := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: "p", Labels: map[string]string{berthv1alpha1.HomeSchedulerLabel: "a"},

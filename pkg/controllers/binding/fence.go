@@ -21,7 +21,7 @@ func (p *pass) losing(desired []string) []string {
 		}
 	}
 	for name, s := range p.objects {
-		if s.Status.Commons != nil && p.schedulers.Taking() > 0 && !p.schedulers[name].Alive {
+		if s.Status.Commons != nil && !p.schedulers[name].Alive {
 			losing[name] = true
 		}
 	}

@@ -25,7 +25,7 @@ func (p *pass) qualify(ctx context.Context) error {
 	standings := p.standings()
 	p.alone = grants.Alone(standings)
 	counted := true
-	if grants.AnyTakes(standings) {
+	if grants.AnyTakes(standings) || !grants.AnyAlive(standings) {
 		var err error
 		if counted, err = p.stop(ctx, standings); err != nil {
 			return err

@@ -20,6 +20,8 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,8 +46,14 @@ type Reconciler struct {
 	Live client.Reader
 	// Leases tells which Schedulers run.
 	Leases *state.Leases
+	// Recorder takes events about Schedulers that do not run.
+	Recorder events.EventRecorder
+	// Clock is the time that these events go by.
+	Clock clock.PassiveClock
 	// Template is the Deployment of which that of a managed Scheduler is a copy.
 	Template types.NamespacedName
+
+	warnings warnings
 }
 
 // SetupWithManager registers the controller.
@@ -64,6 +72,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (reconcile.Result, error) {
 	before := &berthv1alpha1.Scheduler{}
 	if err := r.Client.Get(ctx, request.NamespacedName, before); apierrors.IsNotFound(err) {
+		r.warnings.forget(request.Name)
 		return reconcile.Result{}, r.stop(ctx, request.Name)
 	} else if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading scheduler %s: %w", request.Name, err)
@@ -73,6 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 		return reconcile.Result{}, err
 	}
 	condition := ready(before, lease)
+	condition.LastTransitionTime = metav1.NewTime(r.Clock.Now())
 	errRun := r.run(ctx, before)
 	if errors.Is(errRun, errNoTemplate) && condition.Status != metav1.ConditionTrue {
 		condition.Reason, condition.Message = berthv1alpha1.ReasonNoTemplate, errRun.Error()
@@ -89,6 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 			return reconcile.Result{}, fmt.Errorf("writing the status of scheduler %s: %w", before.Name, err)
 		}
 	}
+	r.warn(after)
 	return reconcile.Result{RequeueAfter: pollInterval}, errRun
 }
 

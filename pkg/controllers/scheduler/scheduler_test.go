@@ -6,6 +6,7 @@ package scheduler_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -33,6 +35,8 @@ type harness struct {
 	*testing.T
 	api   client.Client
 	clock *testclock.FakeClock
+	// events are those that were recorded.
+	events *events.FakeRecorder
 	scheduler.Reconciler
 }
 
@@ -46,10 +50,10 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 			t.Fatal(err)
 		}
 	}
-	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
+	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now()), events: events.NewFakeRecorder(10)}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
 	h.Reconciler = scheduler.Reconciler{
-		Client: h.api, Live: h.api, Leases: state.NewLeases(h.api, h.api, h.clock),
+		Client: h.api, Live: h.api, Leases: state.NewLeases(h.api, h.api, h.clock), Clock: h.clock, Recorder: h.events,
 		Template: types.NamespacedName{Namespace: "berth-system", Name: "berth-scheduler"},
 	}
 	return h
@@ -122,6 +126,35 @@ func TestReadyByTheLease(t *testing.T) {
 		step.do()
 		if got := h.look(); got != step.want {
 			t.Fatalf("%s: Ready = %q, want %q", step.what, got, step.want)
+		}
+	}
+}
+
+// TestAWarningTellsOnceThatNoProcessRuns goes through a start that takes a while, a life and a death.
+func TestAWarningTellsOnceThatNoProcessRuns(t *testing.T) {
+	h := newHarness(t, object())
+	steps := []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"just made", func() {}, ""},
+		{"no process comes", func() { h.clock.Step(7 * time.Second) }, "Warning NoLease"},
+		{"still none", func() { h.clock.Step(time.Minute) }, ""},
+		{"one comes", func() { h.renew(nil) }, ""},
+		{"it is gone", func() { h.clock.Step(11 * time.Second) }, ""},
+		{"for good", func() { h.clock.Step(time.Minute) }, "Warning LeaseExpired"},
+	}
+	for _, step := range steps {
+		step.do()
+		h.look()
+		got := ""
+		select {
+		case got = <-h.events.Events:
+		default:
+		}
+		if step.want == "" && got != "" || !strings.HasPrefix(got, step.want) {
+			t.Fatalf("%s: event %q, want %q", step.what, got, step.want)
 		}
 	}
 }

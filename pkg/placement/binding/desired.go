@@ -34,11 +34,6 @@ func (s *Scheduler) Takes() bool {
 	return s != nil && s.Registered && !s.Leaving && s.Alive
 }
 
-// Keeps reports whether what is bound to the scheduler stays when nobody can take it.
-func (s *Scheduler) Keeps() bool {
-	return s != nil && s.Registered && !s.Leaving
-}
-
 // Cluster is a cluster with its recorded binding.
 type Cluster struct {
 	// Name is the name of the Cluster.
@@ -67,8 +62,8 @@ func (s Schedulers) Taking() int {
 
 // Desired returns the scheduler to which each cluster, as given, should be bound: the one it is
 // pinned to if that is ready, otherwise what rendezvous hashing says. A cluster that is being
-// deleted should be bound to none. While no scheduler is ready, clusters stay where they are. The
-// result does not depend on the order of anything. It fails if there are more clusters or
+// deleted should be bound to none, and none to a scheduler that is not ready: while no scheduler is,
+// a scheduler without a name places pods everywhere. The result does not depend on the order of anything. It fails if there are more clusters or
 // schedulers than can be shared out.
 func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	desired := make([]string, len(clusters))
@@ -82,11 +77,7 @@ func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	var at []int
 	for i, c := range clusters {
 		switch {
-		case c.Leaving:
-		case len(ready) == 0:
-			if schedulers[c.Record.Home].Keeps() {
-				desired[i] = c.Record.Home
-			}
+		case c.Leaving, len(ready) == 0:
 		case schedulers[c.Pin].Takes():
 			desired[i] = c.Pin
 		default:

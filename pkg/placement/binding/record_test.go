@@ -112,7 +112,7 @@ func TestDesired(t *testing.T) {
 		"a pin to nobody is passed over":            {binding.Cluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
 		"a scheduler that leaves gets nothing":      {binding.Cluster{Name: "c", Pin: "a"}, leaving, "b"},
 		"a cluster that is deleted has no home":     {binding.Cluster{Name: "c", Leaving: true}, ready("a"), ""},
-		"while all are dead it stays where it is":   {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, dead, "a"},
+		"while all are dead it has no home":         {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, dead, ""},
 		"after the last one was deleted it is free": {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, gone, ""},
 	}
 	for name, tc := range tests {

@@ -51,10 +51,21 @@ func (s Standing) role() Scheduler {
 }
 
 // AnyTakes reports whether there is a scheduler that may be granted something. Without one, nobody
-// needs to be stopped.
+// needs to be stopped while a process runs.
 func AnyTakes(standings map[string]Standing) bool {
 	for _, s := range standings {
 		if s.role().Takes {
+			return true
+		}
+	}
+	return false
+}
+
+// AnyAlive reports whether a process of any scheduler runs. Without one, what was granted comes back,
+// because whoever takes over knows of no grants.
+func AnyAlive(standings map[string]Standing) bool {
+	for _, s := range standings {
+		if s.Alive {
 			return true
 		}
 	}
@@ -85,7 +96,7 @@ func Roles(standings map[string]Standing, counted bool) (roles map[string]Schedu
 	for name, s := range standings {
 		roles[name] = s.role()
 	}
-	if !AnyTakes(standings) {
+	if !AnyTakes(standings) && AnyAlive(standings) {
 		return roles, true
 	}
 	complete = true

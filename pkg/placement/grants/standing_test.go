@@ -61,8 +61,9 @@ func TestRoles(t *testing.T) {
 			other: standing(func(s *grants.Standing) { s.Alive, s.Leaving, s.Granted, s.Stopped = false, true, true, true }),
 			want:  grants.Scheduler{Settled: true},
 		},
-		"nobody is settled while nobody could take it": {other: stopped, alone: true},
-		"nobody is waited for while nobody takes":      {other: unlimited, alone: true},
+		"the last one is settled for whoever takes over": {other: stopped, alone: true, want: grants.Scheduler{Settled: true}},
+		"the last one keeps what it has until then":      {other: died, alone: true, wantIncomplete: true},
+		"nobody is waited for while nobody takes":        {other: unlimited, alone: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,10 @@ const (
 	// errReasonUnreadable rejects pods while Schedulers have never been read.
 	errReasonUnreadable = "Schedulers cannot be read"
 
+	// errReasonNoneRuns rejects pods while no Scheduler runs and it is not certain yet that none of
+	// them binds anything more.
+	errReasonNoneRuns = "no Scheduler runs: its lease has to run out before another scheduler takes over"
+
 	// errReasonMoved is told if a cluster was given up while a pod was about to go there.
 	errReasonMoved = "the cluster of the node is bound to another scheduler now"
 )
@@ -54,6 +58,7 @@ var (
 
 	otherHome = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonOtherHome)
 	otherPod  = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonOtherPod)
+	noneRuns  = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNoneRuns)
 	notRead   = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 )
 
@@ -173,6 +178,8 @@ func (p *HomeScheduler) PreFilter(
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonUnreadable)
 	case !p.shared.applies(homes):
 		return nil, skip
+	case p.shared.waitsForFence(homes):
+		return nil, noneRuns
 	case !p.shared.owns(homes, pod):
 		// The home has changed since the pod entered the queue, where PreEnqueue does not see that.
 		return nil, otherPod

@@ -220,6 +220,22 @@ func TestAnUnnamedSchedulerStandsBack(t *testing.T) {
 	s.WaitFor("it to stand back", func() bool { return !s.PreEnqueue(pod(1, "")).IsSuccess() })
 }
 
+// TestAnUnnamedSchedulerTakesOverFromTheDead lets the only Scheduler die, and then be fenced.
+func TestAnUnnamedSchedulerTakesOverFromTheDead(t *testing.T) {
+	dead := shard("a", &berthv1alpha1.Commons{Revision: 1})
+	dead.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.SchedulerReady, Status: metav1.ConditionFalse}}
+	s := plugintest.New(t, append(world()[4:], dead))
+	s.WaitFor("it to tell why the pod waits", func() bool {
+		return s.PreEnqueue(pod(0, "a")).IsSuccess() && strings.Contains(s.Try(pod(0, "a")).Why(), "no Scheduler runs")
+	})
+	fenced := dead.DeepCopy()
+	fenced.Status.Commons = nil
+	if _, err := s.Berth.BerthV1alpha1().Schedulers().UpdateStatus(t.Context(), fenced, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.WaitFor("it to place the pod", func() bool { return s.Try(pod(0, "a")).Node != "" })
+}
+
 func TestItRegistersItself(t *testing.T) {
 	s := plugintest.New(t, nil, plugintest.Named("a"), plugintest.Held())
 	s.Watch()

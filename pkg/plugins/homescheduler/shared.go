@@ -71,9 +71,15 @@ func (s *Shared) applies(homes *catalog.Homes) bool {
 	return homes.Shared || !homes.Registered
 }
 
-// owns reports whether this process is to place the pod.
+// waitsForFence reports whether this process, which is no Scheduler, is to take over from Schedulers
+// that have died as soon as it is certain that these bind nothing any more.
+func (s *Shared) waitsForFence(homes *catalog.Homes) bool {
+	return s.Self == "" && homes.Shared && !homes.Living
+}
+
+// owns reports whether this process is to place the pod, or to tell why it waits.
 func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
-	if !s.applies(homes) {
+	if !s.applies(homes) || s.waitsForFence(homes) {
 		return true
 	}
 	return s.Self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] == s.Self

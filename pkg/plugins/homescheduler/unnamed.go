@@ -13,7 +13,7 @@ import (
 
 const (
 	standsBackNote = "berth-scheduler without --scheduler-name places no pods while there is a Scheduler; give it a name, or stop it"
-	takesOverNote  = "no Scheduler is left, so berth-scheduler without --scheduler-name places all pods again"
+	takesOverNote  = "no Scheduler runs, so berth-scheduler without --scheduler-name places all pods again"
 )
 
 // reportRole records events about whether this process, which is no Scheduler, stands back, for as
@@ -37,6 +37,7 @@ func (s *Shared) reportRole(ctx context.Context, b *Background) {
 		homes := s.Catalog.Snapshot()
 		switch {
 		case homes == nil || homes.Shared == (cause != nil):
+		case homes.Shared && homes.Other == nil: // something is still bound to one that is gone
 		case homes.Shared:
 			cause = &corev1.ObjectReference{
 				APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: "Scheduler", Name: homes.Other.Name, UID: homes.Other.UID,

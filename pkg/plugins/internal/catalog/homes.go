@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -43,12 +44,23 @@ type Homes struct {
 	// Leaving is true while it is being deleted.
 	Leaving bool
 	// Shared is true if there is another scheduler than that of this process. Otherwise this
-	// process takes everything.
+	// process takes everything. To a process that is no Scheduler those are others that may run, or
+	// to which something is still bound.
 	Shared bool
-	// Other is the first by name of the other Schedulers, nil for none.
+	// Living is true if one of the other Schedulers may run.
+	Living bool
+	// Other is the first by name of the other Schedulers, of those that may run if there are any,
+	// nil for none.
 	Other *berthv1alpha1.Scheduler
-	// Registered is true if there is a Scheduler for this process, and it is not being deleted.
+	// Registered is true if there is a Scheduler for this process, which is not being deleted and
+	// does not count as dead.
 	Registered bool
+}
+
+// isDead reports whether it is known that no process of a Scheduler runs. One that was just made
+// may have a process already.
+func isDead(s *berthv1alpha1.Scheduler) bool {
+	return apimeta.IsStatusConditionFalse(s.Status.Conditions, berthv1alpha1.SchedulerReady)
 }
 
 // HomeCatalog keeps the newest Homes. It is safe for concurrent use.
@@ -82,7 +94,7 @@ func schedulerChanged(oldObj, newObj any) bool {
 	before, okBefore := oldObj.(*berthv1alpha1.Scheduler)
 	after, okAfter := newObj.(*berthv1alpha1.Scheduler)
 	return !okBefore || !okAfter || before.UID != after.UID ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || isDead(before) != isDead(after) ||
 		!equality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) ||
 		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
 		!equality.Semantic.DeepEqual(before.Status.Spending, after.Status.Spending)
@@ -98,28 +110,42 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 	h := &Homes{Clusters: make(map[string]Home, len(clusters))}
 	for _, s := range schedulers {
 		if s.Name == self {
-			h.Registered, h.Drained = s.DeletionTimestamp == nil, s.Status.Drained
-			h.Leaving, h.Spending = !h.Registered, s.Status.Spending
+			h.Leaving, h.Drained, h.Spending = s.DeletionTimestamp != nil, s.Status.Drained, s.Status.Spending
+			h.Registered = !h.Leaving && !isDead(s)
 		} else {
-			h.Shared = true
-			if h.Other == nil || s.Name < h.Other.Name {
-				h.Other = s
-			}
+			h.addOther(self, s)
 		}
 		if c := s.Status.Commons; c != nil {
 			h.Clusters[berthv1alpha1.CommonsName] = Home{Scheduler: s.Name, Draining: c.Draining, Revision: c.Revision}
 		}
 	}
 	for _, c := range clusters {
-		home := HomeOf(c)
-		if home.Scheduler == "" {
-			continue
-		}
-		h.Clusters[c.Name] = home
-		// A binding to another scheduler, or on its way to one, may be seen before that scheduler is.
-		if self != "" && (home.Scheduler != self || home.Draining) {
-			h.Shared = true
+		if home := HomeOf(c); home.Scheduler != "" {
+			h.Clusters[c.Name] = home
 		}
 	}
+	known := make(map[string]bool, len(schedulers))
+	for _, s := range schedulers {
+		known[s.Name] = true
+	}
+	for name, home := range h.Clusters {
+		// A binding to another scheduler, or on its way to one, may be seen before that scheduler is.
+		// A process without a name need not care for one that is gone.
+		foreign := home.Scheduler != self || home.Draining && name != berthv1alpha1.CommonsName
+		h.Shared = h.Shared || foreign && (self != "" || known[home.Scheduler])
+	}
 	return h
+}
+
+// addOther adds a Scheduler that is not that of this process. A named process keeps to what is
+// bound to it as soon as there is another one, whether that runs or not. One without a name stands
+// back for those that may run.
+func (h *Homes) addOther(self string, s *berthv1alpha1.Scheduler) {
+	living := !isDead(s)
+	h.Shared = h.Shared || living || self != ""
+	switch {
+	case h.Other == nil, living && !h.Living, living == h.Living && s.Name < h.Other.Name:
+		h.Other = s
+	}
+	h.Living = h.Living || living
 }

@@ -1,0 +1,127 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharding_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
+)
+
+// shortElection lets a scheduler count as dead soon. It has little to do in these specs.
+var shortElection = []string{
+	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s", "--leader-elect-retry-period=1s",
+}
+
+var _ = Describe("the scheduler without a name", Ordered, func() {
+	var ns string
+	var unnamed *schedulerproc.Scheduler
+
+	deployed := 0
+	expectPlaced := func(ctx context.Context) {
+		GinkgoHelper()
+		before := boundIn(ctx, ns)
+		deploy(ctx, ns, fmt.Sprintf("wave%dx", deployed), 0, 1, 3)
+		deployed++
+		Eventually(func() int { return boundIn(ctx, ns) }, timeout, poll).Should(Equal(before + 3))
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		removeSchedulers(ctx)
+		createClusters(ctx, 1000, 1003)
+		ns = installation.CreateNamespace(ctx, client, "liveness-")
+		unnamed = schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "berth-scheduler", Args: shortElection})
+		DeferCleanup(func(ctx SpecContext) {
+			unnamed.Crash()
+			removeSchedulers(ctx)
+			for i := range 3 {
+				Expect(berth.BerthV1alpha1().Clusters().Delete(ctx, fmt.Sprint("c", 1000+i), metav1.DeleteOptions{})).To(Succeed())
+			}
+		})
+	})
+
+	It("goes on beside a Scheduler that is an object alone", func(ctx SpecContext) {
+		object := &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: "slip"}, Spec: berthv1alpha1.SchedulerSpec{Weight: 1}}
+		_, err := berth.BerthV1alpha1().Schedulers().Create(ctx, object, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		expectPlaced(ctx)
+		Eventually(func(g Gomega) {
+			events, err := client.CoreV1().Events("").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=slip,type=Warning"})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(events.Items).To(HaveLen(1))
+			g.Expect(events.Items[0].Reason).To(Equal(berthv1alpha1.ReasonNoLease))
+		}, timeout, poll).Should(Succeed())
+	})
+
+	It("goes on while a stranger who is gone holds the lease", func(ctx SpecContext) {
+		_, err := client.CoordinationV1().Leases(berthv1alpha1.DefaultLeaseNamespace).Create(ctx, &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Name: berthv1alpha1.DefaultLeasePrefix + "slip"},
+			Spec: coordinationv1.LeaseSpec{
+				HolderIdentity: ptr.To("stranger"), LeaseDurationSeconds: ptr.To[int32](5),
+				RenewTime: ptr.To(metav1.NewMicroTime(time.Now())),
+			},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		expectPlaced(ctx)
+	})
+
+	It("stands back for one that runs, and takes over when that dies", func(ctx SpecContext) {
+		instances.Start(ctx, plane, "first", shortElection...)
+		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).Should(Equal("first"))
+		expectPlaced(ctx)
+		instances.Kill("first")
+		expectPlaced(ctx)
+		Eventually(func(g Gomega) {
+			list, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			for i := range list.Items {
+				g.Expect(list.Items[i].Status.HomeScheduler).To(BeEmpty())
+			}
+		}, timeout, poll).Should(Succeed())
+		instances.Start(ctx, plane, "first", shortElection...)
+		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).Should(Equal("first"))
+		expectPlaced(ctx)
+		instances.Kill("first")
+	})
+})
+
+// removeSchedulers ends all schedulers with a name, and waits until their Schedulers are gone.
+func removeSchedulers(ctx context.Context) {
+	GinkgoHelper()
+	for name := range instances {
+		instances.Kill(name)
+	}
+	Eventually(func(g Gomega) {
+		schedulers := berth.BerthV1alpha1().Schedulers()
+		g.Expect(schedulers.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
+		list, err := schedulers.List(ctx, metav1.ListOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(list.Items).To(BeEmpty())
+	}, timeout, poll).Should(Succeed())
+}
+
+// boundIn returns how many pods of a namespace have a node.
+func boundIn(ctx context.Context, namespace string) int {
+	GinkgoHelper()
+	pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	n := 0
+	for i := range pods.Items {
+		if pods.Items[i].Spec.NodeName != "" && pods.Items[i].Status.Phase != corev1.PodFailed {
+			n++
+		}
+	}
+	return n
+}
