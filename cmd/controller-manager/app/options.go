@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"berth.dev/berth/pkg/controllers/cluster"
+	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
 // leaseName is the lease that the running instance holds.
@@ -43,6 +44,9 @@ type Options struct {
 	KubeAPIBurst int
 	// SchedulerNames are the values of spec.schedulerName that Berth's scheduler serves.
 	SchedulerNames []string
+	// BindClustersBy is the place whose clusters go to one Scheduler where the balance allows: None,
+	// Region, Province or City.
+	BindClustersBy string
 	// SchedulerConfig is the file with the KubeSchedulerConfiguration of berth-scheduler, by which
 	// it is known what fits where; empty for the one that is shipped.
 	SchedulerConfig string
@@ -73,6 +77,7 @@ func NewOptions() *Options {
 		KubeAPIQPS:              100,
 		KubeAPIBurst:            200,
 		SchedulerNames:          []string{"berth-scheduler"},
+		BindClustersBy:          "None",
 		Metrics:                 defaultMetricsOptions(),
 		Applications:            defaultApplicationOptions(),
 		OnlineShares:            cluster.DefaultShares,
@@ -112,6 +117,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	berth := sets.FlagSet("berth")
 	berth.StringSliceVar(&o.SchedulerNames, "scheduler-names", o.SchedulerNames,
 		"Values of spec.schedulerName that Berth's scheduler serves: the names of its profiles.")
+	berth.StringVar(&o.BindClustersBy, "bind-clusters-by", o.BindClustersBy,
+		"Place whose Clusters go to one Scheduler where the balance allows: None, Region, Province or City.")
 	berth.StringVar(&o.SchedulerConfig, "scheduler-config", o.SchedulerConfig,
 		"File with the KubeSchedulerConfiguration of berth-scheduler: what fits where is asked of its plugins. "+
 			"The first profile with one of the scheduler names counts. Without it the configuration that is shipped.")
@@ -150,10 +157,19 @@ func (o *Options) Validate() error {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
 	}
 	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares())
+	if _, known := places[o.BindClustersBy]; !known {
+		errs = append(errs, fmt.Errorf("--bind-clusters-by must be None, Region, Province or City, not %.64q", o.BindClustersBy))
+	}
 	if _, err := feedParsers(o.FeedParsers); err != nil {
 		errs = append(errs, err)
 	}
 	return utilerrors.NewAggregate(errs)
+}
+
+// places are the values of --bind-clusters-by.
+var places = map[string]rendezvous.GroupBy{
+	"None": rendezvous.GroupByNone, "Region": rendezvous.GroupByRegion,
+	"Province": rendezvous.GroupByProvince, "City": rendezvous.GroupByCity,
 }
 
 func (o *Options) validateShares() error {

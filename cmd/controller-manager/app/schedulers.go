@@ -48,7 +48,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 				Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(leaseName),
 				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
 			},
-			&binding.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}},
+			&binding.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}, By: places[opts.BindClustersBy]},
 			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},

@@ -192,7 +192,7 @@ func (d *demo) waitHomes(ctx context.Context, names ...string) (map[string]strin
 		inputs := make([]binding.Cluster, len(list.Items))
 		for i := range list.Items {
 			c := &list.Items[i]
-			inputs[i] = binding.Cluster{Name: c.Name}
+			inputs[i] = binding.Cluster{Name: c.Name, Size: binding.SizeOf(int(c.Status.NodeCount))}
 			if c.Status.HomeTransfer != nil || !apimeta.IsStatusConditionTrue(c.Status.Conditions, berthv1alpha1.ClusterBound) {
 				return fmt.Errorf("cluster %s is not bound yet", c.Name)
 			}

@@ -43,6 +43,7 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/binding"
+	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
 // Name is the name of the controller in logs and metrics.
@@ -70,8 +71,11 @@ type Reconciler struct {
 	Leases *state.Leases
 	// Clock is the time that fences and drains go by.
 	Clock clock.PassiveClock
+	// By keeps clusters of one place with one scheduler, as far as the balance allows.
+	By rendezvous.GroupBy
 
 	drains drains
+	sizes  sizes
 }
 
 // SetupWithManager registers the controller.
@@ -91,7 +95,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 func clusterChanged(before, after *berthv1alpha1.Cluster) bool {
 	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.HomeRevision != after.Status.HomeRevision ||
+		before.Status.HomeRevision != after.Status.HomeRevision || sizeOf(before) != sizeOf(after) ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
 		!apiequality.Semantic.DeepEqual(
 			apimeta.FindStatusCondition(before.Status.Conditions, berthv1alpha1.ClusterBound),
@@ -127,7 +131,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	desired, err := binding.Desired(p.inputs, p.schedulers)
+	desired, err := binding.DesiredBy(r.By, p.inputs, p.schedulers)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -163,14 +167,36 @@ func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
 			continue // it does not exist yet
 		}
 		p.clusters = append(p.clusters, c)
-		p.inputs = append(p.inputs, binding.Cluster{
-			Name: c.Name, Pin: c.Spec.HomeScheduler, Leaving: c.DeletionTimestamp != nil, Record: recordOf(c),
-		})
+		p.inputs = append(p.inputs, inputOf(c))
 		if h := c.Status.HomeScheduler; h != "" && p.schedulers[h] == nil {
 			p.schedulers[h] = &binding.Scheduler{Name: h}
 		}
 	}
+	r.sizes.weigh(p.clusters, p.inputs, p.schedulers)
 	return p, nil
+}
+
+// inputOf returns a cluster without its size.
+func inputOf(c *berthv1alpha1.Cluster) binding.Cluster {
+	input := binding.Cluster{
+		Name: c.Name, Pin: c.Spec.HomeScheduler, Leaving: c.DeletionTimestamp != nil, Record: recordOf(c),
+	}
+	if g := c.Spec.GeoLocation; g != nil {
+		// Provinces and cities of different countries may have one name.
+		input.Province, input.City = join(g.Country, g.Province), join(g.Country, g.Province, g.City)
+	}
+	if c.Spec.Region != nil {
+		input.Region = c.Spec.Region.Region
+	}
+	return input
+}
+
+// join returns the name of a place within larger ones, empty if it has none itself.
+func join(names ...string) string {
+	if names[len(names)-1] == "" {
+		return ""
+	}
+	return strings.Join(names, "/")
 }
 
 func (p *pass) add(s *berthv1alpha1.Scheduler) {

@@ -5,6 +5,7 @@ package binding
 
 import (
 	"fmt"
+	"math/bits"
 
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
@@ -42,8 +43,21 @@ type Cluster struct {
 	Pin string
 	// Leaving is true while the Cluster is being deleted.
 	Leaving bool
+	// Size is what the cluster costs its scheduler in relation to others; 0 counts as 1.
+	Size int
+	// Region, Province and City are where the cluster lies, empty if that is not known.
+	Region, Province, City string
 	// Record is the binding.
 	Record Record
+}
+
+// SizeOf returns what a cluster costs its scheduler: its number of nodes, rounded down to a power of
+// two so that it seldom changes; 0 without nodes.
+func SizeOf(nodes int) int {
+	if nodes <= 0 {
+		return 0
+	}
+	return 1 << (bits.Len(uint(nodes)) - 1)
 }
 
 // Schedulers are schedulers by name.
@@ -63,9 +77,14 @@ func (s Schedulers) Taking() int {
 // Desired returns the scheduler to which each cluster, as given, should be bound: the one it is
 // pinned to if that is ready, otherwise what rendezvous hashing says. A cluster that is being
 // deleted should be bound to none, and none to a scheduler that is not ready: while no scheduler is,
-// a scheduler without a name places pods everywhere. The result does not depend on the order of anything. It fails if there are more clusters or
-// schedulers than can be shared out.
+// a scheduler without a name places pods everywhere. The result does not depend on the order of
+// anything. It fails if there are more clusters or schedulers than can be shared out.
 func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
+	return DesiredBy(rendezvous.GroupByNone, clusters, schedulers)
+}
+
+// DesiredBy is Desired where clusters of one place are kept together as far as the balance allows.
+func DesiredBy(place rendezvous.GroupBy, clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	desired := make([]string, len(clusters))
 	var ready []rendezvous.Scheduler
 	for _, s := range schedulers {
@@ -73,21 +92,21 @@ func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 			ready = append(ready, rendezvous.Scheduler{Name: s.Name, Weight: s.Weight})
 		}
 	}
-	var free []rendezvous.Cluster
-	var at []int
-	for i, c := range clusters {
-		switch {
-		case c.Leaving, len(ready) == 0:
-		case schedulers[c.Pin].Takes():
-			desired[i] = c.Pin
-		default:
-			free, at = append(free, rendezvous.Cluster{Name: c.Name}), append(at, i)
-		}
-	}
 	if len(ready) == 0 {
 		return desired, nil
 	}
-	assignment, err := rendezvous.Assign(free, ready, rendezvous.Options{})
+	var shared []rendezvous.Cluster
+	var at []int
+	for i, c := range clusters {
+		if c.Leaving {
+			continue
+		}
+		shared = append(shared, rendezvous.Cluster{
+			Name: c.Name, Pin: c.Pin, Size: c.Size, Region: c.Region, Province: c.Province, City: c.City,
+		})
+		at = append(at, i)
+	}
+	assignment, err := rendezvous.Assign(shared, ready, rendezvous.Options{GroupBy: place})
 	if err != nil {
 		return nil, fmt.Errorf("sharing clusters out among schedulers: %w", err)
 	}

@@ -28,6 +28,9 @@ const (
 	// maxWeight is the largest weight of a scheduler.
 	maxWeight = 1000
 
+	// maxSize is the largest size of a cluster.
+	maxSize = 1 << 13
+
 	// maxClusters is the largest number of clusters that are shared out at once.
 	maxClusters = 100_000
 
@@ -55,15 +58,22 @@ type Scheduler struct {
 type Cluster struct {
 	// Name identifies the cluster; unique, not empty.
 	Name string
-	// Province and City are used if clusters are kept together by place; empty means the place is
-	// not known.
-	Province, City string
+	// Size is what the cluster costs its scheduler in relation to others; 0 counts as 1, more than
+	// maxSize as maxSize.
+	Size int
+	// Pin is the name of the scheduler that has the cluster whatever its load. A pin to none of the
+	// schedulers, and an empty one, leaves the choice.
+	Pin string
+	// Region, Province and City are used if clusters are kept together by place; empty means the
+	// place is not known.
+	Region, Province, City string
 }
 
-// Options say how clusters are shared out. The zero value uses DefaultLoadFactor and keeps no
-// clusters together.
+// Options say how clusters are shared out. The zero value balances them and keeps none together.
 type Options struct {
-	// LoadFactor bounds the load of each scheduler; 0 means DefaultLoadFactor.
+	// LoadFactor bounds the load of each scheduler to ceil(LoadFactor x share). 0 bounds it to
+	// max(ceil(share) + 1, floor(1.10 x share)) clusters. If sizes differ, so much of them, or the
+	// share and one cluster more where a large one fits nobody else.
 	LoadFactor LoadFactor
 	// GroupBy keeps clusters of one place with one scheduler where the bound allows.
 	GroupBy GroupBy
@@ -74,53 +84,58 @@ type Assignment struct {
 	// Owners holds, for each cluster as given, the index of its scheduler, -1 if there are no
 	// schedulers.
 	Owners []int
-	// Loads holds the number of clusters of each scheduler as given.
+	// Loads holds the sum of the sizes of the clusters of each scheduler as given.
 	Loads []int
-	// Capacities holds the bound of each scheduler as given.
+	// Capacities holds the bound of each scheduler as given. Pinned clusters may exceed it.
 	Capacities []int
+
+	// sizes are those of the clusters, in units of the smallest if they are powers of two.
+	sizes []int
 }
 
 // Assign shares the clusters out. It fails, naming the culprit, on empty or repeated names, on
 // weights and load factors out of range, and on more than maxClusters or MaxSchedulers. Without
 // schedulers no cluster has an owner, which is no error.
 func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assignment, error) {
-	if options.LoadFactor == 0 {
-		options.LoadFactor = DefaultLoadFactor
-	}
 	if err := validate(clusters, schedulers, options); err != nil {
 		return nil, err
 	}
-	a := &Assignment{
-		Owners: make([]int, len(clusters)), Loads: make([]int, len(schedulers)),
-		Capacities: capacities(len(clusters), schedulers, options.LoadFactor),
-	}
+	a := &Assignment{Owners: make([]int, len(clusters)), Loads: make([]int, len(schedulers)), sizes: sizesOf(clusters)}
 	for i := range a.Owners {
 		a.Owners[i] = -1
 	}
 	if len(schedulers) == 0 {
+		a.Capacities = []int{}
 		return a, nil
 	}
-	for units := a.split(groups(clusters, options.GroupBy), clusters); len(units) > 0; {
-		units = a.match(units, schedulers)
-		units = a.split(finer(units, clusters), clusters)
+	free := a.placeLarge(a.pin(clusters, schedulers), clusters, schedulers, options.LoadFactor)
+	for units := a.split(divide(free, clusters, options.GroupBy), clusters); len(units) > 0; {
+		left := a.match(units, schedulers)
+		if !slices.ContainsFunc(left, func(u unit) bool { return u.level != GroupByNone }) {
+			// Single clusters are left if the others leave too little room in one place for them.
+			a.placeLeast(left, clusters, schedulers)
+			break
+		}
+		units = a.split(finer(left, clusters), clusters)
 	}
 	return a, nil
 }
 
-// capacities returns ceil(factor * clusters * weight / weights) for each scheduler, in integers:
-// with floats 1.1 * 10 has a ceiling of 12.
-func capacities(clusters int, schedulers []Scheduler, factor LoadFactor) []int {
-	total := uint64(0)
-	for _, s := range schedulers {
-		total += weightOf(s)
-	}
-	result := make([]int, len(schedulers))
+// pin gives the pinned clusters to their schedulers, and returns the others.
+func (a *Assignment) pin(clusters []Cluster, schedulers []Scheduler) (free []int) {
+	index := make(map[string]int, len(schedulers))
 	for i, s := range schedulers {
-		// At most 10^6 * 10^5 * 10^3 = 10^14.
-		whole := uint64(factor) * uint64(clusters) * weightOf(s)
-		result[i] = int((whole + 1000*total - 1) / (1000 * total))
+		index[s.Name] = i
 	}
-	return result
+	for i, c := range clusters {
+		if s, pinned := index[c.Pin]; pinned {
+			a.Owners[i] = s
+			a.Loads[s] += a.sizes[i]
+			continue
+		}
+		free = append(free, i)
+	}
+	return free
 }
 
 func weightOf(s Scheduler) uint64 {
@@ -134,8 +149,8 @@ type pair struct {
 }
 
 // match gives each unit to the scheduler that ranks it best and has room for all of it, and returns
-// the units for which nobody has. A unit of one cluster always finds room, since the capacities add
-// up to at least the number of clusters.
+// the units for which nobody has. Among clusters of one size a unit of one cluster always finds room,
+// since the capacities add up to at least the sum of the sizes.
 func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 	pairs := make([]pair, 0, len(units)*len(schedulers))
 	for s, scheduler := range schedulers {
@@ -158,11 +173,11 @@ func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 	done := make([]bool, len(units))
 	for _, p := range pairs {
 		members := units[p.unit].members
-		if done[p.unit] || a.Loads[p.scheduler]+len(members) > a.Capacities[p.scheduler] {
+		if done[p.unit] || a.Loads[p.scheduler]+units[p.unit].size > a.Capacities[p.scheduler] {
 			continue
 		}
 		done[p.unit] = true
-		a.Loads[p.scheduler] += len(members)
+		a.Loads[p.scheduler] += units[p.unit].size
 		for _, cluster := range members {
 			a.Owners[cluster] = int(p.scheduler)
 		}
@@ -177,7 +192,7 @@ func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 }
 
 func validate(clusters []Cluster, schedulers []Scheduler, options Options) error {
-	if options.LoadFactor < 1000 || options.LoadFactor > MaxLoadFactor {
+	if factor := options.LoadFactor; factor != 0 && factor < 1000 || factor > MaxLoadFactor {
 		return fmt.Errorf("load factor %d.%03d is not between 1 and %d",
 			options.LoadFactor/1000, options.LoadFactor%1000, MaxLoadFactor/1000)
 	}

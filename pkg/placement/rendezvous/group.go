@@ -17,6 +17,8 @@ const (
 	GroupByCity GroupBy = "city"
 	// GroupByProvince keeps the clusters of a province together.
 	GroupByProvince GroupBy = "province"
+	// GroupByRegion keeps the clusters of a region, in the words of their operator, together.
+	GroupByRegion GroupBy = "region"
 )
 
 // unit is a set of clusters that go to one scheduler.
@@ -24,17 +26,11 @@ type unit struct {
 	level   GroupBy
 	key     string
 	members []int
+	// size is that of all members together.
+	size int
 }
 
-// groups returns the units of a level. Clusters whose place is not known stand alone.
-func groups(clusters []Cluster, level GroupBy) []unit {
-	all := make([]int, len(clusters))
-	for i := range all {
-		all[i] = i
-	}
-	return divide(all, clusters, level)
-}
-
+// divide returns the units of a level. Clusters whose place is not known stand alone.
 func divide(members []int, clusters []Cluster, level GroupBy) []unit {
 	var units []unit
 	byKey := map[string]int{}
@@ -58,6 +54,8 @@ func divide(members []int, clusters []Cluster, level GroupBy) []unit {
 // groupKey cannot be the name of a cluster: no name contains a slash.
 func groupKey(c Cluster, level GroupBy) string {
 	switch {
+	case level == GroupByRegion && c.Region != "":
+		return "region/" + c.Region
 	case level == GroupByProvince && c.Province != "":
 		return "province/" + c.Province
 	case level == GroupByCity && c.City != "":
@@ -66,7 +64,8 @@ func groupKey(c Cluster, level GroupBy) string {
 	return ""
 }
 
-// finer splits units one level down: a province into its cities, a city into its clusters.
+// finer splits units one level down: a province into its cities, a city or a region into its
+// clusters.
 func finer(units []unit, clusters []Cluster) []unit {
 	result := make([]unit, 0, len(units))
 	for _, u := range units {
@@ -79,12 +78,16 @@ func finer(units []unit, clusters []Cluster) []unit {
 	return result
 }
 
-// split splits the units that no scheduler could ever hold.
+// split splits the units that no scheduler could ever hold, and notes the sizes of the others.
 func (a *Assignment) split(units []unit, clusters []Cluster) []unit {
 	largest := slices.Max(a.Capacities)
 	result := make([]unit, 0, len(units))
 	for _, u := range units {
-		if len(u.members) <= largest || u.level == GroupByNone {
+		u.size = 0
+		for _, m := range u.members {
+			u.size += a.sizes[m]
+		}
+		if u.size <= largest || u.level == GroupByNone {
 			result = append(result, u)
 			continue
 		}

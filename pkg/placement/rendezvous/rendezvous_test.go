@@ -318,3 +318,84 @@ func BenchmarkAssign(b *testing.B) {
 		})
 	}
 }
+
+// TestBalance shares 1 to 10,000 clusters of one size out, none of them pinned.
+func TestBalance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, m := rapid.IntRange(1, 10_000).Draw(t, "clusters"), rapid.IntRange(1, 12).Draw(t, "schedulers")
+		if rapid.Bool().Draw(t, "few") {
+			n = 1 + n%60
+		}
+		size := rapid.SampledFrom([]int{0, 1, 8, 1024}).Draw(t, "size")
+		c := clusters(n)
+		for i := range c {
+			c[i].Size = size
+		}
+		a, owners := assign(t, c, schedulers(m), rendezvous.Options{})
+		if len(owners) != n {
+			t.Fatalf("%d of %d clusters have an owner", len(owners), n)
+		}
+		counts := make([]int, m)
+		for _, owner := range a.Owners {
+			counts[owner]++
+		}
+		most := max((n+m-1)/m+1, 11*n/(10*m))
+		if got := slices.Max(counts); got > most {
+			t.Errorf("%d clusters among %d schedulers: one has %d, want at most %d", n, m, got, most)
+		}
+	})
+}
+
+// TestSizesAndPinsCount gives clusters sizes and pins: who has more than its share by pins gets
+// nothing else, and nobody else exceeds its part of the rest by more than the largest cluster.
+func TestSizesAndPinsCount(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, s := drawClusters(t), drawSchedulers(t, 1)
+		total, largest, weights := 0, 1, 0
+		for i := range c {
+			c[i].Size = 1 << rapid.IntRange(0, 6).Draw(t, "size")
+			total, largest = total+c[i].Size, max(largest, c[i].Size)
+			if rapid.IntRange(0, 4).Draw(t, "pinned") == 0 {
+				c[i].Pin = s[rapid.IntRange(0, len(s)-1).Draw(t, "pin")].Name
+			}
+		}
+		for _, scheduler := range s {
+			weights += max(1, scheduler.Weight)
+		}
+		a, owners := assign(t, c, s, rendezvous.Options{GroupBy: drawOptions(t).GroupBy})
+		free, pinned := make([]int, len(s)), make([]int, len(s))
+		for i, owner := range a.Owners {
+			if c[i].Pin == "" {
+				free[owner] += c[i].Size
+				continue
+			}
+			pinned[owner] += c[i].Size
+			if owners[c[i].Name] != c[i].Pin {
+				t.Errorf("cluster %s is pinned to %s and went to %s", c[i].Name, c[i].Pin, owners[c[i].Name])
+			}
+		}
+		for i, scheduler := range s {
+			// Without the pins of others the share is not larger than this.
+			share := total * max(1, scheduler.Weight)
+			if pinned[i]*weights > share && free[i] > 0 {
+				t.Errorf("%s has more than its share by pins and got %d more", scheduler.Name, free[i])
+			}
+			if load := free[i] + pinned[i]; free[i] > 0 && 10*weights*load > 11*share+10*weights*(largest+1) {
+				t.Errorf("%s: load %d of %d is beyond its bound", scheduler.Name, load, total)
+			}
+		}
+	})
+}
+
+func TestRegionsStayTogether(t *testing.T) {
+	c := clusters(36)
+	for i := range c {
+		c[i].Region = fmt.Sprint("r", i/4)
+	}
+	_, owners := assign(t, c, schedulers(3), rendezvous.Options{GroupBy: rendezvous.GroupByRegion})
+	for i := range c {
+		if first := c[i/4*4].Name; owners[c[i].Name] != owners[first] {
+			t.Errorf("%s of region %s went to %s, %s to %s", c[i].Name, c[i].Region, owners[c[i].Name], first, owners[first])
+		}
+	}
+}

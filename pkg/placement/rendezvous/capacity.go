@@ -1,0 +1,129 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rendezvous
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sizesOf returns the sizes of the clusters, divided by the smallest if that divides all, so that
+// clusters of one size count as one each.
+func sizesOf(clusters []Cluster) []int {
+	sizes := make([]int, len(clusters))
+	least := maxSize
+	for i, c := range clusters {
+		sizes[i] = min(max(1, c.Size), maxSize)
+		least = min(least, sizes[i])
+	}
+	for _, size := range sizes {
+		if size%least != 0 {
+			return sizes
+		}
+	}
+	for i := range sizes {
+		sizes[i] /= least
+	}
+	return sizes
+}
+
+// capacities returns the bound of each scheduler. What is pinned to a scheduler counts; one that is
+// pinned more than its share gets nothing else, and the others share out the rest among them:
+//
+//	pinned       free   shares                bounds
+//	9, 0, 0      6      5, then -, 3, 3       9, 4, 4
+func (a *Assignment) capacities(schedulers []Scheduler, free []int, factor LoadFactor) []int {
+	total := 0
+	for _, i := range free {
+		total += a.sizes[i]
+	}
+	full := make([]bool, len(schedulers))
+	for {
+		sum, weights := uint64(total), uint64(0)
+		for s, scheduler := range schedulers {
+			if !full[s] {
+				sum += uint64(a.Loads[s]) //nolint:gosec // a load is not negative
+				weights += weightOf(scheduler)
+			}
+		}
+		again := false
+		for s, scheduler := range schedulers {
+			// The load is more than its share: load > sum*weight/weights.
+			if !full[s] && uint64(a.Loads[s])*weights > sum*weightOf(scheduler) { //nolint:gosec // as above
+				full[s], again = true, true
+			}
+		}
+		if again {
+			continue
+		}
+		bounds := make([]int, len(schedulers))
+		for s, scheduler := range schedulers {
+			if bounds[s] = a.Loads[s]; !full[s] {
+				bounds[s] = bound(sum*weightOf(scheduler), weights, factor)
+			}
+		}
+		return bounds
+	}
+}
+
+// bound returns the bound of a scheduler whose share is a fraction. It is computed in integers: with
+// floats 1.1 * 10 has a ceiling of 12. At most the numerator is 10^5 clusters * 2^13 * 10^3, times a
+// factor of 10^6 less than 10^18.
+func bound(share, of uint64, factor LoadFactor) int {
+	ceiling := func(numerator, denominator uint64) uint64 { return (numerator + denominator - 1) / denominator }
+	if factor != 0 {
+		return int(ceiling(uint64(factor)*share, 1000*of)) //nolint:gosec // see above
+	}
+	// Few clusters are shared out more evenly than they must be.
+	const tenth = 1100
+	least := max(ceiling(share, of)+1, tenth*share/(1000*of))
+	return int(min(least, ceiling(tenth*share, 1000*of))) //nolint:gosec // see above
+}
+
+// placeLarge places the clusters that are larger than every bound, which would fit nobody, sets the
+// bounds for the others, and returns these.
+func (a *Assignment) placeLarge(free []int, clusters []Cluster, schedulers []Scheduler, factor LoadFactor) []int {
+	free = slices.Clone(free)
+	slices.SortStableFunc(free, func(x, y int) int {
+		return cmp.Or(cmp.Compare(a.sizes[y], a.sizes[x]), strings.Compare(clusters[x].Name, clusters[y].Name))
+	})
+	for {
+		a.Capacities = a.capacities(schedulers, free, factor)
+		if len(free) == 0 || a.sizes[free[0]] <= slices.Max(a.Capacities) {
+			return free
+		}
+		a.placeLeast([]unit{{members: free[:1], size: a.sizes[free[0]]}}, clusters, schedulers)
+		free = free[1:]
+	}
+}
+
+// placeLeast gives each of these units of one cluster to the scheduler that has least in relation to
+// its weight, the largest first.
+func (a *Assignment) placeLeast(units []unit, clusters []Cluster, schedulers []Scheduler) {
+	slices.SortStableFunc(units, func(x, y unit) int {
+		return cmp.Or(cmp.Compare(y.size, x.size), strings.Compare(clusters[x.members[0]].Name, clusters[y.members[0]].Name))
+	})
+	for _, u := range units {
+		name := clusters[u.members[0]].Name
+		best := 0
+		for s := range schedulers {
+			if a.before(s, best, name, schedulers) {
+				best = s
+			}
+		}
+		a.Owners[u.members[0]] = best
+		a.Loads[best] += u.size
+	}
+}
+
+// before reports whether a scheduler has less in relation to its weight than another one, or as much
+// and ranks the cluster better.
+func (a *Assignment) before(s, other int, cluster string, schedulers []Scheduler) bool {
+	x, y := schedulers[s], schedulers[other]
+	rankOf := func(s Scheduler) uint64 { return rank(hashPrefix(s.Name).with(cluster), weightOf(s)) }
+	return cmp.Or(
+		cmp.Compare(uint64(a.Loads[s])*weightOf(y), uint64(a.Loads[other])*weightOf(x)), //nolint:gosec // not negative
+		cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x.Name, y.Name)) < 0
+}
