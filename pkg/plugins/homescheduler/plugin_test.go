@@ -5,6 +5,7 @@ package homescheduler_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
