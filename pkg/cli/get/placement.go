@@ -29,7 +29,8 @@ Berth's own programs are down.
 
   DESIRED  the share of the cluster in the replicas of the workload; - if Berth cannot know how many are wanted
   CURRENT  pods of the newest revision that are bound to nodes of the cluster and not being deleted
-  PENDING  replicas by which the cluster is short of its share
+  SHORT    replicas by which the cluster is short of its share
+  PENDING  pods of the newest revision of the workload that wait for a node, in whatever cluster
   NODES    different nodes of the cluster on which the current replicas run
 
 With -o wide also:

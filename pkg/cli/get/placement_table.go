@@ -20,7 +20,7 @@ const (
 )
 
 var placementColumns = []output.Column{
-	{Name: "Workload"}, {Name: "Cluster"}, {Name: "Desired"}, {Name: "Current"}, {Name: "Pending"}, {Name: "Nodes"},
+	{Name: "Workload"}, {Name: "Cluster"}, {Name: "Desired"}, {Name: "Current"}, {Name: "Short"}, {Name: "Pending"}, {Name: "Nodes"},
 	{Name: "Old", Wide: true}, {Name: "Cluster-Nodes", Wide: true}, {Name: "Ready-Nodes", Wide: true},
 	{Name: "Misplaced", Wide: true}, {Name: "Policy", Wide: true},
 }
@@ -54,11 +54,11 @@ func clusterRows(w *placement.Workload) [][]any {
 			continue
 		}
 		rows = append(rows, []any{
-			w.Title(), nameOf(c), desiredOf(c), c.Current, c.Pending, c.NodesUsed, c.Old, c.Nodes, c.ReadyNodes,
+			w.Title(), nameOf(c), desiredOf(c), c.Current, c.Pending, w.Pending, c.NodesUsed, c.Old, c.Nodes, c.ReadyNodes,
 		})
 	}
 	if len(rows) == 0 {
-		rows = append(rows, []any{w.Title(), nothing, unknown, 0, w.Pending, 0, 0, 0, 0})
+		rows = append(rows, []any{w.Title(), nothing, unknown, 0, 0, w.Pending, 0, 0, 0, 0})
 	}
 	return rows
 }

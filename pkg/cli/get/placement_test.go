@@ -51,19 +51,19 @@ func nginx(t *testing.T) (*clitest.World, *clitest.Deployment) {
 func TestPlacementFormats(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"table": {want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         2         1         1
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       1         2
+deployment/nginx   hangzhou   3         2         1       1         1
 `},
 		"wide": {args: "-o wide", want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
-deployment/nginx   beijing    2         2         0         2       0     3               3             0           spread
-deployment/nginx   hangzhou   3         2         1         1       0     2               2             0           spread
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
+deployment/nginx   beijing    2         2         0       1         2       0     3               3             0           spread
+deployment/nginx   hangzhou   3         2         1       1         1       0     2               2             0           spread
 `},
 		"all namespaces": {args: "-A", want: `
-NAMESPACE   WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-default     deployment/nginx   beijing    2         2         0         2
-default     deployment/nginx   hangzhou   3         2         1         1
+NAMESPACE   WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+default     deployment/nginx   beijing    2         2         0       1         2
+default     deployment/nginx   hangzhou   3         2         1       1         1
 `},
 		"json": {args: "-o json", want: `
 {"items":[{"namespace":"default","ref":{"apiVersion":"apps/v1","kind":"Deployment","name":"nginx"},"policy":"spread",` +
@@ -138,9 +138,9 @@ func TestPlacementCounts(t *testing.T) {
 				d.Placed("done", "beijing-0", "spread", "beijing", 1).Status.Phase = corev1.PodSucceeded
 			},
 			want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         2         1         1
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       1         2
+deployment/nginx   hangzhou   3         2         1       1         1
 `,
 		},
 		"a rollout counts the newest revision": {
@@ -150,9 +150,9 @@ deployment/nginx   hangzhou   3         2         1         1
 			},
 			args: "-o wide",
 			want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
-deployment/nginx   beijing    2         1         1         1       2     3               3             0           spread
-deployment/nginx   hangzhou   3         0         3         0       2     2               2             0           spread
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
+deployment/nginx   beijing    2         1         1       0         1       2     3               3             0           spread
+deployment/nginx   hangzhou   3         0         3       0         0       2     2               2             0           spread
 `,
 		},
 		"pods elsewhere have rows of their own and are misplaced": {
@@ -165,11 +165,11 @@ deployment/nginx   hangzhou   3         0         3         0       2     2     
 			},
 			args: "-o wide",
 			want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
-deployment/nginx   beijing    2         3         0         3       0     3               3             3           spread
-deployment/nginx   hangzhou   3         2         1         1       0     2               2             3           spread
-deployment/nginx   <none>     0         1         0         1       0     0               0             3           spread
-deployment/nginx   shanghai   0         1         0         1       0     1               1             3           spread
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
+deployment/nginx   beijing    2         3         0       1         3       0     3               3             3           spread
+deployment/nginx   hangzhou   3         2         1       1         1       0     2               2             3           spread
+deployment/nginx   <none>     0         1         0       1         1       0     0               0             3           spread
+deployment/nginx   shanghai   0         1         0       1         1       0     1               1             3           spread
 `,
 		},
 		"the cluster of the node counts, not the one on the stamp": {
@@ -177,9 +177,9 @@ deployment/nginx   shanghai   0         1         0         1       0     1     
 				d.Placed("nginx-f", "hangzhou-1", "spread", "beijing", 4)
 			},
 			want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         3         0         2
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       1         2
+deployment/nginx   hangzhou   3         3         0       1         2
 `,
 		},
 		"a pod whose node is gone counts where it was placed": {
@@ -187,9 +187,9 @@ deployment/nginx   hangzhou   3         3         0         2
 				d.Placed("nginx-f", "hangzhou-9", "spread", "hangzhou", 4)
 			},
 			want: `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         3         0         2
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       1         2
+deployment/nginx   hangzhou   3         3         0       1         2
 `,
 		},
 		"cordoned and broken nodes": {
@@ -202,8 +202,8 @@ deployment/nginx   hangzhou   3         3         0         2
 			},
 			args: "w -o wide",
 			want: `
-WORKLOAD       CLUSTER   DESIRED   CURRENT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
-deployment/w   wuhan     0         0         0         0       0     3               1             0           wuhan
+WORKLOAD       CLUSTER   DESIRED   CURRENT   SHORT   PENDING   NODES   OLD   CLUSTER-NODES   READY-NODES   MISPLACED   POLICY
+deployment/w   wuhan     0         0         0       0         0       0     3               1             0           wuhan
 `,
 		},
 	}
@@ -233,9 +233,9 @@ func TestPlacementOfOtherKinds(t *testing.T) {
 				clitest.Place(w.Pod("db-0", ref), "hangzhou-0", stamp.Stamp{Policy: "spread", Cluster: "hangzhou"})
 			},
 			want: `
-WORKLOAD         CLUSTER    DESIRED   CURRENT   PENDING   NODES
-statefulset/db   beijing    1         0         1         0
-statefulset/db   hangzhou   1         1         0         1
+WORKLOAD         CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+statefulset/db   beijing    1         0         1       0         0
+statefulset/db   hangzhou   1         1         0       0         1
 `,
 		},
 		"job": {
@@ -248,9 +248,9 @@ statefulset/db   hangzhou   1         1         0         1
 				w.Policy("spread", "batch/v1", "Job", "", twoToThree)
 			},
 			want: `
-WORKLOAD    CLUSTER    DESIRED   CURRENT   PENDING   NODES
-job/index   beijing    2         0         2         0
-job/index   hangzhou   3         0         3         0
+WORKLOAD    CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+job/index   beijing    2         0         2       0         0
+job/index   hangzhou   3         0         3       0         0
 `,
 		},
 		"pods without an owner, whose number nobody knows": {
@@ -260,9 +260,9 @@ job/index   hangzhou   3         0         3         0
 				w.Pod("two", nil)
 			},
 			want: `
-WORKLOAD   CLUSTER    DESIRED   CURRENT   PENDING   NODES
-pod/one    hangzhou   -         1         0         1
-pod/two    <none>     -         0         1         0
+WORKLOAD   CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+pod/one    hangzhou   -         1         0       0         1
+pod/two    <none>     -         0         0       1         0
 `,
 		},
 		"a pod whose policy was deleted since": {
@@ -271,8 +271,8 @@ pod/two    <none>     -         0         1         0
 				clitest.Place(w.Pod("one", nil), "hangzhou-0", stamp.Stamp{Policy: "gone", Cluster: "hangzhou"})
 			},
 			want: `
-WORKLOAD   CLUSTER    DESIRED   CURRENT   PENDING   NODES
-pod/one    hangzhou   -         1         0         1
+WORKLOAD   CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+pod/one    hangzhou   -         1         0       0         1
 `,
 		},
 		"a kind that Berth does not read": {
@@ -283,8 +283,8 @@ pod/one    hangzhou   -         1         0         1
 				clitest.Place(w.Pod("f-1", ref), "hangzhou-0", stamp.Stamp{Policy: "spread", Cluster: "hangzhou"})
 			},
 			want: `
-WORKLOAD   CLUSTER    DESIRED   CURRENT   PENDING   NODES
-fleet/f    hangzhou   -         1         0         1
+WORKLOAD   CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+fleet/f    hangzhou   -         1         0       0         1
 `,
 		},
 	}
@@ -312,7 +312,7 @@ func TestPlacementNotes(t *testing.T) {
 				w.Deployment("second", 2)
 				d.Object.Spec.Template.Spec.SchedulerName = "default-scheduler"
 			},
-			wantOut: "deployment/second   ghost      1         0         1         0\n",
+			wantOut: "deployment/second   ghost      1         0         1       0         0\n",
 			wantErr: `deployment/second in namespace "default": cluster "empty" of policy "young" has no nodes
 deployment/second in namespace "default": cluster "ghost" of policy "young" does not exist
 `,
@@ -325,7 +325,7 @@ deployment/second in namespace "default": cluster "ghost" of policy "young" does
 				second := w.Deployment("second", 2)
 				second.Placed("second-a", "beijing-0", "young", "beijing", 0)
 			},
-			wantOut: "deployment/second   beijing    -         1         0         1\n",
+			wantOut: "deployment/second   beijing    -         1         0       0         1\n",
 			wantErr: `deployment/second in namespace "default": policy "young" cannot be carried out, so pods wait: ` +
 				`spec.placement.staticWeightList: cluster "beijing" is listed twice` + "\n",
 		},
@@ -335,7 +335,7 @@ deployment/second in namespace "default": cluster "ghost" of policy "young" does
 				second.Object.Spec.Template.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "ghost"}
 				second.Pod("second-a")
 			},
-			wantOut: "deployment/second   <none>     -         0         1         0\n",
+			wantOut: "deployment/second   <none>     -         0         0       1         0\n",
 			wantErr: `deployment/second in namespace "default": the pods ask for policy "ghost", which does not exist, so they wait` + "\n",
 		},
 		"more replicas than all clusters may take": {
@@ -345,7 +345,7 @@ deployment/second in namespace "default": cluster "ghost" of policy "young" does
 				policy.Spec.Placement.StaticWeightList[0].Max = &limit
 				w.Deployment("second", 3)
 			},
-			wantOut: "deployment/second   beijing    1         0         1         0\n",
+			wantOut: "deployment/second   beijing    1         0         1       0         0\n",
 			wantErr: `deployment/second in namespace "default": 2 replicas are beyond the max of all clusters` + "\n",
 		},
 		"selected workloads of other schedulers": {

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	beforeScheduling = `WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         2         1         1
+	beforeScheduling = `WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       1         2
+deployment/nginx   hangzhou   3         2         1       1         1
 `
 	afterScheduling = `
-WORKLOAD           CLUSTER    DESIRED   CURRENT   PENDING   NODES
-deployment/nginx   beijing    2         2         0         2
-deployment/nginx   hangzhou   3         3         0         2
+WORKLOAD           CLUSTER    DESIRED   CURRENT   SHORT   PENDING   NODES
+deployment/nginx   beijing    2         2         0       0         2
+deployment/nginx   hangzhou   3         3         0       0         2
 `
 )
 
@@ -51,7 +51,7 @@ func TestPlacementWatchPrintsAgain(t *testing.T) {
 	running.WaitForOutput(t, beforeScheduling)
 	w.WaitForWatches(t, "pods")
 	schedule(t, w)
-	if got := running.WaitForOutput(t, "hangzhou   3         3         0         2\n"); got != afterScheduling {
+	if got := running.WaitForOutput(t, "hangzhou   3         3         0       0         2\n"); got != afterScheduling {
 		t.Errorf("printed\n%q, want\n%q", got, afterScheduling)
 	}
 	if result := running.Interrupt(t); result.Code != 0 || result.Out != "" || result.Err != "" {

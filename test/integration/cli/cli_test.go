@@ -27,12 +27,12 @@ var _ = Describe("get placement", func() {
 		s.place(ctx, pods[0], s.hangzhou, 0)
 		s.place(ctx, pods[1], s.beijing, 1)
 		s.place(ctx, pods[2], s.hangzhou, 2)
-		Expect(s.generic(run(ctx, "get", "placement", "-n", s.namespace))).To(Equal(`WORKLOAD CLUSTER DESIRED CURRENT PENDING NODES
-deployment/nginx beijing 2 1 1 1
-deployment/nginx hangzhou 3 2 1 1
+		Expect(s.generic(run(ctx, "get", "placement", "-n", s.namespace))).To(Equal(`WORKLOAD CLUSTER DESIRED CURRENT SHORT PENDING NODES
+deployment/nginx beijing 2 1 1 2 1
+deployment/nginx hangzhou 3 2 1 2 1
 `))
 		Expect(s.generic(run(ctx, "get", "placement", "deploy/nginx", "-n", s.namespace, "-o", "wide"))).To(ContainSubstring(
-			"deployment/nginx hangzhou 3 2 1 1 0 2 2 0 spread\n"))
+			"deployment/nginx hangzhou 3 2 1 2 1 0 2 2 0 spread\n"))
 		Expect(run(ctx, "get", "placement", "-A", "-o", "json")).To(ContainSubstring(
 			fmt.Sprintf(`{"namespace":%q,"ref":{"apiVersion":"apps/v1","kind":"Deployment","name":"nginx"},"policy":"spread",`+
 				`"replicas":5,"pending":2,"misplaced":0,"clusters":[{"name":%q,"desired":2,"current":1,`, s.namespace, s.beijing)))
@@ -42,14 +42,14 @@ deployment/nginx hangzhou 3 2 1 1
 		s := newSite(ctx, 1)
 		pods := s.untilPods(ctx, 1)
 		session := start(ctx, "kubectl-berth", "get", "placement", "nginx", "-n", s.namespace, "--watch")
-		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`-hz +1 +0 +1 +0\n`))
+		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`-hz +1 +0 +1 +1 +0\n`))
 
 		s.place(ctx, pods[0], s.hangzhou, 0)
-		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`\nWORKLOAD.*\n.*-bj +0 +0 +0 +0\n.*-hz +1 +1 +0 +1\n`))
+		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`\nWORKLOAD.*\n.*-bj +0 +0 +0 +0 +0\n.*-hz +1 +1 +0 +0 +1\n`))
 
 		Expect(plane.RestartAPIServer(ctx)).To(Succeed())
 		scale(ctx, s.namespace, 5)
-		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`-bj +2 +0 +2 +0\n.*-hz +3 +1 +2 +1\n`))
+		Eventually(session.Out).WithTimeout(timeout).Should(gbytes.Say(`-bj +2 +0 +2 +4 +0\n.*-hz +3 +1 +2 +4 +1\n`))
 
 		session.Signal(syscall.SIGINT)
 		Eventually(session).WithTimeout(timeout).Should(gexec.Exit(0))
@@ -66,9 +66,9 @@ deployment/nginx hangzhou 3 2 1 1
 		Expect(err).NotTo(HaveOccurred())
 		s.untilPods(ctx, 3)
 		Expect(s.generic(run(ctx, "get", "placement", "-n", s.namespace, "-o", "wide"))).To(Equal(
-			`WORKLOAD CLUSTER DESIRED CURRENT PENDING NODES OLD CLUSTER-NODES READY-NODES MISPLACED POLICY
-deployment/nginx beijing 1 0 1 0 1 2 2 0 spread
-deployment/nginx hangzhou 1 0 1 0 1 2 2 0 spread
+			`WORKLOAD CLUSTER DESIRED CURRENT SHORT PENDING NODES OLD CLUSTER-NODES READY-NODES MISPLACED POLICY
+deployment/nginx beijing 1 0 1 1 0 1 2 2 0 spread
+deployment/nginx hangzhou 1 0 1 1 0 1 2 2 0 spread
 `))
 	})
 
