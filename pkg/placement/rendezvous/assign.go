@@ -191,8 +191,11 @@ func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 	return left
 }
 
+// valid reports whether a load factor is in its range, or absent.
+func (f LoadFactor) valid() bool { return f == 0 || f >= 1000 && f <= MaxLoadFactor }
+
 func validate(clusters []Cluster, schedulers []Scheduler, options Options) error {
-	if factor := options.LoadFactor; factor != 0 && factor < 1000 || factor > MaxLoadFactor {
+	if !options.LoadFactor.valid() {
 		return fmt.Errorf("load factor %d.%03d is not between 1 and %d",
 			options.LoadFactor/1000, options.LoadFactor%1000, MaxLoadFactor/1000)
 	}

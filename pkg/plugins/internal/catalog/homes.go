@@ -124,6 +124,12 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 			h.Clusters[c.Name] = home
 		}
 	}
+	h.compare(self, schedulers)
+	return h
+}
+
+// compare finds out whether something is bound to another scheduler.
+func (h *Homes) compare(self string, schedulers []*berthv1alpha1.Scheduler) {
 	known := make(map[string]bool, len(schedulers))
 	for _, s := range schedulers {
 		known[s.Name] = true
@@ -134,7 +140,6 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 		foreign := home.Scheduler != self || home.Draining && name != berthv1alpha1.CommonsName
 		h.Shared = h.Shared || foreign && (self != "" || known[home.Scheduler])
 	}
-	return h
 }
 
 // addOther adds a Scheduler that is not that of this process. A named process keeps to what is
