@@ -64,7 +64,7 @@ func draw(round int, chain string) drawn {
 	}
 	seed := fnv.New64a()
 	fmt.Fprint(seed, chain)
-	random := rand.New(rand.NewPCG(seed.Sum64(), uint64(round))) //nolint:gosec // nothing is secret
+	random := rand.New(rand.NewPCG(seed.Sum64(), uint64(round)))
 	weights := func() [2]int64 { return [2]int64{1 + random.Int64N(9), 1 + random.Int64N(9)} }
 	return drawn{replicas: 1 + random.IntN(9), byLabels: weights(), byKind: weights()}
 }
