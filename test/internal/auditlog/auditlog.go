@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // policy notes every request except watches, which last, and those that are about no object.
@@ -29,14 +31,37 @@ rules:
 - level: Metadata
 `
 
+// policyOf notes every request of some users, watches when they begin and end.
+const policyOf = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  nonResourceURLs: ["*"]
+- level: Metadata
+  users: [%s]
+- level: None
+`
+
 // Log is the audit log of one API server. It is not safe for concurrent use.
 type Log struct {
 	folder string
 	offset int64
 }
 
-// New makes the files of a log in a folder, which must exist.
-func New(folder string) (*Log, error) {
+// New makes the files of a log in a folder, which must exist. Watches are not logged.
+func New(folder string) (*Log, error) { return newLog(folder, policy) }
+
+// NewOf makes the files of a log of the requests of some users, their watches too.
+func NewOf(folder string, users ...string) (*Log, error) {
+	quoted := make([]string, len(users))
+	for i, user := range users {
+		quoted[i] = strconv.Quote(user)
+	}
+	return newLog(folder, fmt.Sprintf(policyOf, strings.Join(quoted, ", ")))
+}
+
+func newLog(folder, policy string) (*Log, error) {
 	l := &Log{folder: folder}
 	if err := os.WriteFile(l.policyFile(), []byte(policy), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
@@ -60,11 +85,18 @@ func (l *Log) Flags() []string {
 // Request is one request that was answered.
 type Request struct {
 	User, Verb string
+	// Impersonated is as whom the user made the request, empty for as himself.
+	Impersonated string
+	// Group is the API group of the resource.
+	Group string
 	// Resource is what was asked for, with the subresource after a slash.
 	Resource        string
 	Namespace, Name string
 	// Code is the HTTP status.
 	Code int
+	// Unauthorized reports whether the user, or who is impersonated, lacks the right to it. Admission
+	// may refuse a request with the same status.
+	Unauthorized bool
 }
 
 // Write reports whether the request has changed, made or removed an object. Leases do not count:
@@ -105,18 +137,21 @@ func (l *Log) Next() ([]Request, error) {
 
 func parse(line []byte) (Request, error) {
 	var event struct {
-		Verb string
-		User struct{ Username string }
+		Verb                   string
+		User, ImpersonatedUser struct{ Username string }
 		// ObjectRef is absent in requests that are about no object.
-		ObjectRef      struct{ Resource, Subresource, Namespace, Name string }
+		ObjectRef      struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 		ResponseStatus struct{ Code int }
+		Annotations    map[string]string
 	}
 	if err := json.Unmarshal(line, &event); err != nil {
 		return Request{}, fmt.Errorf("decoding a line: %w", err)
 	}
 	r := Request{
 		User: event.User.Username, Verb: event.Verb, Resource: event.ObjectRef.Resource, Namespace: event.ObjectRef.Namespace,
-		Name: event.ObjectRef.Name, Code: event.ResponseStatus.Code,
+		Name: event.ObjectRef.Name, Code: event.ResponseStatus.Code, Group: event.ObjectRef.APIGroup,
+		Impersonated: event.ImpersonatedUser.Username,
+		Unauthorized: event.Annotations["authorization.k8s.io/decision"] == "forbid",
 	}
 	if event.ObjectRef.Subresource != "" {
 		r.Resource += "/" + event.ObjectRef.Subresource

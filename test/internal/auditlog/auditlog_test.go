@@ -13,6 +13,29 @@ import (
 	"berth.dev/berth/test/internal/auditlog"
 )
 
+func TestWhoMayNot(t *testing.T) {
+	folder := t.TempDir()
+	log, err := auditlog.NewOf(folder, "a", `b"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"verb":"watch","user":{"username":"a"},"impersonatedUser":{"username":"b"},"objectRef":{"resource":"jobs",` +
+		`"apiGroup":"batch"},"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}` + "\n"
+	if err := os.WriteFile(filepath.Join(folder, "audit.log"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := log.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []auditlog.Request{{
+		User: "a", Impersonated: "b", Verb: "watch", Group: "batch", Resource: "jobs", Code: 403, Unauthorized: true,
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
 func TestLogIsReadOnceAndInWholeLines(t *testing.T) {
 	folder := t.TempDir()
 	log, err := auditlog.New(folder)

@@ -28,6 +28,9 @@ type Suite struct {
 	// End checks, after the last spec, what must hold for all of them, and ends what Begin started.
 	// It may be nil.
 	End func(ginkgo.SpecContext)
+	// CheckRights has the suite fail if one of Berth's programs tried what manifests/base does not
+	// allow it.
+	CheckRights bool
 }
 
 // Plane is a control plane, with the clients of its administrator.
@@ -46,8 +49,9 @@ func (s Suite) Run(t *testing.T) {
 	var plane *Plane
 	kept := &evidence{title: s.Title}
 	begun, failed := false, false
+	used := &audit{}
 	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
-		plane = s.start(ctx)
+		plane = s.start(ctx, used)
 		s.Begin(ctx, *plane)
 		begun = true
 	})
@@ -72,6 +76,7 @@ func (s Suite) Run(t *testing.T) {
 			s.End(ctx)
 		}
 		expectNoPanics(plane.LogDir())
+		used.expectEnough()
 		sound = begun && !failed
 	})
 	ginkgo.RunSpecs(t, s.Title)
@@ -81,12 +86,15 @@ func (s Suite) Run(t *testing.T) {
 }
 
 // start starts a control plane without Berth.
-func (s Suite) start(ctx ginkgo.SpecContext) *Plane {
+func (s Suite) start(ctx ginkgo.SpecContext, used *audit) *Plane {
 	binDir, err := localplane.FindBinDir()
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	options := localplane.Options{BinDir: binDir}
 	if s.Options != nil {
 		s.Options(&options)
+	}
+	if s.CheckRights {
+		used.record(&options)
 	}
 	plane := &Plane{}
 	plane.ControlPlane, err = localplane.Start(ctx, options)
