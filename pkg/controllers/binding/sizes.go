@@ -14,8 +14,8 @@ import (
 
 // sizes remembers by what the clusters were weighed last. Nodes come and go, and no cluster is to
 // change its scheduler for that: sizes are looked at again when a cluster or a scheduler comes or
-// goes, when a cluster gets its first nodes, or when a scheduler has more than twice what it should.
-// A new leader begins with what it finds.
+// goes, when a cluster gets its first nodes, or when a scheduler has more than twice what it
+// should. A new leader begins with what it finds.
 type sizes struct {
 	// members are the clusters and schedulers for which the sizes are.
 	members string

@@ -130,7 +130,8 @@ func TestReadyByTheLease(t *testing.T) {
 	}
 }
 
-// TestAWarningTellsOnceThatNoProcessRuns goes through a start that takes a while, a life and a death.
+// TestAWarningTellsOnceThatNoProcessRuns goes through a start that takes a while, a life and a
+// death.
 func TestAWarningTellsOnceThatNoProcessRuns(t *testing.T) {
 	h := newHarness(t, object())
 	steps := []struct {

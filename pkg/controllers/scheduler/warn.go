@@ -14,8 +14,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// warningPause is how long a Scheduler may have no process before an event warns of it. One that was
-// just made, or whose process is replaced, needs some seconds.
+// warningPause is how long a Scheduler may have no process before an event warns of it. One that
+// was just made, or whose process is replaced, needs some seconds.
 const warningPause = 5 * time.Second
 
 // warnings remembers of which absences it was told, by the name of the Scheduler.

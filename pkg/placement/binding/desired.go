@@ -51,8 +51,8 @@ type Cluster struct {
 	Record Record
 }
 
-// SizeOf returns what a cluster costs its scheduler: its number of nodes, rounded down to a power of
-// two so that it seldom changes; 0 without nodes.
+// SizeOf returns what a cluster costs its scheduler: its number of nodes, rounded down to a power
+// of two so that it seldom changes; 0 without nodes.
 func SizeOf(nodes int) int {
 	if nodes <= 0 {
 		return 0
@@ -76,9 +76,9 @@ func (s Schedulers) Taking() int {
 
 // Desired returns the scheduler to which each cluster, as given, should be bound: the one it is
 // pinned to if that is ready, otherwise what rendezvous hashing says. A cluster that is being
-// deleted should be bound to none, and none to a scheduler that is not ready: while no scheduler is,
-// a scheduler without a name places pods everywhere. The result does not depend on the order of
-// anything. It fails if there are more clusters or schedulers than can be shared out.
+// deleted should be bound to none, and none to a scheduler that is not ready: while no scheduler
+// is, a scheduler without a name places pods everywhere. The result does not depend on the order
+// of anything. It fails if there are more clusters or schedulers than can be shared out.
 func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
 	return DesiredBy(rendezvous.GroupByNone, clusters, schedulers)
 }

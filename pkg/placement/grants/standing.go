@@ -61,8 +61,8 @@ func AnyTakes(standings map[string]Standing) bool {
 	return false
 }
 
-// AnyAlive reports whether a process of any scheduler runs. Without one, what was granted comes back,
-// because whoever takes over knows of no grants.
+// AnyAlive reports whether a process of any scheduler runs. Without one, what was granted comes
+// back, because whoever takes over knows of no grants.
 func AnyAlive(standings map[string]Standing) bool {
 	for _, s := range standings {
 		if s.Alive {

@@ -148,9 +148,9 @@ type pair struct {
 	unit, scheduler int32
 }
 
-// match gives each unit to the scheduler that ranks it best and has room for all of it, and returns
-// the units for which nobody has. Among clusters of one size a unit of one cluster always finds room,
-// since the capacities add up to at least the sum of the sizes.
+// match gives each unit to the scheduler that ranks it best and has room for all of it, and
+// returns the units for which nobody has. Among clusters of one size a unit of one cluster always
+// finds room, since the capacities add up to at least the sum of the sizes.
 func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 	pairs := make([]pair, 0, len(units)*len(schedulers))
 	for s, scheduler := range schedulers {

@@ -68,9 +68,9 @@ func (a *Assignment) capacities(schedulers []Scheduler, free []int, factor LoadF
 	}
 }
 
-// bound returns the bound of a scheduler whose share is a fraction. It is computed in integers: with
-// floats 1.1 * 10 has a ceiling of 12. At most the numerator is 10^5 clusters * 2^13 * 10^3, times a
-// factor of 10^6 less than 10^18.
+// bound returns the bound of a scheduler whose share is a fraction. It is computed in integers:
+// with floats 1.1 * 10 has a ceiling of 12. At most the numerator is 10^5 clusters * 2^13 * 10^3,
+// times a factor of 10^6 less than 10^18.
 func bound(share, of uint64, factor LoadFactor) int {
 	ceiling := func(numerator, denominator uint64) uint64 { return (numerator + denominator - 1) / denominator }
 	if factor != 0 {
@@ -99,8 +99,8 @@ func (a *Assignment) placeLarge(free []int, clusters []Cluster, schedulers []Sch
 	}
 }
 
-// placeLeast gives each of these units of one cluster to the scheduler that has least in relation to
-// its weight, the largest first.
+// placeLeast gives each of these units of one cluster to the scheduler that has least in relation
+// to its weight, the largest first.
 func (a *Assignment) placeLeast(units []unit, clusters []Cluster, schedulers []Scheduler) {
 	slices.SortStableFunc(units, func(x, y unit) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), strings.Compare(clusters[x.members[0]].Name, clusters[y.members[0]].Name))
@@ -118,8 +118,8 @@ func (a *Assignment) placeLeast(units []unit, clusters []Cluster, schedulers []S
 	}
 }
 
-// before reports whether a scheduler has less in relation to its weight than another one, or as much
-// and ranks the cluster better.
+// before reports whether a scheduler has less in relation to its weight than another one, or as
+// much and ranks the cluster better.
 func (a *Assignment) before(s, other int, cluster string, schedulers []Scheduler) bool {
 	x, y := schedulers[s], schedulers[other]
 	rankOf := func(s Scheduler) uint64 { return rank(hashPrefix(s.Name).with(cluster), weightOf(s)) }

@@ -71,8 +71,8 @@ func (s *Shared) applies(homes *catalog.Homes) bool {
 	return homes.Shared || !homes.Registered
 }
 
-// waitsForFence reports whether this process, which is no Scheduler, is to take over from Schedulers
-// that have died as soon as it is certain that these bind nothing any more.
+// waitsForFence reports whether this process, which is no Scheduler, is to take over from
+// Schedulers that have died as soon as it is certain that these bind nothing any more.
 func (s *Shared) waitsForFence(homes *catalog.Homes) bool {
 	return s.Self == "" && homes.Shared && !homes.Living
 }
