@@ -147,7 +147,8 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 	return above.workloadBelow(owner, source, maxSteps-2)
 }
 
-// workloadBelow returns an object of the kind as a workload, with what is above it in so many steps.
+// workloadBelow returns an object of the kind as a workload, with what is above it in so many
+// steps.
 func (k *Kind) workloadBelow(object metav1.Object, source Source, steps int) (Workload, error) {
 	w := k.workload(object)
 	var err error

@@ -65,10 +65,10 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// Misplaced returns how many pods run outside their share: in no cluster of the policy, or above the
-// share of their cluster. Where seats are fixed the share of a cluster is those seats it owns whose
-// pods are there. It does not matter which of them its pods have: to exchange two pods would move
-// both and leave the shares as they are.
+// Misplaced returns how many pods run outside their share: in no cluster of the policy, or above
+// the share of their cluster. Where seats are fixed the share of a cluster is those seats it owns
+// whose pods are there. It does not matter which of them its pods have: to exchange two pods would
+// move both and leave the shares as they are.
 func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
 	return newTally(plan, clusters, pods).misplaced
 }
