@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/subscription"
 )
@@ -31,14 +32,10 @@ func policyConflict(policy *berthv1alpha1.PropagationPolicy, s *berthv1alpha1.Su
 		return fmt.Sprintf("there is a policy %s already that belongs to %s %s: remove its owner reference or the policy",
 			policy.Name, controller.Kind, controller.Name)
 	}
-	if apiequality.Semantic.DeepEqual(policy.Spec.ResourceSelectors, selectorsOf(ref)) {
+	if apiequality.Semantic.DeepEqual(policy.Spec.ResourceSelectors, division.SelectorsOf(ref)) {
 		return ""
 	}
 	return fmt.Sprintf("there is a policy %s already that is about something else: remove it", policy.Name)
-}
-
-func selectorsOf(ref *berthv1alpha1.Feed) []berthv1alpha1.ResourceSelector {
-	return []berthv1alpha1.ResourceSelector{{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}}
 }
 
 // copyConflict returns why a copy cannot be written, empty if it can: something else has its name,

@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/names"
 )
@@ -26,35 +27,20 @@ type copied struct {
 	cluster string
 }
 
-// copyable reports whether copies of the kind can run beside the object that is listed: only if
-// Berth can tell their pods apart.
-func copyable(ref *berthv1alpha1.Feed) bool {
-	kind := workload.KindFor(ref.APIVersion, ref.Kind)
-	return kind != nil && kind.Group == appsv1.GroupName && (kind.Kind == "Deployment" || kind.Kind == "StatefulSet")
-}
-
 // wantedCopies returns the copies that should exist.
 func (o *outcome) wantedCopies() []copied {
 	var list []copied
 	for i := range o.feeds {
 		for _, cluster := range o.decision.Feeds[i].Copies {
-			list = append(list, copied{copyOf(o.feeds[i].ref, cluster), i, cluster})
+			list = append(list, copied{division.CopyOf(o.feeds[i].ref, cluster), i, cluster})
 		}
 	}
 	return list
 }
 
-// copyOf names the copy of a feed that serves a Cluster.
-func copyOf(ref *berthv1alpha1.Feed, cluster string) berthv1alpha1.Feed {
-	named := *ref
-	named.Name = copyName.Shorten(ref.Name + "-" + cluster)
-	return named
-}
-
 // copyName leaves room for what controllers add to the names of pods, and sourceLabel fits into the
 // value of a label.
 var (
-	copyName    = names.Form{Max: 200, Keep: 200, Hash: names.FNV}
 	sourceLabel = names.Form{Max: validation.LabelValueMaxLength, Hash: names.FNV}
 )
 

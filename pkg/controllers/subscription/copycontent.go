@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -24,7 +25,7 @@ func desired(source *unstructured.Unstructured, c *copied, owner *berthv1alpha1.
 	o := emptyCopy(c)
 	o.SetNamespace(owner.Namespace)
 	o.SetName(c.ref.Name)
-	o.SetOwnerReferences([]metav1.OwnerReference{ownerOf(owner)})
+	o.SetOwnerReferences([]metav1.OwnerReference{division.OwnerOf(owner)})
 	labels, annotations := source.GetLabels(), source.GetAnnotations()
 	if labels == nil {
 		labels = map[string]string{}

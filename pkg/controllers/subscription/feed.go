@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
@@ -52,8 +53,8 @@ func (it *item) readFeed(
 	}
 	input := bundle.Feed{
 		Name:     ref.Kind + " " + ref.Name,
-		Recorded: recordedShares(subscription.PlacementOf(it.object, ref)), Published: publishedShares(policy), Home: homeOf(policy),
-		HasPods: f.observed != nil, Copyable: copyable(ref),
+		Recorded: division.RecordedShares(subscription.PlacementOf(it.object, ref)), Published: division.PublishedShares(policy), Home: division.HomeOf(policy),
+		HasPods: f.observed != nil, Copyable: division.Copyable(ref),
 	}
 	input.Obstacle = f.foreignTo(it.object, i, index)
 	f.foreign = input.Obstacle != ""
@@ -137,25 +138,11 @@ func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
 func (f *feed) countCopies(it *item, snapshot *topology.Snapshot) map[string]int64 {
 	replicas := map[string]int64{}
 	for _, c := range it.input.Clusters {
-		ref := copyOf(f.ref, c.Name)
+		ref := division.CopyOf(f.ref, c.Name)
 		if present := it.around.known[objectOf(&ref)]; present != nil && present.ReplicasKnown {
 			replicas[c.Name] = int64(present.Replicas)
 			f.add(present, snapshot)
 		}
 	}
 	return replicas
-}
-
-// recordedShares returns the division that the status of a Subscription records of a feed, of which
-// it may tell nothing.
-func recordedShares(p *berthv1alpha1.FeedPlacement) map[string]int64 {
-	shares := map[string]int64{}
-	if p != nil {
-		for _, c := range p.Clusters {
-			if c.Replicas > 0 {
-				shares[c.Name] = min(int64(c.Replicas), divide.MaxReplicas)
-			}
-		}
-	}
-	return shares
 }

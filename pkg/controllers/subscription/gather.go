@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
@@ -109,7 +110,7 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundin
 func (r *Reconciler) read(
 	ctx context.Context, s *berthv1alpha1.Subscription, snapshot *topology.Snapshot, index *subscription.Index, around *surroundings,
 ) (*item, error) {
-	dynamic := dynamicOf(&s.Spec)
+	dynamic := division.DynamicOf(&s.Spec)
 	it := &item{
 		object: s, ownInventories: r.OwnInventories, around: around, copies: copiesOf(around.objects, s),
 		admit: func(pod *corev1.Pod) (*corev1.Pod, error) { return r.Adviser.Admit(ctx, pod) },
@@ -123,10 +124,10 @@ func (r *Reconciler) read(
 		it.rebalance = value[:min(len(value), maxRebalance)]
 		it.input.Rebalance = it.rebalance != s.Status.ObservedRebalance
 	}
-	if err := it.selectClusters(snapshot); err != nil {
+	var err error
+	if it.input.Clusters, it.input.Subgroups, err = division.Select(&s.Spec, snapshot); err != nil {
 		it.input.Problem = &bundle.Problem{Reason: berthv1alpha1.ReasonInvalidSubscriber, Message: err.Error()}
 	}
-	var err error
 	if it.policies, it.named, err = r.policiesOf(ctx, s); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscription"
 )
@@ -58,7 +59,7 @@ func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 		if o.copyConflict(&c) != "" {
 			continue
 		}
-		policy := newPolicy(o.object, &c.ref, oneOf(c.cluster), anyNumber)
+		policy := division.NewPolicy(o.object, &c.ref, division.OneOf(c.cluster), division.AnyNumber)
 		wanted[policy.Name] = true
 		failures = append(failures, r.writePolicy(ctx, o.named[policy.Name], policy))
 	}
@@ -95,13 +96,6 @@ func firstOf(failures []error) error {
 	return conflict
 }
 
-// ownerOf returns a reference by which an object is removed with its Subscription.
-func ownerOf(s *berthv1alpha1.Subscription) metav1.OwnerReference {
-	owner := *metav1.NewControllerRef(s, berthv1alpha1.SchemeGroupVersion.WithKind(subscriptionKind))
-	owner.BlockOwnerDeletion = nil
-	return owner
-}
-
 // writePolicy creates or changes a policy. What users have set beside what is divided stays.
 func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1alpha1.PropagationPolicy) error {
 	if existing == nil {
@@ -121,8 +115,8 @@ func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1a
 	switch {
 	case policy.Spec.Rebalance.Mode != "":
 		after.Spec.Rebalance.Mode = policy.Spec.Rebalance.Mode
-	case setsMode(existing) && existing.Annotations[berthv1alpha1.DividedAnnotation] != anyNumber &&
-		policy.Annotations[berthv1alpha1.DividedAnnotation] == anyNumber:
+	case division.SetsMode(existing) && existing.Annotations[berthv1alpha1.DividedAnnotation] != division.AnyNumber &&
+		policy.Annotations[berthv1alpha1.DividedAnnotation] == division.AnyNumber:
 		after.Spec.Rebalance.Mode = "" // It was for dividing by room.
 	}
 	if apiequality.Semantic.DeepEqual(existing.Spec, after.Spec) && maps.Equal(existing.Annotations, after.Annotations) &&

@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/simulator"
 )
@@ -35,6 +36,11 @@ type outcome struct {
 	pledge *berthv1alpha1.Pledge
 	// denied says which right is missing to write its copies, empty if none is.
 	denied string
+}
+
+// policyOf returns the policy that carries out the division of a feed; see division.Outcome.Policy.
+func (o *outcome) policyOf(i int) (policy *berthv1alpha1.PropagationPolicy, keep bool) {
+	return (&division.Outcome{Object: o.object, Input: &o.input, Decision: &o.decision}).Policy(i)
 }
 
 // Reconcile brings all Subscriptions up to date.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package subscription
+package division
 
 import (
 	"fmt"
@@ -18,17 +18,16 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// selectClusters finds the Clusters that the subscribers select, and the subgroups. It fails for
-// what users write wrong.
-func (it *item) selectClusters(snapshot *topology.Snapshot) error {
-	spec := &it.object.Spec
+// Select returns the Clusters that a Subscription selects, and the groups of which it takes some;
+// nil if it takes all. The error names the field that cannot be understood.
+func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) ([]bundle.Cluster, []divide.Group, error) {
 	subscribers, err := subscribersOf(spec)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	preference, err := preferenceOf(spec)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	all := make([]*topology.Cluster, 0, len(snapshot.Clusters()))
 	sets := make([]labels.Set, 0, len(snapshot.Clusters()))
@@ -38,19 +37,20 @@ func (it *item) selectClusters(snapshot *topology.Snapshot) error {
 	}
 	weights, selected, err := divide.Weights(sets, subscribers)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	var clusters []bundle.Cluster
 	for i, c := range all {
 		if selected[i] && c.Object.DeletionTimestamp == nil {
-			it.input.Clusters = append(it.input.Clusters, bundle.Cluster{
+			clusters = append(clusters, bundle.Cluster{
 				Name: c.Object.Name, Labels: c.Object.Labels, Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
 			})
 		}
 	}
 	if ptr.Deref(spec.SchedulingBySubGroup, false) {
-		it.input.Subgroups = subgroupsOf(spec, subscribers)
+		return clusters, subgroupsOf(spec, subscribers), nil
 	}
-	return nil
+	return clusters, nil, nil
 }
 
 func subgroupsOf(spec *berthv1alpha1.SubscriptionSpec, subscribers []divide.Subscriber) []divide.Group {
@@ -78,7 +78,7 @@ func subscribersOf(spec *berthv1alpha1.SubscriptionSpec) ([]divide.Subscriber, e
 
 // preferenceOf returns a function that returns how much a Cluster is preferred; more is better.
 func preferenceOf(spec *berthv1alpha1.SubscriptionSpec) (func(*berthv1alpha1.Cluster) int64, error) {
-	preferred := dynamicOf(spec).PreferredClusters
+	preferred := DynamicOf(spec).PreferredClusters
 	if len(preferred) == 0 {
 		return func(*berthv1alpha1.Cluster) int64 { return 0 }, nil
 	}
@@ -91,8 +91,8 @@ func preferenceOf(spec *berthv1alpha1.SubscriptionSpec) (func(*berthv1alpha1.Clu
 	}, nil
 }
 
-// dynamicOf returns how free capacity is used.
-func dynamicOf(spec *berthv1alpha1.SubscriptionSpec) berthv1alpha1.DynamicDividing {
+// DynamicOf returns how free capacity is used.
+func DynamicOf(spec *berthv1alpha1.SubscriptionSpec) berthv1alpha1.DynamicDividing {
 	if spec.DividingScheduling == nil || spec.DividingScheduling.DynamicDividing == nil {
 		return berthv1alpha1.DynamicDividing{}
 	}
