@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/cli/purge"
 	"berth.dev/berth/pkg/cli/register"
 	"berth.dev/berth/pkg/cli/room"
+	"berth.dev/berth/pkg/cli/simulate"
 	"berth.dev/berth/pkg/cli/supportbundle"
 	"berth.dev/berth/pkg/cli/unregister"
 	"berth.dev/berth/pkg/cli/version"
@@ -56,7 +57,8 @@ Exit status:
   0  the command did what it was asked to do
   1  it did not: the input was wrong, an object was not found, or the API server refused or could not be reached;
      one line on standard error says which
-  2  the arguments of register, unregister or get cluster name no file or no cluster; nothing was tried`
+  2  the arguments of register, unregister or get cluster name no file or no cluster; nothing was tried. Or simulate found
+     that something would wait`
 
 // Options are what berthctl needs from its surroundings.
 type Options struct {
@@ -115,6 +117,7 @@ func NewCommand(o Options) *cobra.Command {
 		purge.NewCommand(o.Streams, factory),
 		register.NewCommand(o.Streams, factory),
 		room.NewCommand(o.Streams, factory),
+		simulate.NewCommand(o.Streams, factory),
 		supportbundle.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),
 		version.NewCommand(o.Streams),

@@ -19,6 +19,8 @@ const (
 	exitOK    = 0
 	exitError = 1
 	exitUsage = 2
+	// exitNegative is for a command that was carried out and whose answer is no.
+	exitNegative = 2
 
 	// maxErrorLength bounds an error message in bytes: it may repeat an argument of any length.
 	maxErrorLength = 900
@@ -33,8 +35,11 @@ func Run(ctx context.Context, o Options, args []string) int {
 	}
 	root.SetArgs(joinPairs(longFlags(args)))
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.Is(err, values.ErrNegative):
+		return exitNegative
 	}
 	fmt.Fprintln(o.Streams.ErrOut, "error:", message(err))
 	var wrong *values.UsageError

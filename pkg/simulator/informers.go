@@ -8,8 +8,11 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/apps"
 	"k8s.io/client-go/informers/batch"
@@ -50,6 +53,36 @@ func (f *factory) InformerFor(object runtime.Object, construct internalinterface
 		f.byType[kind] = known
 	}
 	return known
+}
+
+// ForResource returns the informer of a kind by its name in URLs.
+func (f *factory) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
+	apps, batch, core := f.Apps().V1(), f.Batch().V1(), f.Core().V1()
+	known := map[schema.GroupVersionResource]func() cache.SharedIndexInformer{
+		appsv1.SchemeGroupVersion.WithResource("deployments"):            apps.Deployments().Informer,
+		appsv1.SchemeGroupVersion.WithResource("replicasets"):            apps.ReplicaSets().Informer,
+		appsv1.SchemeGroupVersion.WithResource("statefulsets"):           apps.StatefulSets().Informer,
+		batchv1.SchemeGroupVersion.WithResource("jobs"):                  batch.Jobs().Informer,
+		corev1.SchemeGroupVersion.WithResource("replicationcontrollers"): core.ReplicationControllers().Informer,
+	}[resource]
+	if known == nil {
+		return f.SharedInformerFactory.ForResource(resource)
+	}
+	return generic{known(), resource.GroupResource()}, nil
+}
+
+// generic is an informer that is asked for by the name of its kind.
+type generic struct {
+	informer cache.SharedIndexInformer
+	resource schema.GroupResource
+}
+
+// Informer returns the informer.
+func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
+
+// Lister lists what the informer knows.
+func (g generic) Lister() cache.GenericLister {
+	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }
 
 // Core returns the informers of the core group.

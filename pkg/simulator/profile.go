@@ -59,7 +59,7 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 
 // framework makes the framework that runs the plugins of the profile on the nodes.
 func (p *Profile) framework(
-	ctx context.Context, nodes *nodes, registry frameworkruntime.Registry,
+	ctx context.Context, nodes *nodes, registry frameworkruntime.Registry, wakes *wakes,
 ) (framework.Framework, *factory, error) {
 	all := frameworkplugins.NewInTreeRegistry()
 	if err := all.Merge(registry); err != nil {
@@ -80,7 +80,7 @@ func (p *Profile) framework(
 		frameworkruntime.WithSharedDRAManager(devices),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(informers.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithPodNominator(nobody{}),
-		frameworkruntime.WithPodActivator(nobody{}),
+		frameworkruntime.WithPodActivator(wakes),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithParallelism(1),
 	)
@@ -105,7 +105,7 @@ func deviceManager(ctx context.Context, informers *factory) (fwk.SharedDRAManage
 	return dynamicresources.NewDRAManager(ctx, claims, slices, informers), nil
 }
 
-// nobody nominates and wakes no pods.
+// nobody nominates no pods.
 type nobody struct{}
 
 // AddNominatedPod does nothing.
@@ -120,5 +120,10 @@ func (nobody) UpdateNominatedPod(klog.Logger, *corev1.Pod, fwk.PodInfo) {}
 // NominatedPodsForNode returns none.
 func (nobody) NominatedPodsForNode(string) []fwk.PodInfo { return nil }
 
-// Activate does nothing.
-func (nobody) Activate(klog.Logger, map[string]*corev1.Pod) {}
+// wakes notes that a plugin wants a pod to be tried again at once.
+type wakes struct {
+	called bool
+}
+
+// Activate notes the call.
+func (w *wakes) Activate(klog.Logger, map[string]*corev1.Pod) { w.called = true }

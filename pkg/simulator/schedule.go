@@ -12,6 +12,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
 // Outcome is what the scheduler would make of one pod.
@@ -29,23 +31,52 @@ type Outcome struct {
 // where the scheduler may look at a sample.
 func (s *Snapshot) TrySchedule(ctx context.Context, pod *corev1.Pod) (*Outcome, error) {
 	ctx = klog.NewContext(ctx, s.logger)
-	outcome := &Outcome{state: framework.NewCycleState()}
+	outcome := &Outcome{}
 	for _, plugin := range s.framework.PreEnqueuePlugins() {
-		if status := plugin.PreEnqueue(ctx, pod); !status.IsSuccess() {
+		status := plugin.PreEnqueue(ctx, pod)
+		switch {
+		case status.IsRejected():
 			outcome.Reasons = status.Message()
-			return outcome, status.AsError()
+			return outcome, nil
+		case !status.IsSuccess():
+			return nil, fmt.Errorf("simulating pod %s/%s: %w", pod.Namespace, pod.Name, status.AsError())
 		}
 	}
-	found, fit, err := s.feasible(ctx, outcome.state, pod)
-	if err != nil {
-		return nil, fmt.Errorf("simulating pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	for range maxAttempts {
+		outcome.state = framework.NewCycleState()
+		found, fit, err := s.feasible(ctx, outcome.state, pod)
+		if err != nil {
+			return nil, fmt.Errorf("simulating pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		if len(found) > 0 {
+			outcome.Node, err = s.best(ctx, outcome.state, pod, found)
+			return outcome, err
+		}
+		again := s.lookFurther(ctx, outcome.state, pod, fit)
+		if outcome.Reasons = fit.Error(); !again {
+			break
+		}
 	}
-	if len(found) == 0 {
-		outcome.Reasons = fit.Error()
-		return outcome, nil
+	return outcome, nil
+}
+
+// maxAttempts bounds how often a pod is tried because a plugin asks for it: on all nodes instead of
+// a sample, and beyond the shares of its policy.
+const maxAttempts = 4
+
+// lookFurther lets NodeGroupPolicy say what it left out because it looked at some nodes only. It
+// reports whether the pod is to be tried again at once, which is how the policy widens the search.
+// Other plugins that run when no node is found preempt, which is not simulated.
+func (s *Snapshot) lookFurther(
+	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, fit *framework.FitError,
+) bool {
+	s.wakes.called = false
+	for _, plugin := range s.framework.EnqueueExtensions() {
+		if after, ok := plugin.(fwk.PostFilterPlugin); ok && plugin.Name() == nodegrouppolicy.Name {
+			after.PostFilter(ctx, state, pod, fit.Diagnosis.NodeToStatus)
+		}
 	}
-	outcome.Node, err = s.best(ctx, outcome.state, pod, found)
-	return outcome, err
+	return s.wakes.called
 }
 
 // Place gives the pod the node that TrySchedule found. It returns the pod as it then is.

@@ -28,6 +28,7 @@ type Snapshot struct {
 	state     *plugins.Offline
 	logger    klog.Logger
 	stop      context.CancelFunc
+	wakes     wakes
 
 	// serial numbers the copies that were ever placed, so that no two have the same UID.
 	serial int64
@@ -45,7 +46,7 @@ func New(profile *Profile, clk clock.WithTickerAndDelayedExecution) (*Snapshot, 
 		nodes: newNodes(), state: plugins.NewOffline(clk), logger: klog.FromContext(ctx), stop: stop,
 	}
 	var err error
-	if s.framework, s.informers, err = profile.framework(ctx, s.nodes, s.state.Registry()); err != nil {
+	if s.framework, s.informers, err = profile.framework(ctx, s.nodes, s.state.Registry(), &s.wakes); err != nil {
 		stop()
 		return nil, err
 	}

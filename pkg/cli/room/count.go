@@ -41,15 +41,6 @@ type clusterRoom struct {
 
 var columns = []output.Column{{Name: "Cluster"}, {Name: "Room"}, {Name: "Limited by"}}
 
-// choose returns the profile that places the pods: the one that they ask for, or else the first of
-// those that are Berth's.
-func choose(configuration []byte, schedulers []string, asked string) (*simulator.Profile, error) {
-	if slices.Contains(schedulers, asked) {
-		schedulers = []string{asked}
-	}
-	return simulator.ParseProfile(configuration, schedulers...)
-}
-
 // count counts the room of all Clusters, by name.
 func count(
 	ctx context.Context, profile *simulator.Profile, fit *live.Fit, sample *sample, limit int,

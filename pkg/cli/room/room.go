@@ -9,17 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"berth.dev/berth/manifests"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/cli/internal/profile"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -54,13 +53,12 @@ const example = `  # How far can this Deployment grow in each Cluster?
 
 // options are the flags of room.
 type options struct {
-	streams         genericiooptions.IOStreams
-	factory         *client.Factory
-	output          *output.Flag
-	file            values.File
-	limit           *values.Number
-	schedulers      *values.Names
-	schedulerConfig string
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+	output  *output.Flag
+	file    values.File
+	limit   *values.Number
+	profile profile.Flags
 }
 
 // NewCommand returns the command room.
@@ -84,12 +82,8 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	}
 	o.file.AddTo(cmd, "file with a pod, or with a workload that has a template of one")
 	cmd.Flags().Var(o.limit, "limit", "count to this number in each Cluster")
-	cmd.Flags().StringVar(&o.schedulerConfig, "scheduler-config", "",
-		"file with the KubeSchedulerConfiguration of berth-scheduler, if it is not the one that Berth is shipped with")
-	o.schedulers = placement.AddSchedulersFlag(cmd.Flags())
+	o.profile.AddTo(cmd)
 	o.output.AddTo(cmd)
-	// It fails only for a flag that does not exist.
-	_ = cmd.MarkFlagFilename("scheduler-config", "yaml", "yml", "json")
 	return cmd
 }
 
@@ -104,7 +98,7 @@ func (o *options) oneWorkload(cmd *cobra.Command, args []string) error {
 }
 
 func (o *options) run(ctx context.Context, args []string) error {
-	configuration, err := o.configuration()
+	configuration, err := o.profile.Configuration()
 	if err != nil {
 		return err
 	}
@@ -124,33 +118,20 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	schedulers := placement.SchedulersOf(o.schedulers.Values())
-	profile, err := choose(configuration, schedulers, sample.pod.Spec.SchedulerName)
+	chosen, err := o.profile.Choose(configuration, sample.pod.Spec.SchedulerName)
 	if err != nil {
 		return err
 	}
-	answer, err := count(ctx, profile, fit, sample, int(o.limit.Value()))
+	answer, err := count(ctx, chosen, fit, sample, int(o.limit.Value()))
 	if err != nil {
 		return err
 	}
 	if o.output.ForPeople() {
-		printNotes(o.streams.ErrOut, answer, schedulers, sample.pod.Spec.SchedulerName)
+		printNotes(o.streams.ErrOut, answer, o.profile.Schedulers(), sample.pod.Spec.SchedulerName)
 	}
 	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error {
 		return output.Rows(w, false, columns, answer.rows())
 	})
-}
-
-// configuration returns the configuration of the scheduler.
-func (o *options) configuration() ([]byte, error) {
-	if o.schedulerConfig == "" {
-		return manifests.SchedulerConfiguration, nil
-	}
-	raw, err := os.ReadFile(o.schedulerConfig)
-	if err != nil {
-		return nil, fmt.Errorf("--scheduler-config: %w", err)
-	}
-	return raw, nil
 }
 
 // workloadNames returns the workloads of a namespace as kind/name.

@@ -161,3 +161,12 @@ func FirstOrdinal(object metav1.Object) int32 {
 	}
 	return 0
 }
+
+// TemplateOf returns the template of the pods of an object, which must not be changed; nil if it
+// has none or is of a kind that Berth does not read.
+func TemplateOf(object metav1.Object) *corev1.PodTemplateSpec {
+	if kind := KindOf(object); kind != nil {
+		return kind.facts(object).template
+	}
+	return nil
+}

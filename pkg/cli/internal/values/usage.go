@@ -3,7 +3,14 @@
 
 package values
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNegative says that a command did what it was asked to do, and that the answer is no. It has
+// been printed.
+var ErrNegative = errors.New("the answer is no")
 
 // UsageError says that a command cannot be carried out as it was written. Callers that are programs
 // want to know this from a command that failed.

@@ -1,0 +1,131 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/migrate"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// place chooses a cluster for each Application and makes its objects there. One that moves does so
+// by evictions: that its new pods start first is left out.
+func (s *Simulation) place(ctx context.Context) error {
+	applications := kept[*berthv1alpha1.Application](s)
+	clusters := kept[*berthv1alpha1.Cluster](s)
+	for _, app := range applications {
+		after := app.DeepCopy()
+		after.Status.ScheduledTo = chooseCluster(app, clusters)
+		if after.Status.ScheduledTo != "" {
+			if err := s.makeObjects(ctx, after); err != nil {
+				return fmt.Errorf("Application %s/%s: %w", app.Namespace, app.Name, err)
+			}
+		}
+		after.Status.ObservedGeneration = after.Generation
+		if err := s.replace(after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseCluster returns the cluster for an Application, empty if none suits.
+func chooseCluster(app *berthv1alpha1.Application, clusters []*berthv1alpha1.Cluster) string {
+	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
+	if err != nil {
+		return app.Status.ScheduledTo
+	}
+	candidates := make([]rank.Candidate, len(clusters))
+	for i, cluster := range clusters {
+		candidates[i] = rank.ClusterCandidate(cluster, app.Namespace)
+		if cluster.Name == app.Status.ScheduledTo {
+			candidates[i].LastScore = app.Status.Score
+		}
+	}
+	return migrate.Choose(migrate.Application{
+		Current: app.Status.ScheduledTo, Never: app.Spec.Migration == berthv1alpha1.MigrationNever,
+	}, rank.Rank(&rank.Request{
+		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
+		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, rank.DefaultStickiness),
+	}, candidates))
+}
+
+// makeObjects applies the manifests of an Application that has not been seen yet, and has the
+// policies of its pods name its cluster.
+func (s *Simulation) makeObjects(ctx context.Context, app *berthv1alpha1.Application) error {
+	for i := range app.Spec.Manifests {
+		decoded, err := Decode(app.Spec.Manifests[i].Raw, app.Namespace)
+		if err != nil {
+			return fmt.Errorf("manifests[%d]: %w", i, err)
+		}
+		typed, identity, err := identify(decoded)
+		if err != nil {
+			return err
+		}
+		typed.SetOwnerReferences([]metav1.OwnerReference{ownerOf(app)})
+		policy := app.Name + "-" + strings.ToLower(identity.Kind) + "-" + identity.Name
+		hasPods := s.direct(typed, policy)
+		if s.objects[identity] == nil || app.Status.ObservedGeneration != app.Generation {
+			if err := s.apply(ctx, typed); err != nil {
+				return fmt.Errorf("manifests[%d]: %w", i, err)
+			}
+		}
+		if !hasPods {
+			continue
+		}
+		version := decoded.GetObjectKind().GroupVersionKind().GroupVersion().String()
+		if err := s.writePolicy(policyFor(app, policy, version, identity)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ownerOf(app *berthv1alpha1.Application) metav1.OwnerReference {
+	return *metav1.NewControllerRef(app, berthv1alpha1.SchemeGroupVersion.WithKind("Application"))
+}
+
+// direct has the pods of an object ask for Berth's scheduler and the policy. It is false for an
+// object without pods.
+func (s *Simulation) direct(o object, policy string) bool {
+	meta, spec := (*metav1.ObjectMeta)(nil), (*corev1.PodSpec)(nil)
+	if pod, is := o.(*corev1.Pod); is {
+		meta, spec = &pod.ObjectMeta, &pod.Spec
+	} else if template := workload.TemplateOf(o); template != nil {
+		meta, spec = &template.ObjectMeta, &template.Spec
+	}
+	if spec == nil {
+		return false
+	}
+	if spec.SchedulerName == "" {
+		spec.SchedulerName = s.options.Schedulers[0]
+	}
+	metav1.SetMetaDataAnnotation(meta, berthv1alpha1.PolicyAnnotation, policy)
+	return true
+}
+
+// policyFor is the policy of an object of an Application.
+func policyFor(app *berthv1alpha1.Application, name, apiVersion string, of id) *berthv1alpha1.PropagationPolicy {
+	return &berthv1alpha1.PropagationPolicy{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: app.Namespace, Name: name, Annotations: map[string]string{},
+			OwnerReferences: []metav1.OwnerReference{ownerOf(app)},
+		},
+		Spec: berthv1alpha1.PropagationPolicySpec{
+			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: apiVersion, Kind: of.Kind, Name: of.Name}},
+			Placement: berthv1alpha1.Placement{StaticWeightList: []berthv1alpha1.StaticClusterWeight{
+				{ClusterNames: []string{app.Status.ScheduledTo}, Weight: 1},
+			}},
+			Rebalance: berthv1alpha1.Rebalance{Mode: berthv1alpha1.RebalanceEvict},
+		},
+	}
+}

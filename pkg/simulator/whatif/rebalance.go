@@ -1,0 +1,230 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/placement/rebalance"
+)
+
+// longAgo is how old pods and rounds are: time does not hold a simulation up.
+const longAgo = time.Duration(math.MaxInt64)
+
+// observe returns the workloads and their pods.
+func (s *Simulation) observe() []*workload.Observed {
+	objects := &workload.Objects{Pods: make([]corev1.Pod, 0, len(s.pods))}
+	for _, i := range s.ids() {
+		if o := s.objects[i]; workload.KindOf(o) != nil {
+			objects.Owners = append(objects.Owners, o)
+		}
+	}
+	for _, pod := range s.sortedPods() {
+		objects.Pods = append(objects.Pods, *pod)
+	}
+	observed := workload.Observe(objects)
+	slices.SortStableFunc(observed, func(a, b *workload.Observed) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	return observed
+}
+
+// topology returns the Clusters and their nodes.
+func (s *Simulation) topology() *topology.Snapshot {
+	return topology.New(values(kept[*berthv1alpha1.Cluster](s)), values(kept[*corev1.Node](s)))
+}
+
+func values[T any](pointers []*T) []T {
+	found := make([]T, len(pointers))
+	for i := range pointers {
+		found[i] = *pointers[i]
+	}
+	return found
+}
+
+// rebalance evicts what runs outside of its share, for each workload as much as its policy lets go
+// at once.
+func (s *Simulation) rebalance(ctx context.Context) error {
+	policies := kept[*berthv1alpha1.PropagationPolicy](s)
+	if len(policies) == 0 {
+		return nil
+	}
+	s.policies = modelpolicy.NewSet(policies, s.policies)
+	index, places := policymatch.NewIndex(policies), s.topology()
+	clear(s.held)
+	for _, o := range s.observe() {
+		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
+		if winner == nil || !o.Asks(s.options.Schedulers) {
+			continue
+		}
+		if compiled := s.policies.Of(winner); compiled.Err == nil {
+			m := &mover{Simulation: s, policy: compiled, observed: o, places: places}
+			if err := m.run(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mover rebalances one workload.
+type mover struct {
+	*Simulation
+	policy   *modelpolicy.Policy
+	observed *workload.Observed
+	places   *topology.Snapshot
+	bound    []*corev1.Pod
+	shares   modelpolicy.Shares
+	clusters []*topology.Cluster
+}
+
+func (m *mover) run(ctx context.Context) error {
+	m.assess()
+	if err := m.restamp(); err != nil || m.shares.Misplaced == 0 {
+		return err
+	}
+	round := m.shares.Round(m.observed, &m.policy.Object.Spec.Rebalance, m.clusters)
+	round.SinceRound = longAgo
+	if m.shares.Plan == nil {
+		m.held[m.observed.UID] = round.Never.String()
+		return nil
+	}
+	if round.Guard() == "" {
+		if err := m.findRoom(ctx, round); err != nil {
+			return err
+		}
+	}
+	decision := rebalance.Decide(round)
+	if decision.Held != "" {
+		m.held[m.observed.UID] = decision.Held.String()
+	}
+	for _, victim := range decision.Victims {
+		pod := m.bound[victim.Pod]
+		if err := m.evict(pod, m.policy.Order.Name(victim.To), "rebalancing by PropagationPolicy "+m.policy.Object.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assess compares the replicas with the shares.
+func (m *mover) assess() {
+	m.bound = m.observed.Bound()
+	m.shares = m.policy.Shares(m.observed, m.bound, m.places.ClusterOf)
+	for i, pod := range m.bound {
+		node, _ := m.places.Place(pod.Spec.NodeName)
+		seen := &m.shares.Pods[i]
+		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
+		seen.Keep = modelpolicy.KeepOf(pod, node, m.policy.Object.Name, false)
+		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(m.policy.Object.Name, &m.observed.Workload, pod, m.options.Schedulers) {
+			seen.Keep = rebalance.TakenOver
+		}
+	}
+	m.clusters = make([]*topology.Cluster, m.policy.Order.Len())
+	for i := range m.clusters {
+		m.clusters[i] = m.places.Cluster(m.policy.Order.Name(i))
+	}
+}
+
+// restamp gives pods the seats that they should hold.
+func (m *mover) restamp() error {
+	for i, seat := range m.shares.Seat(m.bound, m.observed.Replicas) {
+		pod := m.bound[i]
+		changes := m.policy.Restamped(&m.shares.Pods[i], seat, pod)
+		if len(changes) == 0 {
+			continue
+		}
+		stamped := pod.DeepCopy()
+		if stamped.Annotations == nil {
+			stamped.Annotations = map[string]string{}
+		}
+		for key, value := range changes {
+			if text, some := value.(string); some {
+				stamped.Annotations[key] = text
+			} else {
+				delete(stamped.Annotations, key)
+			}
+		}
+		if err := m.putPod(stamped); err != nil {
+			return err
+		}
+		m.bound[i] = stamped
+	}
+	return nil
+}
+
+// findRoom asks how many replicas the clusters that are short would take.
+func (m *mover) findRoom(ctx context.Context, round *rebalance.Round) error {
+	sample := -1
+	for i, pod := range m.bound {
+		seen := &round.Pods[i]
+		if !seen.Fixed {
+			if _, ours := stamp.Of(pod); ours && sample < 0 {
+				sample = i
+			}
+			continue
+		}
+		if owner, ok := m.shares.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
+			room, err := m.roomIn(ctx, owner, pod, 1)
+			if err != nil {
+				return err
+			}
+			seen.Fits = room > 0
+		}
+	}
+	if sample < 0 {
+		return nil
+	}
+	for i := range m.clusters {
+		room, err := m.roomIn(ctx, i, m.bound[sample], int(m.shares.Desired[i]-m.shares.Current[i]))
+		if err != nil {
+			return err
+		}
+		round.Clusters[i].Room = room
+	}
+	return nil
+}
+
+// roomIn returns how many replacements of a pod a cluster takes.
+func (m *mover) roomIn(ctx context.Context, cluster int, pod *corev1.Pod, limit int) (int, error) {
+	if !m.clusters[cluster].TakesPods() || limit <= 0 || !m.suits(m.clusters[cluster].Object, pod) {
+		return 0, nil
+	}
+	m.snapshot.Fork()
+	defer m.snapshot.Revert()
+	if err := m.snapshot.Evict(pod); err != nil {
+		return 0, err
+	}
+	room, err := m.snapshot.Room(ctx, m.clusters[cluster].Object.Name, modelpolicy.Replacement(pod), limit)
+	return room.Copies, err
+}
+
+// suits reports whether a cluster meets the constraints of the pod and its policy.
+func (m *mover) suits(cluster *berthv1alpha1.Cluster, pod *corev1.Pod) bool {
+	wish, err := modelpolicy.WishOf(pod, m.policy)
+	if err != nil || wish == nil {
+		return err == nil
+	}
+	candidate := rank.ClusterCandidate(cluster, pod.Namespace)
+	return wish.Constraints.Admits(&candidate)
+}
+
+// evict removes a pod. Its controller makes another one.
+func (s *Simulation) evict(pod *corev1.Pod, to, reason string) error {
+	s.evicted = append(s.evicted, Eviction{
+		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Cluster: s.clusterOf(pod), To: to, Reason: reason,
+	})
+	return s.dropPod(pod)
+}
