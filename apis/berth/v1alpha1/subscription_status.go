@@ -68,7 +68,8 @@ type FeedPlacement struct {
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// clusters tells the replicas of each cluster that has any, by name.
+	// clusters tells the replicas of each cluster that has any, or in which the scheduler finds no node
+	// for them, by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -92,4 +93,21 @@ type FeedClusterReplicas struct {
 
 	// replicas that the cluster was given.
 	Replicas int32 `json:"replicas"`
+
+	// room is the number of further replicas for which there seemed to be room when the scheduler
+	// found no node for them; a larger one ends the limit. Present only while replicas is limited to
+	// what runs.
+	// +optional
+	Room *int32 `json:"room,omitempty"`
+
+	// limitedBy is why the scheduler finds no node in the cluster, in its own words. Present while pods
+	// have waited there for giveUpAfter.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	LimitedBy string `json:"limitedBy,omitempty"`
+
+	// retryTime is when the cluster is given replicas again although its room has not grown. Absent if
+	// replicas is not limited, as by Static.
+	// +optional
+	RetryTime *metav1.Time `json:"retryTime,omitempty"`
 }

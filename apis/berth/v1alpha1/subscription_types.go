@@ -189,6 +189,16 @@ type DynamicDividing struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxClusters *int32 `json:"maxClusters,omitempty"`
 
+	// giveUpAfter is how long pods of a feed may find no node in a cluster before its other replicas go
+	// elsewhere: until there is more room, or for a time that begins with giveUpAfter and doubles, up
+	// to 10 minutes, the cluster gets no more than it runs. The time does not begin while an autoscaler
+	// makes a node for the pods. From 1s to 24h. Default 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h such as 30s, 5m or 1h30m"
+	GiveUpAfter *metav1.Duration `json:"giveUpAfter,omitempty"`
+
 	// preferredClusters prefer clusters by their labels. The weights, 1 to 100, of all terms that
 	// match a cluster add up. Clusters with the largest sum take as many replicas as they can; what is
 	// left goes to the next ones.

@@ -13,6 +13,7 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/caps"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscription"
 )
@@ -30,6 +31,8 @@ type feed struct {
 	foreign, policyTaken, refused bool
 	// census counts the pods, those of the copies included.
 	census
+	// limits are the Clusters in which the scheduler finds no node for more replicas.
+	limits map[string]caps.State
 	// stranded is the number of living pods on each node that is not ready, or gone.
 	stranded map[string]int64
 }

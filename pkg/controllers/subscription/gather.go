@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,6 +48,8 @@ type item struct {
 	admit func(*corev1.Pod) (*corev1.Pod, error)
 	// rebalance is the value of the annotation.
 	rebalance string
+	// next is when time alone may change a limit, the zero time for never.
+	next time.Time
 }
 
 // surroundings are the workloads of a namespace.

@@ -75,6 +75,10 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, recorder: events.NewFakeRecorder(1000), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}).
+		WithIndex(&corev1.Event{}, "involvedObject.uid", func(o client.Object) []string {
+			event, _ := o.(*corev1.Event)
+			return []string{string(event.InvolvedObject.UID)}
+		}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
 				opts ...client.SubResourcePatchOption,

@@ -64,9 +64,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	observed := r.observeStuck(ctx, items, now.Time)
 	var outcomes []outcome
 	err = r.Adviser.Ask(ctx, func(asked *simulator.Snapshot) error {
-		outcomes, err = decide(items, &ledger{ctx: ctx, items: items, snapshot: asked}, now)
+		room := &ledger{ctx: ctx, items: items, snapshot: asked}
+		r.limit(items, observed, room)
+		outcomes, err = decide(items, room, now)
 		return err
 	})
 	if err != nil {
@@ -133,6 +136,9 @@ func nextPass(outcomes []outcome, now metav1.Time, stale bool) (next time.Durati
 		}
 		if outcomes[i].denied != "" {
 			sooner(afterDenial)
+		}
+		if next := outcomes[i].next; !next.IsZero() {
+			sooner(next.Sub(now.Time))
 		}
 	}
 	if stale {

@@ -73,6 +73,8 @@ type Reconciler struct {
 	written written
 	// agreed are the copies that agree with their source.
 	agreed map[copyKey]agreed
+	// stuck remembers what waits in vain.
+	stuck map[feedKey]*stuck
 	// any reports whether there are Subscriptions at all.
 	any atomic.Bool
 }
@@ -82,7 +84,7 @@ func New(options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}}
+	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}}
 }
 
 // SetupWithManager registers the controller.
@@ -167,7 +169,8 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName ||
 				workload.Lives(before) != workload.Lives(after) || workload.Ready(before) != workload.Ready(after) ||
-				workload.WhyPending([]*corev1.Pod{before}) != workload.WhyPending([]*corev1.Pod{after})
+				workload.WhyPending([]*corev1.Pod{before}) != workload.WhyPending([]*corev1.Pod{after}) ||
+				workload.Unschedulable(before) != workload.Unschedulable(after)
 		},
 	}
 }

@@ -95,9 +95,7 @@ func (o *outcome) placement(i int, missing string) berthv1alpha1.FeedPlacement {
 	if input.Wanted != nil {
 		p.Replicas = ptr.To(int32(*input.Wanted))
 	}
-	for _, name := range slices.Sorted(maps.Keys(division.Shares)) {
-		p.Clusters = append(p.Clusters, berthv1alpha1.FeedClusterReplicas{Name: name, Replicas: int32(division.Shares[name])})
-	}
+	p.Clusters = o.clusters(i)
 	if division.Unplaced > 0 {
 		switch {
 		case o.decision.Waiting != "":

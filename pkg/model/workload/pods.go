@@ -6,6 +6,7 @@ package workload
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,15 @@ func Ready(pod *corev1.Pod) bool {
 func Unschedulable(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodScheduled)
 	return c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+}
+
+// UnschedulableSince returns since when a scheduler has found no node for a pod, the zero time if it
+// has not been tried, or has a node.
+func UnschedulableSince(pod *corev1.Pod) time.Time {
+	if !Pending(pod) || !Unschedulable(pod) {
+		return time.Time{}
+	}
+	return condition(pod, corev1.PodScheduled).LastTransitionTime.Time
 }
 
 // WhyPending returns why pods have no node, in the words of the scheduler: those that it says of

@@ -72,9 +72,9 @@ func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
 	return fits
 }
 
-// enough is how much room is counted at least, whatever is wanted, so that clusters get in
+// Enough is how much room is counted at least, whatever is wanted, so that clusters get in
 // proportion to their room. To count more takes time and changes little.
-const enough = 1000
+const Enough = 1000
 
 // clustersFor returns the clusters that can be used for a feed, and those that hold replicas of it.
 func (p *planner) clustersFor(i int) []divide.Cluster {
@@ -82,8 +82,8 @@ func (p *planner) clustersFor(i int) []divide.Cluster {
 	clusters := make([]divide.Cluster, 0, len(p.result.Clusters)+len(held))
 	for _, c := range p.result.Clusters {
 		into := divide.Cluster{Name: c.Name, Preference: c.Preference, Held: held[c.Name], Closed: !c.Open}
-		if c.Open {
-			into.Free = p.count(i, c.Name, max(enough, *p.Feeds[i].Wanted))
+		if c.Open && !p.Feeds[i].Capped[c.Name] {
+			into.Free = p.count(i, c.Name, max(Enough, *p.Feeds[i].Wanted))
 		}
 		clusters = append(clusters, into)
 	}

@@ -84,6 +84,10 @@ type Feed struct {
 	// Bound counts the living pods on nodes.
 	Bound map[string]int64
 
+	// Capped holds the clusters that get no more replicas than are bound there, whatever room they seem
+	// to have. It counts for strategies by room.
+	Capped map[string]bool
+
 	// HasPods, Copyable, Home and Copies count for the strategy Replication. HasPods reports that
 	// pods of the object are observed, Copyable that copies can run beside it. Home is the cluster
 	// that its policy names alone, empty if there is none. Copies is the number of replicas of

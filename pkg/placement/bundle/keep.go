@@ -69,7 +69,7 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 	held := map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		kept := min(before[name], p.Feeds[i].Bound[name])
-		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() {
+		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() && !(p.Strategy.ByRoom() && p.Feeds[i].Capped[name]) {
 			kept += p.reserve(i, name, before[name]-kept)
 		}
 		if kept > 0 {

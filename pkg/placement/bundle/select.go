@@ -74,7 +74,7 @@ func (p *planner) rank(c *Cluster) []int64 {
 		if !p.rebalances() {
 			used += max(feed.Recorded[c.Name], feed.Bound[c.Name])
 		}
-		if p.Strategy.ByRoom() && c.Open && feed.Wanted != nil {
+		if p.Strategy.ByRoom() && c.Open && feed.Wanted != nil && !feed.Capped[c.Name] {
 			room += p.count(i, c.Name, math.MaxInt32)
 		}
 	}

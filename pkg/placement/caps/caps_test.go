@@ -1,0 +1,118 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package caps_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth.dev/berth/pkg/placement/caps"
+)
+
+const giveUp = 30 * time.Second
+
+var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// step is what is observed some time after the start.
+type step struct {
+	at           time.Duration
+	share, bound int64
+	// waiting is since when a pod has been waiting, after the start; below 0 for none.
+	waiting  time.Duration
+	expected bool
+	room     int64
+}
+
+func (s *step) observation() *caps.Observation {
+	o := &caps.Observation{
+		Now: start.Add(s.at), Share: s.share, Bound: s.bound, Expected: s.expected, Room: s.room, LimitedBy: "why", GiveUpAfter: giveUp,
+	}
+	if s.waiting >= 0 {
+		o.Waiting = start.Add(s.waiting)
+	}
+	return o
+}
+
+func TestNext(t *testing.T) {
+	stuck := func(at time.Duration) step { return step{at: at, share: 3, bound: 1, room: 2} }
+	capped := func(at time.Duration) step { return step{at: at, share: 1, bound: 1, room: 2} }
+	tests := map[string]struct {
+		steps     []step
+		want      bool
+		wantRetry time.Duration
+	}{
+		"all have a node":               {steps: []step{{at: 0, share: 1, bound: 1}, {at: time.Hour, share: 1, bound: 1}}},
+		"short for a moment":            {steps: []step{stuck(0), stuck(29 * time.Second)}},
+		"short for long":                {[]step{stuck(0), stuck(giveUp)}, true, 60 * time.Second},
+		"no pod waits":                  {steps: []step{{at: 0, share: 3, waiting: -1}, {at: time.Hour, share: 3, waiting: -1}}},
+		"a share that is new":           {steps: []step{{at: time.Hour, share: 3, bound: 1}}},
+		"a pod that is new":             {steps: []step{stuck(0), {at: giveUp, share: 3, bound: 1, waiting: time.Second}}},
+		"progress":                      {steps: []step{stuck(0), {at: 20 * time.Second, share: 3, bound: 2}, {at: giveUp, share: 3, bound: 2}}},
+		"a node is being made":          {steps: []step{stuck(0), {at: time.Hour, share: 3, bound: 1, expected: true}}},
+		"and is not made after all":     {[]step{stuck(0), {at: giveUp, share: 3, bound: 1, expected: true}, stuck(40 * time.Second)}, true, 70 * time.Second},
+		"a cap stays":                   {[]step{stuck(0), stuck(giveUp), capped(59 * time.Second)}, true, 60 * time.Second},
+		"a cap ends by time":            {steps: []step{stuck(0), stuck(giveUp), capped(60 * time.Second)}},
+		"a cap ends when there is room": {steps: []step{stuck(0), stuck(giveUp), {at: 31 * time.Second, share: 1, bound: 1, room: 3}}},
+		"also when there was less": {steps: []step{
+			stuck(0), stuck(giveUp), {at: 31 * time.Second, share: 1, bound: 1, room: 0}, {at: 32 * time.Second, share: 1, bound: 1, room: 1},
+		}},
+		"the next one lasts twice as long": {
+			[]step{stuck(0), stuck(giveUp), capped(60 * time.Second), stuck(61 * time.Second), stuck(91 * time.Second)}, true, 151 * time.Second,
+		},
+		"but not after progress": {
+			[]step{
+				stuck(0), stuck(giveUp), capped(60 * time.Second), {at: 61 * time.Second, share: 3, bound: 2},
+				{at: 62 * time.Second, share: 3, bound: 2}, {at: 92 * time.Second, share: 3, bound: 2},
+			}, true, 122 * time.Second,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var state caps.State
+			for _, s := range tc.steps {
+				state = state.Next(s.observation())
+			}
+			if state.Capped != tc.want {
+				t.Fatalf("capped: %t, want %t", state.Capped, tc.want)
+			}
+			if tc.want && (state.LimitedBy != "why" || !state.Retry.Equal(start.Add(tc.wantRetry))) {
+				t.Errorf("limited by %q until %v, want until %v", state.LimitedBy, state.Retry.Sub(start), tc.wantRetry)
+			}
+		})
+	}
+}
+
+// TestCapsEnd holds caps to their bounds, whatever is observed in whatever order.
+func TestCapsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var state caps.State
+		at := time.Duration(0)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			at += time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second
+			s := step{
+				at: at, share: int64(rapid.IntRange(0, 4).Draw(t, "share")), bound: int64(rapid.IntRange(0, 4).Draw(t, "bound")),
+				waiting:  at - time.Duration(rapid.IntRange(-1, 300).Draw(t, "waiting"))*time.Second,
+				expected: rapid.Bool().Draw(t, "expected"), room: int64(rapid.IntRange(0, 4).Draw(t, "room")),
+			}
+			o := s.observation()
+			before := state
+			due := before.Due(o)
+			state = before.Next(o)
+			isDue := !due.IsZero() && !o.Now.Before(due)
+			for what, violated := range map[string]bool{
+				"a cap is to last too long":              state.Capped && state.Retry.Sub(o.Now) > caps.LongestPause,
+				"a cap has not ended with its time":      state.Capped && !o.Now.Before(state.Retry),
+				"a cap begins too early":                 state.Capped && !before.Capped && (s.expected || !isDue),
+				"a cap outlives that there is more room": before.Capped && state.Capped && s.room > before.Room,
+				"a cap that is due does not begin":       !before.Capped && !state.Capped && isDue && !s.expected,
+			} {
+				if violated {
+					t.Fatal(what)
+				}
+			}
+		}
+	})
+}
