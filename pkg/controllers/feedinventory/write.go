@@ -183,7 +183,7 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	}
 	if missing == 0 {
 		return metav1.Condition{
-			Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed, Message: allKnown,
+			Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed, Message: allKnown + uncounted(findings),
 		}
 	}
 	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, "; "))
@@ -193,6 +193,24 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	return metav1.Condition{
 		Type: conditionType, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonFeedsMissing, Message: message,
 	}
+}
+
+// uncounted names feeds that have no number of replicas, as the Subscription does; empty if there
+// are none.
+func uncounted(findings []finding) string {
+	var names []string
+	for i := range findings {
+		if order := &findings[i].order; order.DesiredReplicas == nil {
+			names = append(names, order.Kind+" "+order.Name)
+		}
+	}
+	switch more := len(names) - maxNamed; {
+	case len(names) == 0:
+		return ""
+	case more > 0:
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return "; without a number of replicas: " + strings.Join(names, ", ")
 }
 
 // writeParsed brings the condition Parsed of a Subscription up to date. Those that have no

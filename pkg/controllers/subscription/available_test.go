@@ -137,3 +137,23 @@ func TestPodsOfCopiesCountAsReady(t *testing.T) {
 	w.want("the message", w.message("shop", "Available"),
 		"0 of 4 replicas of Deployment web run (4 without a node: 2 in cluster a, 2 in cluster b; 4 have no pod yet)")
 }
+
+func TestABundleNamesWhatItDoesNotCount(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 9)
+	w.deploy("web", 1)
+	settings := berthv1alpha1.Feed{APIVersion: "v1", Kind: "ConfigMap", Name: "settings"}
+	w.subscribe("shop", []string{"web"}, bundle, func(s *berthv1alpha1.Subscription) { s.Spec.Feeds = append(s.Spec.Feeds, settings) })
+	inventory := &berthv1alpha1.FeedInventory{}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "shop"}, inventory); err != nil {
+		t.Fatal(err)
+	}
+	inventory.Spec.Feeds[1].DesiredReplicas = nil
+	if err := w.client.Update(t.Context(), inventory); err != nil {
+		t.Fatal(err)
+	}
+	w.pass()
+	w.want("Scheduled", w.reason("shop", "Scheduled"), "AllPlaced")
+	w.want("the message", w.message("shop", "Scheduled"), "a share is decided for all replicas of all feeds; without a number of "+
+		"replicas, so started with the bundle without looking for room: ConfigMap settings")
+}

@@ -74,7 +74,23 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	case len(unplaced) > 0:
 		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
 	}
-	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced, "a share is decided for all replicas of all feeds")
+	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced,
+		"a share is decided for all replicas of all feeds"+o.uncounted())
+}
+
+// uncounted names the feeds of a bundle that start with it but have no share, because they have no
+// number of replicas; empty if there are none. The room of their pods is not looked for.
+func (o *outcome) uncounted() string {
+	var names []string
+	for i := range o.feeds {
+		if input := &o.input.Feeds[i]; o.input.Bundled && input.Wanted == nil && input.Obstacle == "" {
+			names = append(names, input.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; without a number of replicas, so started with the bundle without looking for room: " + few(names)
 }
 
 // obstacleReason returns the reason of the condition Scheduled for what keeps a feed from being
