@@ -29,7 +29,7 @@ func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, 
 			return nil //nolint:nilerr // the process is told to end
 		}
 		controller := subscription.New(subscription.Options{
-			Client: mgr.GetClient(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
 			Adviser: fits,
 		})

@@ -175,7 +175,7 @@ func (w *world) account(_ context.Context, namespace, name string) (*accounts.Ac
 func (w *world) restart() {
 	w.tracker = state.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
-		Client: w.client, Account: w.account, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
+		Client: w.client, Live: w.client, Account: w.account, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
 		OwnInventories: w.ownInventories, Adviser: advisertest.New(w.t, w.client),
 	})
 }

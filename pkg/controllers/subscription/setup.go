@@ -49,6 +49,8 @@ const (
 type Options struct {
 	// Client reads from a cache, and writes.
 	Client client.Client
+	// Live reads from the API server what the cache does not have: events.
+	Live client.Reader
 	// Account returns the account of a namespace that reads what is copied and writes the copies,
 	// see accounts.Accounts.Of.
 	Account func(ctx context.Context, namespace, name string) (*accounts.Account, error)
