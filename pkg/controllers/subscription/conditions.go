@@ -115,20 +115,6 @@ func (o *outcome) allowed(scheduled metav1.Condition) metav1.Condition {
 	return condition(berthv1alpha1.SubscriptionScheduled, false, berthv1alpha1.ReasonNotAllowed, o.denied)
 }
 
-// obstacleReason returns the reason of the condition Scheduled for what keeps a feed from being
-// divided.
-func (f *feed) obstacleReason() string {
-	switch {
-	case f.foreign:
-		return berthv1alpha1.ReasonOtherSubscriptionWins
-	case f.policyTaken:
-		return berthv1alpha1.ReasonPolicyTaken
-	case f.refused:
-		return berthv1alpha1.ReasonPodsRefused
-	}
-	return berthv1alpha1.ReasonFeedsUnknown
-}
-
 // degraded returns the condition that reports whether something has lost its place: the Cluster,
 // the node, or the room for a replica.
 func (o *outcome) degraded() metav1.Condition {
