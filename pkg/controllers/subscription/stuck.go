@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/caps"
@@ -100,7 +101,7 @@ func (it *item) recall(f int) *stuck {
 }
 
 func (it *item) giveUpAfter() time.Duration {
-	if after := dynamicOf(&it.object.Spec).GiveUpAfter; after != nil {
+	if after := division.DynamicOf(&it.object.Spec).GiveUpAfter; after != nil {
 		return after.Duration
 	}
 	return defaultGiveUpAfter
