@@ -68,8 +68,8 @@ type FeedPlacement struct {
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// clusters tells the replicas of each cluster that has any, or in which the scheduler finds no node
-	// for them, by name.
+	// clusters tells the replicas of each cluster that has any, or in which the scheduler finds no
+	// node for them, by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -100,8 +100,8 @@ type FeedClusterReplicas struct {
 	// +optional
 	Room *int32 `json:"room,omitempty"`
 
-	// limitedBy is why the scheduler finds no node in the cluster, in its own words. Present while pods
-	// have waited there for giveUpAfter.
+	// limitedBy is why the scheduler finds no node in the cluster, in its own words. Present while
+	// pods have waited there for giveUpAfter.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LimitedBy string `json:"limitedBy,omitempty"`

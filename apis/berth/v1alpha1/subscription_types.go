@@ -189,10 +189,10 @@ type DynamicDividing struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxClusters *int32 `json:"maxClusters,omitempty"`
 
-	// giveUpAfter is how long pods of a feed may find no node in a cluster before its other replicas go
-	// elsewhere: until there is more room, or for a time that begins with giveUpAfter and doubles, up
-	// to 10 minutes, the cluster gets no more than it runs. The time does not begin while an autoscaler
-	// makes a node for the pods. From 1s to 24h. Default 30s.
+	// giveUpAfter is how long pods of a feed may find no node in a cluster before its other replicas
+	// go elsewhere: until there is more room, or for a time that begins with giveUpAfter and doubles,
+	// up to 10 minutes, the cluster gets no more than it runs. The time does not begin while an
+	// autoscaler makes a node for the pods. From 1s to 24h. Default 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string

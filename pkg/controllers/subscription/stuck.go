@@ -207,8 +207,8 @@ func (r *Reconciler) limit(items []*item, observed []*observation, room *ledger)
 	}
 }
 
-// static returns what follows a limit of a division by weight, which is told and changes nothing: it
-// lasts as long as replicas are short of a node.
+// static returns what follows a limit of a division by weight, which is told and changes nothing:
+// it lasts as long as replicas are short of a node.
 func static(before caps.State, o *caps.Observation) caps.State {
 	if o.Share > o.Bound && !o.Waiting.IsZero() {
 		before.LimitedBy, before.Bound = o.LimitedBy, o.Bound

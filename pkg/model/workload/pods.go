@@ -40,8 +40,8 @@ func Unschedulable(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 }
 
-// UnschedulableSince returns since when a scheduler has found no node for a pod, the zero time if it
-// has not been tried, or has a node.
+// UnschedulableSince returns since when a scheduler has found no node for a pod, the zero time if
+// it has not been tried, or has a node.
 func UnschedulableSince(pod *corev1.Pod) time.Time {
 	if !Pending(pod) || !Unschedulable(pod) {
 		return time.Time{}

@@ -84,8 +84,8 @@ type Feed struct {
 	// Bound counts the living pods on nodes.
 	Bound map[string]int64
 
-	// Capped holds the clusters that get no more replicas than are bound there, whatever room they seem
-	// to have. It counts for strategies by room.
+	// Capped holds the clusters that get no more replicas than are bound there, whatever room they
+	// seem to have. It counts for strategies by room.
 	Capped map[string]bool
 
 	// HasPods, Copyable, Home and Copies count for the strategy Replication. HasPods reports that

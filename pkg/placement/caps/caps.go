@@ -7,8 +7,8 @@
 //	begins   a replica has been short of a node for GiveUpAfter, and nobody makes one for it
 //	ends     there is more room than there was, or the pause is over
 //
-// The pause begins with GiveUpAfter and doubles each time, up to [LongestPause], until a replica gets
-// a node.
+// The pause begins with GiveUpAfter and doubles each time, up to [LongestPause], until a replica
+// gets a node.
 package caps
 
 import "time"
