@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/cyclestate"
@@ -147,5 +148,7 @@ func (s *state) seatIn(cluster int32) int32 {
 // outcome comes back with the pod's stamp.
 func (p *NodeGroupPolicy) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
 	p.shared.Reservations.Drop(pod.UID)
-	p.shared.Waiting.Unplaced(pod.UID)
+	if revision, owned := workload.RevisionOf(pod); owned {
+		p.shared.Waiting.Unplaced(pod, revision)
+	}
 }

@@ -88,12 +88,7 @@ func New(clock clock.WithTicker, wake func([]*corev1.Pod)) *List {
 func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, known := l.places.Get(freed)
-	if !known {
-		p = &place{freed: freed}
-		l.places.Put(freed, p)
-		l.offer(p, line)
-	}
+	p, _ := l.offerOnce(freed, line)
 	w := l.pods[pod.UID]
 	if w == nil || w.line != line {
 		return true
@@ -103,6 +98,16 @@ func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 		l.assign(p, w)
 	}
 	return w.place == p
+}
+
+// offerOnce returns the place that a pod gave up, and whom to wake for it if it is a new one.
+func (l *List) offerOnce(freed *corev1.Pod, line workload.Revision) (*place, []*corev1.Pod) {
+	if p, known := l.places.Get(freed); known {
+		return p, nil
+	}
+	p := &place{freed: freed}
+	l.places.Put(freed, p)
+	return p, l.offer(p, line)
 }
 
 // Rejected says that a pod was tried and found no place. If it had been given one, then that is
@@ -156,14 +161,12 @@ func (l *List) Placed(pod types.UID, see See) {
 	l.wakeAll(next)
 }
 
-// Unplaced says that a pod lost the place that it had found before it was bound.
-func (l *List) Unplaced(pod types.UID) {
+// Unplaced says that a pod of the line lost the place that it had found. The queue hears of that only
+// if the pod has not been bound to another node by somebody else; if it does, nothing is offered twice.
+func (l *List) Unplaced(pod *corev1.Pod, line workload.Revision) {
 	l.mu.Lock()
-	var next []*corev1.Pod
-	if w := l.taken[pod]; w != nil {
-		delete(l.taken, pod)
-		next = l.offer(&place{freed: w.place.freed}, w.line)
-	}
+	delete(l.taken, pod.UID)
+	_, next := l.offerOnce(pod, line)
 	l.mu.Unlock()
 	l.wakeAll(next)
 }

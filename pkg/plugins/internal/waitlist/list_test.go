@@ -132,18 +132,24 @@ func TestWhoIsWoken(t *testing.T) {
 		"the next, if the first could not be bound": {func(b *bench) {
 			b.free(holder)
 			b.Placed("first", sees(0))
-			b.Unplaced("first")
+			b.Unplaced(first, web)
 		}, []string{"first", "second"}},
-		"nobody, once the first has been bound": {func(b *bench) {
+		"the next, if somebody else binds the first elsewhere": {func(b *bench) {
 			b.free(holder)
 			b.Placed("first", sees(0))
 			b.Drop("first")
-			b.Unplaced("first")
-		}, []string{"first"}},
-		"nobody, if somebody who was not woken finds a place": {func(b *bench) {
+			b.Unplaced(first, web)
+		}, []string{"first", "second"}},
+		"the next, if one who was not woken loses a place": {func(b *bench) {
 			b.Placed("first", sees(3))
-			b.Unplaced("first")
-		}, nil},
+			b.Unplaced(first, web)
+		}, []string{"second"}},
+		"one only, if the queue hears of a place that was lost": {func(b *bench) {
+			b.Placed("first", sees(3))
+			b.Unplaced(first, web)
+			b.waiting = []*corev1.Pod{second, third}
+			b.free(first)
+		}, []string{"second", "second"}},
 		"the next, if the first is not tried in time": {func(b *bench) {
 			b.free(holder)
 			b.passOnAfter(waitlist.OfferTimeout / 2)
