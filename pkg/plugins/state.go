@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/fence"
@@ -52,6 +53,7 @@ type State struct {
 
 	mu          sync.Mutex
 	base        *base
+	profiles    profile.Map
 	definitions *catalog.Catalog
 	groups      *nodegrouppolicy.Shared
 	resources   *clusterresource.Shared
@@ -142,7 +144,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	if err != nil {
 		return nil, err
 	}
-	shared := clusterresource.NewShared(s.Clock, s.homes.name)
+	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
 	shared.Retries, shared.Restricted = s.retries, restricted
 	shared.Catalog, err = s.sources.resources(patience,
@@ -271,7 +273,7 @@ func (s *State) Run(ctx context.Context) {
 		running.Go(func() {
 			resources.Run(ctx, &clusterresource.Background{
 				Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
-				Sharing: s.sharing(base),
+				Sharing: s.sharing(base), Held: func(pod *corev1.Pod) bool { return s.held(ctx, pod) },
 			})
 		})
 	}

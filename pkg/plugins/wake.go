@@ -4,6 +4,7 @@
 package plugins
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
@@ -105,8 +109,8 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 			if !okBefore || !okAfter {
 				return
 			}
-			if before.Spec.NodeName == "" && after.Spec.NodeName != "" {
-				s.waitsNoLonger(after.UID)
+			if before.Spec.NodeName == "" {
+				s.changed(before, after)
 			}
 			if _, reserved := s.reservations.Get(after.UID); !reserved {
 				return
@@ -127,10 +131,63 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				s.waitsNoLonger(pod.UID)
 				if s.resources != nil {
 					s.resources.Late.Settled(pod.UID)
+					s.resources.Gone(pod)
 				}
 			}
 		},
 	}
+}
+
+// changed notes how a pod has changed that had no node.
+func (s *State) changed(before, after *corev1.Pod) {
+	if after.Spec.NodeName != "" || after.DeletionTimestamp != nil {
+		s.waitsNoLonger(after.UID)
+	}
+	if s.resources != nil {
+		s.resources.Edited(before, after)
+	}
+}
+
+// waits reports whether a pod still is there and has no node.
+func (b *base) waits(pod *corev1.Pod) bool {
+	now := b.owners.Pod(pod.Namespace, pod.Name)
+	return now != nil && now.UID == pod.UID && now.Spec.NodeName == "" && now.DeletionTimestamp == nil
+}
+
+// Follow lets ClusterResource know when an attempt of the scheduler has failed, whatever rejected
+// the pod, so that units which were meant for it go to the next one at once. It must be called
+// before the scheduler runs. Without it that takes a second.
+func (s *State) Follow(sched *scheduler.Scheduler) {
+	s.mu.Lock()
+	s.profiles = sched.Profiles
+	s.mu.Unlock()
+	handle := sched.FailureHandler
+	sched.FailureHandler = func(
+		ctx context.Context, profile framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status,
+		nominating *fwk.NominatingInfo, start time.Time,
+	) {
+		pod := info.Pod.UID
+		handle(ctx, profile, info, status, nominating, start)
+		if s.resources != nil {
+			s.resources.Waiting.Ended(pod)
+		}
+	}
+}
+
+// held reports whether a plugin would keep a pod out of the queue.
+func (s *State) held(ctx context.Context, pod *corev1.Pod) bool {
+	s.mu.Lock()
+	profile := s.profiles[pod.Spec.SchedulerName]
+	s.mu.Unlock()
+	if profile == nil {
+		return false
+	}
+	if now := s.base.owners.Pod(pod.Namespace, pod.Name); now != nil {
+		pod = now
+	}
+	return slices.ContainsFunc(profile.PreEnqueuePlugins(), func(plugin fwk.PreEnqueuePlugin) bool {
+		return !plugin.PreEnqueue(ctx, pod).IsSuccess()
+	})
 }
 
 func (s *State) waitsNoLonger(pod types.UID) {
@@ -138,7 +195,7 @@ func (s *State) waitsNoLonger(pod types.UID) {
 		s.groups.Waiting.Drop(pod)
 	}
 	if s.resources != nil {
-		s.resources.Waiting.Drop(pod)
 		s.resources.Earmarks.Drop(pod)
+		s.resources.Waiting.Drop(pod)
 	}
 }

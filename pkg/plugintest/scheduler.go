@@ -219,6 +219,7 @@ func (s *Scheduler) start(ctx context.Context) {
 	if err != nil {
 		s.tb.Fatalf("making the scheduler: %v", err)
 	}
+	s.State.Follow(s.Scheduler)
 	s.Framework = s.Profiles[Profile]
 	s.Informers.Start(ctx.Done())
 	s.Informers.WaitForCacheSync(ctx.Done())

@@ -86,6 +86,7 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 	if err != nil {
 		return err
 	}
+	state.Follow(sched)
 	if err := share.lease(cc, state); err != nil {
 		return err
 	}

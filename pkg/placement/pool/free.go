@@ -5,6 +5,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -77,4 +78,24 @@ func (r *Resource) Left(status *berthv1alpha1.ClusterResourceStatus) []int64 {
 		}
 	}
 	return left
+}
+
+// Draws returns which of some pools a pod that asks for so many units is expected to be charged to,
+// as long as nobody knows on which of their nodes it will run: with mode AllOf each that has enough
+// left, otherwise the one with most left, of equal ones the first. None has enough left if there is
+// none.
+func (r *Resource) Draws(pools []int32, free Free, units int64) []int32 {
+	if r.AllOf() {
+		return slices.DeleteFunc(slices.Clone(pools), func(i int32) bool { return !enough(free(i), units) })
+	}
+	best := -1
+	for n, i := range pools {
+		if enough(free(i), units) && (best < 0 || free(i) > free(pools[best])) {
+			best = n
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return pools[best : best+1]
 }

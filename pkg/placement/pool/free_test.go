@@ -83,7 +83,67 @@ func TestARequestBeyondAllNumbersIsNeverMet(t *testing.T) {
 		if _, ok := r.Choose([]int32{0}, free, units); ok {
 			t.Errorf("%s: a pool is chosen for a pod that asks for more than can be counted", mode)
 		}
+		if drawn := r.Draws([]int32{0}, free, units); len(drawn) > 0 {
+			t.Errorf("%s: a pod that asks for more than can be counted is expected to be charged", mode)
+		}
 	}
+}
+
+func TestDraws(t *testing.T) {
+	tests := map[string]struct {
+		mode  berthv1alpha1.PoolMode
+		pools []int32
+		free  []int64
+		want  []string
+	}{
+		"one pool with just enough":              {pools: []int32{0}, free: []int64{2, 0, 0}, want: []string{"a"}},
+		"one pool with too little":               {pools: []int32{0}, free: []int64{1, 9, 9}},
+		"no pool":                                {free: []int64{9, 9, 9}},
+		"the pool with most left":                {pools: []int32{0, 1, 2}, free: []int64{3, 5, 4}, want: []string{"b"}},
+		"the first of two with equally much":     {pools: []int32{2, 0}, free: []int64{5, 9, 5}, want: []string{"c"}},
+		"not the fuller one that is not reached": {pools: []int32{0, 2}, free: []int64{3, 5, 4}, want: []string{"c"}},
+		"all with enough, with mode AllOf": {
+			mode: berthv1alpha1.AllOf, pools: []int32{0, 1, 2}, free: []int64{3, 1, 2}, want: []string{"a", "c"},
+		},
+		"none has enough, with mode AllOf": {mode: berthv1alpha1.AllOf, pools: []int32{0, 1}, free: []int64{1, 1, 9}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := ready(t, declared(tc.mode, of("a", "9"), of("b", "9"), of("c", "9")))
+			before := append([]int32{}, tc.pools...)
+			got := names(r, r.Draws(tc.pools, freeIn(tc.free), 2))
+			if diff := cmp.Diff(append([]string{}, tc.want...), got); diff != "" {
+				t.Errorf("a pod of 2 units draws on (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, append([]int32{}, tc.pools...)); diff != "" {
+				t.Errorf("the pools of the caller have changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a pod is expected to draw on before its node is known is never less than what it is charged
+// on one, and never more than is left.
+func TestAPodDrawsOnPoolsThatHaveEnough(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := ready(t, drawObject(t))
+		account, units := booked(drawCharges(t, r)...), rapid.Int64Range(1, 6).Draw(t, "units")
+		all := make([]int32, len(r.Pools()))
+		for i := range all {
+			all[i] = int32(i)
+		}
+		free := account.Free(r)
+		drawn := r.Draws(all, freeIn(free), units)
+		for _, i := range drawn {
+			if free[i] < units {
+				t.Fatalf("%d units are drawn from pool %d, which has %d left", units, i, free[i])
+			}
+		}
+		_, charged := r.Choose(all, freeIn(free), units)
+		if charged && len(drawn) == 0 || !charged && !r.AllOf() && len(drawn) > 0 {
+			t.Fatalf("a pod that can be charged (%t) draws on %v", charged, drawn)
+		}
+	})
 }
 
 func TestLeft(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -39,14 +41,17 @@ type Background struct {
 	Waiting func() []*corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
+	// Held reports whether a plugin would keep a pod out of the queue if it were woken.
+	Held func(*corev1.Pod) bool
 	// Sharing is nil for a process that is no Scheduler.
 	Sharing *Sharing
 }
 
 // Run keeps the account right until the context ends: it reads what other processes bound, and
-// wakes pods that a release should have woken.
+// wakes pods that wait for what has become free.
 func (s *Shared) Run(ctx context.Context, b *Background) {
 	go s.Catalog.Run(ctx)
+	go s.Waiting.Run(ctx, s.Clock, b.Wake, b.Held)
 	if b.Sharing != nil {
 		spender := &spending.Spender{
 			Sharing: b.Sharing, Clock: s.Clock, Grants: s.Grants, Resources: s.Catalog.Snapshot, Pending: s.Pending,
@@ -72,9 +77,6 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			return
 		case <-tick.C():
 			s.confirmUnseen(ctx, b)
-			if due := s.Waiting.Due(); len(due) > 0 {
-				b.Wake(due)
-			}
 			if s.Grants.Allowance().Limited {
 				b.Wake(s.Waiting.Probes())
 			}
@@ -111,7 +113,7 @@ func (s *Shared) confirmUnseen(ctx context.Context, b *Background) {
 		}
 		charges, _ := s.Pending.Get(ref.UID)
 		s.Pending.Drop(ref.UID)
-		s.Waiting.Released(charges)
+		s.Waiting.Released(ref.UID, charges)
 	}
 }
 
@@ -126,6 +128,27 @@ func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return ref.Bound(ctx, client)
+}
+
+// Edited notes that a pod without a node may ask for something else than before.
+func (s *Shared) Edited(before, after *corev1.Pod) {
+	if asksDifferently(before, after) {
+		s.Waiting.Drop(after.UID)
+	}
+}
+
+// settles is how long the scheduler may take to know that a pod is gone, which it learns at the
+// same time.
+const settles = 100 * time.Millisecond
+
+// Gone notes that a pod is gone. The scheduler asks the hints of the plugin about it only if it
+// knows of a pod that waits for want of a ClusterResource; so they are not relied upon.
+func (s *Shared) Gone(pod *corev1.Pod) {
+	charges, _ := stamp.ChargesOf(pod)
+	if pod.Spec.NodeName == "" || charges == nil && !demand.Asks(pod) {
+		return
+	}
+	s.Clock.AfterFunc(settles, func() { s.Waiting.Gone(pod, charges) })
 }
 
 // Changed returns the pods that a change of ClusterResources concerns, of all that ask for some.

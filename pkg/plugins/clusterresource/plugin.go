@@ -11,6 +11,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/clock"
 
@@ -127,12 +128,13 @@ type Shared struct {
 }
 
 // NewShared returns what belongs to the plugin alone. The other fields are the caller's to set.
-// Self is the name of the Scheduler of this process, empty for none.
-func NewShared(clock clock.WithTickerAndDelayedExecution, self string) *Shared {
+// Self is the name of the Scheduler of this process, empty for none. Waits reports whether a pod
+// still is there and has no node.
+func NewShared(clock clock.WithTickerAndDelayedExecution, self string, waits func(*corev1.Pod) bool) *Shared {
 	s := &Shared{
 		Clock: clock, Seed: &spending.Seed{}, Late: spending.NewLate(self), Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
 	}
-	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine)
+	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine, waits)
 	return s
 }
 
@@ -143,6 +145,8 @@ type ClusterResource struct {
 	preemptor *preemption.Preemptor
 	strategy  config.ScoringStrategy
 	sampling  bool
+	// holds reports whether a pod held something when the cycle began.
+	holds func(types.UID) bool
 }
 
 var (
@@ -167,6 +171,7 @@ func RegisterMetrics() {
 func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
 	return &ClusterResource{
 		handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle),
+		holds: func(pod types.UID) bool { return shared.Ledger.Holder(pod) != nil },
 		preemptor: &preemption.Preemptor{
 			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
 			Earmarks: shared.Earmarks,

@@ -34,6 +34,7 @@ func (p *ClusterResource) PostFilter(
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
+		p.shared.Waiting.Again(pod.UID)
 		return nil, narrow.Retry(ctx, p.handle, pod, errReasonLookFurther)
 	}
 	existing, candidates, err := p.candidates(s, nodes)
@@ -42,9 +43,12 @@ func (p *ClusterResource) PostFilter(
 	}
 	lacking, ungranted := s.lacking(candidates)
 	if len(lacking) == 0 && !ungranted {
+		// It cannot use what is kept for it.
+		p.shared.Earmarks.Drop(pod.UID)
+		p.shared.Waiting.Rejected(pod, nil, false, s.seen)
 		return nil, fwk.NewStatus(p.without(s))
 	}
-	p.shared.Waiting.Rejected(pod, needsOf(pod, s, existing), s.usedUpEverywhere())
+	p.shared.Waiting.Rejected(pod, needsOf(pod, s, existing), s.usedUpEverywhere(), s.seen)
 	// Nobody makes way while other schedulers have something left.
 	if ungranted || !preempts(pod) {
 		return nil, fwk.NewStatus(p.without(s))

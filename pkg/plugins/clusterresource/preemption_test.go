@@ -210,6 +210,23 @@ func TestNobodyIsKilledWhenWaitingSuffices(t *testing.T) {
 	}
 }
 
+func TestWhatIsOnItsWayBackIsKeptFromPodsOfLowerPriority(t *testing.T) {
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1")))
+	leaving := s.Terminate(s.MustPlace(withPriority(asking("leaving", "matlab", "1"), 1)))
+	high := withPriority(asking("high", "matlab", "1"), 10)
+	s.Try(high)
+	s.Remove(leaving)
+	low := withPriority(asking("low", "matlab", "1"), 9)
+	if attempt := s.Try(low); attempt.Node != "" {
+		t.Error("a pod of lower priority takes what one of higher priority waits for")
+	}
+	equal := withPriority(asking("equal", "matlab", "1"), 10)
+	if attempt := s.Try(equal); attempt.Node == "" {
+		t.Error("it is kept from a pod of the same priority, whoever comes first")
+	}
+	s.MustPlace(high)
+}
+
 func TestAPreemptorThatIsTriedAgainAtOnceKillsNobodyElse(t *testing.T) {
 	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "2")))
 	placeAll(t, s, withPriority(asking("low", "matlab", "1"), 1), withPriority(asking("other", "matlab", "1"), 2))

@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // PreFilter reads what the pod asks for and how much of it each pool has left, and names nodes
@@ -29,6 +30,7 @@ func (p *ClusterResource) PreFilter(
 	}
 	requests, err := demand.Of(pod)
 	if err != nil {
+		p.shared.Waiting.Rejected(pod, nil, false, 0)
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
 	if len(requests) == 0 {
@@ -38,14 +40,17 @@ func (p *ClusterResource) PreFilter(
 	if status := p.unready(pod, resources); status != nil {
 		return nil, status
 	}
+	began := p.shared.Waiting.Now()
 	allowed, late := p.shared.Grants.Allowance(), p.shared.Late.Beside(pod.UID)
 	p.shared.View.Refresh(nodes, p.shared.Membership())
 	p.shared.Ledger.Refresh(resources)
 
 	p.shared.Earmarks.SetFailed(pod.UID, false)
 	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
+	s.cycle = waitlist.Cycle{Began: began, Holds: p.holds}
 	for i, request := range requests {
 		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed, late); status != nil {
+			p.shared.Waiting.Rejected(pod, nil, false, 0)
 			return nil, status
 		}
 	}
@@ -63,10 +68,16 @@ func (p *ClusterResource) PreFilter(
 // publish lets the pods that wait know what this cycle found free, and what pods hold that somebody
 // else placed.
 func (p *ClusterResource) publish(s *state) {
-	p.shared.Waiting.ObserveStrays(p.shared.Ledger.Strays())
+	s.seen = p.shared.Waiting.Observe(&s.cycle, p.shared.Ledger.Strays(), s.found)
+}
+
+// found yields what is free for each claim.
+func (s *state) found(yield func(waitlist.Found) bool) {
 	for i := range s.claims {
 		c := &s.claims[i]
-		p.shared.Waiting.Observe(c.places.Resource(), c.free, c.all)
+		if !yield(waitlist.Found{Resource: c.places.Resource(), Own: c.free, All: c.all}) {
+			return
+		}
 	}
 }
 
@@ -78,11 +89,11 @@ func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeIn
 	}
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
-			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes), s.usedUpEverywhere())
+			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes), s.usedUpEverywhere(), s.seen)
 			return s.claims[i].status(v)
 		}
 	}
-	p.shared.Waiting.Served(pod.UID)
+	p.shared.Waiting.Served(pod.UID, s.seen)
 	return nil
 }
 

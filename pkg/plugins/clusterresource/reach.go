@@ -19,24 +19,60 @@ func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) []waitlist.Need {
 		c := &s.claims[i]
 		needs[i] = waitlist.Need{Resource: c.request.Resource, Units: c.units}
 		reached := c.reached(pod, nodes)
-		for n, p := range c.places.Resource().Pools() {
-			helpless := len(s.claims) == 1 && c.free[n] >= c.units
-			if reached(int32(n)) && !helpless {
-				needs[i].Pools = append(needs[i].Pools, p.Name)
-			}
+		if c.places.Resource().AllOf() {
+			needs[i].Sites = c.together(reached, len(s.claims) == 1)
+		} else if pools := c.either(reached, len(s.claims) == 1); len(pools) > 0 {
+			needs[i].Sites = [][]string{pools}
 		}
 	}
 	return needs
 }
 
-// reached tells which pools the nodes draw on that the pod selects.
-func (c *claim) reached(pod *corev1.Pod, nodes []fwk.NodeInfo) func(pool int32) bool {
+// together returns the pools of each site that can serve the claim, for mode AllOf. Where there was
+// enough for the only claim of a pod something else is in the way.
+func (c *claim) together(reached func(site int32) bool, only bool) (sites [][]string) {
+	r := c.places.Resource()
+	for site := range int32(c.places.Sites()) {
+		pools := c.places.Pools(site)
+		if len(pools) == 0 || !reached(site) || only && r.Admits(pools, c.left, c.units) {
+			continue
+		}
+		names := make([]string, len(pools))
+		for n, i := range pools {
+			names[n] = r.Pools()[i].Name
+		}
+		sites = append(sites, names)
+	}
+	return sites
+}
+
+// either returns the pools of which one can serve the claim, for mode AnyOf.
+func (c *claim) either(reached func(site int32) bool, only bool) (pools []string) {
+	found := make([]bool, len(c.free))
+	for site := range int32(c.places.Sites()) {
+		if !reached(site) {
+			continue
+		}
+		for _, i := range c.places.Pools(site) {
+			found[i] = true
+		}
+	}
+	for i, p := range c.places.Resource().Pools() {
+		if helpless := only && c.free[i] >= c.units; found[i] && !helpless {
+			pools = append(pools, p.Name)
+		}
+	}
+	return pools
+}
+
+// reached returns which sites have nodes that the pod selects.
+func (c *claim) reached(pod *corev1.Pod, nodes []fwk.NodeInfo) func(site int32) bool {
 	affinity := pod.Spec.Affinity
 	if len(pod.Spec.NodeSelector) == 0 && (affinity == nil || affinity.NodeAffinity == nil) {
-		return func(pool int32) bool { return c.places.Selected(pool) > 0 }
+		return func(site int32) bool { return c.places.Nodes(site) > 0 }
 	}
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	sites, pools := make([]bool, c.places.Sites()), make([]bool, len(c.free))
+	sites := make([]bool, c.places.Sites())
 	for _, info := range nodes {
 		site, known := c.places.SiteOf(info.Node().Name)
 		if !known || sites[site] {
@@ -44,10 +80,7 @@ func (c *claim) reached(pod *corev1.Pod, nodes []fwk.NodeInfo) func(pool int32) 
 		}
 		if matches, err := required.Match(info.Node()); err == nil && matches {
 			sites[site] = true
-			for _, pool := range c.places.Pools(site) {
-				pools[pool] = true
-			}
 		}
 	}
-	return func(pool int32) bool { return pools[pool] }
+	return func(site int32) bool { return sites[site] }
 }

@@ -52,7 +52,7 @@ func (p *ClusterResource) Unreserve(_ context.Context, _ fwk.CycleState, pod *co
 	p.shared.Earmarks.Suspend(pod.UID, false)
 	p.shared.Earmarks.SetFailed(pod.UID, true)
 	if charges := p.shared.Pending.Release(pod.UID); len(charges) > 0 {
-		p.shared.Waiting.Released(charges)
+		p.shared.Waiting.Returned(pod, charges)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 const stateKey fwk.StateKey = "PreFilter" + Name
@@ -22,6 +23,9 @@ type state struct {
 	claims []claim
 	// moved are the charges that AddPod and RemovePod changed, by pod.
 	moved map[types.UID]bool
+	// cycle is what the cycle knows of what is free, and seen the newest change that it has seen.
+	cycle waitlist.Cycle
+	seen  waitlist.Change
 	// allowed is what this process might give out when the cycle began.
 	allowed spending.Allowance
 	// scores are those of each claim by site, once PreScore has compared the feasible nodes.

@@ -1,10 +1,6 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package waitlist chooses which of many waiting pods is woken when one of them can be served, so
-// that not all are tried in vain and held back for it. Whoever is woken is given the place that
-// became free, and every place that is given and not taken is passed on: none is ever left free
-// while somebody waits for it.
 package waitlist
 
 import (
@@ -21,9 +17,9 @@ import (
 )
 
 const (
-	// OfferTimeout is after what time a place is passed on that was given to a pod which has not
+	// PlaceTimeout is after what time a place is passed on that was given to a pod which has not
 	// been tried since.
-	OfferTimeout = 2 * time.Second
+	PlaceTimeout = 2 * time.Second
 
 	lookInterval = time.Second
 )
@@ -161,8 +157,9 @@ func (l *List) Placed(pod types.UID, see See) {
 	l.wakeAll(next)
 }
 
-// Unplaced says that a pod of the line lost the place that it had found. The queue hears of that only
-// if the pod has not been bound to another node by somebody else; if it does, nothing is offered twice.
+// Unplaced says that a pod of the line lost the place that it had found. The queue hears of that
+// only if the pod has not been bound to another node by somebody else; if it does, nothing is
+// offered twice.
 func (l *List) Unplaced(pod *corev1.Pod, line workload.Revision) {
 	l.mu.Lock()
 	delete(l.taken, pod.UID)
@@ -207,13 +204,13 @@ func (l *List) Run(ctx context.Context) {
 	}
 }
 
-// passOn passes on the places of pods that have not been tried within OfferTimeout. They are woken
+// passOn passes on the places of pods that have not been tried within PlaceTimeout. They are woken
 // once more themselves: one that was in a scheduling cycle may have been told nothing.
 func (l *List) passOn() {
 	l.mu.Lock()
 	var late []*waiter
 	for _, w := range l.pods {
-		if w.place != nil && l.clock.Since(w.since) >= OfferTimeout {
+		if w.place != nil && l.clock.Since(w.since) >= PlaceTimeout {
 			late = append(late, w)
 		}
 	}

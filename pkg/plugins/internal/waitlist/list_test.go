@@ -152,13 +152,13 @@ func TestWhoIsWoken(t *testing.T) {
 		}, []string{"second", "second"}},
 		"the next, if the first is not tried in time": {func(b *bench) {
 			b.free(holder)
-			b.passOnAfter(waitlist.OfferTimeout / 2)
-			b.passOnAfter(waitlist.OfferTimeout / 2)
+			b.passOnAfter(waitlist.PlaceTimeout / 2)
+			b.passOnAfter(waitlist.PlaceTimeout / 2)
 			b.free(another)
 		}, []string{"first", "first", "second", "third"}},
 		"who was not tried in time after all others": {func(b *bench) {
 			b.free(holder)
-			b.passOnAfter(waitlist.OfferTimeout)
+			b.passOnAfter(waitlist.PlaceTimeout)
 			b.free(another)
 			b.free(newPod("a third one", 0))
 		}, []string{"first", "first", "second", "third", "first"}},
@@ -210,7 +210,7 @@ func TestRunPassesOn(t *testing.T) {
 	for !fake.HasWaiters() {
 		runtime.Gosched()
 	}
-	fake.Step(waitlist.OfferTimeout)
+	fake.Step(waitlist.PlaceTimeout)
 	select {
 	case got := <-woken:
 		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {

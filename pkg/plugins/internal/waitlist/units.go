@@ -4,6 +4,8 @@
 package waitlist
 
 import (
+	"iter"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -16,33 +18,28 @@ import (
 )
 
 // Units knows which pods wait for units of ClusterResources to be released, and chooses whom a
-// release wakes: the pods that come first in the queue's order and that it can serve, not all of
-// them. What it takes for free is a guess that the next scheduling cycle corrects; a pod that is
-// woken in vain, or that the guess left out, is looked at again within seconds. It is safe for
-// concurrent use.
-//
-// A pod is in one of these states:
-//
-//	state    event                       next     effect
-//	unknown  Rejected                    waiting  it is put in the queue's order
-//	waiting  a release or Due chooses it offered  what it needs is kept from those behind it
-//	offered  Rejected                    waiting  Due waits longer: it was woken in vain
-//	offered  OfferTimeout passes         waiting  what it needed is free for others again
-//	any      Served                      served   no release is for it; an offer lasts on until
-//	                                              OfferTimeout
-//	served   Rejected                    waiting
-//	any      Reserved, Drop              unknown
+// release wakes. What it takes for free is what the latest scheduling cycle found, with what has
+// been released and charged since. It is safe for concurrent use.
 type Units struct {
 	clock    clock.PassiveClock
 	earmarks Earmarks
 	mine     func(pool.Charge) bool
+	// waits reports whether a pod still is there and has no node.
+	waits func(*corev1.Pod) bool
+	// woken has room for one signal that somebody is to be woken.
+	woken chan struct{}
 
 	mu    sync.Mutex
 	pods  map[types.UID]*claimant
 	order []*claimant
-	free  map[string]*freeUnits
-	// wakes are the latest releases and whom they woke.
-	wakes Recent[map[types.UID]bool]
+	wake  map[types.UID]*corev1.Pod // chosen, and not woken yet
+	book  book
+	// dirty is set if a cycle has found something free, and nobody has been chosen for it yet.
+	dirty bool
+	// returns are the pods that gave back what they got without being bound, and when.
+	returns map[types.UID]giveBack
+	// releases are the latest and whom they woke.
+	releases Recent[map[types.UID]bool]
 	// strays are the charges of pods that somebody else placed, by pod.
 	strays map[types.UID][]pool.Charge
 }
@@ -51,17 +48,43 @@ type Units struct {
 type claimant struct {
 	pod   *corev1.Pod
 	needs []Need
-	// offered is when the pod was last woken and has not been tried since; zero if it was tried.
-	offered time.Time
-	tries   int
-	tried   time.Time
-	// served is set while the pod, as far as it is known, does not wait for a release: it found
-	// enough of everything.
-	served bool
+	state state
+	// since is when it was offered what it needs, or was found to be tried.
+	since time.Time
+	// offer is the newest change when it was offered something, and seen the newest one that its
+	// attempt saw. Changes up to vain have been tried in vain.
+	offer, seen, vain Change
 	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only
 	// a release can help.
 	everywhere bool
+	// again is set while another attempt is to follow the present one, and told once it is known how
+	// the present one failed.
+	again, told bool
 }
+
+// giveBack is how often a pod gave back what it got, and when it did last.
+type giveBack struct {
+	times int
+	last  time.Time
+}
+
+// minPause and maxPause are how long a pod is offered nothing that gave back what it got: the
+// members of a gang that cannot be completed would take it from each other without end.
+const minPause, maxPause = time.Second, 30 * time.Second
+
+// pauses reports whether a pod is offered nothing for now.
+func (g giveBack) pauses(now time.Time) bool {
+	return g.times > 0 && now.Sub(g.last) < min(maxPause, minPause<<min(g.times-1, 5))
+}
+
+// state is one of the table of the package.
+type state uint8
+
+const (
+	asleep state = iota
+	offered
+	tried
+)
 
 // Need is what a pod waits for of one ClusterResource.
 type Need struct {
@@ -69,80 +92,105 @@ type Need struct {
 	Resource string
 	// Units is how many the pod asks for.
 	Units int64
-	// Pools are the names of those of which a release can help.
-	Pools []string
+	// Sites are the pools that can serve the pod together, by their names: with mode AllOf those
+	// that are charged together on some node, otherwise those of which one suffices. Without any,
+	// no release helps.
+	Sites [][]string
+
+	// at are the sites as indexes of the pools of a resource.
+	resource *pool.Resource
+	at       [][]int32
 }
 
 // Earmarks are what is kept for pods that others make way for.
 type Earmarks interface {
-	// Kept returns what is kept for each pod that is not charged itself. It must not call the
-	// Units.
-	Kept() map[types.UID][]pool.Charge
+	// Kept returns what is kept for pods that are not charged themselves, the highest priority
+	// first. It must not call the Units.
+	Kept() []Mark
 }
 
-// freeUnits is what is taken for free of a ClusterResource.
-type freeUnits struct {
-	resource *pool.Resource
-	byPool   map[string]int64
-	// all is what is free in whosever grant, and seen when a scheduling cycle found it.
-	all  map[string]int64
-	seen time.Time
+// Mark is what is kept for a pod, from pods of the same or a lower priority.
+type Mark struct {
+	// Pod is the one for which it is kept.
+	Pod types.UID
+	// Priority is that of the pod.
+	Priority int32
+	// Charges are what is kept.
+	Charges []pool.Charge
 }
 
-const (
-	// minRetry and maxRetry are between what pods that seem to fit and do not are tried again.
-	minRetry, maxRetry = time.Second, 30 * time.Second
-)
+// OfferTimeout is after what time something is offered to others that was offered to a pod which
+// has not been heard of since.
+const OfferTimeout = time.Second
 
 // NewUnits returns an empty set. What is kept for one pod wakes no other. Mine reports whether what
-// a charge gives back can be given out again by this process.
-func NewUnits(clock clock.PassiveClock, earmarks Earmarks, mine func(pool.Charge) bool) *Units {
+// a charge gives back can be given out again by this process, and waits whether a pod still is
+// there and has no node.
+func NewUnits(
+	clock clock.PassiveClock, earmarks Earmarks, mine func(pool.Charge) bool, waits func(*corev1.Pod) bool,
+) *Units {
 	return &Units{
-		clock: clock, earmarks: earmarks, mine: mine, pods: map[types.UID]*claimant{}, free: map[string]*freeUnits{},
+		clock: clock, earmarks: earmarks, mine: mine, waits: waits, woken: make(chan struct{}, 1),
+		pods: map[types.UID]*claimant{}, wake: map[types.UID]*corev1.Pod{}, returns: map[types.UID]giveBack{},
 	}
 }
 
-// Observe takes over what a scheduling cycle found left of each pool of a ClusterResource, in
-// units: own within the grant of this process, all in whosever grant.
-func (w *Units) Observe(r *pool.Resource, own, all []int64) {
+// Now returns the newest change. A scheduling cycle asks before it finds out what is free.
+func (w *Units) Now() Change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := w.free[r.Name()]
-	if known == nil || known.resource != r {
-		known = &freeUnits{resource: r, byPool: make(map[string]int64, len(own)), all: make(map[string]int64, len(all))}
-		w.free[r.Name()] = known
-	}
-	for n, p := range r.Pools() {
-		known.byPool[p.Name], known.all[p.Name] = own[n], all[n]
-	}
-	known.seen = w.clock.Now()
+	return w.book.newest
 }
 
-// ObserveStrays takes over what a scheduling cycle found that pods hold which somebody else placed.
-// It must not be changed.
-func (w *Units) ObserveStrays(strays map[types.UID][]pool.Charge) {
+// Observe takes over what a scheduling cycle found, and returns the newest change that it has
+// counted together with all before it. Strays are what pods hold which somebody else placed; they
+// must not be changed.
+func (w *Units) Observe(c *Cycle, strays map[types.UID][]pool.Charge, found iter.Seq[Found]) (seen Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.strays = strays
+	before, now, missed := w.book.newest, w.clock.Now(), Change(math.MaxInt64)
+	for f := range found {
+		missed = min(missed, w.book.observe(c, &f))
+		w.book.stocks[f.Resource.Name()].found = now
+	}
+	w.dirty = w.dirty || w.book.newest > before
+	return min(missed-1, w.book.newest)
 }
 
-// Rejected notes that a pod was rejected for want of what it needs; everywhere is set if all nodes
-// rejected it for that, so that only a release can help.
-func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool) {
+// Rejected notes that a pod was rejected for want of what it needs, in an attempt that saw the
+// changes up to seen; everywhere is set if all nodes rejected it for that, so that only a release
+// can help. Without needs it is rejected for something else.
+func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool, seen Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if known := w.pods[pod.UID]; known != nil {
-		if !known.offered.IsZero() {
-			known.tries++ // it was woken in vain
-		}
-		known.pod, known.needs, known.offered, known.tried, known.served = pod, needs, time.Time{}, w.clock.Now(), false
-		known.everywhere = everywhere
-		return
+	known := w.pods[pod.UID]
+	if known == nil {
+		known = w.insert(pod)
 	}
-	added := &claimant{pod: pod, needs: needs, tried: w.clock.Now(), everywhere: everywhere}
+	left := known.state != asleep
+	known.pod, known.needs, known.everywhere = pod, needs, everywhere
+	known.fail(seen)
+	known.told = true
+	if !w.waits(pod) {
+		w.drop(pod.UID) // it went while it was tried, and nobody will say so again
+	}
+	if left || w.dirty || seen < w.book.newest {
+		w.choose()
+	}
+}
+
+func (w *Units) insert(pod *corev1.Pod) *claimant {
+	added := &claimant{pod: pod}
 	w.pods[pod.UID] = added
 	at, _ := slices.BinarySearchFunc(w.order, added, func(a, b *claimant) int { return comparePods(a.pod, b.pod) })
 	w.order = slices.Insert(w.order, at, added)
+	return added
+}
+
+// fail ends an attempt that saw the changes up to seen.
+func (c *claimant) fail(seen Change) {
+	c.state, c.since, c.again, c.vain = asleep, time.Time{}, false, max(c.vain, seen)
 }
 
 // Has reports whether a pod waits for a release and for nothing else.
@@ -150,29 +198,85 @@ func (w *Units) Has(pod types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := w.pods[pod]
-	return known != nil && known.everywhere && !known.served
+	return known != nil && known.everywhere && known.state != tried
 }
 
-// Served notes that a pod found enough of everything. If it is rejected all the same, then for
-// another reason.
-func (w *Units) Served(pod types.UID) {
+// Served notes that a scheduling cycle that saw the changes up to seen found enough for a pod. If
+// the pod is rejected all the same, then for another reason.
+func (w *Units) Served(pod types.UID, seen Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.pods[pod]; known != nil {
-		known.served = true
+		known.state, known.seen, known.since, known.told = tried, seen, w.clock.Now(), false
+	}
+	if w.dirty {
+		w.choose()
 	}
 }
 
-// Drop forgets a pod that does not wait any longer.
+// Again notes that a pod was rejected in an attempt that looked at some nodes, and is about to be
+// tried on all.
+func (w *Units) Again(pod types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.pods[pod]; known != nil {
+		known.again = true
+	}
+}
+
+// Ended notes that an attempt to schedule a pod has failed, for whatever reason. If that was not
+// said by Rejected, the pod was rejected elsewhere.
+func (w *Units) Ended(pod types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch known := w.pods[pod]; {
+	case known == nil:
+	case known.told:
+		known.told = false // it may have been offered something since
+	default:
+		w.end(known)
+	}
+}
+
+// keepOut notes that a pod which was woken is kept out of the queue.
+func (w *Units) keepOut(pod types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.pods[pod]; known != nil && known.state == offered {
+		w.end(known)
+	}
+}
+
+func (w *Units) end(known *claimant) {
+	switch {
+	case known.again:
+		known.again, known.since = false, w.clock.Now()
+		return
+	case known.state == offered:
+		known.fail(known.offer)
+	case known.state == tried:
+		known.fail(known.seen)
+	default:
+		return
+	}
+	w.choose()
+}
+
+// Drop forgets a pod that does not wait any longer, or asks for something else.
 func (w *Units) Drop(pod types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.drop(pod)
+	delete(w.returns, pod)
+	if w.pods[pod] != nil {
+		w.drop(pod)
+		w.choose()
+	}
 }
 
 func (w *Units) drop(pod types.UID) {
 	if known := w.pods[pod]; known != nil {
 		delete(w.pods, pod)
+		delete(w.wake, pod)
 		w.order = slices.DeleteFunc(w.order, func(other *claimant) bool { return other == known })
 	}
 }
@@ -182,135 +286,56 @@ func (w *Units) Reserved(pod types.UID, charges []pool.Charge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drop(pod)
-	w.book(charges, -1)
+	w.book.charge(pod, charges)
 }
 
-// Released notes that a pod gave back what had been reserved for it.
-func (w *Units) Released(charges []pool.Charge) {
+// Released notes that a pod that is not on a node gave back what it was charged.
+func (w *Units) Released(pod types.UID, charges []pool.Charge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.book(charges, 1)
+	w.book.release(pod, charges, w.mine)
+	w.choose()
 }
 
-func (w *Units) book(charges []pool.Charge, sign int64) {
-	for _, c := range charges {
-		if known := w.free[c.Resource]; known != nil {
-			units := pool.UnitsUp(c.Quantity, known.resource.Unit())
-			if known.all[c.Pool] += sign * units; sign < 0 || w.mine(c) {
-				known.byPool[c.Pool] += sign * units
-			}
-		}
+// Returned notes that a pod gave back what it got, because it could not be bound.
+func (w *Units) Returned(pod *corev1.Pod, charges []pool.Charge) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book.release(pod.UID, charges, w.mine)
+	w.returns[pod.UID] = giveBack{times: w.returns[pod.UID].times + 1, last: w.clock.Now()}
+	if !w.waits(pod) {
+		delete(w.returns, pod.UID)
 	}
+	w.choose()
 }
 
 // WokenBy reports whether the release of what a pod held is a reason to try another one: yes for
-// those that the release was chosen to serve, and for pods that it did not know to be waiting.
+// those that the release was chosen to serve, and for pods that it did not know to be waiting. The
+// scheduler must know that the pod is gone.
 func (w *Units) WokenBy(pod, released *corev1.Pod, charges []pool.Charge) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	woken, known := w.wakes.Get(released)
+	woken := w.gone(released, charges)
+	return woken[pod.UID] || w.pods[pod.UID] == nil
+}
+
+// Gone notes, for pods on nodes of which the queue may ask nobody, that a pod is gone. It may be
+// called more than once.
+func (w *Units) Gone(released *corev1.Pod, charges []pool.Charge) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gone(released, charges)
+}
+
+func (w *Units) gone(released *corev1.Pod, charges []pool.Charge) map[types.UID]bool {
+	woken, known := w.releases.Get(released)
 	if !known {
 		if charges == nil {
 			charges = w.strays[released.UID]
 		}
-		w.book(charges, 1)
-		woken = w.chooseUIDs()
-		w.wakes.Put(released, woken)
+		w.book.release(released.UID, charges, w.mine)
+		woken = w.choose()
+		w.releases.Put(released, woken)
 	}
-	waits := w.pods[pod.UID]
-	return woken[pod.UID] || waits == nil || waits.served
-}
-
-func (w *Units) chooseUIDs() map[types.UID]bool {
-	chosen := map[types.UID]bool{}
-	for _, waiter := range w.choose(func(*claimant) bool { return true }) {
-		waiter.tries = 0
-		chosen[waiter.pod.UID] = true
-	}
-	return chosen
-}
-
-// Due returns the pods that seem to fit, as far as they have not been tried in vain a moment ago.
-func (w *Units) Due() []*corev1.Pod {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	due := w.choose(func(candidate *claimant) bool {
-		pause := min(maxRetry, minRetry<<min(candidate.tries, 5))
-		return w.clock.Since(candidate.tried) >= pause
-	})
-	return podsOf(due)
-}
-
-// choose returns the pods that what is free can serve, in their order, and offers it to them.
-func (w *Units) choose(eligible func(*claimant) bool) []*claimant {
-	now, taken, kept := w.clock.Now(), map[pool.Key]int64{}, w.earmarks.Kept()
-	for _, charges := range kept {
-		w.count(taken, charges, 1)
-	}
-	var chosen []*claimant
-	for _, candidate := range w.order {
-		offered := !candidate.offered.IsZero() && now.Sub(candidate.offered) < OfferTimeout
-		if !offered && (candidate.served || !eligible(candidate)) {
-			continue
-		}
-		w.count(taken, kept[candidate.pod.UID], -1)
-		if !w.serve(candidate, taken) {
-			w.count(taken, kept[candidate.pod.UID], 1)
-			continue
-		}
-		if offered {
-			continue
-		}
-		candidate.offered = now
-		chosen = append(chosen, candidate)
-	}
-	return chosen
-}
-
-// count adds charges to what is taken of each pool, or takes them away.
-func (w *Units) count(taken map[pool.Key]int64, charges []pool.Charge, sign int64) {
-	for _, c := range charges {
-		if known := w.free[c.Resource]; known != nil {
-			taken[pool.Key{Resource: c.Resource, Pool: c.Pool}] += sign * pool.UnitsUp(c.Quantity, known.resource.Unit())
-		}
-	}
-}
-
-// serve takes what a pod needs, from some pool of each resource, and reports whether enough is left
-// beside what is taken. Which pool the pod would be charged to depends on its node; the guess is
-// the fullest.
-func (w *Units) serve(candidate *claimant, taken map[pool.Key]int64) bool {
-	from := make([]pool.Key, 0, len(candidate.needs))
-	for _, n := range candidate.needs {
-		known := w.free[n.Resource]
-		if known == nil {
-			return false
-		}
-		best, most := "", int64(-1)
-		for _, name := range n.Pools {
-			free := known.byPool[name] - taken[pool.Key{Resource: n.Resource, Pool: name}]
-			if free >= n.Units && free > most {
-				best, most = name, free
-			}
-		}
-		if most < 0 {
-			return false
-		}
-		from = append(from, pool.Key{Resource: n.Resource, Pool: best})
-	}
-	for i, n := range candidate.needs {
-		taken[from[i]] += n.Units
-	}
-	return true
-}
-
-// Forget drops what is taken for free of ClusterResources that changed.
-func (w *Units) Forget(changed func(resource string) bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for name := range w.free {
-		if changed(name) {
-			delete(w.free, name)
-		}
-	}
+	return woken
 }

@@ -20,10 +20,16 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
-// kept are earmarks.
+// kept are earmarks of pods of priority 0.
 type kept map[types.UID][]pool.Charge
 
-func (k kept) Kept() map[types.UID][]pool.Charge { return k }
+func (k kept) Kept() []waitlist.Mark {
+	var marks []waitlist.Mark
+	for pod, charges := range k {
+		marks = append(marks, waitlist.Mark{Pod: pod, Charges: charges})
+	}
+	return marks
+}
 
 // of returns charges to one pool of the resource disk.
 func of(poolName, quantity string) []pool.Charge {
@@ -32,7 +38,7 @@ func of(poolName, quantity string) []pool.Charge {
 
 // needs is what a pod waits for of some pools of the resource disk.
 func needs(units int64, pools ...string) []waitlist.Need {
-	return []waitlist.Need{{Resource: "disk", Units: units, Pools: pools}}
+	return []waitlist.Need{{Resource: "disk", Units: units, Sites: [][]string{pools}}}
 }
 
 // units is a set of pods that wait for the resource disk, with pools a and b of which nothing is
@@ -43,6 +49,10 @@ type units struct {
 	clock *clocktesting.FakeClock
 	disk  *pool.Resource
 	marks kept
+	// gone are pods that the informer does not know any longer, holding those that the latest cycle
+	// found to hold something, and seen what it has seen.
+	gone, holding map[types.UID]bool
+	seen          waitlist.Change
 }
 
 func newUnits(t *testing.T, mode berthv1alpha1.PoolMode) *units {
@@ -57,15 +67,38 @@ func newUnits(t *testing.T, mode berthv1alpha1.PoolMode) *units {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &units{clock: newClock(), disk: disk, marks: kept{}}
-	u.Units = waitlist.NewUnits(u.clock, u.marks, func(c pool.Charge) bool { return c.Grantee != "another" })
+	u := &units{clock: newClock(), disk: disk, marks: kept{}, gone: map[types.UID]bool{}, holding: map[types.UID]bool{}}
+	u.Units = waitlist.NewUnits(u.clock, u.marks, func(c pool.Charge) bool { return c.Grantee != "another" },
+		func(pod *corev1.Pod) bool { return !u.gone[pod.UID] })
 	u.observe(0, 0)
 	return u
 }
 
 // observe lets a cycle find so many units free in the pools a and b.
 func (u *units) observe(a, b int64) {
-	u.Observe(u.disk, []int64{a, b}, []int64{a, b})
+	u.observeAll([]int64{a, b}, []int64{a, b})
+}
+
+// observeAll is observe with what is in the grants of others.
+func (u *units) observeAll(own, all []int64) {
+	u.seen = u.Observe(u.cycle(), nil, slices.Values([]waitlist.Found{{Resource: u.disk, Own: own, All: all}}))
+}
+
+// cycle is one that begins now.
+func (u *units) cycle() *waitlist.Cycle {
+	return &waitlist.Cycle{Began: u.Now(), Holds: func(pod types.UID) bool { return u.holding[pod] }}
+}
+
+// reject lets a pod be rejected in the cycle that has observed what is free.
+func (u *units) reject(pod *corev1.Pod, needs []waitlist.Need) {
+	u.Rejected(pod, needs, true, u.seen)
+	u.Ended(pod.UID)
+}
+
+// try lets a cycle find so many units free for a pod in the pools a and b, and reject it.
+func (u *units) try(pod *corev1.Pod, needs []waitlist.Need, a, b int64) {
+	u.observe(a, b)
+	u.reject(pod, needs)
 }
 
 // woken returns which of the pods the release of what a pod held wakes.
@@ -98,10 +131,10 @@ func TestWhomAReleaseOfUnitsWakes(t *testing.T) {
 		"the first that it can serve": {charges: of("a", "1"), want: []string{"first"}},
 		"as many as it can serve":     {charges: of("a", "3"), want: []string{"first", "second"}},
 		"nobody who needs another pool": {
-			do: func(u *units) { u.Rejected(first, needs(1, "b"), true) }, charges: of("a", "1"), want: []string{},
+			do: func(u *units) { u.reject(first, needs(1, "b")) }, charges: of("a", "1"), want: []string{},
 		},
 		"somebody behind one who needs more": {
-			do: func(u *units) { u.Rejected(first, needs(9, "a"), true) }, charges: of("a", "2"), want: []string{"second"},
+			do: func(u *units) { u.reject(first, needs(9, "a")) }, charges: of("a", "2"), want: []string{"second"},
 		},
 		"nobody if it belongs to another scheduler": {
 			charges: []pool.Charge{{Resource: "disk", Pool: "a", Quantity: resource.MustParse("1"), Grantee: "another"}}, want: []string{},
@@ -115,23 +148,25 @@ func TestWhomAReleaseOfUnitsWakes(t *testing.T) {
 		"whoever does not wait": {
 			do: func(u *units) { u.Drop(third.UID) }, charges: of("a", "0"), want: []string{"third"},
 		},
-		"whoever found enough": {
-			do: func(u *units) { u.Served(third.UID) }, charges: of("a", "0"), want: []string{"third"},
+		"nobody who is rejected for something else": {
+			do: func(u *units) { u.reject(first, nil) }, charges: of("a", "1"), want: []string{},
 		},
 		"the next, if the first was bound": {
-			do: func(u *units) { u.Reserved(first.UID, of("a", "1")); u.Released(of("a", "1")) }, charges: of("a", "2"), want: []string{"first", "second"},
+			do: func(u *units) { u.Reserved(first.UID, of("a", "1")); u.Released(first.UID, of("a", "1")) }, charges: of("a", "2"), want: []string{"first", "second"},
 		},
 		"by what it was charged, if it carries no stamp": {
-			do:   func(u *units) { u.ObserveStrays(map[types.UID][]pool.Charge{"gone": of("a", "1")}) },
+			do: func(u *units) {
+				u.Observe(u.cycle(), map[types.UID][]pool.Charge{"gone": of("a", "1")}, slices.Values([]waitlist.Found{}))
+			},
 			want: []string{"first"},
 		},
 		"nobody, if nobody knows what it held": {want: []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUnits(t, "")
-			u.Rejected(first, needs(1, "a"), true)
-			u.Rejected(second, needs(2, "a"), true)
-			u.Rejected(third, needs(3, "a"), true)
+			u.reject(first, needs(1, "a"))
+			u.reject(second, needs(2, "a"))
+			u.reject(third, needs(3, "a"))
 			if tc.do != nil {
 				tc.do(u)
 			}
@@ -147,57 +182,14 @@ func TestWhomAReleaseOfUnitsWakes(t *testing.T) {
 func TestTheReleaseIsCountedOnce(t *testing.T) {
 	u := newUnits(t, "")
 	first, second, gone := newPod("first", 1), newPod("second", 2), newPod("gone", 0)
-	u.Rejected(first, needs(1, "a"), true)
-	u.Rejected(second, needs(1, "a"), true)
+	u.reject(first, needs(1, "a"))
+	u.reject(second, needs(1, "a"))
 	got := [][]string{
 		u.woken(gone, of("a", "1"), first, second), u.woken(gone, of("a", "1"), first, second),
 		u.woken(newPod("another", 0), of("a", "1"), first, second),
 	}
 	if diff := cmp.Diff([][]string{{"first"}, {"first"}, {"second"}}, got); diff != "" {
 		t.Errorf("woken by one, by the same again, by another (-want +got):\n%s", diff)
-	}
-}
-
-// A pod that is tried in vain is tried again after one second, two, four and so on, up to thirty.
-func TestPodsThatSeemToFitAreTriedAgain(t *testing.T) {
-	u := newUnits(t, "")
-	first, second := newPod("first", 1), newPod("second", 2)
-	u.Rejected(first, needs(1, "a"), true)
-	u.Rejected(second, needs(1, "a"), true)
-	u.observe(1, 0)
-	var pauses []time.Duration
-	for range 7 {
-		began := u.clock.Now()
-		for {
-			u.clock.Step(time.Second)
-			if due := namesOf(u.Due()); slices.Contains(due, "first") {
-				break
-			} else if len(due) > 0 {
-				u.Rejected(second, needs(1, "a"), true)
-			}
-		}
-		pauses = append(pauses, u.clock.Since(began))
-		u.Rejected(first, needs(1, "a"), true)
-	}
-	if !slices.IsSorted(pauses) || pauses[0] != time.Second || pauses[6] > 33*time.Second || pauses[6] < 30*time.Second {
-		t.Errorf("the first pod is tried again after %v", pauses)
-	}
-}
-
-func TestAnOfferThatNobodyTakesLapses(t *testing.T) {
-	u := newUnits(t, "")
-	first, second := newPod("first", 1), newPod("second", 2)
-	u.Rejected(first, needs(1, "a"), true)
-	u.Rejected(second, needs(1, "a"), true)
-	u.observe(1, 0)
-	u.clock.Step(time.Second)
-	got := [][]string{namesOf(u.Due())}
-	u.clock.Step(waitlist.OfferTimeout / 2)
-	got = append(got, namesOf(u.Due()))
-	u.clock.Step(waitlist.OfferTimeout / 2)
-	got = append(got, namesOf(u.Due()))
-	if diff := cmp.Diff([][]string{{"first"}, {}, {"first"}}, got); diff != "" {
-		t.Errorf("tried at once, while the offer lasts, after it (-want +got):\n%s", diff)
 	}
 }
 
@@ -209,40 +201,40 @@ func TestWishes(t *testing.T) {
 		want map[string]waitlist.Wish
 	}{
 		"of the pool with most left": {
-			do:   func(u *units) { u.Rejected(first, needs(2, "a", "b"), true) },
+			do:   func(u *units) { u.reject(first, needs(2, "a", "b")) },
 			want: map[string]waitlist.Wish{"b": {Wanted: 2, Least: 2, First: first}},
 		},
 		"of all pools with mode AllOf": {
-			mode: berthv1alpha1.AllOf, do: func(u *units) { u.Rejected(first, needs(2, "a", "b"), true) },
+			mode: berthv1alpha1.AllOf, do: func(u *units) { u.reject(first, needs(2, "a", "b")) },
 			want: map[string]waitlist.Wish{"a": {Wanted: 2, Least: 2, First: first}, "b": {Wanted: 2, Least: 2, First: first}},
 		},
 		"altogether, and of the least": {
 			do: func(u *units) {
-				u.Rejected(second, needs(1, "b"), true)
-				u.Rejected(first, needs(3, "b"), true)
+				u.reject(second, needs(1, "b"))
+				u.reject(first, needs(3, "b"))
 			},
 			want: map[string]waitlist.Wish{"b": {Wanted: 4, Least: 1, First: first}},
 		},
 		"not of more than there is": {
-			do:   func(u *units) { u.Rejected(first, needs(6, "a", "b"), true) },
+			do:   func(u *units) { u.reject(first, needs(6, "a", "b")) },
 			want: map[string]waitlist.Wish{},
 		},
 		"not of one that found enough": {
-			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Served(first.UID) },
+			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Served(first.UID, u.seen) },
 			want: map[string]waitlist.Wish{},
 		},
 		"not of a resource that is gone": {
-			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return true }) },
+			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Forget(func(string) bool { return true }) },
 			want: map[string]waitlist.Wish{},
 		},
 		"of one that stays as it is known": {
-			do:   func(u *units) { u.Rejected(first, needs(1, "a"), true); u.Forget(func(string) bool { return false }) },
+			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Forget(func(string) bool { return false }) },
 			want: map[string]waitlist.Wish{"a": {Wanted: 1, Least: 1, First: first}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUnits(t, tc.mode)
-			u.Observe(u.disk, []int64{0, 0}, []int64{4, 5}) // all of it is granted to others
+			u.observeAll([]int64{0, 0}, []int64{4, 5}) // all of it is granted to others
 			tc.do(u)
 			got := map[string]waitlist.Wish{}
 			for key, wish := range u.Wishes() {
@@ -257,10 +249,10 @@ func TestWishes(t *testing.T) {
 
 func TestALargerGrantWakes(t *testing.T) {
 	u := newUnits(t, "")
-	u.Observe(u.disk, []int64{0, 0}, []int64{9, 9})
+	u.observeAll([]int64{0, 0}, []int64{9, 9})
 	first, second := newPod("first", 1), newPod("second", 2)
-	u.Rejected(first, needs(1, "a"), true)
-	u.Rejected(second, needs(2, "a"), true)
+	u.reject(first, needs(1, "a"))
+	u.reject(second, needs(2, "a"))
 	raised := u.Raised(map[pool.Key]int64{{Resource: "disk", Pool: "a"}: 2, {Resource: "unknown", Pool: "a"}: 9})
 	if diff := cmp.Diff([]string{"first"}, namesOf(raised)); diff != "" {
 		t.Errorf("woken pods (-want +got):\n%s", diff)
@@ -280,13 +272,13 @@ func TestProbes(t *testing.T) {
 			do: func(u *units) { u.Forget(func(string) bool { return true }) }, want: []string{"first"},
 		},
 		"nobody who found enough": {
-			do: func(u *units) { u.clock.Step(4 * time.Second); u.Served("first") }, want: []string{"second"},
+			do: func(u *units) { u.clock.Step(4 * time.Second); u.Served("first", u.seen) }, want: []string{"second"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUnits(t, "")
-			u.Rejected(newPod("first", 1), needs(1, "a"), true)
-			u.Rejected(newPod("second", 2), needs(1, "a"), true)
+			u.reject(newPod("first", 1), needs(1, "a"))
+			u.reject(newPod("second", 2), needs(1, "a"))
 			if tc.do != nil {
 				tc.do(u)
 			}
@@ -299,11 +291,11 @@ func TestProbes(t *testing.T) {
 
 func TestWhoWaitsForAReleaseOnly(t *testing.T) {
 	u := newUnits(t, "")
-	u.Rejected(newPod("everywhere", 1), needs(1, "a"), true)
-	u.Rejected(newPod("somewhere", 2), needs(1, "a"), false)
-	u.Rejected(newPod("served", 3), needs(1, "a"), true)
-	u.Served("served")
-	u.Rejected(newPod("dropped", 4), needs(1, "a"), true)
+	u.reject(newPod("everywhere", 1), needs(1, "a"))
+	u.Rejected(newPod("somewhere", 2), needs(1, "a"), false, u.seen)
+	u.reject(newPod("served", 3), needs(1, "a"))
+	u.Served("served", u.seen)
+	u.reject(newPod("dropped", 4), needs(1, "a"))
 	u.Drop("dropped")
 	var got []types.UID
 	for _, pod := range []types.UID{"everywhere", "somewhere", "served", "dropped", "unknown"} {

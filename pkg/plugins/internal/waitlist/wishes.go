@@ -25,68 +25,59 @@ type Wish struct {
 func (w *Units) Wishes() map[pool.Key]*Wish {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found, taken := map[pool.Key]*Wish{}, map[pool.Key]int64{}
-	for _, candidate := range w.order {
-		if candidate.served {
+	for _, s := range w.book.stocks {
+		clear(s.taken)
+	}
+	found := map[pool.Key]*Wish{}
+	for _, c := range w.order {
+		if c.state == tried || !w.book.couldServe(c) {
 			continue
 		}
-		for key, units := range w.wishesOf(candidate, taken) {
-			taken[key] += units
-			known := found[key]
-			if known == nil {
-				known = &Wish{Least: units, First: candidate.pod}
-				found[key] = known
+		for i := range c.needs {
+			n := &c.needs[i]
+			s := w.book.stocks[n.Resource]
+			for _, p := range s.resource.Draws(n.site(s.resource, s.leftOfAll), s.leftOfAll, n.Units) {
+				s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
+				wish(found, pool.Key{Resource: n.Resource, Pool: s.resource.Pools()[p].Name}, n.Units, c.pod)
 			}
-			known.Wanted += units
-			known.Least = min(known.Least, units)
 		}
 	}
 	return found
 }
 
-// wishesOf returns what a pod wants of each pool, nothing if not all its needs can be met beside
-// what is taken. Of several pools it wants the one with most left; where all are charged, each that
-// has enough.
-func (w *Units) wishesOf(candidate *claimant, taken map[pool.Key]int64) map[pool.Key]int64 {
-	wants := make(map[pool.Key]int64, len(candidate.needs))
-	for _, n := range candidate.needs {
-		known := w.free[n.Resource]
-		if known == nil {
-			return nil
-		}
-		best, most := pool.Key{}, int64(-1)
-		for _, name := range n.Pools {
-			key := pool.Key{Resource: n.Resource, Pool: name}
-			left := known.all[name] - taken[key]
-			if left < n.Units {
-				continue
-			}
-			if known.resource.AllOf() {
-				wants[key] = n.Units
-			}
-			if left > most {
-				best, most = key, left
-			}
-		}
-		if most < 0 {
-			return nil
-		}
-		wants[best] = n.Units
+func wish(found map[pool.Key]*Wish, key pool.Key, units int64, pod *corev1.Pod) {
+	known := found[key]
+	if known == nil {
+		known = &Wish{Least: units, First: pod}
+		found[key] = known
 	}
-	return wants
+	known.Wanted = pool.AddUnits(known.Wanted, units)
+	known.Least = min(known.Least, units)
+}
+
+// couldServe reports whether all needs of a pod can be met beside what is taken, out of whosever
+// grant.
+func (b *book) couldServe(c *claimant) bool {
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		if s == nil || n.site(s.resource, s.leftOfAll) == nil {
+			return false
+		}
+	}
+	return len(c.needs) > 0
 }
 
 // Raised notes that so many units more of some pools may be given out than before, and returns the
-// pods that this can serve.
+// pods to wake.
 func (w *Units) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for key, units := range by {
-		if known := w.free[key.Resource]; known != nil {
-			known.byPool[key.Pool] += units
-		}
+		w.book.raise(key, units)
 	}
-	return podsOf(w.choose(func(*claimant) bool { return true }))
+	w.choose()
+	w.mu.Unlock()
+	return w.takeChosen()
 }
 
 // probeAfter is the time without a scheduling cycle after which a pod is tried to see what is free.
@@ -100,12 +91,13 @@ func (w *Units) Probes() []*corev1.Pod {
 	defer w.mu.Unlock()
 	var pods []*corev1.Pod
 	probed := map[string]bool{}
-	for _, candidate := range w.order {
-		for _, n := range candidate.needs {
-			known := w.free[n.Resource]
-			if !candidate.served && !probed[n.Resource] && (known == nil || w.clock.Since(known.seen) > probeAfter) {
-				probed[n.Resource] = true
-				pods = append(pods, candidate.pod)
+	for _, c := range w.order {
+		for i := range c.needs {
+			resource := c.needs[i].Resource
+			s := w.book.stocks[resource]
+			if c.state != tried && !probed[resource] && (s == nil || w.clock.Since(s.found) > probeAfter) {
+				probed[resource] = true
+				pods = append(pods, c.pod)
 				break
 			}
 		}
@@ -113,10 +105,13 @@ func (w *Units) Probes() []*corev1.Pod {
 	return pods
 }
 
-func podsOf(chosen []*claimant) []*corev1.Pod {
-	pods := make([]*corev1.Pod, len(chosen))
-	for i, waiter := range chosen {
-		pods[i] = waiter.pod
+// Forget drops what is taken for free of ClusterResources that changed.
+func (w *Units) Forget(changed func(resource string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name := range w.book.stocks {
+		if changed(name) {
+			w.book.forget(name)
+		}
 	}
-	return pods
 }

@@ -6,12 +6,15 @@ package preemption
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -69,20 +72,39 @@ func (d *dryRun) isLower(pod *corev1.Pod) bool {
 }
 
 // releaseSuffices reports whether the pod fits on some node once the pods that are terminating have
-// gone.
-func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) bool {
+// gone, and returns what it is charged there.
+func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) (charges []pool.Charge, suffices bool) {
 	if len(d.leaving) == 0 {
-		return false
+		return nil, false
 	}
 	for _, info := range nodes {
 		t := d.newTrial(info)
 		t.removeHolders(ctx, d.leaving)
 		t.removeOnNode(ctx, d.isLeaving)
 		if t.fits(ctx) {
-			return true
+			charges, _ = t.claims.Choose(info.Node().Name)
+			return charges, true
 		}
 	}
-	return false
+	return nil, false
+}
+
+// graceOf returns the longest time that some pods have to end.
+func graceOf(pods iter.Seq[*corev1.Pod]) time.Duration {
+	grace := int64(0)
+	for pod := range pods {
+		grace = max(grace, ptr.Deref(pod.DeletionGracePeriodSeconds, 0), ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
+	}
+	return time.Duration(grace) * time.Second
+}
+
+// leavingPods yields the pods that are on their way out.
+func (d *dryRun) leavingPods(yield func(*corev1.Pod) bool) {
+	for _, h := range d.leaving {
+		if !yield(h.Pod) {
+			return
+		}
+	}
 }
 
 // best returns the cheapest plan, nil if there is none. Nodes that draw on the same pools are

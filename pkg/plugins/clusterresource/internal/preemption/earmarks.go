@@ -4,6 +4,9 @@
 package preemption
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
 // earmarkTime is how long what victims give back is kept beyond the time they have to end.
@@ -26,6 +30,8 @@ const earmarkTime = time.Minute
 //
 //	state      since                            until
 //	evicting   Preempt chose victims            kept: all are deleted; gone: one could not be
+//	kept       Preempt found that the pods on   suspended: Reserve; gone: Drop, or its time is up
+//	           their way out suffice
 //	restored   Restore, after a new start       kept: the next cycle works out what it keeps
 //	kept       the victims are deleted          suspended: Reserve; gone: Drop, or its time is up
 //	suspended  Reserve charged the pod itself   kept: Unreserve; gone: Drop, because it is bound
@@ -74,6 +80,22 @@ func (e *Earmarks) put(pod *corev1.Pod, plan *plan, period time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.byPod[pod.UID] = mark
+}
+
+// maxAwaiting bounds the pods for which await keeps something. Those of one priority may wait for
+// the same units, and each is told that they suffice.
+const maxAwaiting = 64
+
+// await keeps for a pod what others give back that are on their way out anyway, from pods of a
+// lower priority. Among those of its own the order of the queue decides.
+func (e *Earmarks) await(pod *corev1.Pod, charges []pool.Charge, period time.Duration) {
+	priority := corev1helpers.PodPriority(pod)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.byPod[pod.UID] != nil || len(e.byPod) >= maxAwaiting || priority == math.MinInt32 || len(charges) == 0 {
+		return
+	}
+	e.byPod[pod.UID] = &earmark{priority: priority - 1, charges: charges, until: e.clock.Now().Add(period)}
 }
 
 // isVictim reports whether a pod makes way for another one. It may not be seen to terminate yet.
@@ -186,18 +208,21 @@ func (e *Earmarks) Against(
 	return kept
 }
 
-// Kept returns what is kept for each pod that is not charged itself.
-func (e *Earmarks) Kept() map[types.UID][]pool.Charge {
+// Kept returns what is kept for pods that are not charged themselves, the highest priority first.
+func (e *Earmarks) Kept() []waitlist.Mark {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.byPod) == 0 {
 		return nil
 	}
-	now, kept := e.clock.Now(), make(map[types.UID][]pool.Charge, len(e.byPod))
+	now, kept := e.clock.Now(), make([]waitlist.Mark, 0, len(e.byPod))
 	for uid, mark := range e.byPod {
 		if !mark.suspended && now.Before(mark.until) {
-			kept[uid] = mark.charges
+			kept = append(kept, waitlist.Mark{Pod: uid, Priority: mark.priority, Charges: mark.charges})
 		}
 	}
+	slices.SortFunc(kept, func(a, b waitlist.Mark) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Pod, b.Pod))
+	})
 	return kept
 }

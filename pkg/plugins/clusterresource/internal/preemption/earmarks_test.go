@@ -81,11 +81,21 @@ func TestEarmarksKeepWhatIsGivenBackFromOthers(t *testing.T) {
 			if diff := cmp.Diff(tc.want, e.Against(tc.other, owed)); diff != "" {
 				t.Errorf("kept from the pod (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.wantKept, e.Kept()[owner.UID]); diff != "" {
+			if diff := cmp.Diff(tc.wantKept, keptFor(e, owner)); diff != "" {
 				t.Errorf("kept for the owner (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// keptFor returns what is kept for a pod.
+func keptFor(e *Earmarks, pod *corev1.Pod) []pool.Charge {
+	for _, mark := range e.Kept() {
+		if mark.Pod == pod.UID {
+			return mark.Charges
+		}
+	}
+	return nil
 }
 
 func TestVictimsAreKnownWhileTheEarmarkLasts(t *testing.T) {

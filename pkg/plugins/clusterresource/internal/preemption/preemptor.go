@@ -8,7 +8,7 @@ package preemption
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -84,7 +84,8 @@ func (p *Preemptor) Preempt(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (node string, outcome Outcome) {
 	d := p.newDryRun(cycle, pod)
-	if d.releaseSuffices(ctx, nodes) {
+	if charges, suffices := d.releaseSuffices(ctx, nodes); suffices {
+		p.Earmarks.await(pod, charges, graceOf(d.leavingPods)+earmarkTime)
 		return "", ReleaseSuffices
 	}
 	best := d.best(ctx, nodes)
@@ -92,13 +93,7 @@ func (p *Preemptor) Preempt(
 		p.Earmarks.Drop(pod.UID)
 		return "", NoVictims
 	}
-	grace := int64(0)
-	for _, victim := range best.victims {
-		if seconds := victim.Spec.TerminationGracePeriodSeconds; seconds != nil {
-			grace = max(grace, *seconds)
-		}
-	}
-	p.Earmarks.put(pod, best, time.Duration(grace)*time.Second+earmarkTime)
+	p.Earmarks.put(pod, best, graceOf(slices.Values(best.victims))+earmarkTime)
 	preemptedPods.Add(float64(len(best.victims)))
 	go p.evict(context.WithoutCancel(ctx), pod, best)
 	return best.node, Preempting

@@ -1,0 +1,231 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package waitlist
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/utils/clock"
+
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// lapseInterval is how often it is checked whether offers have lapsed. Nothing else waits for it.
+const lapseInterval = 250 * time.Millisecond
+
+// Run wakes the pods that are chosen, until the context ends. Held reports whether a plugin would
+// keep a pod out of the queue if it were woken.
+func (w *Units) Run(ctx context.Context, clock clock.WithTicker, wake func([]*corev1.Pod), held func(*corev1.Pod) bool) {
+	tick := clock.NewTicker(lapseInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.woken:
+		case <-tick.C():
+			w.lapse()
+		}
+		for chosen := w.takeChosen(); len(chosen) > 0; chosen = w.takeChosen() {
+			wake(slices.DeleteFunc(chosen, func(pod *corev1.Pod) bool {
+				if !held(pod) {
+					return false
+				}
+				w.keepOut(pod.UID)
+				return true
+			}))
+		}
+	}
+}
+
+// lapse offers to others what was offered to pods that have not been heard of for OfferTimeout, or
+// is not kept for a preemptor any longer.
+func (w *Units) lapse() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.order) > 0 {
+		w.choose()
+	}
+}
+
+// takeChosen returns the pods that are to be woken and have not been returned before, in order.
+func (w *Units) takeChosen() []*corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	chosen := make([]*corev1.Pod, 0, len(w.wake))
+	for _, pod := range w.wake {
+		chosen = append(chosen, pod)
+	}
+	clear(w.wake)
+	slices.SortFunc(chosen, comparePods)
+	return chosen
+}
+
+// choose offers what is free to pods that it can serve and that have not been tried for it, in
+// their order, and returns them.
+func (w *Units) choose() map[types.UID]bool {
+	w.dirty = false
+	marks := w.earmarks.Kept()
+	w.book.keep(marks)
+	now, chosen, next := w.clock.Now(), map[types.UID]bool{}, 0
+	for _, c := range w.order {
+		for priority := corev1helpers.PodPriority(c.pod); next < len(marks) && marks[next].Priority >= priority; next++ {
+			w.book.take(marks[next].Charges, 1)
+		}
+		c.lapse(now)
+		if c.state == asleep && (!w.book.changedFor(c) || w.returns[c.pod.UID].pauses(now)) {
+			continue
+		}
+		own := slices.IndexFunc(marks[:next], func(m Mark) bool { return m.Pod == c.pod.UID })
+		if own >= 0 {
+			w.book.take(marks[own].Charges, -1)
+		}
+		served := w.book.serve(c)
+		if !served && own >= 0 {
+			w.book.take(marks[own].Charges, 1)
+		}
+		if served && c.state == asleep {
+			c.state, c.since, c.offer = offered, now, w.book.newest
+			chosen[c.pod.UID] = true
+			w.wake[c.pod.UID] = c.pod
+		}
+	}
+	w.signal()
+	return chosen
+}
+
+// signal lets Run know that pods are to be woken.
+func (w *Units) signal() {
+	if len(w.wake) == 0 {
+		return
+	}
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
+}
+
+// lapse ends an offer or an attempt of which nothing has been heard for too long.
+func (c *claimant) lapse(now time.Time) {
+	switch {
+	case c.state == asleep || now.Sub(c.since) < OfferTimeout:
+	case c.state == offered:
+		c.fail(c.offer)
+	default:
+		c.fail(c.seen)
+	}
+}
+
+// keep notes what the earmarks keep, and that something has become free where they keep less than
+// before. Nothing is taken then.
+func (b *book) keep(marks []Mark) {
+	for _, s := range b.stocks {
+		clear(s.taken)
+	}
+	for i := range marks {
+		b.take(marks[i].Charges, 1)
+	}
+	for _, s := range b.stocks {
+		for i, kept := range s.taken {
+			if kept < s.kept[i] {
+				b.newest++
+				s.changed[i] = b.newest
+			}
+		}
+		copy(s.kept, s.taken)
+		clear(s.taken)
+	}
+}
+
+// take adds charges to what is taken, or takes them away with a negative sign.
+func (b *book) take(charges []pool.Charge, sign int64) {
+	for i := range charges {
+		c := &charges[i]
+		s := b.stocks[c.Resource]
+		if s == nil {
+			continue
+		}
+		if at, found := s.resource.Index(c.Pool); found {
+			s.taken[at] = pool.AddUnits(s.taken[at], sign*pool.UnitsUp(c.Quantity, s.resource.Unit()))
+		}
+	}
+}
+
+// left returns how many units of a pool are left beside what is taken.
+func (s *stock) left(i int32) int64 {
+	return pool.AddUnits(s.own[i], -s.taken[i])
+}
+
+// leftOfAll is left of what is in whosever grant.
+func (s *stock) leftOfAll(i int32) int64 {
+	return pool.AddUnits(s.all[i], -s.taken[i])
+}
+
+// changedFor reports whether something that can help a pod has become free since it was tried in
+// vain.
+func (b *book) changedFor(c *claimant) bool {
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		if s == nil {
+			continue
+		}
+		for _, site := range n.sitesOf(s.resource) {
+			if slices.ContainsFunc(site, func(i int32) bool { return s.changed[i] > c.vain }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// serve takes what a pod needs, and reports whether enough is left beside what is taken.
+func (b *book) serve(c *claimant) bool {
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		if s == nil || n.site(s.resource, s.left) == nil {
+			return false
+		}
+	}
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		for _, p := range s.resource.Draws(n.site(s.resource, s.left), s.left, n.Units) {
+			s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
+		}
+	}
+	return len(c.needs) > 0
+}
+
+// site returns the first site that has enough left, nil if none has.
+func (n *Need) site(r *pool.Resource, left pool.Free) []int32 {
+	for _, site := range n.sitesOf(r) {
+		if r.Admits(site, left, n.Units) {
+			return site
+		}
+	}
+	return nil
+}
+
+// sitesOf returns the sites as indexes of the pools of a resource.
+func (n *Need) sitesOf(r *pool.Resource) [][]int32 {
+	if n.resource == r {
+		return n.at
+	}
+	n.resource, n.at = r, make([][]int32, len(n.Sites))
+	for i, names := range n.Sites {
+		for _, name := range names {
+			if at, found := r.Index(name); found {
+				n.at[i] = append(n.at[i], at)
+			}
+		}
+	}
+	return n.at
+}
