@@ -127,13 +127,13 @@ func TestWhatNoLateBindingCanTakeIsGivenOutAtOnce(t *testing.T) {
 	t.Run("what a pod waited for that is not found", func(t *testing.T) {
 		s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))
 		s.Kube.PrependReactor("get", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		get, ok := action.(clienttesting.GetAction)
-		if !ok || s.bound == nil || get.GetName() != s.bound.Name {
-			return false, nil, nil
-		}
-		return true, s.bound, nil
-	})
-	s.Kube.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			get, ok := action.(clienttesting.GetAction)
+			if !ok || s.bound == nil || get.GetName() != s.bound.Name {
+				return false, nil, nil
+			}
+			return true, s.bound, nil
+		})
+		s.Kube.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewNotFound(corev1.Resource("pods"), "theirs")
 		})
 		s.WaitFor("the unit", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
