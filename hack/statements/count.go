@@ -25,13 +25,9 @@ func count(tree fs.FS) (map[string]int, error) {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 				return err
 			}
-			text, err := fs.ReadFile(tree, name)
+			file, err := parse(tree, name)
 			if err != nil {
 				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return fmt.Errorf("reading %s: %w", name, err)
 			}
 			folder := path.Dir(name)
 			kits[folder] = kits[folder] || strings.HasSuffix(folder, "test") || importsTesting(file)
@@ -50,6 +46,18 @@ func count(tree fs.FS) (map[string]int, error) {
 		}
 	}
 	return counts, nil
+}
+
+func parse(tree fs.FS, name string) (*ast.File, error) {
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return file, nil
 }
 
 // importsTesting reports whether a file belongs to a package that only tests use.

@@ -37,7 +37,7 @@ func (g *Gateway) stream(w *observer, r *request, options metav1.ListOptions, pa
 			separator = ","
 		}
 		if out.Flush() != nil {
-			return nil
+			return nil //nolint:nilerr // nobody is there to tell
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
 			break

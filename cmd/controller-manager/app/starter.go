@@ -182,6 +182,16 @@ func (s *starter) start(ctx context.Context) error {
 	if err := s.watchWhatFits(ctx); err != nil {
 		return err
 	}
+	if err := s.startPolicies(tracker, clientset); err != nil {
+		return err
+	}
+	s.waitForCaches(ctx)
+	<-ctx.Done()
+	return nil
+}
+
+// startPolicies sets the controller of PropagationPolicies up.
+func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Interface) error {
 	stamps, err := podClient(s.mgr, restampQPS, restampBurst)
 	if err != nil {
 		return err
@@ -199,12 +209,7 @@ func (s *starter) start(ctx context.Context) error {
 		Restamps:   flowcontrol.NewTokenBucketRateLimiter(restampQPS, restampBurst),
 		Evictions:  flowcontrol.NewTokenBucketRateLimiter(evictionQPS, evictionBurst),
 	})
-	if err := policies.SetupWithManager(s.mgr); err != nil {
-		return err
-	}
-	s.waitForCaches(ctx)
-	<-ctx.Done()
-	return nil
+	return policies.SetupWithManager(s.mgr)
 }
 
 // watchWhatFits lets the adviser follow the cluster. It answers once it has seen everything.

@@ -90,7 +90,7 @@ func fromProfile(raw []byte) (wanted, error) {
 func correctSpelling(raw []byte, keys map[string]json.RawMessage) ([]byte, error) {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(keys["spec"], &spec); err != nil || spec == nil {
-		return raw, nil // What is wrong with it is said by whoever reads all of it.
+		return raw, nil //nolint:nilerr // what is wrong with it is said by whoever reads all of it
 	}
 	if err := registration.CorrectSpelling(spec); err != nil {
 		return nil, err

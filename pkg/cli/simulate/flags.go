@@ -6,6 +6,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,10 +71,5 @@ func parseAdopt(texts []string) (func(namespace, name string) bool, error) {
 }
 
 func hasEmpty(parts []string) bool {
-	for _, part := range parts {
-		if part == "" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(parts, "")
 }

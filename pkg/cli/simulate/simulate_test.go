@@ -135,7 +135,7 @@ func TestBadInput(t *testing.T) {
 		"too many replicas":          {"-f DIR/x.yaml --scale deployment/shop/web=100000", world, "Deployment shop/web wants 100000 pods: a simulation makes at most 50000"},
 		"a workload that is missing": {"-f DIR/x.yaml --scale deployment/shop/api=1", world, "--scale deployment/shop/api=1: Deployment shop/api is not there"},
 		"no number":                  {"-f DIR/x.yaml --scale deployment/shop/web=many", world, "--scale: must be KIND/NAMESPACE/NAME=REPLICAS"},
-		"a Cluster that is missing":  {"-f DIR/x.yaml --drain cluster/shanghai", world, "--drain cluster/shanghai: Cluster shanghai is not there"},
+		"a Cluster that is missing":  {"-f DIR/x.yaml --drain cluster/shanghai", world, "--drain cluster/shanghai: cluster shanghai is not there"},
 		"no Cluster":                 {"-f DIR/x.yaml --drain beijing", world, "--drain: must be cluster/NAME or node/NAME"},
 		"nobody to adopt":            {"-f DIR/x.yaml --as-berth bank", world, "--as-berth: there is no such workload"},
 	}

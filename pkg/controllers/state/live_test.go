@@ -26,13 +26,7 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	observed := workload.Observe(cached)
-	want := 1
-	for _, kind := range workload.Kinds() {
-		if kind.WantsPods() {
-			want++
-		}
-	}
-	if len(observed) != want {
+	if want := kindsWithPods() + 1; len(observed) != want {
 		t.Fatalf("%d workloads, want %d: one of each kind and a Rollout", len(observed), want)
 	}
 	for _, o := range observed {
@@ -45,6 +39,15 @@ func TestLiveSeesWhatTheCacheSees(t *testing.T) {
 			t.Errorf("Live(%s %s) = %+v, want %+v", o.Kind, o.Name, live, o)
 		}
 	}
+}
+
+func kindsWithPods() (n int) {
+	for _, kind := range workload.Kinds() {
+		if kind.WantsPods() {
+			n++
+		}
+	}
+	return n
 }
 
 func TestLiveOfWhatIsGone(t *testing.T) {

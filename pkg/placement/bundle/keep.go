@@ -69,7 +69,8 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 	held := map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		kept := min(before[name], p.Feeds[i].Bound[name])
-		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() && !(p.Strategy.ByRoom() && p.Feeds[i].Capped[name]) {
+		capped := p.Strategy.ByRoom() && p.Feeds[i].Capped[name]
+		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() && !capped {
 			kept += p.reserve(i, name, before[name]-kept)
 		}
 		if kept > 0 {

@@ -102,17 +102,33 @@ func TestCapsEnd(t *testing.T) {
 			due := before.Due(o)
 			state = before.Next(o)
 			isDue := !due.IsZero() && !o.Now.Before(due)
-			for what, violated := range map[string]bool{
-				"a cap is to last too long":              state.Capped && state.Retry.Sub(o.Now) > caps.LongestPause,
-				"a cap has not ended with its time":      state.Capped && !o.Now.Before(state.Retry),
-				"a cap begins too early":                 state.Capped && !before.Capped && (s.expected || !isDue),
-				"a cap outlives that there is more room": before.Capped && state.Capped && s.room > before.Room,
-				"a cap that is due does not begin":       !before.Capped && !state.Capped && isDue && !s.expected,
-			} {
-				if violated {
-					t.Fatal(what)
-				}
+			if what := violation(before, state, s, o.Now, isDue); what != "" {
+				t.Fatal(what)
 			}
 		}
 	})
+}
+
+// violation names a bound that a step has not kept, empty if there is none.
+func violation(before, state caps.State, s step, now time.Time, isDue bool) string {
+	begins := state.Capped && !before.Capped
+	switch {
+	case state.Capped && state.Retry.Sub(now) > caps.LongestPause:
+		return "a cap is to last too long"
+	case state.Capped && !now.Before(state.Retry):
+		return "a cap has not ended with its time"
+	case begins && (s.expected || !isDue):
+		return "a cap begins too early"
+	}
+	return missed(before, state, s, isDue)
+}
+
+func missed(before, state caps.State, s step, isDue bool) string {
+	switch {
+	case before.Capped && state.Capped && s.room > before.Room:
+		return "a cap outlives that there is more room"
+	case !before.Capped && !state.Capped && isDue && !s.expected:
+		return "a cap that is due does not begin"
+	}
+	return ""
 }

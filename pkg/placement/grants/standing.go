@@ -87,6 +87,9 @@ func Alone(standings map[string]Standing) bool {
 	return registered < 2
 }
 
+// limited reports whether a scheduler charges no more than what it was granted.
+func (s Standing) limited() bool { return !s.Registered || s.Keeps || s.Stopped }
+
 // Roles returns what each scheduler may be granted. Counted says that all pods are known that those
 // have bound that are Finished; until then what these were granted stays with them. While a
 // scheduler that may charge everything has not been stopped nobody takes anything. It is false if
@@ -108,7 +111,7 @@ func Roles(standings map[string]Standing, counted bool) (roles map[string]Schedu
 		case s.Finished(), s.Died():
 			complete = false
 		}
-		limited = limited && (!s.Registered || s.Keeps || s.Stopped)
+		limited = limited && s.limited()
 	}
 	if limited {
 		return roles, complete

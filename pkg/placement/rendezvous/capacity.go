@@ -44,14 +44,14 @@ func (a *Assignment) capacities(schedulers []Scheduler, free []int, factor LoadF
 		sum, weights := uint64(total), uint64(0)
 		for s, scheduler := range schedulers {
 			if !full[s] {
-				sum += uint64(a.Loads[s]) //nolint:gosec // a load is not negative
+				sum += uint64(a.Loads[s])
 				weights += weightOf(scheduler)
 			}
 		}
 		again := false
 		for s, scheduler := range schedulers {
 			// The load is more than its share: load > sum*weight/weights.
-			if !full[s] && uint64(a.Loads[s])*weights > sum*weightOf(scheduler) { //nolint:gosec // as above
+			if !full[s] && uint64(a.Loads[s])*weights > sum*weightOf(scheduler) {
 				full[s], again = true, true
 			}
 		}
@@ -74,12 +74,12 @@ func (a *Assignment) capacities(schedulers []Scheduler, free []int, factor LoadF
 func bound(share, of uint64, factor LoadFactor) int {
 	ceiling := func(numerator, denominator uint64) uint64 { return (numerator + denominator - 1) / denominator }
 	if factor != 0 {
-		return int(ceiling(uint64(factor)*share, 1000*of)) //nolint:gosec // see above
+		return int(ceiling(uint64(factor)*share, 1000*of))
 	}
 	// Few clusters are shared out more evenly than they must be.
 	const tenth = 1100
 	least := max(ceiling(share, of)+1, tenth*share/(1000*of))
-	return int(min(least, ceiling(tenth*share, 1000*of))) //nolint:gosec // see above
+	return int(min(least, ceiling(tenth*share, 1000*of)))
 }
 
 // placeLarge places the clusters that are larger than every bound, which would fit nobody, sets the
@@ -124,6 +124,6 @@ func (a *Assignment) before(s, other int, cluster string, schedulers []Scheduler
 	x, y := schedulers[s], schedulers[other]
 	rankOf := func(s Scheduler) uint64 { return rank(hashPrefix(s.Name).with(cluster), weightOf(s)) }
 	return cmp.Or(
-		cmp.Compare(uint64(a.Loads[s])*weightOf(y), uint64(a.Loads[other])*weightOf(x)), //nolint:gosec // not negative
+		cmp.Compare(uint64(a.Loads[s])*weightOf(y), uint64(a.Loads[other])*weightOf(x)),
 		cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x.Name, y.Name)) < 0
 }

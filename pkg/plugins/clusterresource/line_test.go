@@ -157,7 +157,7 @@ func inFront(count int, change func(*corev1.Pod), amounts ...string) []*corev1.P
 
 // TestAPodThatFitsIsReached releases what a pod waits for behind many others, who come first and
 // cannot use it.
-func TestAPodThatFitsIsReached(t *testing.T) {
+func TestAPodThatFitsIsReached(t *testing.T) { //nolint:tparallel // its rows run side by side, and beside no other test
 	cordoned := rackNode("c1", "c")
 	cordoned.Spec.Unschedulable = true
 	one := pools("matlab", berthv1alpha1.AnyOf, "all", "1")

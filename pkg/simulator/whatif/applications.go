@@ -27,7 +27,7 @@ func (s *Simulation) place(ctx context.Context) error {
 		after.Status.ScheduledTo = chooseCluster(app, clusters)
 		if after.Status.ScheduledTo != "" {
 			if err := s.makeObjects(ctx, after); err != nil {
-				return fmt.Errorf("Application %s/%s: %w", app.Namespace, app.Name, err)
+				return fmt.Errorf("application %s/%s: %w", app.Namespace, app.Name, err)
 			}
 		}
 		after.Status.ObservedGeneration = after.Generation

@@ -66,7 +66,7 @@ func (s *Simulation) Drain(kind, name string) error {
 	case "cluster", "clusters":
 		on = func(n *corev1.Node) bool { return s.snapshot.ClusterOf(n) == name }
 		if s.objects[id{berthv1alpha1.SchemeGroupVersion.WithKind("Cluster").GroupKind(), typesName("", name)}] == nil {
-			return fmt.Errorf("Cluster %s is not there", name)
+			return fmt.Errorf("cluster %s is not there", name)
 		}
 	default:
 		return fmt.Errorf("%s cannot be drained, only a cluster or a node", kind)

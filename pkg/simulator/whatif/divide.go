@@ -174,16 +174,20 @@ type rooms struct {
 
 var _ bundle.Room = (*rooms)(nil)
 
+// Count is part of bundle.Room.
 func (r *rooms) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 	return r.ask(ref, cluster, limit, r.snapshot.Room)
 }
 
+// Reserve is part of bundle.Room.
 func (r *rooms) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 	return r.ask(ref, cluster, replicas, r.snapshot.Fill)
 }
 
+// Mark is part of bundle.Room.
 func (r *rooms) Mark() int { return r.snapshot.Mark() }
 
+// Rollback is part of bundle.Room.
 func (r *rooms) Rollback(mark int) { r.snapshot.Rollback(mark) }
 
 func (r *rooms) ask(

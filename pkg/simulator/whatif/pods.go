@@ -83,7 +83,7 @@ func (s *Simulation) create(ctx context.Context, owner object, pod *corev1.Pod, 
 	}
 	if err != nil {
 		s.refused[owner.GetUID()] = refusal{missing, err.Error()}
-		return false, nil
+		return false, nil //nolint:nilerr // a refusal is a result of the simulation
 	}
 	delete(s.refused, owner.GetUID())
 	return true, s.putPod(created)

@@ -135,12 +135,12 @@ func (s *Simulation) Result(before Shares) *Result {
 }
 
 func merge(before, after map[string]int) []ClusterPods {
-	clusters := []ClusterPods{}
 	names := maps.Clone(before)
 	if names == nil {
 		names = map[string]int{}
 	}
 	maps.Copy(names, after)
+	clusters := make([]ClusterPods, 0, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		clusters = append(clusters, ClusterPods{Name: name, Before: before[name], After: after[name]})
 	}

@@ -145,11 +145,11 @@ func (s *site) placement(ctx context.Context, name string) string {
 	}
 	var feeds []string
 	for _, feed := range found.Status.Feeds {
-		text := feed.Name
+		words := []string{feed.Name}
 		for _, c := range feed.Clusters {
-			text += fmt.Sprintf(" %s=%d", strings.TrimSuffix(c.Name, "-"+s.suffix), c.Replicas)
+			words = append(words, fmt.Sprintf("%s=%d", strings.TrimSuffix(c.Name, "-"+s.suffix), c.Replicas))
 		}
-		feeds = append(feeds, text)
+		feeds = append(feeds, strings.Join(words, " "))
 	}
 	return strings.Join(feeds, ", ")
 }

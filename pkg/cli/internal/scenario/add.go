@@ -52,17 +52,22 @@ func (s *Scenario) add(d *document) error {
 		s.metrics[keyOf(d.meta.Namespace, d.meta.Name)] = spec
 		return checkMetric(d, spec)
 	default:
-		global := &berthv1alpha1.GlobalMetricsProviderSpec{}
-		var spec any = global
-		if d.kind == "MetricsProvider" {
-			spec = &global.MetricsProviderSpec
-		}
-		if err := d.into(spec, nil); err != nil {
-			return err
-		}
-		s.providers[keyOf(d.meta.Namespace, d.meta.Name)] = &global.MetricsProviderSpec
-		return checkProvider(&global.MetricsProviderSpec)
+		return s.addProvider(d)
 	}
+}
+
+// addProvider takes a MetricsProvider or a GlobalMetricsProvider of the file.
+func (s *Scenario) addProvider(d *document) error {
+	global := &berthv1alpha1.GlobalMetricsProviderSpec{}
+	var spec any = global
+	if d.kind == "MetricsProvider" {
+		spec = &global.MetricsProviderSpec
+	}
+	if err := d.into(spec, nil); err != nil {
+		return err
+	}
+	s.providers[keyOf(d.meta.Namespace, d.meta.Name)] = &global.MetricsProviderSpec
+	return checkProvider(&global.MetricsProviderSpec)
 }
 
 func checkReferences(references []berthv1alpha1.MetricReference) error {

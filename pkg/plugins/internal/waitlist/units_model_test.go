@@ -6,6 +6,7 @@ package waitlist_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,9 +58,10 @@ type attempt struct {
 	again bool
 }
 
-func newScheduler(t *rapid.T, tb *testing.T) *scheduler {
-	m := &scheduler{T: t, pods: map[types.UID]*job{}, units: newUnits(tb, berthv1alpha1.AnyOf)}
-	m.free = [2]int64{rapid.Int64Range(0, 3).Draw(t, "a"), rapid.Int64Range(0, 3).Draw(t, "b")}
+func newScheduler(t *testing.T, drawn *rapid.T) *scheduler {
+	t.Helper()
+	m := &scheduler{T: drawn, pods: map[types.UID]*job{}, units: newUnits(t, berthv1alpha1.AnyOf)}
+	m.free = [2]int64{rapid.Int64Range(0, 3).Draw(drawn, "a"), rapid.Int64Range(0, 3).Draw(drawn, "b")}
 	return m
 }
 
@@ -105,10 +107,10 @@ func (m *scheduler) release() {
 	gone := j.pod.DeepCopy()
 	if rapid.Bool().Draw(m.T, "the queue asks") {
 		if asked := m.some(func(j *job) bool { return j.asleep && !j.gated }); asked != nil {
-			m.WokenBy(asked.pod, gone, of(poolNames[j.from], fmt.Sprint(j.units)))
+			m.WokenBy(asked.pod, gone, of(poolNames[j.from], strconv.FormatInt(j.units, 10)))
 		}
 	}
-	m.Gone(gone, of(poolNames[j.from], fmt.Sprint(j.units)))
+	m.Gone(gone, of(poolNames[j.from], strconv.FormatInt(j.units, 10)))
 }
 
 // wake is what the background does with pods that are chosen.
@@ -195,7 +197,7 @@ func (m *scheduler) decide(c *attempt) bool {
 		}
 		return false
 	}
-	m.Reserved(c.pod.UID, of(poolNames[from], fmt.Sprint(c.units)))
+	m.Reserved(c.pod.UID, of(poolNames[from], strconv.FormatInt(c.units, 10)))
 	m.free[from] -= c.units
 	c.from = from
 	return true
@@ -209,7 +211,7 @@ func (m *scheduler) unbind() {
 	}
 	m.free[j.from] += j.units
 	m.released++
-	m.Returned(j.pod, of(poolNames[j.from], fmt.Sprint(j.units)))
+	m.Returned(j.pod, of(poolNames[j.from], strconv.FormatInt(j.units, 10)))
 	j.from, j.returned = -1, true
 	m.active = append(m.active, j)
 	m.Ended(j.pod.UID)
@@ -291,7 +293,7 @@ func (m *scheduler) check(of func(*job) bool) {
 
 func TestWhoFitsIsReachedWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newScheduler(rt, t)
+		m := newScheduler(t, rt)
 		steps := []func(){
 			m.arrive, m.arrive, m.release, m.release, m.wake, m.begin, m.begin, m.finish, m.finish, m.unbind, m.vanish, m.change, m.rest,
 			func() { m.clock.Step(time.Second); m.Lapse() },
@@ -306,7 +308,7 @@ func TestWhoFitsIsReachedWhateverHappens(t *testing.T) {
 // TestEachChangeCostsAPodOneAttempt lets pods wait that cannot be served whatever becomes free.
 func TestEachChangeCostsAPodOneAttempt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newScheduler(rt, t)
+		m := newScheduler(t, rt)
 		for range 30 {
 			m.arrive()
 		}
