@@ -234,7 +234,7 @@ func (s *Scheduler) informed() []string {
 	if !strings.Contains(s.config, nodegrouppolicy.Name) {
 		return []string{"pods", "nodes"}
 	}
-	return []string{"pods", "nodes", "deployments", "replicasets", "statefulsets", "jobs", "replicationcontrollers"}
+	return []string{"pods", "nodes", "deployments", "replicasets", "statefulsets", "jobs", "cronjobs", "replicationcontrollers"}
 }
 
 // Release lets Clusters and policies be read, and waits until they have been.

@@ -123,6 +123,8 @@ func (s *Scheduler) indexer(object runtime.Object) cache.Indexer {
 		return s.Informers.Apps().V1().StatefulSets().Informer().GetIndexer()
 	case *batchv1.Job:
 		return s.Informers.Batch().V1().Jobs().Informer().GetIndexer()
+	case *batchv1.CronJob:
+		return s.Informers.Batch().V1().CronJobs().Informer().GetIndexer()
 	case *corev1.ReplicationController:
 		return s.Informers.Core().V1().ReplicationControllers().Informer().GetIndexer()
 	}

@@ -105,6 +105,8 @@ func allChains() map[string]chain {
 			c.owners = slices.Insert(c.owners, 0, ref("apps/v1", "ReplicaSet", "web-v1"))
 		case "ReplicaSet":
 			c.wantPolicy, c.above = "by-kind", 0
+		case "CronJob":
+			c.owners, c.above = slices.Insert(c.owners, 0, ref("batch/v1", "Job", "web-v1")), 2
 		}
 		all[kind.Kind+" of an operator"] = c
 	}
