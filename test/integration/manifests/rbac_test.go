@@ -100,7 +100,7 @@ var _ = Describe("The scheduler's permissions", func() {
 		}
 		for _, resource := range []string{
 			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "subscriptions.berth.dev",
-			"schedulers.berth.dev", "deployments.apps", "jobs.batch",
+			"schedulers.berth.dev", "deployments.apps", "cronjobs.batch", "jobs.batch",
 		} {
 			stock.Insert(each(resource, "get", "list", "watch")...)
 		}
