@@ -137,6 +137,13 @@ func (s *stock) add(a *addition) {
 
 // release adds what a pod gave back.
 func (b *book) release(pod types.UID, charges []pool.Charge, mine func(pool.Charge) bool) {
+	b.each(charges, func(s *stock, at int32, units int64, c *pool.Charge) {
+		b.add(s, &addition{pod: pod, resource: c.Resource, pool: at, units: units, own: mine(*c), all: true})
+	})
+}
+
+// each visits the pools of charges that are known, with the units that were charged.
+func (b *book) each(charges []pool.Charge, visit func(s *stock, at int32, units int64, c *pool.Charge)) {
 	for i := range charges {
 		c := &charges[i]
 		s := b.stocks[c.Resource]
@@ -144,10 +151,7 @@ func (b *book) release(pod types.UID, charges []pool.Charge, mine func(pool.Char
 			continue
 		}
 		if at, found := s.resource.Index(c.Pool); found {
-			b.add(s, &addition{
-				pod: pod, resource: c.Resource, pool: at, units: pool.UnitsUp(c.Quantity, s.resource.Unit()),
-				own: mine(*c), all: true,
-			})
+			visit(s, at, pool.UnitsUp(c.Quantity, s.resource.Unit()), c)
 		}
 	}
 }
@@ -177,17 +181,9 @@ func (b *book) add(s *stock, a *addition) {
 func (b *book) charge(pod types.UID, charges []pool.Charge) {
 	// What it gave back before counts no longer, whether a cycle has seen that or not.
 	b.unseen = slices.DeleteFunc(b.unseen, func(a addition) bool { return a.pod == pod })
-	for i := range charges {
-		c := &charges[i]
-		s := b.stocks[c.Resource]
-		if s == nil {
-			continue
-		}
-		if at, found := s.resource.Index(c.Pool); found {
-			units := pool.UnitsUp(c.Quantity, s.resource.Unit())
-			s.own[at], s.all[at] = pool.AddUnits(s.own[at], -units), pool.AddUnits(s.all[at], -units)
-		}
-	}
+	b.each(charges, func(s *stock, at int32, units int64, _ *pool.Charge) {
+		s.own[at], s.all[at] = pool.AddUnits(s.own[at], -units), pool.AddUnits(s.all[at], -units)
+	})
 }
 
 // forget drops what is taken for free of a ClusterResource.

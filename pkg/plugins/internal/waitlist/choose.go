@@ -145,16 +145,9 @@ func (b *book) keep(marks []Mark) {
 
 // take adds charges to what is taken, or takes them away with a negative sign.
 func (b *book) take(charges []pool.Charge, sign int64) {
-	for i := range charges {
-		c := &charges[i]
-		s := b.stocks[c.Resource]
-		if s == nil {
-			continue
-		}
-		if at, found := s.resource.Index(c.Pool); found {
-			s.taken[at] = pool.AddUnits(s.taken[at], sign*pool.UnitsUp(c.Quantity, s.resource.Unit()))
-		}
-	}
+	b.each(charges, func(s *stock, at int32, units int64, _ *pool.Charge) {
+		s.taken[at] = pool.AddUnits(s.taken[at], sign*units)
+	})
 }
 
 // left returns how many units of a pool are left beside what is taken.
