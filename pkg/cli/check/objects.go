@@ -4,6 +4,7 @@
 package check
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -37,7 +38,7 @@ const (
 // when they start.
 func certificates(s *state) []error {
 	if s.secrets.err != nil || s.nowErr != nil {
-		return one(firstError(s.secrets.err, s.nowErr))
+		return one(cmp.Or(s.secrets.err, s.nowErr))
 	}
 	var found []error
 	for i := range s.secrets.items {
@@ -64,15 +65,6 @@ func certificates(s *state) []error {
 }
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // mounted reports whether one of Berth's programs mounts a Secret.
 func (s *state) mounted(secret string) bool {
@@ -186,7 +178,7 @@ func schedulerProcesses(s *state) []error {
 // wait.
 func podsOfNoScheduler(s *state) []error {
 	if s.pending.err != nil || s.nowErr != nil {
-		return one(firstError(s.pending.err, s.nowErr))
+		return one(cmp.Or(s.pending.err, s.nowErr))
 	}
 	waiting := map[string][]string{}
 	for i := range s.pending.items {

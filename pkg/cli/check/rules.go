@@ -248,7 +248,7 @@ func injectionBound(s *state) []error {
 func injectionScheduler(s *state) []error {
 	for _, i := range s.injections.items {
 		named := slices.ContainsFunc(s.served(), func(name string) bool {
-			return bytes.Contains([]byte(i.expression), []byte("'"+name+"'"))
+			return strings.Contains(i.expression, "'"+name+"'")
 		})
 		if !named {
 			return one(fmt.Errorf("MutatingAdmissionPolicy %s sets a schedulerName that Berth does not serve: pods will wait for ever", injectionName))
