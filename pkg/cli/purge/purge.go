@@ -253,8 +253,7 @@ func changesOf(pod *corev1.Pod) map[string]map[string]any {
 // costs reports whether the deletion cost of a pod is the one that Berth gave it.
 func costs(pod *corev1.Pod) bool {
 	given, stamped := stamp.Of(pod)
-	_, has := pod.Annotations[corev1.PodDeletionCost]
-	return stamped && has && given.OwnsDeletionCost(pod)
+	return stamped && given.OwnsDeletionCost(pod)
 }
 
 // unguard lets others than Berth change what it notes on pods.
