@@ -171,7 +171,7 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 			before, after := e.ObjectOld, e.ObjectNew
 			return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName ||
 				workload.Lives(before) != workload.Lives(after) || workload.Ready(before) != workload.Ready(after) ||
-				workload.WhyPending([]*corev1.Pod{before}) != workload.WhyPending([]*corev1.Pod{after}) ||
+				workload.PendingMessage(before) != workload.PendingMessage(after) ||
 				workload.Unschedulable(before) != workload.Unschedulable(after)
 		},
 	}

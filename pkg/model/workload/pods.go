@@ -49,13 +49,23 @@ func UnschedulableSince(pod *corev1.Pod) time.Time {
 	return condition(pod, corev1.PodScheduled).LastTransitionTime.Time
 }
 
+// PendingMessage returns what the scheduler says of a pod that has no node; empty if it has said
+// nothing yet, or the pod does not wait.
+func PendingMessage(pod *corev1.Pod) string {
+	c := condition(pod, corev1.PodScheduled)
+	if !Pending(pod) || c == nil || c.Status != corev1.ConditionFalse {
+		return ""
+	}
+	return c.Message
+}
+
 // WhyPending returns why pods have no node, in the words of the scheduler: those that it says of
 // most of them, and among several the first in order. It is empty if it has said nothing yet.
 func WhyPending(pods []*corev1.Pod) string {
 	counts := map[string]int{}
 	for _, pod := range pods {
-		if c := condition(pod, corev1.PodScheduled); Pending(pod) && c != nil && c.Status == corev1.ConditionFalse && c.Message != "" {
-			counts[c.Message]++
+		if message := PendingMessage(pod); message != "" {
+			counts[message]++
 		}
 	}
 	most := ""
