@@ -5,9 +5,8 @@ package whatif
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +21,6 @@ import (
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/divide"
 	"berth.dev/berth/pkg/placement/subscription"
-	"berth.dev/berth/pkg/simulator"
 )
 
 // divider divides the Subscriptions once.
@@ -71,12 +69,9 @@ func (s *Simulation) divide(ctx context.Context) error {
 func (d *divider) decide(ctx context.Context) ([]bundle.Result, error) {
 	d.snapshot.Fork()
 	defer d.snapshot.Revert()
-	room := &rooms{divider: d, ctx: ctx}
+	room := d.snapshot.Ledger(ctx, func(ref bundle.Ref) *corev1.Pod { return d.samples[ref.Subscription][ref.Feed] })
 	results, err := bundle.Decide(d.inputs, room)
-	if room.err != nil {
-		return nil, room.err
-	}
-	return results, err
+	return results, errors.Join(room.Err(), err)
 }
 
 // read makes the input of a Subscription.
@@ -162,47 +157,6 @@ func (s *Simulation) sampleOf(ctx context.Context, o *workload.Observed) (*corev
 		return sample, nil
 	}
 	return s.server.Pod(ctx, sample)
-}
-
-// rooms answers how many replicas fit, on a snapshot that forgets what was reserved.
-type rooms struct {
-	*divider
-	ctx context.Context //nolint:containedctx // it lives as long as one decision
-	// err is the first failure: what is decided after that is void.
-	err error
-}
-
-var _ bundle.Room = (*rooms)(nil)
-
-// Count is part of bundle.Room.
-func (r *rooms) Count(ref bundle.Ref, cluster string, limit int64) int64 {
-	return r.ask(ref, cluster, limit, r.snapshot.Room)
-}
-
-// Reserve is part of bundle.Room.
-func (r *rooms) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
-	return r.ask(ref, cluster, replicas, r.snapshot.Fill)
-}
-
-// Mark is part of bundle.Room.
-func (r *rooms) Mark() int { return r.snapshot.Mark() }
-
-// Rollback is part of bundle.Room.
-func (r *rooms) Rollback(mark int) { r.snapshot.Rollback(mark) }
-
-func (r *rooms) ask(
-	ref bundle.Ref, cluster string, limit int64,
-	question func(context.Context, string, *corev1.Pod, int) (simulator.Room, error),
-) int64 {
-	sample := r.samples[ref.Subscription][ref.Feed]
-	if r.err != nil || sample == nil || limit <= 0 {
-		return 0
-	}
-	room, err := question(r.ctx, cluster, sample, int(min(limit, math.MaxInt32)))
-	if err != nil {
-		r.err = fmt.Errorf("asking for room for %s: %w", r.inputs[ref.Subscription].Feeds[ref.Feed].Name, err)
-	}
-	return int64(room.Copies)
 }
 
 // write notes a division in the status of its Subscription, and has its policies say it.

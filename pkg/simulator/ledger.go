@@ -1,0 +1,65 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/pkg/placement/bundle"
+)
+
+// Ledger counts for a decision on bundles how much room clusters have left when what the decision
+// has reserved is taken off. Reserved is what was placed on the snapshot since, so the ledger is
+// for use within one fork.
+type Ledger struct {
+	ctx      context.Context //nolint:containedctx // a ledger lives as long as one decision
+	snapshot *Snapshot
+	sample   func(bundle.Ref) *corev1.Pod
+	err      error
+}
+
+var _ bundle.Room = (*Ledger)(nil)
+
+// Ledger returns a ledger on the snapshot. Sample returns a pod like those of a feed as far as room
+// is concerned, nil if none is known: then there is no room for the feed.
+func (s *Snapshot) Ledger(ctx context.Context, sample func(bundle.Ref) *corev1.Pod) *Ledger {
+	return &Ledger{ctx: ctx, snapshot: s, sample: sample}
+}
+
+// Err returns the first failure, nil if there was none: what was decided after that is void.
+func (l *Ledger) Err() error { return l.err }
+
+// Count implements bundle.Room.
+func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
+	return l.ask(ref, cluster, limit, l.snapshot.Room)
+}
+
+// Reserve implements bundle.Room.
+func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
+	return l.ask(ref, cluster, replicas, l.snapshot.Fill)
+}
+
+// Mark implements bundle.Room.
+func (l *Ledger) Mark() int { return l.snapshot.Mark() }
+
+// Rollback implements bundle.Room.
+func (l *Ledger) Rollback(mark int) { l.snapshot.Rollback(mark) }
+
+func (l *Ledger) ask(
+	ref bundle.Ref, cluster string, limit int64, question func(context.Context, string, *corev1.Pod, int) (Room, error),
+) int64 {
+	sample := l.sample(ref)
+	if l.err != nil || sample == nil || limit <= 0 {
+		return 0
+	}
+	room, err := question(l.ctx, cluster, sample, int(min(limit, math.MaxInt32)))
+	if err != nil {
+		l.err = fmt.Errorf("asking for room for a feed: %w", err)
+	}
+	return int64(room.Copies)
+}
