@@ -6,40 +6,15 @@ package subscriptions_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
-
-// cpus sets what each pod asks for.
-func cpus(amount string) func(*corev1.PodTemplateSpec) {
-	return func(template *corev1.PodTemplateSpec) {
-		template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
-	}
-}
-
-// told tells status, reason and message of a condition of a Subscription.
-func (s *site) told(name, condition string) func(context.Context) string {
-	return func(ctx context.Context) string {
-		found, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err.Error()
-		}
-		if c := apimeta.FindStatusCondition(found.Status.Conditions, condition); c != nil {
-			return string(c.Status) + " " + c.Reason + ": " + c.Message
-		}
-		return "none"
-	}
-}
 
 // column returns what kubectl get shows of an object in a column.
 func (s *site) column(plural, name, column string) func(context.Context) string {
@@ -62,10 +37,6 @@ func (s *site) column(plural, name, column string) func(context.Context) string 
 		}
 		return "no such column"
 	}
-}
-
-func bundled(spec *berthv1alpha1.SubscriptionSpec) {
-	spec.DividingScheduling.Admission = berthv1alpha1.BundleAdmission
 }
 
 // lonely are objects that make a pod, of a feed without a number of replicas.
@@ -92,10 +63,7 @@ var _ = Describe("What a Subscription says of itself", func() {
 		s := newSite(ctx)
 		s.cluster(ctx, "a", "8")
 		s.cluster(ctx, "b", "2")
-		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
-			spec.DividingScheduling.Type = berthv1alpha1.StaticDividingType
-			spec.Subscribers = []berthv1alpha1.Subscriber{s.subscriber("a", 2), s.subscriber("b", 3)}
-		})
+		s.subscribe(ctx, "shop", []string{"web"}, s.byWeight(map[string]int32{"a": 2, "b": 3}))
 		s.deploy(ctx, "web", 5)
 		until(ctx, s.where("web"), "-=1 a=2 b=2")
 		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonAllPlaced)
@@ -136,20 +104,3 @@ var _ = Describe("What a Subscription says of itself", func() {
 		})
 	}
 })
-
-// placement tells what the status of a Subscription says of its feeds, "web a=2 b=3" for instance.
-func (s *site) placement(ctx context.Context, name string) string {
-	found, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err.Error()
-	}
-	var feeds []string
-	for _, feed := range found.Status.Feeds {
-		words := []string{feed.Name}
-		for _, c := range feed.Clusters {
-			words = append(words, fmt.Sprintf("%s=%d", strings.TrimSuffix(c.Name, "-"+s.suffix), c.Replicas))
-		}
-		feeds = append(feeds, strings.Join(words, " "))
-	}
-	return strings.Join(feeds, ", ")
-}

@@ -131,7 +131,7 @@ var _ = Describe("What fits", func() {
 			template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 		})
 		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionAvailable), berthv1alpha1.ReasonAllRunning)
-		Expect(s.placement(ctx, "shop")).To(Equal("web a=1 b=3"))
+		Expect(s.placement("shop")(ctx)).To(Equal("web a=1 b=3"))
 	})
 
 	It("counts the overhead of a RuntimeClass", func(ctx SpecContext) {

@@ -31,22 +31,6 @@ func (s *site) refuse(ctx context.Context, pod string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// limitedBy tells why a feed gets no more in a Cluster.
-func (s *site) limitedBy(name, cluster string) func(context.Context) string {
-	return func(ctx context.Context) string {
-		found, err := berth.BerthV1alpha1().Subscriptions(s.namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err.Error()
-		}
-		for _, c := range found.Status.Feeds[0].Clusters {
-			if c.Name == cluster+"-"+s.suffix {
-				return c.LimitedBy
-			}
-		}
-		return "none"
-	}
-}
-
 var _ = Describe("What finds no node", func() {
 	It("goes to another Cluster", func(ctx SpecContext) {
 		s := newSite(ctx)
@@ -57,7 +41,7 @@ var _ = Describe("What finds no node", func() {
 		})
 		// The spec is the scheduler, and has reasons of its own.
 		s.deployWith(ctx, "web", 4, func(template *corev1.PodTemplateSpec) { template.Spec.SchedulerName = "moody" })
-		until(ctx, func(ctx context.Context) string { return s.placement(ctx, "shop") }, "web a=2 b=2")
+		until(ctx, s.placement("shop"), "web a=2 b=2")
 		until(ctx, s.where("web"), "-=4")
 		for i, pod := range s.pods(ctx, "web") {
 			if i >= 2 {
@@ -68,7 +52,7 @@ var _ = Describe("What finds no node", func() {
 				ObjectMeta: metav1.ObjectMeta{Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "a-" + s.suffix},
 			}, metav1.CreateOptions{})).To(Succeed())
 		}
-		until(ctx, func(ctx context.Context) string { return s.placement(ctx, "shop") }, "web a=4 b=0")
+		until(ctx, s.placement("shop"), "web a=4 b=0")
 		Expect(s.limitedBy("shop", "b")(ctx)).To(Equal("0/2 nodes are available: 2 node(s) were out of luck."))
 	})
 
@@ -76,14 +60,11 @@ var _ = Describe("What finds no node", func() {
 		s := newSite(ctx)
 		s.cluster(ctx, "a", "8")
 		s.cluster(ctx, "b", "2")
-		s.subscribe(ctx, "shop", []string{"web"}, func(spec *berthv1alpha1.SubscriptionSpec) {
-			spec.DividingScheduling.Type = berthv1alpha1.StaticDividingType
-			spec.Subscribers = []berthv1alpha1.Subscriber{s.subscriber("a", 2), s.subscriber("b", 3)}
-		})
+		s.subscribe(ctx, "shop", []string{"web"}, s.byWeight(map[string]int32{"a": 2, "b": 3}))
 		s.deploy(ctx, "web", 5)
 		until(ctx, s.where("web"), "-=1 a=2 b=2")
 		Eventually(ctx, s.limitedBy("shop", "b")).WithTimeout(timeout).WithPolling(poll).Should(ContainSubstring("Insufficient cpu"))
-		Expect(s.placement(ctx, "shop")).To(Equal("web a=2 b=3"))
+		Expect(s.placement("shop")(ctx)).To(Equal("web a=2 b=3"))
 		Expect(s.where("web")(ctx)).To(Equal("-=1 a=2 b=2"))
 	})
 })
