@@ -79,8 +79,8 @@ func init() {
 	pflag.CommandLine = pflag.NewFlagSet(program, pflag.ContinueOnError)
 }
 
-// NewCommand returns the root command. It prints no errors: Run does.
-func NewCommand(o Options) *cobra.Command {
+// newCommand returns the root command. It prints no errors: Run does.
+func newCommand(o Options) *cobra.Command {
 	name, display := names(o.Program)
 	root := &cobra.Command{
 		Use:               name,

@@ -29,7 +29,7 @@ const (
 // Run runs berthctl with the arguments that follow the name of the program, and returns the exit
 // status. An error is printed as one line.
 func Run(ctx context.Context, o Options, args []string) int {
-	root := NewCommand(o)
+	root := newCommand(o)
 	if strings.HasPrefix(baseName(o.Program), completerPrefix) {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}

@@ -71,12 +71,12 @@ func loadFile(folder fs.FS, name string) ([]berthv1alpha1.FeedParser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseFeedParsers(raw)
+	return parseFeedParsers(raw)
 }
 
-// ParseFeedParsers reads FeedParsers, written as YAML documents, JSON values or lists of either. It
+// parseFeedParsers reads FeedParsers, written as YAML documents, JSON values or lists of either. It
 // does not look into the rules: NewRegistry does.
-func ParseFeedParsers(raw []byte) ([]berthv1alpha1.FeedParser, error) {
+func parseFeedParsers(raw []byte) ([]berthv1alpha1.FeedParser, error) {
 	documents, err := manifest.ReadAll(raw)
 	if err != nil {
 		return nil, err

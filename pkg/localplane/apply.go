@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// FieldOwner owns the fields that this package applies.
-	FieldOwner = "berth-playground"
+	// fieldOwner owns the fields that this package applies.
+	fieldOwner = "berth-playground"
 
 	// establishTimeout bounds the wait until the API server serves the kinds
 	// of a CRD, which takes it a fraction of a second.
@@ -120,7 +120,7 @@ func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil {
 		return err
 	}
-	_, err = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: FieldOwner, Force: true})
+	_, err = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
 	if err != nil {
 		return fmt.Errorf("applying %s: %w", describe(object), err)
 	}

@@ -23,9 +23,9 @@ const (
 	clockSlack   = 5 * time.Minute
 )
 
-// CA is a certificate authority that lives in memory. Its methods may be called
+// authority is a certificate authority that lives in memory. Its methods may be called
 // concurrently.
-type CA struct {
+type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pem  []byte
@@ -36,8 +36,8 @@ type KeyPair struct {
 	Cert, Key []byte
 }
 
-// NewCA makes a certificate authority with a fresh ECDSA P-256 key.
-func NewCA(commonName string) (*CA, error) {
+// newAuthority makes a certificate authority with a fresh ECDSA P-256 key.
+func newAuthority(commonName string) (*authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
@@ -57,16 +57,16 @@ func NewCA(commonName string) (*CA, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate authority %s: %w", commonName, err)
 	}
-	return &CA{cert: cert, key: key, pem: encodePEM("CERTIFICATE", der)}, nil
+	return &authority{cert: cert, key: key, pem: encodePEM("CERTIFICATE", der)}, nil
 }
 
 // PEM returns the certificate that clients and servers trust.
-func (ca *CA) PEM() []byte { return append([]byte(nil), ca.pem...) }
+func (ca *authority) PEM() []byte { return append([]byte(nil), ca.pem...) }
 
 // Server issues a certificate for a server reached under the hosts, each an IP
 // address or a DNS name. It is good for a client as well, because etcd presents
 // its serving certificate to its own gateway.
-func (ca *CA) Server(commonName string, hosts ...string) (KeyPair, error) {
+func (ca *authority) Server(commonName string, hosts ...string) (KeyPair, error) {
 	template, err := newTemplate(pkix.Name{CommonName: commonName})
 	if err != nil {
 		return KeyPair{}, err
@@ -84,7 +84,7 @@ func (ca *CA) Server(commonName string, hosts ...string) (KeyPair, error) {
 
 // Client issues a certificate that authenticates the user and its groups to the
 // API server. The user must not be empty.
-func (ca *CA) Client(user string, groups ...string) (KeyPair, error) {
+func (ca *authority) Client(user string, groups ...string) (KeyPair, error) {
 	if user == "" {
 		return KeyPair{}, errors.New("issuing a client certificate: the user has no name")
 	}
@@ -96,7 +96,7 @@ func (ca *CA) Client(user string, groups ...string) (KeyPair, error) {
 	return ca.issue(template)
 }
 
-func (ca *CA) issue(template *x509.Certificate) (KeyPair, error) {
+func (ca *authority) issue(template *x509.Certificate) (KeyPair, error) {
 	key, err := newKey()
 	if err != nil {
 		return KeyPair{}, err

@@ -28,7 +28,7 @@ const (
 // concurrently, except for the ones that stop and start the API server.
 type ControlPlane struct {
 	opts   Options
-	ca     *CA
+	ca     *authority
 	files  files
 	config *rest.Config
 

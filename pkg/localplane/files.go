@@ -45,7 +45,7 @@ func filesIn(dir string) files {
 
 // prepare makes the credentials and writes what the components read.
 func (cp *ControlPlane) prepare() error {
-	ca, err := NewCA("berth-playground")
+	ca, err := newAuthority("berth-playground")
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,10 @@ func (cp *ControlPlane) prepare() error {
 // prepareClients makes what depends on the address of the API server.
 func (cp *ControlPlane) prepareClients() error {
 	var err error
-	if cp.config, err = cp.UserConfig(AdminUser, MastersGroup); err != nil {
+	if cp.config, err = cp.UserConfig(adminUser, MastersGroup); err != nil {
 		return err
 	}
-	if cp.files.adminKubeconfig, err = cp.Kubeconfig(AdminUser, MastersGroup); err != nil {
+	if cp.files.adminKubeconfig, err = cp.Kubeconfig(adminUser, MastersGroup); err != nil {
 		return err
 	}
 	if cp.files.controllerManagerKubeconfig, err = cp.Kubeconfig(controllerManagerUser); err != nil {

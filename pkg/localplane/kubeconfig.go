@@ -16,8 +16,8 @@ import (
 
 // Groups and users that the API server knows from its bootstrap policy.
 const (
-	// AdminUser is the user of Config and AdminKubeconfig.
-	AdminUser = "berth:admin"
+	// adminUser is the user of Config and AdminKubeconfig.
+	adminUser = "berth:admin"
 	// MastersGroup may do everything.
 	MastersGroup = "system:masters"
 
@@ -36,9 +36,9 @@ func ServiceAccountIdentity(namespace, name string) (user string, groups []strin
 		[]string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 }
 
-// WriteKubeconfig writes a self-contained kubeconfig, readable by its owner
+// writeKubeconfig writes a self-contained kubeconfig, readable by its owner
 // only, that reaches the server as the owner of the client certificate.
-func WriteKubeconfig(path, server string, caPEM []byte, client KeyPair) error {
+func writeKubeconfig(path, server string, caPEM []byte, client KeyPair) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[clusterName] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: caPEM}
 	config.AuthInfos[clusterName] = &clientcmdapi.AuthInfo{
@@ -71,7 +71,7 @@ func (cp *ControlPlane) Kubeconfig(user string, groups ...string) (string, error
 		return "", err
 	}
 	path := filepath.Join(cp.opts.StateDir, fileName(user)+".kubeconfig")
-	return path, WriteKubeconfig(path, cp.URL(), cp.ca.PEM(), pair)
+	return path, writeKubeconfig(path, cp.URL(), cp.ca.PEM(), pair)
 }
 
 // UserConfig returns a client configuration for the user, without a client-side

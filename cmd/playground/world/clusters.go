@@ -34,7 +34,7 @@ func nodeCapacity() corev1.ResourceList {
 // createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region
 // they carry.
 func (w *World) createClusters(ctx context.Context) error {
-	for _, name := range ClusterNames(w.options.Clusters) {
+	for _, name := range clusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
 		if err := localplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nodeCapacity()); err != nil {
 			return err

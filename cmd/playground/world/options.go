@@ -49,8 +49,8 @@ var places = []string{
 	"beijing", "hangzhou", "shanghai", "guangzhou", "shenzhen", "chengdu", "wuhan", "nanjing", "tianjin", "xian",
 }
 
-// ClusterNames returns the names of the first n clusters.
-func ClusterNames(n int) []string {
+// clusterNames returns the names of the first n clusters.
+func clusterNames(n int) []string {
 	names := make([]string, 0, n)
 	for i := range n {
 		if i < len(places) {

@@ -32,11 +32,11 @@ type Info struct {
 }
 
 // Get returns what was linked into the program.
-func Get() Info { return Of(version.Get()) }
+func Get() Info { return of(version.Get()) }
 
-// Of takes apart what the build links in: the release of Kubernetes, then that of Berth as build
+// of takes apart what the build links in: the release of Kubernetes, then that of Berth as build
 // metadata, for instance "v1.35.8+berth.0.1.0". Plain go build links nothing in.
-func Of(built apimachineryversion.Info) Info {
+func of(built apimachineryversion.Info) Info {
 	kubernetes, berth, found := strings.Cut(built.GitVersion, "+berth.")
 	if !found {
 		kubernetes, berth = "unknown", "unknown"

@@ -26,11 +26,11 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// Name is the name of the controller in logs, metrics and events.
-const Name = "application"
+// controllerName is the name of the controller in logs, metrics and events.
+const controllerName = "application"
 
-// FieldOwner is the field manager under which objects of Applications are applied.
-const FieldOwner = "berth-application"
+// fieldOwner is the field manager under which objects of Applications are applied.
+const fieldOwner = "berth-application"
 
 const (
 	// DefaultRescheduleAfter is how long a choice stands unless something else is set.

@@ -30,7 +30,7 @@ const passes = 4
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.ControllerManagedBy(mgr).
-		Named(Name).
+		Named(controllerName).
 		WithOptions(controller.Options{MaxConcurrentReconciles: passes}).
 		For(&berthv1alpha1.Application{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&berthv1alpha1.PropagationPolicy{}, builder.WithPredicates(policyChanges())).

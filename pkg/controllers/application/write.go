@@ -76,7 +76,7 @@ func (w *writer) scale(ctx context.Context, o *object, live client.Object, repli
 	if err != nil {
 		return fmt.Errorf("encoding the replicas of %s: %w", o, err)
 	}
-	return w.refused(o, w.account.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldOwner)))
+	return w.refused(o, w.account.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner)))
 }
 
 // send applies an object, unless there is one of this name that belongs to somebody else. What
@@ -86,7 +86,7 @@ func (w *writer) send(ctx context.Context, o *object) error {
 	if err := w.claim(ctx, o); err != nil {
 		return err
 	}
-	options := []client.ApplyOption{client.FieldOwner(FieldOwner)}
+	options := []client.ApplyOption{client.FieldOwner(fieldOwner)}
 	if o.present != nil {
 		options = append(options, client.ForceOwnership)
 	}

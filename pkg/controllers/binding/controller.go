@@ -46,8 +46,8 @@ import (
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "binding"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "binding"
 
 const (
 	// pause is how long a change waits for others.
@@ -81,7 +81,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			singleton.After[*berthv1alpha1.Cluster](pause), singleton.Changes(clusterChanged))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},

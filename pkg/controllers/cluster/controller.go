@@ -35,8 +35,8 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "cluster"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "cluster"
 
 // Pauses between a change and the pass that takes it up, so that a burst makes few writes.
 const (
@@ -61,7 +61,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			singleton.After[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), state.ClusterChanges())).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},

@@ -21,8 +21,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// OnlineName is the name of the OnlineReconciler in logs and metrics.
-const OnlineName = "online"
+// onlineName is the name of the OnlineReconciler in logs and metrics.
+const onlineName = "online"
 
 // Shares are the shares of ready nodes at which a Cluster changes.
 type Shares struct {
@@ -60,7 +60,7 @@ type OnlineReconciler struct {
 // SetupWithManager registers the controller.
 func (r *OnlineReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.ControllerManagedBy(mgr).
-		Named(OnlineName).
+		Named(onlineName).
 		For(&berthv1alpha1.Cluster{}, builder.WithPredicates(onlineChanges())).
 		Complete(r)
 	if err != nil {

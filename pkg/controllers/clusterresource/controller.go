@@ -35,8 +35,8 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "clusterresource"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "clusterresource"
 
 // Pauses between a change and the pass that takes it up, so that a burst makes few writes.
 const (
@@ -64,7 +64,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.ClusterResource{},
 			singleton.After[*berthv1alpha1.ClusterResource](afterObject))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Pod{}, singleton.After[*corev1.Pod](afterPod), podChanges())).

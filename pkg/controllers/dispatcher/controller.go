@@ -43,8 +43,8 @@ import (
 	"berth.dev/berth/pkg/placement/dispatch"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "dispatcher"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "dispatcher"
 
 const (
 	// pause is how long a change waits for others.
@@ -79,7 +79,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
 			singleton.Changes(schedulerChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, singleton.After[*berthv1alpha1.Cluster](pause),

@@ -35,8 +35,8 @@ import (
 
 // Names of the controllers in logs and metrics.
 const (
-	Name           = "feedinventory"
-	NameFeedParser = "feedparser"
+	controllerName = "feedinventory"
+	feedParserName = "feedparser"
 )
 
 // burst is the pause between a change and the pass that takes it up, so that a burst makes few
@@ -84,7 +84,7 @@ func New(options Options) (*Reconciler, error) {
 // CustomResourceDefinitions.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
-		Named(Name).
+		Named(controllerName).
 		For(&berthv1alpha1.Subscription{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&berthv1alpha1.FeedInventory{}, &handler.EnqueueRequestForObject{}).
 		WatchesRawSource(source.Func(r.listen)).
@@ -94,7 +94,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("setting up the controller of FeedInventories: %w", err)
 	}
 	err = builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(NameFeedParser).
+		Named(feedParserName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.FeedParser{}, singleton.After[*berthv1alpha1.FeedParser](burst))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &apiextensionsv1.CustomResourceDefinition{},
 			singleton.After[*apiextensionsv1.CustomResourceDefinition](burst), definitionChanges())).

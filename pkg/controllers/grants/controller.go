@@ -34,8 +34,8 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "grants"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "grants"
 
 const (
 	// pause is how long a change waits for others.
@@ -60,7 +60,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, singleton.After[*berthv1alpha1.ClusterResource](pause),
 			singleton.Changes(resourceChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),

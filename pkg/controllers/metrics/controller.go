@@ -23,8 +23,8 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "metrics"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "metrics"
 
 // pause is how long changes are collected before they are written.
 const pause = 500 * time.Millisecond
@@ -49,7 +49,7 @@ func New(c client.Client, sampler *Sampler, threshold float64) *Reconciler {
 
 // SetupWithManager registers the controller and the Sampler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	controller := builder.TypedControllerManagedBy[singleton.Key](mgr).Named(Name).
+	controller := builder.TypedControllerManagedBy[singleton.Key](mgr).Named(controllerName).
 		WatchesRawSource(source.TypedChannel(r.sampler.changed, singleton.After[client.Object](pause)))
 	for _, place := range []client.Object{
 		&berthv1alpha1.Cluster{}, &berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}, &berthv1alpha1.OpenStackProject{},
@@ -60,7 +60,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		&berthv1alpha1.GlobalMetric{}, &berthv1alpha1.Metric{},
 		&berthv1alpha1.GlobalMetricsProvider{}, &berthv1alpha1.MetricsProvider{},
 	} {
-		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), origin, singleton.After[client.Object](pause, r.sampler.Notice), newSpec()))
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), origin, singleton.After[client.Object](pause, r.sampler.notice), newSpec()))
 	}
 	err := controller.Complete(r)
 	if err == nil {

@@ -93,9 +93,9 @@ func (s *Sampler) Start(ctx context.Context) error {
 	}
 }
 
-// Notice says that metrics or providers were made, changed or deleted. What is new is read soon,
+// notice tells the sampler that metrics or providers were made, changed or deleted. What is new is read soon,
 // without waiting for the next interval.
-func (s *Sampler) Notice() {
+func (s *Sampler) notice() {
 	select {
 	case s.noticed <- struct{}{}:
 	default:
@@ -114,14 +114,6 @@ const (
 	// everything is all, at once.
 	everything
 )
-
-// Round reads each metric once and waits for it.
-func (s *Sampler) Round(ctx context.Context) error {
-	var running sync.WaitGroup
-	err := s.round(ctx, &running, everything)
-	running.Wait()
-	return err
-}
 
 // round starts one reading of each metric. Providers are asked beside each other, the metrics of
 // one after each other.
@@ -179,7 +171,7 @@ func (s *Sampler) readProvider(ctx context.Context, p *provider, metrics []*metr
 func (s *Sampler) release(o *outlet) {
 	o.busy.Store(false)
 	if o.again.Swap(false) {
-		s.Notice()
+		s.notice()
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 )
 
-// Name is the name of the controller in logs, metrics and events.
-const Name = "policy"
+// controllerName is the name of the controller in logs, metrics and events.
+const controllerName = "policy"
 
 // Options are what a Reconciler needs.
 type Options struct {

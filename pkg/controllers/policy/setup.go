@@ -59,12 +59,12 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
 	b := builder.TypedControllerManagedBy[string](mgr).
-		Named(Name).
+		Named(controllerName).
 		WithOptions(controller.TypedOptions[string]{
 			MaxConcurrentReconciles: passes,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, longestRetry),
 			LogConstructor: func(namespace *string) logr.Logger {
-				logger := mgr.GetLogger().WithValues("controller", Name)
+				logger := mgr.GetLogger().WithValues("controller", controllerName)
 				if namespace != nil {
 					logger = logger.WithValues("namespace", *namespace)
 				}

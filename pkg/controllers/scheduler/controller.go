@@ -32,8 +32,8 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 )
 
-// Name is the name of the controller in logs and metrics.
-const Name = "scheduler"
+// controllerName is the name of the controller in logs and metrics.
+const controllerName = "scheduler"
 
 // pollInterval is how often the Lease of each Scheduler is read.
 const pollInterval = time.Second
@@ -59,7 +59,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.ControllerManagedBy(mgr).
-		Named(Name).
+		Named(controllerName).
 		For(&berthv1alpha1.Scheduler{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Complete(r)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reconciler) run(ctx context.Context, s *berthv1alpha1.Scheduler) error 
 	} else if err != nil {
 		return fmt.Errorf("%w: deployment %s does not exist", errNoTemplate, r.Template)
 	}
-	want := DeploymentOf(s, template)
+	want := deploymentOf(s, template)
 	have := &appsv1.Deployment{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), have)
 	if client.IgnoreNotFound(err) != nil {

@@ -20,10 +20,10 @@ import (
 // changes.
 const specAnnotation = "berth.dev/made-from"
 
-// DeploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, whose
+// deploymentOf returns the Deployment that runs a managed Scheduler: a copy of the template, whose
 // first container is also told the name of the Scheduler, and not to make it again when it has been
 // deleted.
-func DeploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *appsv1.Deployment {
+func deploymentOf(s *berthv1alpha1.Scheduler, template *appsv1.Deployment) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: template.Namespace, Name: berthv1alpha1.DefaultLeasePrefix + s.Name,

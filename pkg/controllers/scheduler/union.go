@@ -23,8 +23,8 @@ import (
 	"berth.dev/berth/pkg/placement/binding"
 )
 
-// UnionName is the name of the UnionReconciler in logs and metrics.
-const UnionName = "union"
+// unionName is the name of the UnionReconciler in logs and metrics.
+const unionName = "union"
 
 const (
 	// unionPause is how long a change waits for others.
@@ -44,7 +44,7 @@ type UnionReconciler struct {
 // SetupWithManager registers the controller.
 func (r *UnionReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(UnionName).
+		Named(unionName).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			singleton.After[*berthv1alpha1.Cluster](unionPause), singleton.Changes(clusterChanged))).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Scheduler{},

@@ -42,7 +42,7 @@ var podAnnotations = []string{
 func ByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}:                   {Transform: transform(Pod)},
-		&corev1.Node{}:                  {Transform: transform(Node)},
+		&corev1.Node{}:                  {Transform: transform(trimNode)},
 		&appsv1.Deployment{}:            {Transform: transform(deployment)},
 		&appsv1.ReplicaSet{}:            {Transform: transform(replicaSet)},
 		&appsv1.StatefulSet{}:           {Transform: transform(statefulSet)},
@@ -63,7 +63,7 @@ func transform[T any](trim func(*T)) func(any) (any, error) {
 }
 
 // Pod cuts a pod down to its owner, what Berth wrote on it, what decides where it and its like run,
-// and what reports whether it runs.
+// and whether it runs.
 func Pod(pod *corev1.Pod) {
 	meta(&pod.ObjectMeta, podAnnotations...)
 	pod.Spec = scheduling(&pod.Spec)
@@ -149,9 +149,9 @@ func podScheduled(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return nil
 }
 
-// Node cuts a node down to its labels, and what reports whether and how much it takes. Heartbeats
+// trimNode cuts a node down to its labels, and whether and how much it takes. Heartbeats
 // leave no trace.
-func Node(node *corev1.Node) {
+func trimNode(node *corev1.Node) {
 	meta(&node.ObjectMeta)
 	node.Spec = corev1.NodeSpec{Unschedulable: node.Spec.Unschedulable, Taints: node.Spec.Taints}
 	status := corev1.NodeStatus{Allocatable: node.Status.Allocatable}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// MaxLength bounds an expression, in bytes.
-	MaxLength = 4096
+	// maxLength bounds an expression, in bytes.
+	maxLength = 4096
 
 	// costLimit bounds the steps of an evaluation. A rule that looks at each of a hundred groups
 	// needs about a thousand. The time grows with the square of the steps: CEL keeps a stack to
@@ -39,7 +39,7 @@ var errCost = errors.New("this takes too many steps")
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.Variable(variable, cel.DynType),
-		cel.ParserExpressionSizeLimit(MaxLength),
+		cel.ParserExpressionSizeLimit(maxLength),
 		cel.ParserRecursionLimit(maxNesting),
 		cel.EnableHiddenAccumulatorName(true),
 	)
@@ -50,8 +50,8 @@ type Program struct{ program cel.Program }
 
 // Compile compiles an expression. The error is one line.
 func Compile(text string) (*Program, error) {
-	if len(text) > MaxLength {
-		return nil, fmt.Errorf("must have at most %d characters, not %d", MaxLength, len(text))
+	if len(text) > maxLength {
+		return nil, fmt.Errorf("must have at most %d characters, not %d", maxLength, len(text))
 	}
 	env, err := environment()
 	if err != nil {
