@@ -44,10 +44,10 @@ func main() {
 }
 
 // exempt reports whether the exported names of a package are for others than the packages of this
-// module.
+// module: pkg/feeds is what a FeedInventory plugin of somebody else is written with.
 func exempt(path string) bool {
 	path = strings.TrimPrefix(path, module)
-	for _, prefix := range []string{"apis/", "pkg/generated/", "examples/"} {
+	for _, prefix := range []string{"apis/", "pkg/generated/", "examples/", "pkg/feeds"} {
 		if strings.HasPrefix(path, prefix) {
 			return true
 		}

@@ -35,9 +35,10 @@ func unused(all []*packages.Package, chosen func(path string) bool) []string {
 	}
 	for _, p := range all {
 		u.addInterfaces(p.Types)
-		if p.Name != "main" && !strings.HasSuffix(p.PkgPath, "_test") && !strings.HasSuffix(p.PkgPath, ".test") && chosen(p.PkgPath) {
+		if p.Name != "main" && !isTest(p) && chosen(p.PkgPath) {
 			u.addExported(p)
 		}
+		u.addUnnamedInterfaces(p)
 		for _, object := range p.TypesInfo.Uses {
 			if object.Pkg() != nil && isUse(object, p.PkgPath) {
 				u.use(object)
@@ -48,6 +49,12 @@ func unused(all []*packages.Package, chosen func(path string) bool) []string {
 		object := u.exported[name]
 		return u.used[name] || u.asked(object) || u.enumerated(object)
 	})
+}
+
+// isTest reports whether a package is one of tests, or was compiled once more for them: the types of
+// its copy are none that the interfaces of others ask for.
+func isTest(p *packages.Package) bool {
+	return strings.HasSuffix(p.PkgPath, "_test") || strings.HasSuffix(p.PkgPath, ".test") || strings.Contains(p.ID, " [")
 }
 
 // isUse reports whether it counts as use when a package names an object. The tests of a package are
@@ -164,14 +171,28 @@ func (u *usage) addInterfaces(p *types.Package) {
 		}
 		if asking, ok := declared.Type().Underlying().(*types.Interface); ok {
 			named, _ := declared.Type().(*types.Named)
-			for method := range asking.Methods() {
-				u.methods[method.Name()] = append(u.methods[method.Name()], asking)
-				u.named[method.Name()] = u.named[method.Name()] || named != nil && named.TypeParams().Len() > 0
-			}
+			u.addInterface(asking, named != nil && named.TypeParams().Len() > 0)
 		}
 	}
 	for _, imported := range p.Imports() {
 		u.addInterfaces(imported)
+	}
+}
+
+// addUnnamedInterfaces adds the interfaces that a package writes without giving them a name, as in
+// []interface{ Start() }.
+func (u *usage) addUnnamedInterfaces(p *packages.Package) {
+	for expression, value := range p.TypesInfo.Types {
+		if _, written := expression.(*ast.InterfaceType); written {
+			u.addInterface(value.Type.(*types.Interface), false)
+		}
+	}
+}
+
+func (u *usage) addInterface(asking *types.Interface, generic bool) {
+	for method := range asking.Methods() {
+		u.methods[method.Name()] = append(u.methods[method.Name()], asking)
+		u.named[method.Name()] = u.named[method.Name()] || generic
 	}
 }
 
