@@ -8,7 +8,9 @@ package v1alpha1
 type ClusterConstraints struct {
 	// clusterLabels are constraints on the labels of the cluster: "location is DE", "location is not
 	// DE", "location in (DE, SK)", "location not in (DE, SK)". "=" and "==" mean is, "!=" means is
-	// not.
+	// not. Parts of its spec are compared like labels: geoLocation.city, geoLocation.province,
+	// geoLocation.area, geoLocation.country, region.region, region.availabilityZone and
+	// operator.operator ("geoLocation.country is US").
 	// +optional
 	ClusterLabels LabelConstraints `json:"clusterLabels,omitempty"`
 

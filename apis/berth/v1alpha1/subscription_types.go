@@ -199,7 +199,8 @@ type DynamicDividing struct {
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h such as 30s, 5m or 1h30m"
 	GiveUpAfter *metav1.Duration `json:"giveUpAfter,omitempty"`
 
-	// preferredClusters prefer clusters by their labels. The weights, 1 to 100, of all terms that
+	// preferredClusters prefer clusters by their labels, and by the parts of their specs that
+	// clusterAffinity knows. The weights, 1 to 100, of all terms that
 	// match a cluster add up. Clusters with the largest sum take as many replicas as they can; what is
 	// left goes to the next ones.
 	// +optional
@@ -224,7 +225,9 @@ const (
 
 // Subscriber selects clusters and gives each of them a weight.
 type Subscriber struct {
-	// clusterAffinity selects Clusters by their labels; {} selects all.
+	// clusterAffinity selects Clusters by their labels; {} selects all. Parts of the spec of a Cluster
+	// are selected like labels: geoLocation.city, geoLocation.province, geoLocation.area,
+	// geoLocation.country, region.region, region.availabilityZone and operator.operator.
 	ClusterAffinity metav1.LabelSelector `json:"clusterAffinity"`
 
 	// weight of each selected cluster, relative to the others, from 0 to 10000000. The weights of all

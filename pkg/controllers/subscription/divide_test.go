@@ -169,6 +169,29 @@ func TestClustersComeAndGo(t *testing.T) {
 	w.want("the status when c is not selected", w.told("shop"), "web a=4 c=1")
 }
 
+func TestClustersAreSelectedByWhereTheyLie(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 6)
+	w.site("b", 6)
+	w.deploy("web", 4)
+	w.subscribe("shop", []string{"web"}, func(s *berthv1alpha1.Subscription) {
+		s.Spec.Subscribers[0].ClusterAffinity.MatchLabels = map[string]string{"geoLocation.country": "US"}
+	})
+	w.pass()
+	w.want("what is told of no cluster", w.reason("shop", "Scheduled"), "NoClusters")
+	cluster := &berthv1alpha1.Cluster{}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "b"}, cluster); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Spec.GeoLocation = &berthv1alpha1.GeoLocation{Country: "US"}
+	if err := w.client.Update(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	w.tracker.Invalidate()
+	w.pass()
+	w.want("the status with a cluster in the country", w.told("shop"), "web b=4")
+}
+
 func TestRebalanceIsDoneOnce(t *testing.T) {
 	w := newWorld(t)
 	w.site("a", 6)

@@ -16,6 +16,7 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // Select returns the Clusters that a Subscription selects, and the groups of which it takes some;
@@ -33,7 +34,7 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 	sets := make([]labels.Set, 0, len(snapshot.Clusters()))
 	for _, c := range snapshot.Clusters() {
 		all = append(all, c)
-		sets = append(sets, c.Object.Labels)
+		sets = append(sets, rank.LabelsOf(c.Object))
 	}
 	weights, selected, err := divide.Weights(sets, subscribers)
 	if err != nil {
@@ -43,7 +44,7 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 	for i, c := range all {
 		if selected[i] && c.Object.DeletionTimestamp == nil {
 			clusters = append(clusters, bundle.Cluster{
-				Name: c.Object.Name, Labels: c.Object.Labels, Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
+				Name: c.Object.Name, Labels: sets[i], Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
 			})
 		}
 	}
@@ -87,7 +88,7 @@ func preferenceOf(spec *berthv1alpha1.SubscriptionSpec) (func(*berthv1alpha1.Clu
 		return nil, fmt.Errorf("spec.dividingScheduling.dynamicDividing.preferredClusters: %w", err)
 	}
 	return func(c *berthv1alpha1.Cluster) int64 {
-		return terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Name, Labels: c.Labels}})
+		return terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Name, Labels: rank.LabelsOf(c)}})
 	}, nil
 }
 

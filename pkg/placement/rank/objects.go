@@ -53,7 +53,7 @@ func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint
 // Cluster about which nothing is observed yet counts as online, unless it is still to be made.
 func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidate {
 	c := Candidate{
-		Name: cluster.Name, Labels: cluster.Labels, CustomResources: cluster.Spec.CustomResources,
+		Name: cluster.Name, Labels: LabelsOf(cluster), CustomResources: cluster.Spec.CustomResources,
 		Unavailable: Unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)

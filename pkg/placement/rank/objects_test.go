@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/constraint"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -124,6 +125,36 @@ func TestClusterCandidateNumbers(t *testing.T) {
 		if result.Eligible != want {
 			t.Errorf("%s: eligible is %t", text, result.Eligible)
 		}
+	}
+}
+
+func TestClusterCandidateParts(t *testing.T) {
+	cluster := &berthv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"tier": "store", "region.region": "a label", "operator.operator": "x"}},
+		Spec: berthv1alpha1.ClusterSpec{ClusterProfile: berthv1alpha1.ClusterProfile{
+			GeoLocation: &berthv1alpha1.GeoLocation{City: "Bellevue", Province: "Washington", Area: "West", Country: "US"},
+			Region:      &berthv1alpha1.Region{Region: "us-west", AvailabilityZone: "us-west-1"},
+			Operator:    &berthv1alpha1.Operator{},
+		}},
+	}
+	tests := map[string]bool{
+		"geoLocation.country is US": true, "geoLocation.country is DE": false, "geoLocation.city in (Bellevue, Seattle)": true,
+		"geoLocation.province = Washington": true, "geoLocation.area != West": false, "region.region is us-west": true,
+		"region.availabilityZone is us-west-1": true, "operator.operator is x": true, "geoLocation.planet is earth": false,
+		"tier is store": true,
+	}
+	for text, want := range tests {
+		parsed, err := constraint.Parse(constraint.Label, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidate := rank.ClusterCandidate(cluster, "default")
+		if got := (rank.Constraints{Labels: []*constraint.Constraint{parsed}}).Admits(&candidate); got != want {
+			t.Errorf("%s: admitted %t, want %t", text, got, want)
+		}
+	}
+	if got := cluster.Labels["region.region"]; got != "a label" {
+		t.Errorf("the label of the cluster was changed to %q", got)
 	}
 }
 

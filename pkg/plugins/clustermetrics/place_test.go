@@ -98,12 +98,15 @@ func TestConstraintsOfAPolicy(t *testing.T) {
 		wantWhy     string
 	}{
 		"a label":      {berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is ES"}}, "madrid", ""},
+		"a country":    {berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"geoLocation.country is Spain"}}, "madrid", ""},
 		"a metric":     {berthv1alpha1.ClusterConstraints{ClusterMetrics: []string{"load lt 5"}}, "berlin", ""},
 		"not readable": {berthv1alpha1.ClusterConstraints{ClusterMetrics: []string{"load"}}, "", "constraints of policy web: clusterMetrics[0]: constraint \"load\": column 5"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newSites(t, measure(site("berlin", "location", "DE"), "load", 3), measure(site("madrid", "location", "ES"), "load", 7))
+			madrid := measure(site("madrid", "location", "ES"), "load", 7)
+			madrid.Spec.GeoLocation = &berthv1alpha1.GeoLocation{Country: "Spain"}
+			s := newSites(t, measure(site("berlin", "location", "DE"), "load", 3), madrid)
 			policy := plugintest.MakePolicy("web").Deployment("nginx").Weight(1, "berlin", "madrid").Obj()
 			policy.Spec.Placement.Constraints = &tc.constraints
 			d := plugintest.Deployment("nginx", 4)

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -72,6 +73,18 @@ var _ = Describe("An Application", func() {
 			WithTimeout(settle).WithPolling(poll).Should(Equal(s.full("berlin")))
 	})
 
+	It("goes to the country that its constraints name, and only there", func(ctx SpecContext) {
+		s := newSite(ctx, map[string]float64{"berlin": 0.1, "austin": 0.9})
+		s.lies(ctx, "berlin", "DE")
+		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) {
+			spec.Constraints.ClusterLabels = append(spec.Constraints.ClusterLabels, "geoLocation.country is DE")
+		})
+		s.runsIn(ctx, "berlin")
+		s.lies(ctx, "berlin", "FR")
+		s.lies(ctx, "austin", "DE")
+		s.runsIn(ctx, "austin")
+	})
+
 	It("loses what leaves its spec, and tells of manifests that cannot be carried out", func(ctx SpecContext) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.2})
 		s.apply(ctx, nil)
@@ -94,6 +107,14 @@ var _ = Describe("An Application", func() {
 		s.runsIn(ctx, "berlin")
 	})
 })
+
+// lies says in which country a Cluster lies.
+func (s *site) lies(ctx context.Context, name, country string) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"spec":{"geoLocation":{"country":%q}}}`, country)
+	_, err := berth.BerthV1alpha1().Clusters().Patch(ctx, s.full(name), types.MergePatchType, patch, metav1.PatchOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
 
 // setManifests changes what the Application of a site is made of.
 func (s *site) setManifests(ctx context.Context, manifests []berthv1alpha1.Manifest) {
