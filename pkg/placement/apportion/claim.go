@@ -10,7 +10,7 @@ import "math/bits"
 type claim struct {
 	odd    uint64 // at most 2·(2^63-1)+1: fits
 	weight uint32 // at least 1
-	rank   int32  // position of the cluster's name among those it competes with
+	rank   int32  // position of the cluster among those it competes with
 }
 
 // newClaim returns the claim of a cluster that holds the given number of seats.

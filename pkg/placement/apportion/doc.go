@@ -9,6 +9,8 @@
 // cluster holds already. Ties go to the cluster with fewer seats, then to the
 // smaller name. A cluster's minimum is served before anything else, in the same
 // order among the clusters below theirs; a cluster at its maximum drops out.
+// Minima that have a turn come before the others, turn by turn. Clusters of a
+// later tier are served when all of the earlier ones are at their maxima.
 //
 // All clusters and weights together define one fixed, endless [Order] of seats,
 // and the shares of N replicas are its first N seats. Everything else follows:

@@ -4,6 +4,7 @@
 package apportion_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -31,22 +32,33 @@ func roomFor(c apportion.Cluster, held int64) (ok, inMin bool) {
 func compareSeats(a apportion.Cluster, s int64, b apportion.Cluster, t int64) int {
 	_, aInMin := roomFor(a, s)
 	_, bInMin := roomFor(b, t)
-	if aInMin != bInMin {
-		if aInMin {
+	first := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
 			return -1
 		}
 		return 1
 	}
-	if c := quotient(b, t).Cmp(quotient(a, s)); c != 0 {
-		return c
-	}
-	if s != t {
-		if s < t {
-			return -1
+	for _, order := range []int{
+		cmp.Compare(a.Tier, b.Tier),
+		first(aInMin, bInMin),
+		first(aInMin && a.Turn > 0, bInMin && b.Turn > 0),
+	} {
+		if order != 0 {
+			return order
 		}
-		return 1
 	}
-	return strings.Compare(a.Name, b.Name)
+	if aInMin && a.Turn > 0 {
+		if a.Turn != b.Turn {
+			return cmp.Compare(a.Turn, b.Turn)
+		}
+		// A cluster without a weight counts like one of weight 1.
+		a.Weight, b.Weight = max(a.Weight, 1), max(b.Weight, 1)
+	}
+	return cmp.Or(quotient(b, t).Cmp(quotient(a, s)), cmp.Compare(s, t),
+		cmp.Compare(a.Precedence, b.Precedence), strings.Compare(a.Name, b.Name))
 }
 
 func quotient(c apportion.Cluster, seats int64) *big.Rat {
@@ -120,11 +132,13 @@ type bounds struct {
 	maxMin   int64 // largest minimum
 	maxRange int64 // largest distance of a maximum from its minimum; 0 for no maxima
 	zero     bool  // some weights are 0
+	parts    bool  // there are tiers, turns and precedences
 }
 
 var (
 	unbounded = bounds{}
 	bounded   = bounds{maxMin: 5, maxRange: 12, zero: true}
+	parted    = bounds{maxMin: 5, maxRange: 12, zero: true, parts: true}
 	extreme   = bounds{maxMin: math.MaxInt64 / 2, maxRange: math.MaxInt64 / 2, zero: true}
 )
 
@@ -151,6 +165,10 @@ func cluster(name string, b bounds) *rapid.Generator[apportion.Cluster] {
 		}
 		if b.maxRange > 0 && rapid.Bool().Draw(t, "has max") {
 			c.Max = new(c.Min + rapid.Int64Range(0, b.maxRange).Draw(t, "range"))
+		}
+		if b.parts {
+			c.Tier, c.Turn = rapid.Int32Range(0, 2).Draw(t, "tier"), rapid.Int32Range(0, 2).Draw(t, "turn")
+			c.Precedence = rapid.Uint64Range(0, 2).Draw(t, "precedence")
 		}
 		return c
 	})

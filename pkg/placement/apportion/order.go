@@ -4,6 +4,7 @@
 package apportion
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,9 @@ import (
 
 // MaxWeight is the largest weight a cluster can have.
 const MaxWeight = math.MaxInt32
+
+// MaxTurn is the largest turn and the largest tier a cluster can have.
+const MaxTurn = 1 << 20
 
 // unlimited stands for the maximum of a cluster that has none: no int64 number
 // of replicas can exceed it.
@@ -32,6 +36,14 @@ type Cluster struct {
 	// Max is the number of seats at which the cluster drops out; nil means no
 	// limit, and a pointer to 0 that the cluster gets nothing. Not below Min.
 	Max *int64
+	// Tier, from 0 to MaxTurn, says after whom the cluster is served: no cluster gets
+	// a seat before those of smaller tiers are at their maxima.
+	Tier int32
+	// Turn, from 1 to MaxTurn, lets the Min be served before those of the same tier
+	// that have a larger turn or, as 0 means, none.
+	Turn int32
+	// Precedence breaks ties before the name does: the smaller one goes first.
+	Precedence uint64
 }
 
 // Order is the seat order of a set of clusters: which cluster gets the first
@@ -46,17 +58,19 @@ type Order struct {
 	stages   []stage // the seat order is the concatenation of the stages
 }
 
-// bounds is a validated Cluster. The rank is its position among all names in
-// ascending order: comparing ranks is comparing names.
+// bounds is a validated Cluster. The rank is its position among all clusters by
+// precedence and name in ascending order: comparing ranks is comparing those.
 type bounds struct {
-	weight   uint64
-	min, max int64
-	rank     int32
+	weight     uint64
+	min, max   int64
+	tier, turn int32
+	rank       int32
 }
 
 // NewOrder validates the clusters and returns their seat order. It fails, naming
 // the cluster, if a name is empty or given twice, a weight is out of range, a
-// Min is negative or larger than the Max; and if there are no clusters at all.
+// Min is negative or larger than the Max, or a Tier or Turn is out of range; and if
+// there are no clusters at all.
 // The clusters are copied.
 func NewOrder(clusters []Cluster) (*Order, error) {
 	if len(clusters) == 0 {
@@ -67,7 +81,7 @@ func NewOrder(clusters []Cluster) (*Order, error) {
 		names:    make([]string, len(clusters)),
 		index:    make(map[string]int32, len(clusters)),
 	}
-	byName := make([]int32, len(clusters))
+	byRank := make([]int32, len(clusters))
 	for i, c := range clusters {
 		if err := c.validate(i); err != nil {
 			return nil, err
@@ -75,14 +89,16 @@ func NewOrder(clusters []Cluster) (*Order, error) {
 		if _, ok := o.index[c.Name]; ok {
 			return nil, fmt.Errorf("cluster %q is listed twice", c.Name)
 		}
-		o.clusters[i] = bounds{weight: uint64(c.Weight), min: c.Min, max: c.max()}
-		o.names[i], o.index[c.Name], byName[i] = c.Name, int32(i), int32(i)
+		o.clusters[i] = bounds{weight: uint64(c.Weight), min: c.Min, max: c.max(), tier: c.Tier, turn: c.Turn}
+		o.names[i], o.index[c.Name], byRank[i] = c.Name, int32(i), int32(i)
 	}
-	slices.SortFunc(byName, func(a, b int32) int { return strings.Compare(o.names[a], o.names[b]) })
-	for rank, i := range byName {
+	slices.SortFunc(byRank, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(clusters[a].Precedence, clusters[b].Precedence), strings.Compare(o.names[a], o.names[b]))
+	})
+	for rank, i := range byRank {
 		o.clusters[i].rank = int32(rank)
 	}
-	o.stages = newStages(o.clusters, byName)
+	o.stages = newStages(o.clusters, byRank)
 	return o, nil
 }
 
@@ -98,6 +114,8 @@ func (c *Cluster) validate(index int) error {
 		return fmt.Errorf("cluster %q: max %d is negative", c.Name, *c.Max)
 	case c.Min > c.max():
 		return fmt.Errorf("cluster %q: min %d is larger than max %d", c.Name, c.Min, c.max())
+	case c.Tier < 0 || c.Tier > MaxTurn, c.Turn < 0 || c.Turn > MaxTurn:
+		return fmt.Errorf("cluster %q: tier %d or turn %d is not in the range [0, %d]", c.Name, c.Tier, c.Turn, MaxTurn)
 	}
 	return nil
 }
@@ -213,8 +231,8 @@ func (o *Order) Ranking(held []int64) []int32 {
 	}
 	slices.SortFunc(ranked, func(a, b int32) int {
 		clusterA, clusterB := &o.clusters[a], &o.clusters[b]
-		if d := clusterA.phase(seats(a)) - clusterB.phase(seats(b)); d != 0 {
-			return int(d)
+		if d := cmp.Compare(clusterA.phase(seats(a)), clusterB.phase(seats(b))); d != 0 {
+			return d
 		}
 		claimA, claimB := clusterA.claim(seats(a)), clusterB.claim(seats(b))
 		return 2*claimA.behind(&claimB) - 1

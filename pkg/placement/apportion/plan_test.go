@@ -17,7 +17,7 @@ import (
 
 func TestPlanSaysTheSameFromEverySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{bounded, parted}).Draw(t, "bounds"))
 		n := rapid.Int64Range(-1, 300).Draw(t, "n")
 		p := o.Plan(n)
 		shares, unplaced := o.Shares(n)

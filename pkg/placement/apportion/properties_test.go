@@ -26,7 +26,7 @@ func replicas() *rapid.Generator[int64] {
 
 func TestSeatsFollowTheRuleInExactFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{bounded, parted}).Draw(t, "bounds"))
 		n := rapid.Int64Range(0, 150).Draw(t, "n")
 		if diff := cmp.Diff(seatsByOracle(list, n), o.Seats(n)); diff != "" {
 			t.Fatalf("seats (-want +got):\n%s", diff)
@@ -36,7 +36,7 @@ func TestSeatsFollowTheRuleInExactFractions(t *testing.T) {
 
 func TestSharesAreTheCountsOfTheFirstSeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SampledFrom([]bounds{unbounded, bounded, {maxMin: 300, maxRange: 3000, zero: true}}).Draw(t, "bounds")
+		b := rapid.SampledFrom([]bounds{unbounded, bounded, parted, {maxMin: 300, maxRange: 3000, zero: true}}).Draw(t, "bounds")
 		list, o := drawOrder(t, b)
 		n := rapid.Int64Range(0, 5000).Draw(t, "n")
 		want := make([]int64, len(list))
@@ -58,7 +58,7 @@ func TestSharesAreTheCountsOfTheFirstSeats(t *testing.T) {
 // every seat outside: this proves shares of numbers that nobody can count up to.
 func TestSharesOfAnySizeSplitTheSeatOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SampledFrom([]bounds{unbounded, bounded, extreme, {maxMin: math.MaxInt32, maxRange: math.MaxInt32}}).Draw(t, "bounds")
+		b := rapid.SampledFrom([]bounds{unbounded, bounded, parted, extreme, {maxMin: math.MaxInt32, maxRange: math.MaxInt32}}).Draw(t, "bounds")
 		list, o := drawOrder(t, b)
 		n := replicas().Draw(t, "n")
 		shares, unplaced := o.Shares(n)
@@ -83,7 +83,7 @@ func TestSharesOfAnySizeSplitTheSeatOrder(t *testing.T) {
 
 func TestSharesAddUpToTheSmallerOfReplicasAndCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SampledFrom([]bounds{bounded, extreme}).Draw(t, "bounds")
+		b := rapid.SampledFrom([]bounds{bounded, parted, extreme}).Draw(t, "bounds")
 		list, o := drawOrder(t, b)
 		n := replicas().Draw(t, "n")
 		shares, unplaced := o.Shares(n)
@@ -98,7 +98,7 @@ func TestSharesAddUpToTheSmallerOfReplicasAndCapacity(t *testing.T) {
 
 func TestScalingUpTakesNoSeatAndScalingDownGivesNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		_, o := drawOrder(t, rapid.SampledFrom([]bounds{unbounded, bounded, extreme}).Draw(t, "bounds"))
+		_, o := drawOrder(t, rapid.SampledFrom([]bounds{unbounded, bounded, parted, extreme}).Draw(t, "bounds"))
 		small, large := replicas().Draw(t, "n"), replicas().Draw(t, "m")
 		if small > large {
 			small, large = large, small
@@ -130,7 +130,7 @@ func TestReplicasEqualToTheSumOfWeightsGiveTheWeights(t *testing.T) {
 
 func TestTheOrderOfTheInputDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{bounded, parted}).Draw(t, "bounds"))
 		other, err := apportion.NewOrder(shuffled(t, list))
 		if err != nil {
 			t.Fatalf("NewOrder: %v", err)
@@ -176,7 +176,7 @@ func TestACappedClusterSpillsOverToTheOthersOnly(t *testing.T) {
 
 func TestMoreWeightNeverMeansFewerSeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{bounded, parted}).Draw(t, "bounds"))
 		n := rapid.Int64Range(0, 10_000).Draw(t, "n")
 		before, _ := o.Shares(n)
 		c := rapid.IntRange(0, len(list)-1).Draw(t, "cluster")
@@ -193,7 +193,7 @@ func TestMoreWeightNeverMeansFewerSeats(t *testing.T) {
 
 func TestSeatNumberIsThePositionInTheSeatOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, bounded)
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{bounded, parted}).Draw(t, "bounds"))
 		count := make([]int64, len(list))
 		for seat, c := range o.Seats(200) {
 			if got, ok := o.SeatNumber(int(c), count[c]); !ok || got != int64(seat) {
@@ -214,7 +214,7 @@ func TestSeatNumberIsThePositionInTheSeatOrder(t *testing.T) {
 
 func TestSeatNumberAgreesWithSharesAtAnySize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, o := drawOrder(t, rapid.SampledFrom([]bounds{unbounded, bounded, extreme}).Draw(t, "bounds"))
+		list, o := drawOrder(t, rapid.SampledFrom([]bounds{unbounded, bounded, parted, extreme}).Draw(t, "bounds"))
 		c := rapid.IntRange(0, len(list)-1).Draw(t, "cluster")
 		k := replicas().Draw(t, "k")
 		seat, ok := o.SeatNumber(c, k)
@@ -235,7 +235,7 @@ func TestSeatNumberAgreesWithSharesAtAnySize(t *testing.T) {
 
 func TestRankingListsTheNextSeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SampledFrom([]bounds{bounded, extreme}).Draw(t, "bounds")
+		b := rapid.SampledFrom([]bounds{bounded, parted, extreme}).Draw(t, "bounds")
 		list, o := drawOrder(t, b)
 		held := make([]int64, len(list))
 		var want []int32
@@ -302,7 +302,7 @@ func owners(o *apportion.Order, n int64) []string {
 
 func TestOwnerOfIsTheOwnerInEveryPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SampledFrom([]bounds{unbounded, bounded, {maxMin: 300, maxRange: 3000, zero: true}}).Draw(t, "bounds")
+		b := rapid.SampledFrom([]bounds{unbounded, bounded, parted, {maxMin: 300, maxRange: 3000, zero: true}}).Draw(t, "bounds")
 		_, o := drawOrder(t, b)
 		p := o.Plan(rapid.Int64Range(0, 5000).Draw(t, "n"))
 		for range 20 {

@@ -3,27 +3,37 @@
 
 package apportion
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
-// phase says which part of the seat order a cluster's next seat belongs to.
-type phase int
+// phase says which part of the seat order a cluster's next seat belongs to; parts
+// come in the order of their numbers. Each tier has all of them, one after the
+// other: the minima of those that have a turn, turn by turn, then the following.
+type phase int64
 
 const (
-	belowMin           phase = iota // the minimum of a cluster that has a weight
-	belowMinUnweighted              // the minimum of a cluster of weight 0
-	belowMax                        // what exceeds the minimum
-	done                            // the cluster gets no further seat
+	belowMin           phase = MaxTurn + 1 + iota // the minimum of a cluster that has a weight
+	belowMinUnweighted                            // the minimum of a cluster of weight 0
+	belowMax                                      // what exceeds the minimum
+	phases                                        // of a tier
+
+	done phase = unlimited // the cluster gets no further seat
 )
 
 // phase returns where the next seat of a cluster that holds the given seats lies.
 func (b *bounds) phase(seats int64) phase {
+	first := phase(b.tier) * phases
 	switch {
+	case seats < b.min && b.turn > 0:
+		return first + phase(b.turn)
 	case seats < b.min && b.weight > 0:
-		return belowMin
+		return first + belowMin
 	case seats < b.min:
-		return belowMinUnweighted
+		return first + belowMinUnweighted
 	case seats < b.max && b.weight > 0:
-		return belowMax
+		return first + belowMax
 	default:
 		return done
 	}
@@ -39,7 +49,7 @@ func (b *bounds) claim(seats int64) claim {
 // stage is a run of the seat order in which a fixed set of members compete by
 // Webster's rule until each has filled its range of seats.
 type stage struct {
-	members []member // in the order of their names
+	members []member // in the order of their ranks
 	size    int64    // seats of the stage; unlimited if they do not fit an int64
 	floor   uint64   // seats the members bring along: the sum of from
 	weight  uint64   // of the members that bring none
@@ -55,23 +65,21 @@ type member struct {
 }
 
 // newStages returns the non-empty stages of the seat order, one for each phase.
-func newStages(clusters []bounds, byName []int32) []stage {
-	var members [done][]member
-	for _, i := range byName {
+func newStages(clusters []bounds, byRank []int32) []stage {
+	members := map[phase][]member{}
+	for _, i := range byRank {
 		c := &clusters[i]
 		if c.min > 0 {
 			p := c.phase(0)
 			members[p] = append(members[p], member{cluster: i, weight: max(c.weight, 1), to: c.min})
 		}
-		if c.phase(c.min) == belowMax {
-			members[belowMax] = append(members[belowMax], member{cluster: i, weight: c.weight, from: c.min, to: c.max})
+		if p := c.phase(c.min); p != done {
+			members[p] = append(members[p], member{cluster: i, weight: c.weight, from: c.min, to: c.max})
 		}
 	}
-	stages := make([]stage, 0, done)
-	for _, m := range members {
-		if len(m) > 0 {
-			stages = append(stages, newStage(m))
-		}
+	stages := make([]stage, 0, len(members))
+	for _, p := range slices.Sorted(maps.Keys(members)) {
+		stages = append(stages, newStage(members[p]))
 	}
 	return stages
 }
