@@ -107,7 +107,8 @@ type ResourceSelector struct {
 type Placement struct {
 	// staticWeightList gives weights to clusters. Replicas are shared out in proportion to the weights
 	// by Webster's method (Sainte-Lague): with as many replicas as the sum of all weights, every
-	// cluster gets exactly its weight. A cluster may be listed once.
+	// cluster gets exactly its weight. An entry may give a number of replicas instead; such numbers
+	// are served first, and weights share what is left. A cluster may be listed once.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -139,11 +140,16 @@ const (
 	ScheduleAnyway UnsatisfiableAction = "ScheduleAnyway"
 )
 
-// StaticClusterWeight gives one weight, and optionally bounds, to each of the named clusters.
+// StaticClusterWeight gives one weight, and optionally bounds, or a number of replicas to each of
+// the named clusters.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || self.min <= self.max",message="min must not be greater than max"
+// +kubebuilder:validation:XValidation:rule="has(self.weight) || has(self.replicas)",message="give weight or replicas",fieldPath=".weight",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.weight)",message="replicas must not be given together with weight: it is a number, not a share",fieldPath=".replicas",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.min) && !has(self.max)",message="replicas must not be given together with min or max: it is short for both",fieldPath=".replicas",reason=FieldValueForbidden
 type StaticClusterWeight struct {
-	// clusterNames names the clusters. Each of them gets the weight; it is not divided among them.
+	// clusterNames names the clusters. Each of them gets the weight, or the replicas; they are not
+	// divided among them.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -152,10 +158,19 @@ type StaticClusterWeight struct {
 	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	ClusterNames []string `json:"clusterNames"`
 
-	// weight of each named cluster, relative to the others; from 1 to 2147483647.
+	// weight of each named cluster, relative to the others; from 1 to 2147483647. It is required
+	// unless replicas is given.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
-	Weight int64 `json:"weight"`
+	Weight int64 `json:"weight,omitempty"`
+
+	// replicas is the number of replicas that each named cluster gets: no fewer, before any weight or
+	// min counts, and no more. If a workload has too few replicas for all such numbers, those of
+	// entries further up come first. It takes the place of weight, min and max.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// min is the number of replicas that each named cluster gets before weights count. Default 0.
 	// +optional

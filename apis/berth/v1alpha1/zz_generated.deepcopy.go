@@ -2918,6 +2918,11 @@ func (in *StaticClusterWeight) DeepCopyInto(out *StaticClusterWeight) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Min != nil {
 		in, out := &in.Min, &out.Min
 		*out = new(int32)

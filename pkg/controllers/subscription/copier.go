@@ -23,8 +23,8 @@ import (
 	"berth.dev/berth/pkg/placement/divide"
 )
 
-// FieldOwner is the field manager under which copies of feeds are applied.
-const FieldOwner = "berth-subscription"
+// fieldOwner is the field manager under which copies of feeds are applied.
+const fieldOwner = "berth-subscription"
 
 // copier writes the copies of one Subscription, as an account of its namespace.
 type copier struct {
@@ -203,7 +203,7 @@ func same(before, after *unstructured.Unstructured) bool {
 func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	what := fmt.Sprintf("%s %s/%s", wanted.GetKind(), wanted.GetNamespace(), wanted.GetName())
 	after := wanted.DeepCopy()
-	options := []client.ApplyOption{client.FieldOwner(FieldOwner)}
+	options := []client.ApplyOption{client.FieldOwner(fieldOwner)}
 	if wanted.GetResourceVersion() != "" {
 		options = append(options, client.ForceOwnership)
 	}
@@ -225,7 +225,7 @@ func (w *copier) write(ctx context.Context, wanted *unstructured.Unstructured) (
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", what, err)
 	}
-	if err := w.account.Patch(ctx, after, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner)); err != nil {
+	if err := w.account.Patch(ctx, after, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(fieldOwner)); err != nil {
 		return nil, fmt.Errorf("patching %s: %w", what, err)
 	}
 	return after, nil

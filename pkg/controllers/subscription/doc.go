@@ -11,8 +11,8 @@
 //
 //	gather  Subscriptions and what they name,     (gather.go, clusters.go, feed.go, inventory.go)
 //	        from the cache
-//	decide  what everybody keeps, gets and        (package placement/bundle; room.go counts
-//	        waits for                             room for it)
+//	decide  what everybody keeps, gets and        (package placement/bundle; a ledger of the
+//	        waits for                             simulator counts room for it)
 //	write   policies, copies and the status,      (write.go, policies.go, copies.go, status.go,
 //	        and events                            events.go)
 //

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -67,7 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	observed := r.observeStuck(ctx, items, now.Time)
 	var outcomes []outcome
 	err = r.Adviser.Ask(ctx, func(asked *simulator.Snapshot) error {
-		room := &ledger{ctx: ctx, items: items, snapshot: asked}
+		room := asked.Ledger(ctx, func(ref bundle.Ref) *corev1.Pod { return items[ref.Subscription].feeds[ref.Feed].sample })
 		r.limit(items, observed, room)
 		outcomes, err = decide(items, room, now)
 		return err
@@ -81,13 +82,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 }
 
 // decide divides the feeds of all Subscriptions.
-func decide(items []*item, room *ledger, now metav1.Time) ([]outcome, error) {
+func decide(items []*item, room *simulator.Ledger, now metav1.Time) ([]outcome, error) {
 	inputs := make([]bundle.Subscription, len(items))
 	for i := range items {
 		inputs[i] = items[i].input
 	}
 	results, err := bundle.Decide(inputs, room)
-	if err := errors.Join(room.err, err); err != nil {
+	if err := errors.Join(room.Err(), err); err != nil {
 		return nil, err
 	}
 	outcomes := make([]outcome, len(items))

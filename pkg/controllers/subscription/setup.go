@@ -34,7 +34,7 @@ import (
 )
 
 // Name of the controller in logs and metrics.
-const Name = "subscription"
+const controllerName = "subscription"
 
 const (
 	// pause is how long a change waits for others.
@@ -93,7 +93,7 @@ func New(options Options) *Reconciler {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
 	b := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(Name).
+		Named(controllerName).
 		WithOptions(controller.TypedOptions[singleton.Key]{
 			MaxConcurrentReconciles: 1, // passes know what the one before has written
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[singleton.Key](firstRetry, longestRetry),

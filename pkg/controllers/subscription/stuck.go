@@ -186,7 +186,7 @@ func makesNode(e *corev1.Event, now time.Time) bool {
 }
 
 // limit decides in which Clusters feeds get no more replicas than they run.
-func (r *Reconciler) limit(items []*item, observed []*observation, room *ledger) {
+func (r *Reconciler) limit(items []*item, observed []*observation, room bundle.Room) {
 	for _, o := range observed {
 		it, before := items[o.ref.Subscription], o.known.clusters[o.cluster]
 		due := before.Due(&o.Observation)

@@ -4,6 +4,7 @@
 package policymatch
 
 import (
+	"errors"
 	"fmt"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -16,20 +17,20 @@ import (
 const MaxClusters = 1000
 
 // Order returns the seat order that the weights of a policy define. It fails if the weights cannot
-// be used: a cluster is listed twice, a weight or bound is out of range, or there are more than
-// MaxClusters clusters.
+// be used: a cluster is listed twice, a weight or bound is out of range, a number of replicas is
+// given together with them, or there are more than MaxClusters clusters.
 func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 	var clusters []apportion.Cluster
 	for i := range policy.Spec.Placement.StaticWeightList {
 		entry := &policy.Spec.Placement.StaticWeightList[i]
-		if entry.Weight < 1 {
-			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: weight %d is less than 1", i, entry.Weight)
+		if err := check(entry); err != nil {
+			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: %w", i, err)
 		}
 		if len(clusters)+len(entry.ClusterNames) > MaxClusters {
 			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: more than %d clusters", i, MaxClusters)
 		}
 		for _, name := range entry.ClusterNames {
-			clusters = append(clusters, cluster(name, entry))
+			clusters = append(clusters, cluster(name, i, entry))
 		}
 	}
 	order, err := apportion.NewOrder(clusters)
@@ -39,7 +40,22 @@ func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 	return order, nil
 }
 
-func cluster(name string, entry *berthv1alpha1.StaticClusterWeight) apportion.Cluster {
+func check(entry *berthv1alpha1.StaticClusterWeight) error {
+	switch {
+	case entry.Replicas == nil && entry.Weight < 1:
+		return fmt.Errorf("weight %d is less than 1", entry.Weight)
+	case entry.Replicas != nil && (entry.Weight != 0 || entry.Min != nil || entry.Max != nil):
+		return errors.New("replicas is given together with weight, min or max")
+	}
+	return nil
+}
+
+// cluster returns a cluster of the entry with the given index.
+func cluster(name string, index int, entry *berthv1alpha1.StaticClusterWeight) apportion.Cluster {
+	if entry.Replicas != nil {
+		n := int64(*entry.Replicas)
+		return apportion.Cluster{Name: name, Min: n, Max: &n, Turn: int32(index) + 1}
+	}
 	c := apportion.Cluster{Name: name, Weight: entry.Weight}
 	if entry.Min != nil {
 		c.Min = int64(*entry.Min)

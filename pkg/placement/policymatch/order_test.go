@@ -43,6 +43,27 @@ func TestOrder(t *testing.T) {
 			replicas: 9,
 			want:     map[string]int64{"a": 4, "b": 3, "c": 1, "d": 1},
 		},
+		"numbers first, weights share what is left": {
+			policy: weighted(
+				weight{ClusterNames: []string{"a", "b"}, Weight: 1, Min: new(int32(1))},
+				weight{ClusterNames: []string{"c", "d"}, Replicas: new(int32(3))}, weight{ClusterNames: []string{"e"}, Replicas: new(int32(0))},
+			),
+			replicas: 11,
+			want:     map[string]int64{"a": 3, "b": 2, "c": 3, "d": 3, "e": 0},
+		},
+		"too few for the numbers: entry after entry": {
+			policy: weighted(
+				weight{ClusterNames: []string{"z"}, Replicas: new(int32(4))}, weight{ClusterNames: []string{"a", "b"}, Replicas: new(int32(3))},
+				weight{ClusterNames: []string{"c"}, Weight: 9, Min: new(int32(2))},
+			),
+			replicas: 7,
+			want:     map[string]int64{"a": 2, "b": 1, "c": 0, "z": 4},
+		},
+		"more than the numbers": {
+			policy:   weighted(weight{ClusterNames: []string{"a", "b"}, Replicas: new(int32(2))}),
+			replicas: 7,
+			want:     map[string]int64{"a": 2, "b": 2},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +101,11 @@ func TestOrderRefuses(t *testing.T) {
 		"a weight that is too large": {
 			weighted(weight{ClusterNames: []string{"a"}, Weight: math.MaxInt64}), `cluster "a": weight 9223372036854775807`,
 		},
+		"a weight and a number": {
+			weighted(weight{ClusterNames: []string{"a"}, Weight: 1, Replicas: new(int32(1))}),
+			"staticWeightList[0]: replicas is given together with weight, min or max",
+		},
+		"a negative number": {weighted(weight{ClusterNames: []string{"a"}, Replicas: new(int32(-1))}), `cluster "a": min -1 is negative`},
 		"a cluster in two entries": {
 			weighted(weight{ClusterNames: []string{"a"}, Weight: 1}, weight{ClusterNames: []string{"b", "a"}, Weight: 2}),
 			`cluster "a" is listed twice`,
