@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -136,11 +137,8 @@ func ownerReference(app *berthv1alpha1.Application) metav1.OwnerReference {
 	}
 }
 
-// labelName fits into the value of a label, and policyName leaves room beside it.
-var (
-	labelName  = names.Form{Max: 63, Keep: 52, Trim: "-.", Hash: names.SHA256}
-	policyName = names.Form{Max: 200, Keep: 189, Trim: "-.", Hash: names.SHA256}
-)
+// labelName fits into the value of a label.
+var labelName = names.Form{Max: 63, Keep: 52, Trim: "-.", Hash: names.SHA256}
 
 // labelOf returns the value of the label for the name of an Application.
 func labelOf(name string) string { return labelName.Shorten(name) }
@@ -169,7 +167,7 @@ func (p *parser) readPods(o *object, kind schema.GroupKind) error {
 	if request, _, _ := unstructured.NestedString(o.Object, append(annotations, berthv1alpha1.PolicyAnnotation)...); request != "" {
 		return fmt.Errorf("%s: its pods ask for policy %.63q, and the Application places them", o, request)
 	}
-	o.policy = policyName.Shorten(p.app.Name + "-" + strings.ToLower(o.GetKind()) + "-" + o.GetName())
+	o.policy = policy.NameForApplication(p.app.Name, o.GetKind(), o.GetName())
 	if err := unstructured.SetNestedField(o.Object, o.policy, append(annotations, berthv1alpha1.PolicyAnnotation)...); err != nil {
 		return fmt.Errorf("%s: the annotations of its pods cannot be read", o)
 	}

@@ -6,12 +6,12 @@ package whatif
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
@@ -72,8 +72,8 @@ func (s *Simulation) makeObjects(ctx context.Context, app *berthv1alpha1.Applica
 			return err
 		}
 		typed.SetOwnerReferences([]metav1.OwnerReference{ownerOf(app)})
-		policy := app.Name + "-" + strings.ToLower(identity.Kind) + "-" + identity.Name
-		hasPods := s.direct(typed, policy)
+		name := policy.NameForApplication(app.Name, identity.Kind, identity.Name)
+		hasPods := s.direct(typed, name)
 		if s.objects[identity] == nil || app.Status.ObservedGeneration != app.Generation {
 			if err := s.apply(ctx, typed); err != nil {
 				return fmt.Errorf("manifests[%d]: %w", i, err)
@@ -83,7 +83,7 @@ func (s *Simulation) makeObjects(ctx context.Context, app *berthv1alpha1.Applica
 			continue
 		}
 		version := decoded.GetObjectKind().GroupVersionKind().GroupVersion().String()
-		if err := s.writePolicy(policyFor(app, policy, version, identity)); err != nil {
+		if err := s.writePolicy(policyFor(app, name, version, identity)); err != nil {
 			return err
 		}
 	}
