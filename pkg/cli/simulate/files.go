@@ -18,14 +18,12 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/simulator/whatif"
 )
 
-const (
-	stdin = "-"
-	// maxInput bounds a file, in bytes: 10,000 pods as kubectl writes them are about half of it.
-	maxInput = 128 << 20
-)
+// maxInput bounds a file, in bytes: 10,000 pods as kubectl writes them are about half of it.
+const maxInput = 128 << 20
 
 // reader reads the objects of files.
 type reader struct {
@@ -43,33 +41,26 @@ func (r *reader) read(name string) ([]runtime.Object, error) {
 	var found []runtime.Object
 	origins := map[string]string{}
 	for _, file := range files {
-		objects, err := r.readFile(file)
+		objects, err := values.Read(file, r.in, maxInput, r.parse)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range objects {
 			identity := whatif.Identity(o)
 			if first, twice := origins[identity]; twice {
-				return nil, fmt.Errorf("%s is there twice, in %s and in %s", identity, first, titleOf(file))
+				return nil, fmt.Errorf("%s is there twice, in %s and in %s", identity, first, values.Title(file))
 			}
-			origins[identity] = titleOf(file)
+			origins[identity] = values.Title(file)
 			found = append(found, o)
 		}
 	}
 	return found, nil
 }
 
-func titleOf(file string) string {
-	if file == stdin {
-		return "standard input"
-	}
-	return file
-}
-
 // filesOf returns the file, or those of a directory that have manifests.
 func filesOf(name string) ([]string, error) {
-	if name == stdin {
-		return []string{stdin}, nil
+	if name == values.Stdin {
+		return []string{values.Stdin}, nil
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -94,32 +85,11 @@ func filesOf(name string) ([]string, error) {
 	return files, nil
 }
 
-func (r *reader) readFile(name string) ([]runtime.Object, error) {
-	in := r.in
-	if name != stdin {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(raw) > maxInput:
-		return nil, fmt.Errorf("%s: it is larger than %d MiB", titleOf(name), maxInput>>20)
-	}
-	objects, err := r.parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", titleOf(name), err)
-	}
-	return objects, nil
-}
-
 // parse returns the objects of a file, in order.
 func (r *reader) parse(raw []byte) ([]runtime.Object, error) {
+	if len(raw) > maxInput {
+		return nil, fmt.Errorf("it is larger than %d MiB", maxInput>>20)
+	}
 	var found []runtime.Object
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
 	for number := 1; ; number++ {

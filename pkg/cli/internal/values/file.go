@@ -13,8 +13,8 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// stdin is what --filename calls standard input.
-const stdin = "-"
+// Stdin is what --filename calls standard input.
+const Stdin = "-"
 
 // File is the flag --filename: a file, or standard input.
 type File struct {
@@ -32,26 +32,40 @@ func (f *File) AddTo(cmd *cobra.Command, what string) {
 // Given reports whether the user named a file.
 func (f *File) Given() bool { return f.name != "" }
 
-// ReadFile returns what a function makes of the contents of a file. It reads not more of them than
-// is needed to see that there are too many. An error of the function names the file.
+// ReadFile returns what a function makes of the contents of the file of the flag. It reads not more
+// of them than is needed to see that there are too many for a manifest. An error of the function
+// names the file.
 func ReadFile[T any](f *File, in io.Reader, parse func(raw []byte) (T, error)) (T, error) {
+	return Read(f.name, in, manifest.MaxInputSize, parse)
+}
+
+// Read is ReadFile for a file by name, "-" for standard input. It reads at most one byte more than
+// the limit.
+func Read[T any](name string, in io.Reader, limit int64, parse func(raw []byte) (T, error)) (T, error) {
 	var none T
-	title := "standard input"
-	if f.name != stdin {
-		file, err := os.Open(f.name)
+	if name != Stdin {
+		file, err := os.Open(name)
 		if err != nil {
 			return none, err
 		}
 		defer file.Close()
-		in, title = file, f.name
+		in = file
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, manifest.MaxInputSize+1))
+	raw, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err != nil {
 		return none, err
 	}
 	parsed, err := parse(raw)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", title, err)
+		return none, fmt.Errorf("%s: %w", Title(name), err)
 	}
 	return parsed, nil
+}
+
+// Title returns what messages call a file.
+func Title(name string) string {
+	if name == Stdin {
+		return "standard input"
+	}
+	return name
 }
