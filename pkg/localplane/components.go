@@ -12,11 +12,13 @@ import (
 	"strconv"
 
 	"sigs.k8s.io/yaml"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 const (
 	// BerthNamespace is the namespace of Berth's ServiceAccounts and leases.
-	BerthNamespace = "berth-system"
+	BerthNamespace = berthv1alpha1.SystemNamespace
 
 	// BerthScheduler is the name of Berth's scheduler and of its ServiceAccount.
 	BerthScheduler = "berth-scheduler"

@@ -27,6 +27,9 @@ const (
 	// Cluster.
 	CommonsName = "*"
 
+	// SystemNamespace is the namespace of Berth's programs, their ServiceAccounts and their leases.
+	SystemNamespace = "berth-system"
+
 	// DefaultLeaseNamespace is the namespace of the Lease of a Scheduler that names none. It holds
 	// nothing else, so that who may renew these Leases may renew no other.
 	DefaultLeaseNamespace = "berth-schedulers"

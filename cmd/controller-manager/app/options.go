@@ -16,6 +16,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
@@ -68,7 +69,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		LeaderElect:             true,
-		LeaderElectionNamespace: "berth-system",
+		LeaderElectionNamespace: berthv1alpha1.SystemNamespace,
 		LeaseDuration:           15 * time.Second,
 		RenewDeadline:           10 * time.Second,
 		RetryPeriod:             2 * time.Second,

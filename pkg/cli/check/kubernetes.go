@@ -59,7 +59,7 @@ func installedAlready(s *state) []error {
 	}
 	for i := range s.deployments.items {
 		if name := s.deployments.items[i].Name; strings.HasPrefix(name, schedulerProgram) {
-			return one(warnf("there is a Deployment %s/%s: what you install takes its place", systemNamespace, name))
+			return one(warnf("there is a Deployment %s/%s: what you install takes its place", berthv1alpha1.SystemNamespace, name))
 		}
 	}
 	return nil

@@ -14,6 +14,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 // Names of Berth's programs.
@@ -44,7 +46,7 @@ func installed(s *state) []error {
 	var found []error
 	for _, name := range []string{schedulerProgram, controllersProgram} {
 		if s.deployment(name) == nil && !s.runsApart(name) {
-			found = append(found, fmt.Errorf("there is no Deployment %s/%s, and nobody holds the lease of that name", systemNamespace, name))
+			found = append(found, fmt.Errorf("there is no Deployment %s/%s, and nobody holds the lease of that name", berthv1alpha1.SystemNamespace, name))
 		}
 	}
 	return found

@@ -23,9 +23,6 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 )
 
-// systemNamespace is where Berth's programs run.
-const systemNamespace = "berth-system"
-
 // list is what was read of a kind.
 type list[T any] struct {
 	items []T
@@ -135,14 +132,14 @@ func (s *state) readServer(ctx context.Context, c client.Clients) bool {
 }
 
 func (s *state) readWorkloads(ctx context.Context, c client.Clients) {
-	deployments, err := c.Kubernetes.AppsV1().Deployments(systemNamespace).List(ctx, metav1.ListOptions{})
+	deployments, err := c.Kubernetes.AppsV1().Deployments(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.deployments = listed("Deployments", deployments, err, func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items })
 	core := c.Kubernetes.CoreV1()
-	pods, err := core.Pods(systemNamespace).List(ctx, metav1.ListOptions{})
+	pods, err := core.Pods(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.systemPods = listed("pods", pods, err, podsOf)
-	configs, err := core.ConfigMaps(systemNamespace).List(ctx, metav1.ListOptions{})
+	configs, err := core.ConfigMaps(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.configs = listed("ConfigMaps", configs, err, func(l *corev1.ConfigMapList) []corev1.ConfigMap { return l.Items })
-	secrets, err := core.Secrets(systemNamespace).List(ctx, metav1.ListOptions{FieldSelector: "type=" + string(corev1.SecretTypeTLS)})
+	secrets, err := core.Secrets(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{FieldSelector: "type=" + string(corev1.SecretTypeTLS)})
 	s.secrets = listed("Secrets", secrets, err, func(l *corev1.SecretList) []corev1.Secret { return l.Items })
 	if apierrors.IsForbidden(err) {
 		s.secrets = list[corev1.Secret]{} // whoever may not read them cannot be told of certificates in them
@@ -158,7 +155,7 @@ func leasesOf(l *coordinationv1.LeaseList) []coordinationv1.Lease { return l.Ite
 // readLeases reads the leases of Berth's namespace and, for the mode in which Berth stands in for
 // it, that of the default scheduler.
 func (s *state) readLeases(ctx context.Context, c client.Clients) {
-	read, err := c.Kubernetes.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{})
+	read, err := c.Kubernetes.CoordinationV1().Leases(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.leases = listed("leases", read, err, leasesOf)
 	byName := metav1.ListOptions{FieldSelector: "metadata.name=" + stockLease}
 	read, err = c.Kubernetes.CoordinationV1().Leases(metav1.NamespaceSystem).List(ctx, byName)

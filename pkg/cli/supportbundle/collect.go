@@ -14,17 +14,14 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/everykind"
 	"berth.dev/berth/pkg/cli/version"
 )
 
-const (
-	systemNamespace = "berth-system"
-
-	// logLines bounds what is taken of the log of a container.
-	logLines = 5000
-)
+// logLines bounds what is taken of the log of a container.
+const logLines = 5000
 
 // partOf selects what an installation is made of.
 var partOf = metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=berth"}
@@ -37,8 +34,13 @@ func collect(ctx context.Context, c client.Clients) []entry {
 		read, err := kinds[i].List(ctx)
 		entries = append(entries, listed("objects/"+kinds[i].Name+".yaml", read, err))
 	}
+	pods, err := c.Kubernetes.CoreV1().Pods(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
+	entries = append(entries, listed("system/pods.yaml", pods, err))
 	entries = append(entries, system(ctx, c)...)
-	return append(entries, logs(ctx, c)...)
+	if err == nil {
+		entries = append(entries, logs(ctx, c, pods.Items)...)
+	}
+	return entries
 }
 
 func versions(c client.Clients) entry {
@@ -75,15 +77,13 @@ func system(ctx context.Context, c client.Clients) []entry {
 	add := func(name string, read runtime.Object, err error) {
 		entries = append(entries, listed("system/"+name+".yaml", read, err))
 	}
-	deployments, err := k.AppsV1().Deployments(systemNamespace).List(ctx, all)
+	deployments, err := k.AppsV1().Deployments(berthv1alpha1.SystemNamespace).List(ctx, all)
 	add("deployments", deployments, err)
-	pods, err := k.CoreV1().Pods(systemNamespace).List(ctx, all)
-	add("pods", pods, err)
-	configs, err := k.CoreV1().ConfigMaps(systemNamespace).List(ctx, partOf)
+	configs, err := k.CoreV1().ConfigMaps(berthv1alpha1.SystemNamespace).List(ctx, partOf)
 	add("configmaps", configs, err)
-	leases, err := k.CoordinationV1().Leases(systemNamespace).List(ctx, all)
+	leases, err := k.CoordinationV1().Leases(berthv1alpha1.SystemNamespace).List(ctx, all)
 	add("leases", leases, err)
-	events, err := k.CoreV1().Events(systemNamespace).List(ctx, all)
+	events, err := k.CoreV1().Events(berthv1alpha1.SystemNamespace).List(ctx, all)
 	add("events", events, err)
 	nodes, err := k.CoreV1().Nodes().List(ctx, all)
 	add("nodes", nodes, err)
@@ -98,25 +98,21 @@ func system(ctx context.Context, c client.Clients) []entry {
 	return entries
 }
 
-// logs reads the last lines of what Berth's programs have written.
-func logs(ctx context.Context, c client.Clients) []entry {
-	api := c.Kubernetes.CoreV1().Pods(systemNamespace)
-	pods, err := api.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return []entry{{name: "logs", err: client.DescribeError("listing pods", err)}}
-	}
+// logs reads the last lines of what those of the pods have written that are Berth's programs.
+func logs(ctx context.Context, c client.Clients, pods []corev1.Pod) []entry {
+	api := c.Kubernetes.CoreV1().Pods(berthv1alpha1.SystemNamespace)
 	var entries []entry
-	for i := range pods.Items {
-		if !strings.HasPrefix(pods.Items[i].Labels["app.kubernetes.io/name"], "berth-") {
+	for i := range pods {
+		if !strings.HasPrefix(pods[i].Labels["app.kubernetes.io/name"], "berth-") {
 			continue
 		}
 		options := &corev1.PodLogOptions{TailLines: ptr.To[int64](logLines)}
-		content, err := api.GetLogs(pods.Items[i].Name, options).DoRaw(ctx)
+		content, err := api.GetLogs(pods[i].Name, options).DoRaw(ctx)
 		if err != nil {
 			err = client.DescribeError("reading the log", err)
 		}
 		text := urlUser.ReplaceAll(content, []byte("://"+redacted+"@"))
-		entries = append(entries, entry{name: "logs/" + pods.Items[i].Name + ".log", content: text, err: err})
+		entries = append(entries, entry{name: "logs/" + pods[i].Name + ".log", content: text, err: err})
 	}
 	return entries
 }

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -21,8 +22,8 @@ const (
 	// DefaultServiceAccount writes unless something else is set.
 	DefaultServiceAccount = "default"
 
-	// berthNamespace and controllerManager name the ServiceAccount of berth-controller-manager.
-	berthNamespace, controllerManager = "berth-system", "berth-controller-manager"
+	// controllerManager is the ServiceAccount of berth-controller-manager.
+	controllerManager = "berth-controller-manager"
 )
 
 // Username returns the user as whom a ServiceAccount speaks to the API server.
@@ -54,7 +55,7 @@ func Objects(namespace, serviceAccount string) (*rbacv1.Role, []*rbacv1.RoleBind
 		}},
 	}
 	return role, []*rbacv1.RoleBinding{
-		binding(namespace, impersonate, "Role", impersonate, berthNamespace, controllerManager),
+		binding(namespace, impersonate, "Role", impersonate, berthv1alpha1.SystemNamespace, controllerManager),
 		binding(namespace, write, "ClusterRole", WriterRole, namespace, serviceAccount),
 	}
 }
