@@ -66,6 +66,14 @@ type ApplicationSpec struct {
 	// +kubebuilder:default=StartFirst
 	Migration MigrationMode `json:"migration,omitempty"`
 
+	// whenUnsatisfiable says what becomes of the Application while no cluster that meets the
+	// constraints has room for all of its pods: DoNotSchedule (the default) lets it wait, and nothing
+	// of it is made; ScheduleAnyway sends it to the best of these clusters, for sites that grow when
+	// pods wait there.
+	// +optional
+	// +kubebuilder:default=DoNotSchedule
+	WhenUnsatisfiable UnsatisfiableAction `json:"whenUnsatisfiable,omitempty"`
+
 	// rescheduleAfter is how long a decision stands before it is reviewed, from 1s to 24h. A change of
 	// the spec is decided at once. Default: that of the controller manager, 60s unless it was set
 	// otherwise.

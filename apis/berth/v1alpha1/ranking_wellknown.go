@@ -46,6 +46,10 @@ const (
 	// Application stays where it is.
 	ReasonNoClusterMatches = "NoClusterMatches"
 
+	// ReasonWaitingForKnowledge says that the first choice for an Application waits until clusters and
+	// their metrics have been looked at; the message names what is unknown.
+	ReasonWaitingForKnowledge = "WaitingForKnowledge"
+
 	// ReasonInvalidConstraints says that a constraint cannot be understood; the message tells the
 	// column.
 	ReasonInvalidConstraints = "InvalidConstraints"

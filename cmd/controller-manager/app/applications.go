@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/model/rights"
 	"berth.dev/berth/pkg/placement/rank"
@@ -27,6 +28,8 @@ type ApplicationOptions struct {
 	Stickiness rank.Stickiness
 	// RescheduleAfter is how long a choice stands for Applications that do not say.
 	RescheduleAfter time.Duration
+	// SettleTimeout is how long the first choice for an Application waits for what is unknown.
+	SettleTimeout time.Duration
 	// DefaultServiceAccount is the ServiceAccount of the namespace that Berth writes as for
 	// Applications and Subscriptions that name none.
 	DefaultServiceAccount string
@@ -35,6 +38,7 @@ type ApplicationOptions struct {
 func defaultApplicationOptions() ApplicationOptions {
 	return ApplicationOptions{
 		Stickiness: rank.DefaultStickiness, RescheduleAfter: application.DefaultRescheduleAfter,
+		SettleTimeout:         application.DefaultSettleTimeout,
 		DefaultServiceAccount: rights.DefaultServiceAccount,
 	}
 }
@@ -46,6 +50,9 @@ func (o *ApplicationOptions) addTo(sets *cliflag.NamedFlagSets) {
 	flags.Float64Var(&o.Stickiness.Weight, "stickiness-weight", o.Stickiness.Weight, "The weight of that.")
 	flags.DurationVar(&o.RescheduleAfter, "reschedule-after", o.RescheduleAfter,
 		"How long the choice of a cluster for an Application stands before it is reviewed.")
+	flags.DurationVar(&o.SettleTimeout, "settle-timeout", o.SettleTimeout,
+		"How long the first choice of a cluster for an Application waits until the clusters that come into question, and their "+
+			"metrics, have been looked at.")
 	flags.StringVar(&o.DefaultServiceAccount, "default-service-account", o.DefaultServiceAccount,
 		"The ServiceAccount of their namespace that Applications, and the copies of Subscriptions, are written as "+
 			"if they name none. Each namespace allows that with berthctl allow namespace.")
@@ -65,6 +72,9 @@ func (o *ApplicationOptions) validate() error {
 	if o.RescheduleAfter < time.Second || o.RescheduleAfter > 24*time.Hour {
 		errs = append(errs, errors.New("--reschedule-after must be from 1s to 24h"))
 	}
+	if o.SettleTimeout < 0 || o.SettleTimeout > time.Hour {
+		errs = append(errs, errors.New("--settle-timeout must be from 0s to 1h"))
+	}
 	if wrong := validation.IsDNS1123Subdomain(o.DefaultServiceAccount); len(wrong) > 0 {
 		errs = append(errs, errors.New("--default-service-account must be the name of a ServiceAccount: "+wrong[0]))
 	}
@@ -76,7 +86,9 @@ var applicationKinds = []string{"Application", "Cluster", "PropagationPolicy"}
 
 // startApplications starts the controller of Applications as soon as its kinds are served. Nothing
 // else waits for that.
-func startApplications(mgr ctrl.Manager, opts *Options, authors *accounts.Accounts) func(context.Context) error {
+func startApplications(
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts,
+) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), applicationKinds...), nil
@@ -88,6 +100,7 @@ func startApplications(mgr ctrl.Manager, opts *Options, authors *accounts.Accoun
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
 			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
+			Adviser: fits, SettleTimeout: opts.Applications.SettleTimeout,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

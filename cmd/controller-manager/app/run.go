@@ -92,7 +92,7 @@ func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string
 		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
 		"metrics":       startMetrics(mgr, opts),
 		"Schedulers":    startSchedulers(mgr, opts),
-		"Applications":  startApplications(mgr, opts, authors),
+		"Applications":  startApplications(mgr, opts, fits, authors),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {
 		starts["FeedInventories"] = startFeeds(mgr, opts)

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -35,6 +36,10 @@ const fieldOwner = "berth-application"
 const (
 	// DefaultRescheduleAfter is how long a choice stands unless something else is set.
 	DefaultRescheduleAfter = time.Minute
+
+	// DefaultSettleTimeout is how long a first choice waits for knowledge unless something else is
+	// set.
+	DefaultSettleTimeout = 30 * time.Second
 
 	// conflictPause is the pause until the cache may have caught up, stepPause the longest one
 	// between two steps of a migration, and refusedPause that before a refused object is tried
@@ -59,6 +64,10 @@ type Options struct {
 	Recorder events.EventRecorder
 	// Clock tells the time.
 	Clock clock.PassiveClock
+	// Adviser answers which clusters have room.
+	Adviser Adviser
+	// SettleTimeout is how long a first choice waits for what is still unknown of clusters.
+	SettleTimeout time.Duration
 	// Schedulers are the names of the schedulers that Berth's plugins run in. Pods that name none
 	// get the first.
 	Schedulers []string
@@ -72,15 +81,20 @@ type Options struct {
 type Reconciler struct {
 	Options
 	candidates candidates
+	promises   promises
 
 	mu    sync.Mutex
 	memos map[types.NamespacedName]*memo
+	// queue takes requests for passes, nil before the controller runs.
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
 // memo is what is remembered of an Application. To lose it costs requests and nothing else.
 type memo struct {
 	uid     types.UID
 	decided time.Time
+	// waiting is when the Application began to wait for its first choice.
+	waiting time.Time
 	applied map[berthv1alpha1.ApplicationObject]application
 }
 
@@ -118,6 +132,8 @@ type pass struct {
 	memo        *memo
 	now         time.Time
 	next        time.Duration
+	// unknown is what a first choice does without.
+	unknown []string
 }
 
 // again asks for another pass after a while.
@@ -130,6 +146,9 @@ func (p *pass) again(after time.Duration) {
 
 // Reconcile makes one pass over an Application.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if request == anyRoom {
+		return reconcile.Result{}, r.wakeWaiting(ctx)
+	}
 	stored := &berthv1alpha1.Application{}
 	if err := r.Client.Get(ctx, request.NamespacedName, stored); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -158,14 +177,15 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	if err := r.decide(ctx, p, seen.moving()); err != nil {
-		return err
-	}
 	objects, err := (&parser{p.app, r.Mapper, r.Schedulers}).parse()
 	if err != nil {
+		// Nothing is chosen for what cannot be made.
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, err.Error())
 		p.again(refusedPause) // A kind that is missing may be installed.
 		return r.writeStatus(ctx, p)
+	}
+	if err := r.decide(ctx, p, objects, seen); err != nil {
+		return err
 	}
 	if p.app.Status.ScheduledTo == "" {
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster,

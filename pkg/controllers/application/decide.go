@@ -19,9 +19,9 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// decide reviews the choice of the cluster if it is time to. Moving reports whether the Application
-// is still on its way.
-func (r *Reconciler) decide(ctx context.Context, p *pass, moving bool) error {
+// decide reviews the choice of the cluster if it is time to.
+func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	r.promises.keep(p.app.UID, seen, p.now)
 	changed := p.app.Generation != p.app.Status.ObservedGeneration
 	after := r.rescheduleAfter(p.app)
 	if wait := after - p.now.Sub(p.decidedAt()); !changed && p.app.Status.ScheduledTo != "" && wait > 0 {
@@ -40,10 +40,25 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, moving bool) error {
 		return err
 	}
 	before := p.app.Status.ScheduledTo
-	p.record(rank.Rank(&rank.Request{
+	request := &rank.Request{
 		UID: string(p.app.UID), Current: before, Constraints: constraints,
 		Stickiness: rank.ApplicationStickiness(p.app.Spec.Stickiness, r.Stickiness),
-	}, candidates), changed, moving)
+	}
+	if before == "" && r.waits(p, request.Unobserved(candidates)) {
+		return nil
+	}
+	err = r.chooseWithRoom(ctx, p, request, rank.Rank(request, candidates), objects, seen, func(results []rank.Result) {
+		p.record(results, changed, seen.moving())
+	})
+	if err != nil {
+		return err
+	}
+	r.tell(p, before)
+	return nil
+}
+
+// tell makes an event of another choice.
+func (r *Reconciler) tell(p *pass, before string) {
 	switch chosen := p.app.Status.ScheduledTo; before {
 	case chosen:
 	case "":
@@ -52,7 +67,34 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, moving bool) error {
 		r.Recorder.Eventf(
 			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
 	}
-	return nil
+}
+
+// waits reports whether a first choice waits because something that may matter is unknown. It does
+// not wait for longer than the settle timeout, and remembers then what was missing.
+func (r *Reconciler) waits(p *pass, unknown []string) bool {
+	if p.memo.waiting.IsZero() {
+		p.memo.waiting = p.now
+	}
+	p.unknown = unknown
+	left := p.memo.waiting.Add(r.SettleTimeout).Sub(p.now)
+	if len(unknown) == 0 || left <= 0 {
+		return false
+	}
+	p.again(left)
+	p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonWaitingForKnowledge,
+		fmt.Sprintf("waiting up to %v for what is not known yet: %s", r.SettleTimeout, few(unknown)))
+	return true
+}
+
+// maxNamed is how many clusters a message names.
+const maxNamed = 5
+
+// few joins the first of some texts.
+func few(texts []string) string {
+	if more := len(texts) - maxNamed; more > 0 {
+		return strings.Join(texts[:maxNamed], "; ") + fmt.Sprintf("; and %d more", more)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // decidedAt is when the choice was last reviewed, as far as that is known: events do not change it.
@@ -98,7 +140,8 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 	i := slices.IndexFunc(results, func(r rank.Result) bool { return r.Name == chosen && r.Eligible })
 	switch {
 	case i >= 0:
-		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen, scheduledMessage(&results[i]))
+		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen,
+			scheduledMessage(&results[i], p.unknown))
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Result) bool { return r.Eligible }):
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, unmatched(results))
 	default:
@@ -113,10 +156,13 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 	}
 }
 
-func scheduledMessage(r *rank.Result) string {
+func scheduledMessage(r *rank.Result, unknown []string) string {
 	message := fmt.Sprintf("cluster %s meets the constraints, and no other one is better by more than the stickiness", r.Name)
 	if len(r.Problems) > 0 {
 		message += "; " + strings.Join(r.Problems, "; ")
+	}
+	if len(unknown) > 0 {
+		message += "; chosen without knowing " + few(unknown)
 	}
 	return message
 }
@@ -125,7 +171,11 @@ func unmatched(results []rank.Result) string {
 	if len(results) == 0 {
 		return "there are no Clusters"
 	}
-	return "no cluster matches: " + rank.Summarize(results)
+	message := "no cluster matches: " + rank.Summarize(results)
+	if shortages := rank.Shortages(results, maxNamed); shortages != "" {
+		message += "; " + shortages
+	}
+	return message
 }
 
 // noticeable is the least difference of scores that is written.

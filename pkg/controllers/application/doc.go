@@ -12,8 +12,9 @@
 // A pass over an Application goes through these steps:
 //
 //	read    its policies, and their pods by cluster                (read.go)
-//	decide  if it is time to: the cluster                          (decide.go, rank, migrate)
 //	parse   the manifests, made ready to be applied                (manifests.go)
+//	decide  if it is time to: the cluster, of those that have room (decide.go, room.go, rank,
+//	        for all of its pods                                    migrate)
 //	list    in the status, what is to be made: what is not listed  (controller.go)
 //	        could not be deleted later
 //	bring   for each object: what is live, the next step of a      (bring.go, migrate)

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,9 +32,11 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/simulator"
 )
 
 const namespace = "shop"
@@ -45,6 +48,7 @@ type world struct {
 	mapper     apimeta.RESTMapper
 	clock      *clocktesting.FakePassiveClock
 	recorder   *events.FakeRecorder
+	adviser    *adviser
 	controller *application.Reconciler
 
 	writes int
@@ -65,6 +69,7 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 			t.Fatal(err)
 		}
 	}
+	existing = append(existing, nodesOf(existing)...)
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(existing...).WithReturnManagedFields().
 		WithStatusSubresource(&berthv1alpha1.Application{}, &berthv1alpha1.PropagationPolicy{}, &berthv1alpha1.Cluster{}).
@@ -146,10 +151,53 @@ func (w *world) account(_ context.Context, namespace, name string) (*accounts.Ac
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
 	w.recorder = events.NewFakeRecorder(1000)
+	w.adviser = &adviser{w: w}
 	w.controller = application.New(application.Options{
 		Client: w.client, Live: w.client, Account: w.account, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
 		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
+		Adviser: w.adviser, SettleTimeout: 30 * time.Second,
 	})
+}
+
+// adviser answers by what the API server has at the moment of the question.
+type adviser struct {
+	w *world
+	// asked counts the questions.
+	asked int
+}
+
+func (a *adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
+	a.asked++
+	return advisertest.New(a.w.t, a.w.client).Ask(ctx, question)
+}
+
+func (a *adviser) Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return advisertest.New(a.w.t, a.w.client).Admit(ctx, pod)
+}
+
+func (*adviser) OnChange(func()) {}
+
+// nodesOf returns a node with room for each Cluster that has none.
+func nodesOf(existing []client.Object) (nodes []client.Object) {
+	there := map[string]bool{}
+	for _, object := range existing {
+		there[object.GetLabels()["cluster"]] = true
+	}
+	for _, object := range existing {
+		if c, ok := object.(*berthv1alpha1.Cluster); ok && !there[c.Name] {
+			nodes = append(nodes, node(c.Name, "8"))
+		}
+	}
+	return nodes
+}
+
+// node returns the node of a Cluster with so many CPUs.
+func node(cluster, cpus string) *corev1.Node {
+	amount := corev1.ResourceList{"cpu": resource.MustParse(cpus), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("110")}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: cluster + "-0", Labels: map[string]string{"cluster": cluster}},
+		Status:     corev1.NodeStatus{Allocatable: amount, Capacity: amount},
+	}
 }
 
 func (w *world) must(err error) {
@@ -244,6 +292,8 @@ func (w *world) condition(kind string) string {
 func cluster(name string, value float64) *berthv1alpha1.Cluster {
 	c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"location": name}}}
 	c.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 1}}
+	c.Spec.MatchLabels = map[string]string{"cluster": name}
+	c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue, Reason: "X"}}
 	sample(c, value)
 	return c
 }

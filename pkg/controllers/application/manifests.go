@@ -24,6 +24,8 @@ type object struct {
 	*unstructured.Unstructured
 	// policy is the name of the PropagationPolicy of its pods, empty for objects without pods.
 	policy string
+	// template is where the metadata and the spec of its pods lie.
+	template []string
 	// scales reports whether it has a number of replicas, and startFirst whether these are
 	// interchangeable, so that more of them can be started in another cluster before the old ones
 	// go.
@@ -150,6 +152,7 @@ func (p *parser) readPods(o *object, kind schema.GroupKind) error {
 	if !found {
 		return nil
 	}
+	o.template = template
 	spec := append(slices.Clone(template), "spec")
 	scheduler, _, err := unstructured.NestedString(o.Object, append(spec, "schedulerName")...)
 	switch {

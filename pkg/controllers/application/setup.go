@@ -6,11 +6,14 @@ package application
 import (
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
@@ -38,9 +42,38 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&appsv1.StatefulSet{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.ofPod), builder.WithPredicates(podChanges())).
 		Watches(&berthv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(clusterChanges())).
+		WatchesRawSource(r.room()).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the application controller: %w", err)
+	}
+	return nil
+}
+
+// anyRoom stands for all Applications that wait for a cluster: there may be room now.
+var anyRoom = reconcile.Request{}
+
+// roomPause is how long changes of what fits where are collected before it is asked for again.
+const roomPause = time.Second
+
+// room asks for passes over what waits after each change of how much room there is.
+func (r *Reconciler) room() source.Source {
+	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		r.mu.Lock()
+		r.queue = q
+		r.mu.Unlock()
+		r.Adviser.OnChange(func() { q.AddAfter(anyRoom, roomPause) })
+		return nil
+	})
+}
+
+// wakeWaiting asks for a pass over each Application that waits for a cluster.
+func (r *Reconciler) wakeWaiting(ctx context.Context) error {
+	r.mu.Lock()
+	queue := r.queue
+	r.mu.Unlock()
+	for _, request := range r.waiting(ctx, nil) {
+		queue.Add(request)
 	}
 	return nil
 }
@@ -68,8 +101,13 @@ func clusterChanges() predicate.Predicate {
 		return before.Generation != after.Generation ||
 			!apiequality.Semantic.DeepEqual(before.Labels, after.Labels) ||
 			!apiequality.Semantic.DeepEqual(before.Status.Metrics, after.Status.Metrics) ||
-			rank.Unavailable(before) != rank.Unavailable(after)
+			rank.Unavailable(before) != rank.Unavailable(after) || isObserved(before) != isObserved(after)
 	})
+}
+
+// isObserved reports whether it is known whether a Cluster is online.
+func isObserved(cluster *berthv1alpha1.Cluster) bool {
+	return apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline) != nil
 }
 
 func updates[T client.Object](matters func(before, after T) bool) predicate.Predicate {

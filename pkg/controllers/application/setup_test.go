@@ -59,9 +59,9 @@ func TestChangesThatMatter(t *testing.T) {
 		"a cluster comes online": {clusters, changed(offline, func(c *berthv1alpha1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue}}
 		}), true},
-		"a cluster is online, as was supposed": {clusters, cluster(func(c *berthv1alpha1.Cluster) {
+		"a cluster is known to be online": {clusters, cluster(func(c *berthv1alpha1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue}}
-		}), false},
+		}), true},
 		"something else": {clusters, event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}, true},
 	}
 	for name, tc := range tests {

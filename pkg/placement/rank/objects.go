@@ -57,7 +57,25 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 		Unavailable: Unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
+	c.Unobserved = unobserved(cluster, namespace)
 	return c
+}
+
+// unobserved returns what nobody has looked at yet: the nodes of a Cluster, and those of its
+// metrics that have neither a value nor a reason why not.
+func unobserved(cluster *berthv1alpha1.Cluster, namespace string) (unknown []string) {
+	if cluster.Spec.Provision == nil && apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline) == nil {
+		unknown = append(unknown, "its nodes")
+	}
+	for _, reference := range cluster.Spec.Metrics {
+		attempted := slices.ContainsFunc(cluster.Status.Metrics, func(s berthv1alpha1.MetricSample) bool {
+			return s.Name == reference.Name && s.Namespace == reference.Namespace
+		})
+		if !attempted && (reference.Namespace == "" || reference.Namespace == namespace) {
+			unknown = append(unknown, "metric "+reference.Name)
+		}
+	}
+	return unknown
 }
 
 // CloudCandidate returns a Cloud, GlobalCloud or OpenStackProject as a candidate. Its metrics are

@@ -54,6 +54,8 @@ type Candidate struct {
 	Numbers map[string]constraint.Number
 	// Remarks are told with the result and change nothing.
 	Remarks []string
+	// Unobserved is what is still unknown of the place, in words that follow its name.
+	Unobserved []string
 	// LastScore is the score of the last decision in which its metrics had values, if that is
 	// known. It is used for the current place only.
 	LastScore *float64
