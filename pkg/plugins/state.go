@@ -100,7 +100,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
-		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock, s.wake), Pod: base.owners.Pod,
+		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock), Pod: base.owners.Pod,
 	}
 	return s.groups, nil
 }
@@ -263,7 +263,9 @@ func (s *State) Run(ctx context.Context) {
 		running.Go(func() { definitions.Run(ctx) })
 	}
 	if groups != nil {
-		running.Go(func() { groups.Waiting.Run(ctx) })
+		running.Go(func() {
+			groups.Waiting.Run(ctx, s.wake, func(pod *corev1.Pod) bool { return s.held(ctx, pod) })
+		})
 	}
 	if feeds != nil {
 		running.Go(func() { feeds.Subscriptions.Run(ctx) })

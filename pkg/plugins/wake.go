@@ -154,9 +154,9 @@ func (b *base) waits(pod *corev1.Pod) bool {
 	return now != nil && now.UID == pod.UID && now.Spec.NodeName == "" && now.DeletionTimestamp == nil
 }
 
-// Follow lets ClusterResource know when an attempt of the scheduler has failed, whatever rejected
-// the pod, so that units which were meant for it go to the next one at once. It must be called
-// before the scheduler runs. Without it that takes a second.
+// Follow lets the waiting lines know when an attempt of the scheduler has failed, whatever rejected
+// the pod, so that a place or units which were meant for it go to the next one at once. It must be
+// called before the scheduler runs. Without it that takes a second.
 func (s *State) Follow(sched *scheduler.Scheduler) {
 	s.mu.Lock()
 	s.profiles = sched.Profiles
@@ -168,6 +168,9 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 	) {
 		pod := info.Pod.UID
 		handle(ctx, profile, info, status, nominating, start)
+		if s.groups != nil {
+			s.groups.Waiting.Ended(pod)
+		}
 		if s.resources != nil {
 			s.resources.Waiting.Ended(pod)
 		}

@@ -5,7 +5,6 @@ package clusterresource
 
 import (
 	"context"
-	"sync/atomic"
 
 	"k8s.io/client-go/util/workqueue"
 
@@ -19,26 +18,38 @@ import (
 const settlers = 32
 
 // settleLate makes late Bindings of the process before impossible where they keep units from being
-// given out, until the context ends. Where a pool was full at the take-over none can happen, so
-// nothing is written to the pods that wait for it.
+// given out, until the context ends, and wakes the pods that can have what is not kept any longer.
+// Where a pool was full at the take-over none can happen, so nothing is written to the pods that
+// wait for it.
 func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	settler := &settle.Settler{Client: b.Client, Known: b.Pod}
+	withheld := s.Late.Withheld(s.usablePools)
 	for ctx.Err() == nil {
 		open := s.Late.Open(s.usablePools)
-		var settled atomic.Bool
-		workqueue.ParallelizeUntil(ctx, settlers, len(open), func(i int) {
-			if s.settle(ctx, settler, &open[i]) {
-				settled.Store(true)
-			}
-		})
-		if settled.Load() {
-			b.Wake(b.Waiting())
-		}
+		workqueue.ParallelizeUntil(ctx, settlers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
+		// Pods that have gone or changed are settled elsewhere.
+		withheld = s.releaseLate(b, withheld)
 		select {
 		case <-ctx.Done():
 		case <-s.Clock.After(lookInterval):
 		}
 	}
+}
+
+// releaseLate wakes the pods that can have what was withheld and is not any longer, and returns
+// what is.
+func (s *Shared) releaseLate(b *Background, before map[pool.Key]int64) (withheld map[pool.Key]int64) {
+	withheld = s.Late.Withheld(s.usablePools)
+	raised := map[pool.Key]int64{}
+	for key, units := range before {
+		if more := units - withheld[key]; more > 0 {
+			raised[key] = more
+		}
+	}
+	if len(raised) > 0 {
+		b.Wake(s.Waiting.Raised(raised))
+	}
+	return withheld
 }
 
 // usablePools returns the pools of a ClusterResource, nil if there are none that can be used.
@@ -53,12 +64,12 @@ func (s *Shared) usablePools(name string) *pool.Resource {
 	return nil
 }
 
-// settle tries once to make a late Binding of a pod impossible, and reports whether it is. What the
-// pod was charged by one that has arrived is counted before.
-func (s *Shared) settle(ctx context.Context, settler *settle.Settler, c *spending.Claimant) bool {
+// settle tries once to make a late Binding of a pod impossible. What the pod was charged by one
+// that has arrived is counted before.
+func (s *Shared) settle(ctx context.Context, settler *settle.Settler, c *spending.Claimant) {
 	pod, certain := settler.Try(ctx, c.PodRef, c.Version)
 	if !certain {
-		return false
+		return
 	}
 	if pod != nil && pod.UID == c.UID {
 		if charges, charged := stamp.ChargesOf(pod); charged {
@@ -66,5 +77,4 @@ func (s *Shared) settle(ctx context.Context, settler *settle.Settler, c *spendin
 		}
 	}
 	s.Late.Settled(c.UID)
-	return true
 }

@@ -4,142 +4,31 @@
 package clusterresource_test
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clienttesting "k8s.io/client-go/testing"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// obstacle is a plugin that rejects the pods whose names begin with "front", before others see
-// them, once it has been told to.
-type obstacle struct {
-	// gates is set if they do not enter the queue, rejects if PreFilter rejects them.
-	gates, rejects atomic.Bool
-	// deletes is what PreFilter does to them, nil for nothing.
-	deletes atomic.Pointer[func(*corev1.Pod)]
-}
-
-func (*obstacle) Name() string { return "Obstacle" }
-
-func isFront(pod *corev1.Pod) bool { return strings.HasPrefix(pod.Name, "front") }
-
-func (o *obstacle) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
-	if isFront(pod) && o.gates.Load() {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "gated")
-	}
-	return nil
-}
-
-func (o *obstacle) PreFilter(
-	_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo,
-) (*fwk.PreFilterResult, *fwk.Status) {
-	if deletes := o.deletes.Load(); deletes != nil && isFront(pod) {
-		(*deletes)(pod)
-	}
-	if isFront(pod) && o.rejects.Load() {
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "rejected")
-	}
-	return nil, fwk.NewStatus(fwk.Skip)
-}
-
-func (*obstacle) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
-
-// running is a scheduler that runs, with its queue.
-type running struct {
-	*plugintest.Scheduler
-
-	t        *testing.T
-	obstacle *obstacle
-}
-
-// run starts a scheduler whose Bindings are carried out.
+// run starts a scheduler with racks.
 func run(t *testing.T, objects ...runtime.Object) *running {
 	t.Helper()
-	r := &running{t: t, obstacle: &obstacle{}}
-	config := strings.Replace(plugintest.Configuration, "    preFilter:\n      enabled:\n",
-		"    preFilter:\n      enabled:\n      - name: Obstacle\n", 1)
-	config = strings.Replace(config, "    filter:\n", "    preEnqueue:\n      enabled:\n      - name: Obstacle\n    filter:\n", 1)
-	r.Scheduler = plugintest.New(t, append(racks(), objects...), plugintest.WithConfiguration(config),
-		plugintest.WithPlugin("Obstacle", func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return r.obstacle, nil }))
-	r.Kube.PrependReactor("create", "pods", r.bind)
-	ctx, stop := context.WithCancel(r.Context())
-	t.Cleanup(stop)
-	go r.Scheduler.Scheduler.Run(ctx)
-	return r
+	return &running{t: t, Running: plugintest.Run(t, append(racks(), objects...))}
 }
 
-func (r *running) bind(action clienttesting.Action) (bool, runtime.Object, error) {
-	create, ok := action.(clienttesting.CreateAction)
-	if !ok || action.GetSubresource() != "binding" {
-		return false, nil, nil
-	}
-	binding, ok := create.GetObject().(*corev1.Binding)
-	if !ok {
-		return false, nil, nil
-	}
-	object, err := r.Kube.Tracker().Get(action.GetResource(), binding.Namespace, binding.Name)
-	pod, ok := object.(*corev1.Pod)
-	if err != nil || !ok {
-		return true, nil, err
-	}
-	pod = pod.DeepCopy()
-	pod.Spec.NodeName = binding.Target.Name
-	if pod.Annotations == nil {
-		pod.Annotations = map[string]string{}
-	}
-	maps.Copy(pod.Annotations, binding.Annotations)
-	return true, binding, r.Kube.Tracker().Update(action.GetResource(), pod, binding.Namespace)
-}
+// running is a scheduler that runs.
+type running struct {
+	*plugintest.Running
 
-func (r *running) create(pods ...*corev1.Pod) {
-	r.t.Helper()
-	for _, pod := range pods {
-		if _, err := r.Kube.CoreV1().Pods(pod.Namespace).Create(r.t.Context(), pod, metav1.CreateOptions{}); err != nil {
-			r.t.Fatal(err)
-		}
-	}
-}
-
-func (r *running) delete(pod *corev1.Pod) {
-	r.t.Helper()
-	if err := r.Kube.CoreV1().Pods(pod.Namespace).Delete(r.t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
-		r.t.Error(err)
-	}
-}
-
-func (r *running) expectBound(pod *corev1.Pod) {
-	r.t.Helper()
-	r.WaitFor("pod "+pod.Name+" to be bound", func() bool {
-		found, err := r.Kube.CoreV1().Pods(pod.Namespace).Get(r.t.Context(), pod.Name, metav1.GetOptions{})
-		return err == nil && found.Spec.NodeName != ""
-	})
-}
-
-// expectWaiting waits until pods have been tried in vain.
-func (r *running) expectWaiting(pods ...*corev1.Pod) {
-	r.t.Helper()
-	for _, pod := range pods {
-		r.WaitFor("pod "+pod.Name+" to wait", func() bool { return r.Sleeps(pod) && r.reported(pod) })
-	}
-}
-
-// reported reports whether a pod carries the condition of one that was tried in vain.
-func (r *running) reported(pod *corev1.Pod) bool {
-	found, err := r.Kube.CoreV1().Pods(pod.Namespace).Get(r.t.Context(), pod.Name, metav1.GetOptions{})
-	return err == nil && len(found.Status.Conditions) > 0
+	t *testing.T
 }
 
 // inFront are pods of higher priority that come first, and let nobody make way.
@@ -192,11 +81,11 @@ func TestAPodThatFitsIsReached(t *testing.T) { //nolint:tparallel // its rows ru
 		},
 		"who are rejected elsewhere": {
 			objects: []runtime.Object{one}, front: inFront(many, nil, "matlab", "1"),
-			meanwhile: func(r *running) { r.obstacle.rejects.Store(true) },
+			meanwhile: func(r *running) { r.Obstacle.Rejects.Store(true) },
 		},
 		"who are gated": {
 			objects: []runtime.Object{one}, front: inFront(many, nil, "matlab", "1"),
-			meanwhile: func(r *running) { r.obstacle.gates.Store(true) },
+			meanwhile: func(r *running) { r.Obstacle.Gates.Store(true) },
 		},
 		"who ask for something unknown now": {
 			objects: []runtime.Object{one}, front: inFront(many, nil, "matlab", "1"),
@@ -210,35 +99,35 @@ func TestAPodThatFitsIsReached(t *testing.T) { //nolint:tparallel // its rows ru
 			objects: []runtime.Object{one}, front: inFront(many, nil, "matlab", "1"),
 			meanwhile: func(r *running) {
 				for i := range many {
-					r.delete(asking(fmt.Sprint("front-", i)))
+					r.Delete(asking(fmt.Sprint("front-", i)))
 				}
 			},
 		},
 		"who are deleted while they are tried": {
 			objects: []runtime.Object{one}, front: inFront(many, nil, "matlab", "1"),
-			meanwhile: func(r *running) { r.obstacle.deleteInCycle(r) },
+			meanwhile: func(r *running) { r.deleteInCycle() },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := run(t, tc.objects...)
 			if tc.first != nil {
-				r.create(tc.first)
-				r.expectBound(tc.first)
+				r.Create(tc.first)
+				r.ExpectBound(tc.first)
 			}
 			holder := onRack(asking("holder", "matlab", "1"), "a")
-			r.create(holder)
-			r.expectBound(holder)
-			r.create(tc.front...)
-			r.expectWaiting(tc.front...)
+			r.Create(holder)
+			r.ExpectBound(holder)
+			r.Create(tc.front...)
+			r.ExpectWaiting(tc.front...)
 			fits := onRack(asking("fits", "matlab", "1"), "a")
-			r.create(fits)
-			r.expectWaiting(fits)
+			r.Create(fits)
+			r.ExpectWaiting(fits)
 			if tc.meanwhile != nil {
 				tc.meanwhile(r)
 			}
-			r.delete(holder)
-			r.expectBound(fits)
+			r.Delete(holder)
+			r.ExpectBound(fits)
 		})
 	}
 }
@@ -271,10 +160,10 @@ func (r *running) edit(count int, reason string, amounts ...string) {
 }
 
 // deleteInCycle deletes the pods in front while they are tried, and waits until the informer knows.
-func (o *obstacle) deleteInCycle(r *running) {
+func (r *running) deleteInCycle() {
 	deletes := func(pod *corev1.Pod) {
-		r.delete(pod)
+		r.Delete(pod)
 		r.WaitFor("the informer to know that pod "+pod.Name+" is gone", func() bool { return !r.Knows(pod) })
 	}
-	o.deletes.Store(&deletes)
+	r.Obstacle.Tried.Store(&deletes)
 }

@@ -103,6 +103,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
+		p.shared.Waiting.Again(pod.UID)
 		return nil, narrow.Retry(ctx, p.handle, pod, errReasonLookFurther)
 	}
 	ours := s.rejectedPod(statuses)

@@ -45,7 +45,7 @@ func newBroken(t *testing.T, s *plugintest.Scheduler) *nodegrouppolicy.NodeGroup
 	reservations := view.NewReservations()
 	return nodegrouppolicy.New(s.Framework, &nodegrouppolicy.Shared{
 		Catalog: definitions, Owners: brokenOwners{}, View: view.New(reservations, nil, ledger.New(ledger.NewPending(), nil)), Reservations: reservations,
-		Retries: nodegrouppolicy.NewRetries(), Waiting: waitlist.New(clock.RealClock{}, func([]*corev1.Pod) {}),
+		Retries: nodegrouppolicy.NewRetries(), Waiting: waitlist.New(clock.RealClock{}),
 		Pod: func(string, string) *corev1.Pod { return nil },
 	})
 }

@@ -44,7 +44,9 @@ type addition struct {
 	// pod is the one that gave it back, empty for a grant that was raised.
 	pod      types.UID
 	resource string
+	// pool is -1, and name that of the pool, as long as no cycle has found the ClusterResource.
 	pool     int32
+	name     string
 	units    int64
 	own, all bool
 }
@@ -77,11 +79,14 @@ func (b *book) observe(c *Cycle, f *Found) (missed Change) {
 		if a.resource != f.Resource.Name() {
 			return false
 		}
-		if a.counted(c) {
+		if a.counted(c) || !a.resolve(f.Resource) {
 			return true
 		}
 		s.add(&a)
 		missed = min(missed, a.change)
+		if a.own {
+			s.changed[a.pool] = max(s.changed[a.pool], a.change)
+		}
 		return false
 	})
 	for i, free := range s.own {
@@ -113,7 +118,9 @@ func (b *book) stockOf(f *Found) *stock {
 	for i := range added.changed {
 		added.changed[i] = b.newest
 	}
-	b.forget(r.Name())
+	if known != nil {
+		b.forget(r.Name())
+	}
 	b.stocks[r.Name()] = added
 	return added
 }
@@ -124,6 +131,16 @@ func (a *addition) counted(c *Cycle) bool {
 		return c.Began >= a.change
 	}
 	return !c.Holds(a.pod)
+}
+
+// resolve finds the pool of an addition from before the ClusterResource was found, and reports
+// whether there is one.
+func (a *addition) resolve(r *pool.Resource) (found bool) {
+	if a.pool >= 0 {
+		return true
+	}
+	a.pool, found = r.Index(a.name)
+	return found
 }
 
 func (s *stock) add(a *addition) {
@@ -160,10 +177,26 @@ func (b *book) each(charges []pool.Charge, visit func(s *stock, at int32, units 
 func (b *book) raise(key pool.Key, units int64) {
 	s := b.stocks[key.Resource]
 	if s == nil {
+		// A cycle may be under way that does not see it.
+		b.newest++
+		b.unseen = append(b.unseen, addition{
+			change: b.newest, resource: key.Resource, pool: -1, name: key.Pool, units: units, own: true,
+		})
 		return
 	}
 	if at, found := s.resource.Index(key.Pool); found {
 		b.add(s, &addition{resource: key.Resource, pool: at, units: units, own: true})
+	}
+}
+
+// lift adds what is in the grants of others.
+func (b *book) lift() {
+	for name, s := range b.stocks {
+		for i := range s.own {
+			if more := pool.AddUnits(s.all[i], -s.own[i]); more > 0 {
+				b.add(s, &addition{resource: name, pool: int32(i), units: more, own: true})
+			}
+		}
 	}
 }
 

@@ -16,32 +16,10 @@ import (
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// lapseInterval is how often it is checked whether offers have lapsed. Nothing else waits for it.
-const lapseInterval = 250 * time.Millisecond
-
 // Run wakes the pods that are chosen, until the context ends. Held reports whether a plugin would
 // keep a pod out of the queue if it were woken.
 func (w *Units) Run(ctx context.Context, clock clock.WithTicker, wake func([]*corev1.Pod), held func(*corev1.Pod) bool) {
-	tick := clock.NewTicker(lapseInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.woken:
-		case <-tick.C():
-			w.lapse()
-		}
-		for chosen := w.takeChosen(); len(chosen) > 0; chosen = w.takeChosen() {
-			wake(slices.DeleteFunc(chosen, func(pod *corev1.Pod) bool {
-				if !held(pod) {
-					return false
-				}
-				w.keepOut(pod.UID)
-				return true
-			}))
-		}
-	}
+	run(ctx, w, w.calls.rung, clock, wake, held)
 }
 
 // lapse offers to others what was offered to pods that have not been heard of for OfferTimeout, or
@@ -54,23 +32,19 @@ func (w *Units) lapse() {
 	}
 }
 
-// takeChosen returns the pods that are to be woken and have not been returned before, in order.
 func (w *Units) takeChosen() []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	chosen := make([]*corev1.Pod, 0, len(w.wake))
-	for _, pod := range w.wake {
-		chosen = append(chosen, pod)
+	if w.spared {
+		w.choose()
 	}
-	clear(w.wake)
-	slices.SortFunc(chosen, comparePods)
-	return chosen
+	return w.calls.take()
 }
 
 // choose offers what is free to pods that it can serve and that have not been tried for it, in
 // their order, and returns them.
 func (w *Units) choose() map[types.UID]bool {
-	w.dirty = false
+	w.dirty, w.spared = false, false
 	marks := w.earmarks.Kept()
 	w.book.keep(marks)
 	now, chosen, next := w.clock.Now(), map[types.UID]bool{}, 0
@@ -91,33 +65,28 @@ func (w *Units) choose() map[types.UID]bool {
 			w.book.take(marks[own].Charges, 1)
 		}
 		if served && c.state == asleep {
-			c.state, c.since, c.offer = offered, now, w.book.newest
+			c.offer(now)
+			c.newest = w.book.newest
 			chosen[c.pod.UID] = true
-			w.wake[c.pod.UID] = c.pod
+			w.calls.add(c.pod)
 		}
 	}
-	w.signal()
+	w.calls.ring()
 	return chosen
 }
 
-// signal lets Run know that pods are to be woken.
-func (w *Units) signal() {
-	if len(w.wake) == 0 {
-		return
-	}
-	select {
-	case w.woken <- struct{}{}:
-	default:
+// lapse ends an offer, or an attempt, of which nothing has been heard for too long.
+func (c *claimant) lapse(now time.Time) {
+	if c.overdue(now) {
+		c.giveUp()
 	}
 }
 
-// lapse ends an offer or an attempt of which nothing has been heard for too long.
-func (c *claimant) lapse(now time.Time) {
-	switch {
-	case c.state == asleep || now.Sub(c.since) < OfferTimeout:
-	case c.state == offered:
-		c.fail(c.offer)
-	default:
+// giveUp ends an offer, or an attempt, that nothing came of.
+func (c *claimant) giveUp() {
+	if c.state == offered {
+		c.fail(c.newest)
+	} else {
 		c.fail(c.seen)
 	}
 }

@@ -65,6 +65,9 @@ func TestWhoIsTriedNext(t *testing.T) {
 		"nobody, when one got it": {
 			[]func(*units){func(u *units) { u.observe(1, 0); u.Reserved("first", of("a", "1")) }}, [][]string{{}},
 		},
+		"the next, when one got something else": {
+			[]func(*units){func(u *units) { u.observe(1, 1); u.Reserved("first", of("b", "1")) }}, [][]string{{"second"}},
+		},
 		"the next, when the one that got it gives it back": {
 			[]func(*units){func(u *units) {
 				u.observe(1, 0)

@@ -7,21 +7,12 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/workload"
-)
-
-const (
-	// PlaceTimeout is after what time a place is passed on that was given to a pod which has not
-	// been tried since.
-	PlaceTimeout = 2 * time.Second
-
-	lookInterval = time.Second
 )
 
 // Sight tells what a scheduling cycle of a pod saw of the place that another pod gave up.
@@ -41,22 +32,25 @@ type See func(freed *corev1.Pod) Sight
 // are those of one revision; each can take the place of any other. It is safe for concurrent use.
 type List struct {
 	clock clock.WithTicker
-	wake  func([]*corev1.Pod)
 
 	mu     sync.Mutex
+	calls  calls
 	pods   map[types.UID]*waiter
 	lines  map[workload.Revision][]*waiter
-	taken  map[types.UID]*waiter // those that found a place after having been given one, and are not bound yet
 	places Recent[*place]
+	// open are the places that nobody waited for when they became free. A pod whose scheduling cycle
+	// began before may be rejected all the same.
+	open []*place
 }
 
 // waiter is a pod that has been tried and found no place.
 type waiter struct {
+	attempt
+
 	pod  *corev1.Pod
 	line workload.Revision
-	// place is the one that the pod was woken for, nil while it sleeps; since when it has it.
+	// place is the one that it was offered, nil while it is asleep.
 	place *place
-	since time.Time
 	// stuck is set if the pod was not tried the last time it was woken. Others come before it.
 	stuck bool
 }
@@ -64,18 +58,24 @@ type waiter struct {
 // place is one that a pod gave up.
 type place struct {
 	freed *corev1.Pod
+	line  workload.Revision
 	// refused are the pods that it was given to and that did not take it. Each is asked once.
 	refused map[types.UID]bool
 	// open is set if nobody waited for it.
 	open bool
 }
 
-// New returns an empty list. Wake lets pods be tried; it is never called with the List locked.
-func New(clock clock.WithTicker, wake func([]*corev1.Pod)) *List {
+// New returns an empty list.
+func New(clock clock.WithTicker) *List {
 	return &List{
-		clock: clock, wake: wake, pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{},
-		taken: map[types.UID]*waiter{},
+		clock: clock, calls: newCalls(), pods: map[types.UID]*waiter{}, lines: map[workload.Revision][]*waiter{},
 	}
+}
+
+// Run wakes the pods that are chosen, until the context ends. Held reports whether a plugin would
+// keep a pod out of the queue if it were woken.
+func (l *List) Run(ctx context.Context, wake func([]*corev1.Pod), held func(*corev1.Pod) bool) {
+	run(ctx, l, l.calls.rung, l.clock, wake, held)
 }
 
 // WokenBy reports whether a place that another pod of the line gave up is a reason to try a waiting
@@ -84,7 +84,7 @@ func New(clock clock.WithTicker, wake func([]*corev1.Pod)) *List {
 func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, _ := l.offerOnce(freed, line)
+	p := l.offerOnce(freed, line)
 	w := l.pods[pod.UID]
 	if w == nil || w.line != line {
 		return true
@@ -96,65 +96,74 @@ func (l *List) WokenBy(pod, freed *corev1.Pod, line workload.Revision) bool {
 	return w.place == p
 }
 
-// offerOnce returns the place that a pod gave up, and whom to wake for it if it is a new one.
-func (l *List) offerOnce(freed *corev1.Pod, line workload.Revision) (*place, []*corev1.Pod) {
+// offerOnce returns the place that a pod gave up, and offers it if it is a new one.
+func (l *List) offerOnce(freed *corev1.Pod, line workload.Revision) *place {
 	if p, known := l.places.Get(freed); known {
-		return p, nil
+		return p
 	}
-	p := &place{freed: freed}
+	p := &place{freed: freed, line: line}
 	l.places.Put(freed, p)
-	return p, l.offer(p, line)
+	l.offer(p)
+	return p
 }
 
 // Rejected says that a pod was tried and found no place. If it had been given one, then that is
 // passed on in case others may do with it.
 func (l *List) Rejected(pod *corev1.Pod, line workload.Revision, see See) {
 	l.mu.Lock()
-	var next []*corev1.Pod
+	defer l.mu.Unlock()
 	w := l.pods[pod.UID]
 	if w != nil && w.line != line {
-		next = l.leave(w)
+		l.leave(w)
 		w = nil
 	}
 	if w == nil {
 		w = &waiter{line: line, pod: pod}
 		l.insert(w)
 	}
-	w.pod, w.stuck = pod, false
+	w.pod, w.stuck, w.again, w.told = pod, false, false, true
 	if p := w.place; p != nil {
 		// A place that became free after the cycle had begun is still the pod's: the queue tries it
 		// again.
 		if sight := see(p.freed); sight.Seen {
-			w.place = nil
+			w.yield()
 			if sight.Free > 0 {
 				p.refuse(pod.UID)
-				next = append(next, l.offer(p, line)...)
+				l.offer(p)
 			}
 		}
 	}
-	l.mu.Unlock()
-	l.wakeAll(next)
+	l.missed(w, see)
+}
+
+// missed gives a pod that was rejected a place for which nobody waited then, and which its cycle
+// did not see. Whoever is tried from now on sees them all.
+func (l *List) missed(w *waiter, see See) {
+	for _, p := range l.open {
+		if p.open && p.line == w.line && w.place == nil && !p.refused[w.pod.UID] && !see(p.freed).Seen {
+			l.assign(p, w)
+			l.call(w)
+		}
+	}
+	l.open = nil
 }
 
 // Placed says that a pod found a place. If that is not the one it was woken for, then another pod
 // is woken for that one.
 func (l *List) Placed(pod types.UID, see See) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = nil
 	w := l.pods[pod]
 	if w == nil {
-		l.mu.Unlock()
 		return
 	}
 	l.remove(w)
-	var next []*corev1.Pod
 	if p := w.place; p != nil {
-		l.taken[pod] = w
 		if sight := see(p.freed); !sight.Seen || sight.Free > l.expected(w.line, sight.Cluster, see) {
-			next = l.offer(&place{freed: p.freed}, w.line)
+			l.offer(&place{freed: p.freed, line: w.line})
 		}
 	}
-	l.mu.Unlock()
-	l.wakeAll(next)
 }
 
 // Unplaced says that a pod of the line lost the place that it had found. The queue hears of that
@@ -162,80 +171,94 @@ func (l *List) Placed(pod types.UID, see See) {
 // offered twice.
 func (l *List) Unplaced(pod *corev1.Pod, line workload.Revision) {
 	l.mu.Lock()
-	delete(l.taken, pod.UID)
-	_, next := l.offerOnce(pod, line)
-	l.mu.Unlock()
-	l.wakeAll(next)
+	defer l.mu.Unlock()
+	l.offerOnce(pod, line)
+}
+
+// Again notes that a pod found no place in an attempt that looked at some nodes, and is about to be
+// tried on all.
+func (l *List) Again(pod types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.pods[pod]; w != nil {
+		w.again = true
+	}
+}
+
+// Ended notes that an attempt to schedule a pod has failed, for whatever reason. If that was not
+// said by Rejected, the pod was rejected elsewhere, and the place that it was given is passed on.
+func (l *List) Ended(pod types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.pods[pod]; w != nil && w.ended(l.clock.Now()) {
+		l.passOn(w)
+	}
+}
+
+// keepOut passes on the place of a pod that is kept out of the queue.
+func (l *List) keepOut(pod types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.pods[pod]; w != nil && w.over(l.clock.Now()) {
+		l.passOn(w)
+	}
 }
 
 // Drop forgets a pod that has been bound or does not wait for a place any longer, and passes on one
 // that it was given and did not take.
 func (l *List) Drop(pod types.UID) {
 	l.mu.Lock()
-	delete(l.taken, pod)
-	var next []*corev1.Pod
+	defer l.mu.Unlock()
 	if w := l.pods[pod]; w != nil {
-		next = l.leave(w)
+		l.leave(w)
 	}
-	l.mu.Unlock()
-	l.wakeAll(next)
 }
 
 // leave removes a pod and passes on its place.
-func (l *List) leave(w *waiter) (next []*corev1.Pod) {
+func (l *List) leave(w *waiter) {
 	l.remove(w)
-	if w.place == nil {
-		return nil
-	}
-	return l.offer(w.place, w.line)
-}
-
-// Run passes on what is not taken in time, until the context ends.
-func (l *List) Run(ctx context.Context) {
-	tick := l.clock.NewTicker(lookInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C():
-			l.passOn()
-		}
+	if w.place != nil {
+		l.offer(w.place)
 	}
 }
 
-// passOn passes on the places of pods that have not been tried within PlaceTimeout. They are woken
-// once more themselves: one that was in a scheduling cycle may have been told nothing.
-func (l *List) passOn() {
+// passOn takes its place from a pod that has no use for it, and offers it to the next one.
+func (l *List) passOn(w *waiter) {
+	p := w.yield()
+	p.refuse(w.pod.UID)
+	l.offer(p)
+}
+
+// lapse passes on the places of pods of which nothing has been heard. They are woken once more
+// themselves: one that was in a scheduling cycle may have been told nothing.
+func (l *List) lapse() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	var late []*waiter
 	for _, w := range l.pods {
-		if w.place != nil && l.clock.Since(w.since) >= PlaceTimeout {
+		if w.overdue(l.clock.Now()) {
 			late = append(late, w)
 		}
 	}
-	var next []*corev1.Pod
+	slices.SortFunc(late, compare)
 	for _, w := range late {
-		p := w.place
-		p.refuse(w.pod.UID)
-		w.place, w.stuck = nil, true
-		next = append(append(next, w.pod), l.offer(p, w.line)...)
-	}
-	l.mu.Unlock()
-	l.wakeAll(next)
-}
-
-func (l *List) wakeAll(pods []*corev1.Pod) {
-	if len(pods) > 0 {
-		l.wake(pods)
+		w.stuck = true
+		l.passOn(w)
+		l.call(w)
 	}
 }
 
-// offer gives a place to the first pod of the line that sleeps, and returns whom to wake: that pod,
-// or nobody.
-func (l *List) offer(p *place, line workload.Revision) []*corev1.Pod {
+func (l *List) takeChosen() []*corev1.Pod {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls.take()
+}
+
+// offer gives a place to the first pod of the line that sleeps and has not refused it, and wakes
+// that pod.
+func (l *List) offer(p *place) {
 	var chosen *waiter
-	for _, w := range l.lines[line] {
+	for _, w := range l.lines[p.line] {
 		if w.place != nil || p.refused[w.pod.UID] || chosen != nil && w.stuck {
 			continue
 		}
@@ -243,16 +266,33 @@ func (l *List) offer(p *place, line workload.Revision) []*corev1.Pod {
 			break
 		}
 	}
-	p.open = chosen == nil
-	if chosen == nil {
-		return nil
+	if p.open = chosen == nil; p.open {
+		l.open = append(l.open, p)
+		if surplus := len(l.open) - remembered; surplus > 0 {
+			l.open = slices.Delete(l.open, 0, surplus)
+		}
+		return
 	}
 	l.assign(p, chosen)
-	return []*corev1.Pod{chosen.pod}
+	l.call(chosen)
+}
+
+func (l *List) call(w *waiter) {
+	l.calls.add(w.pod)
+	l.calls.ring()
 }
 
 func (l *List) assign(p *place, w *waiter) {
-	w.place, w.since, p.open = p, l.clock.Now(), false
+	w.place, p.open = p, false
+	w.offer(l.clock.Now())
+}
+
+// yield takes its place from a pod.
+func (w *waiter) yield() *place {
+	p := w.place
+	w.place = nil
+	w.sleep()
+	return p
 }
 
 func (p *place) refuse(pod types.UID) {
@@ -288,6 +328,7 @@ func (l *List) insert(w *waiter) {
 
 func (l *List) remove(w *waiter) {
 	delete(l.pods, w.pod.UID)
+	l.calls.drop(w.pod.UID)
 	line := slices.DeleteFunc(l.lines[w.line], func(other *waiter) bool { return other == w })
 	if l.lines[w.line] = line; len(line) == 0 {
 		delete(l.lines, w.line)

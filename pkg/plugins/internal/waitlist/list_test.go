@@ -5,6 +5,7 @@ package waitlist_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,9 +39,11 @@ func newClock() *clocktesting.FakeClock {
 	return clocktesting.NewFakeClock(time.Unix(0, 0))
 }
 
-// bench is a list with pods that wait in the line web.
+// bench is a list with pods that wait in the line web. Those that are held are kept out of the
+// queue.
 type bench struct {
 	*waitlist.List
+	held    []string
 	clock   *clocktesting.FakeClock
 	waiting []*corev1.Pod
 	woken   []string
@@ -48,24 +51,40 @@ type bench struct {
 
 func newBench(pods ...*corev1.Pod) *bench {
 	b := &bench{clock: newClock(), waiting: pods}
-	b.List = waitlist.New(b.clock, func(pods []*corev1.Pod) {
-		for _, pod := range pods {
-			b.woken = append(b.woken, pod.Name)
-		}
-	})
+	b.List = waitlist.New(b.clock)
 	for _, pod := range pods {
 		b.Rejected(pod, web, nil)
+		b.Ended(pod.UID)
 	}
 	return b
 }
 
-// free tells all pods that wait of a place, and notes whom it wakes.
-func (b *bench) free(freed *corev1.Pod) {
-	for _, pod := range b.waiting {
-		if b.WokenBy(pod, freed, web) {
-			b.woken = append(b.woken, pod.Name)
+// wake notes who is to be woken, but for those that others have been told of.
+func (b *bench) wake(told ...string) {
+	for chosen := b.Chosen(); len(chosen) > 0; chosen = b.Chosen() {
+		for _, pod := range chosen {
+			switch {
+			case slices.Contains(b.held, pod.Name):
+				b.Held(pod.UID)
+			case !slices.Contains(told, pod.Name):
+				b.woken = append(b.woken, pod.Name)
+			}
 		}
 	}
+}
+
+// free tells all pods that wait of a place, and notes whom it wakes. The queue asks those that are
+// held nothing.
+func (b *bench) free(freed *corev1.Pod) {
+	b.wake()
+	var told []string
+	for _, pod := range b.waiting {
+		if !slices.Contains(b.held, pod.Name) && b.WokenBy(pod, freed, web) {
+			told = append(told, pod.Name)
+		}
+	}
+	b.woken = append(b.woken, told...)
+	b.wake(told...)
 }
 
 // sees makes a cycle that saw every place and leaves some free.
@@ -110,6 +129,50 @@ func TestWhoIsWoken(t *testing.T) {
 			b.Rejected(second, web, sees(1))
 			b.Rejected(third, web, sees(1))
 		}, []string{"first", "second", "third"}},
+		"the next at once, if the first is kept out of the queue": {func(b *bench) {
+			b.held = []string{"first"}
+			b.free(holder)
+		}, []string{"second"}},
+		"the last at once, if all others are kept out of the queue": {func(b *bench) {
+			b.held = []string{"first", "second"}
+			b.free(holder)
+		}, []string{"third"}},
+		"who is kept out no longer for the next place": {func(b *bench) {
+			b.held = []string{"first"}
+			b.free(holder)
+			b.held = nil
+			b.free(another)
+		}, []string{"second", "first"}},
+		"the next at once, if the attempt of the first fails elsewhere": {func(b *bench) {
+			b.free(holder)
+			b.Ended("first")
+		}, []string{"first", "second"}},
+		"nobody else, if the first was rejected before the place was free": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, web, blind)
+			b.Ended("first")
+		}, []string{"first"}},
+		"the next, if the first fails elsewhere in the attempt after that": {func(b *bench) {
+			b.free(holder)
+			b.Rejected(first, web, blind)
+			b.Ended("first")
+			b.Ended("first")
+		}, []string{"first", "second"}},
+		"nobody else, if the first is about to be tried on more nodes": {func(b *bench) {
+			b.free(holder)
+			b.Again("first")
+			b.Ended("first")
+		}, []string{"first"}},
+		"the next, if the first fails elsewhere on more nodes, too": {func(b *bench) {
+			b.free(holder)
+			b.Again("first")
+			b.Ended("first")
+			b.Ended("first")
+		}, []string{"first", "second"}},
+		"nobody, if an attempt ends that nobody was woken for": {func(b *bench) {
+			b.Ended("first")
+			b.Ended("nobody")
+		}, nil},
 		"the next, if the first goes": {func(b *bench) { b.free(holder); b.Drop("first") }, []string{"first", "second"}},
 		"the next, if the first took another place": {func(b *bench) {
 			b.free(holder)
@@ -152,13 +215,13 @@ func TestWhoIsWoken(t *testing.T) {
 		}, []string{"second", "second"}},
 		"the next, if the first is not tried in time": {func(b *bench) {
 			b.free(holder)
-			b.passOnAfter(waitlist.PlaceTimeout / 2)
-			b.passOnAfter(waitlist.PlaceTimeout / 2)
+			b.passOnAfter(waitlist.OfferTimeout / 2)
+			b.passOnAfter(waitlist.OfferTimeout / 2)
 			b.free(another)
 		}, []string{"first", "first", "second", "third"}},
 		"who was not tried in time after all others": {func(b *bench) {
 			b.free(holder)
-			b.passOnAfter(waitlist.PlaceTimeout)
+			b.passOnAfter(waitlist.OfferTimeout)
 			b.free(another)
 			b.free(newPod("a third one", 0))
 		}, []string{"first", "first", "second", "third", "first"}},
@@ -169,15 +232,24 @@ func TestWhoIsWoken(t *testing.T) {
 			b.woken = nil
 			b.free(holder) // all are in a cycle
 			b.woken = nil
-			b.Rejected(second, web, nil)
-			b.Rejected(third, web, nil)
+			b.Rejected(second, web, blind)
+			b.Rejected(third, web, blind)
 			b.waiting = []*corev1.Pod{second, third}
 			b.free(holder)
-		}, []string{"second"}},
+		}, []string{"second", "second"}},
+		"who was in a cycle when nobody waited, if the queue is told nothing": {func(b *bench) {
+			for _, pod := range b.waiting {
+				b.Drop(pod.UID)
+			}
+			b.Unplaced(holder, web)
+			b.Rejected(third, web, blind)
+			b.Rejected(second, web, sees(1))
+		}, []string{"third"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(third, first, second)
 			tc.do(b)
+			b.wake()
 			if diff := cmp.Diff(tc.want, b.woken); diff != "" {
 				t.Errorf("woken pods (-want +got):\n%s", diff)
 			}
@@ -188,7 +260,8 @@ func TestWhoIsWoken(t *testing.T) {
 // passOnAfter lets time pass before places that nobody took are passed on.
 func (b *bench) passOnAfter(pause time.Duration) {
 	b.clock.Step(pause)
-	b.PassOn()
+	b.Lapse()
+	b.wake()
 }
 
 func (b *bench) add(pod *corev1.Pod) {
@@ -199,18 +272,20 @@ func (b *bench) add(pod *corev1.Pod) {
 func TestRunPassesOn(t *testing.T) {
 	woken := make(chan []string, 1)
 	fake := newClock()
-	l := waitlist.New(fake, func(pods []*corev1.Pod) { woken <- []string{pods[0].Name, pods[len(pods)-1].Name} })
+	l := waitlist.New(fake)
 	first, second := newPod("first", 1), newPod("second", 2)
 	l.Rejected(first, web, nil)
 	l.Rejected(second, web, nil)
 	if !l.WokenBy(first, newPod("holder", 0), web) {
 		t.Fatal("the first pod sleeps on")
 	}
-	go l.Run(t.Context())
+	l.Chosen()
+	wake := func(pods []*corev1.Pod) { woken <- []string{pods[0].Name, pods[len(pods)-1].Name} }
+	go l.Run(t.Context(), wake, func(*corev1.Pod) bool { return false })
 	for !fake.HasWaiters() {
 		runtime.Gosched()
 	}
-	fake.Step(waitlist.PlaceTimeout)
+	fake.Step(waitlist.OfferTimeout)
 	select {
 	case got := <-woken:
 		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {

@@ -26,6 +26,9 @@ type model struct {
 	room    []int
 	holders map[*corev1.Pod]int
 	refuses map[types.UID][]int
+	// gated are the pods that do not enter the queue, broken those whose attempts fail before
+	// anybody sees what is free.
+	gated, broken map[types.UID]bool
 
 	active, sleeping []*corev1.Pod
 	// cycle is that of the pod that is being scheduled, binding are those that have a place and are
@@ -40,24 +43,35 @@ type model struct {
 type cycle struct {
 	pod  *corev1.Pod
 	room []int
-	// missed are those who gave up their places since the cycle began; again is set if the pod is
-	// to be tried once more, gone if it has been deleted.
+	// missed are those who gave up their places since the cycle began, as the queue knows, unseen
+	// those of whom it does not; again is set if the pod is to be tried once more, gone if it has
+	// been deleted.
 	missed []*corev1.Pod
+	unseen []*corev1.Pod
 	again  bool
 	gone   bool
 }
 
 func newModel(t *rapid.T) *model {
-	m := &model{T: t, holders: map[*corev1.Pod]int{}, refuses: map[types.UID][]int{}}
-	m.list = waitlist.New(newClock(), m.wake)
+	m := &model{T: t, holders: map[*corev1.Pod]int{}, refuses: map[types.UID][]int{},
+		gated: map[types.UID]bool{}, broken: map[types.UID]bool{}}
+	m.list = waitlist.New(newClock())
 	m.room = rapid.SliceOfN(rapid.IntRange(0, 3), 1, 3).Draw(t, "room")
 	return m
 }
 
-// wake is what the list wakes pods with.
-func (m *model) wake(pods []*corev1.Pod) {
+// wake is what the background does with pods that are chosen.
+func (m *model) wake() {
+	for chosen := m.list.Chosen(); len(chosen) > 0; chosen = m.list.Chosen() {
+		m.wakeAll(chosen)
+	}
+}
+
+func (m *model) wakeAll(pods []*corev1.Pod) {
 	for _, pod := range pods {
 		switch {
+		case m.gated[pod.UID]:
+			m.list.Held(pod.UID)
 		case m.cycle != nil && m.cycle.pod == pod:
 			m.cycle.again = true
 		case slices.Contains(m.sleeping, pod):
@@ -117,6 +131,9 @@ func (m *model) announce(freed *corev1.Pod) {
 		slices.Reverse(asked)
 	}
 	for _, pod := range asked {
+		if m.gated[pod.UID] {
+			continue
+		}
 		if m.list.WokenBy(pod, freed, web) {
 			m.move(pod)
 		}
@@ -136,7 +153,7 @@ func (m *model) begin() {
 // see judges the place of a pod that gave it up.
 func (c *cycle) see(took int) waitlist.See {
 	return func(freed *corev1.Pod) waitlist.Sight {
-		if slices.Contains(c.missed, freed) {
+		if slices.Contains(c.missed, freed) || slices.Contains(c.unseen, freed) {
 			return waitlist.Sight{}
 		}
 		cluster, err := strconv.Atoi(freed.Spec.NodeName)
@@ -164,13 +181,16 @@ func (m *model) finish() {
 		m.binding = append(m.binding, c.pod)
 		return
 	}
-	m.list.Rejected(c.pod, web, c.see(-1))
+	if !m.broken[c.pod.UID] {
+		m.list.Rejected(c.pod, web, c.see(-1))
+	}
 	m.cycle = nil
 	if c.gone {
 		m.list.Drop(c.pod.UID)
 		return
 	}
 	again := c.again
+	defer m.list.Ended(c.pod.UID)
 	for _, freed := range c.missed {
 		again = m.list.WokenBy(c.pod, freed, web) || again
 	}
@@ -184,6 +204,9 @@ func (m *model) finish() {
 // choose returns a cluster with a free place for the pod, -1 if there is none.
 func (m *model) choose(c *cycle) int {
 	var fit []int
+	if m.broken[c.pod.UID] {
+		return -1
+	}
 	for cluster, free := range c.room {
 		if free > 0 && !slices.Contains(m.refuses[c.pod.UID], cluster) {
 			fit = append(fit, cluster)
@@ -214,6 +237,9 @@ func (m *model) bind() {
 	delete(m.holders, pod)
 	if rapid.Bool().Draw(m.T, "somebody else bound it elsewhere") {
 		m.elsewhere++
+		if m.cycle != nil {
+			m.cycle.unseen = append(m.cycle.unseen, freed)
+		}
 		m.list.Drop(pod.UID)
 		m.list.Unplaced(freed, web)
 		return // the queue is told nothing
@@ -240,12 +266,31 @@ func (m *model) vanish() {
 	m.list.Drop(pod.UID)
 }
 
+// change lets a pod that sleeps be kept out of the queue or fail before anybody sees what is free,
+// or no longer, which wakes it.
+func (m *model) change() {
+	if len(m.sleeping) == 0 {
+		return
+	}
+	pod := m.sleeping[rapid.IntRange(0, len(m.sleeping)-1).Draw(m.T, "who")]
+	state := m.gated
+	if rapid.Bool().Draw(m.T, "broken") {
+		state = m.broken
+	}
+	if state[pod.UID] = !state[pod.UID]; !m.gated[pod.UID] {
+		m.move(pod)
+	}
+}
+
 // settle lets everything come to rest.
 func (m *model) settle() {
+	m.wake()
+	defer m.wake()
 	for m.cycle != nil || len(m.active) > 0 || len(m.binding) > 0 {
 		m.finish()
 		m.bind()
 		m.begin()
+		m.wake()
 	}
 }
 
@@ -253,6 +298,9 @@ func (m *model) settle() {
 func (m *model) check() {
 	for cluster, free := range m.room {
 		for _, pod := range m.sleeping {
+			if m.gated[pod.UID] || m.broken[pod.UID] {
+				continue
+			}
 			if free > 0 && !slices.Contains(m.refuses[pod.UID], cluster) {
 				m.Fatalf("pod %s sleeps although cluster %d has free places: %v", pod.Name, cluster, m.room)
 			}
@@ -265,11 +313,17 @@ func TestNoFreePlaceIsForgotten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		rest := func() { m.settle(); m.check() }
-		steps := []func(){m.arrive, m.arrive, m.leave, m.begin, m.begin, m.finish, m.finish, m.bind, m.vanish, rest}
+		steps := []func(){m.arrive, m.arrive, m.leave, m.begin, m.begin, m.finish, m.finish, m.bind, m.vanish, m.change, m.wake, rest}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")]()
 		}
 		rest()
+		for _, pod := range m.sleeping {
+			m.list.Drop(pod.UID)
+		}
+		if kept := m.list.Kept(); kept > 0 {
+			t.Fatalf("something is kept of %d pods that are gone", kept)
+		}
 	})
 }
 

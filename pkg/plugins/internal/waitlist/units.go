@@ -26,16 +26,16 @@ type Units struct {
 	mine     func(pool.Charge) bool
 	// waits reports whether a pod still is there and has no node.
 	waits func(*corev1.Pod) bool
-	// woken has room for one signal that somebody is to be woken.
-	woken chan struct{}
 
 	mu    sync.Mutex
+	calls calls
 	pods  map[types.UID]*claimant
 	order []*claimant
-	wake  map[types.UID]*corev1.Pod // chosen, and not woken yet
 	book  book
 	// dirty is set if a cycle has found something free, and nobody has been chosen for it yet.
 	dirty bool
+	// spared is set if a pod got something else than what was kept for it.
+	spared bool
 	// returns are the pods that gave back what they got without being bound, and when.
 	returns map[types.UID]giveBack
 	// releases are the latest and whom they woke.
@@ -46,20 +46,16 @@ type Units struct {
 
 // claimant is a pod that was rejected for want of a ClusterResource.
 type claimant struct {
+	attempt
+
 	pod   *corev1.Pod
 	needs []Need
-	state state
-	// since is when it was offered what it needs, or was found to be tried.
-	since time.Time
-	// offer is the newest change when it was offered something, and seen the newest one that its
+	// newest is the newest change when it was offered something, and seen the newest one that its
 	// attempt saw. Changes up to vain have been tried in vain.
-	offer, seen, vain Change
+	newest, seen, vain Change
 	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only
 	// a release can help.
 	everywhere bool
-	// again is set while another attempt is to follow the present one, and told once it is known how
-	// the present one failed.
-	again, told bool
 }
 
 // giveBack is how often a pod gave back what it got, and when it did last.
@@ -76,15 +72,6 @@ const minPause, maxPause = time.Second, 30 * time.Second
 func (g giveBack) pauses(now time.Time) bool {
 	return g.times > 0 && now.Sub(g.last) < min(maxPause, minPause<<min(g.times-1, 5))
 }
-
-// state is one of the table of the package.
-type state uint8
-
-const (
-	asleep state = iota
-	offered
-	tried
-)
 
 // Need is what a pod waits for of one ClusterResource.
 type Need struct {
@@ -119,10 +106,6 @@ type Mark struct {
 	Charges []pool.Charge
 }
 
-// OfferTimeout is after what time something is offered to others that was offered to a pod which
-// has not been heard of since.
-const OfferTimeout = time.Second
-
 // NewUnits returns an empty set. What is kept for one pod wakes no other. Mine reports whether what
 // a charge gives back can be given out again by this process, and waits whether a pod still is
 // there and has no node.
@@ -130,8 +113,8 @@ func NewUnits(
 	clock clock.PassiveClock, earmarks Earmarks, mine func(pool.Charge) bool, waits func(*corev1.Pod) bool,
 ) *Units {
 	return &Units{
-		clock: clock, earmarks: earmarks, mine: mine, waits: waits, woken: make(chan struct{}, 1),
-		pods: map[types.UID]*claimant{}, wake: map[types.UID]*corev1.Pod{}, returns: map[types.UID]giveBack{},
+		clock: clock, earmarks: earmarks, mine: mine, waits: waits, calls: newCalls(),
+		pods: map[types.UID]*claimant{}, returns: map[types.UID]giveBack{},
 	}
 }
 
@@ -190,7 +173,8 @@ func (w *Units) insert(pod *corev1.Pod) *claimant {
 
 // fail ends an attempt that saw the changes up to seen.
 func (c *claimant) fail(seen Change) {
-	c.state, c.since, c.again, c.vain = asleep, time.Time{}, false, max(c.vain, seen)
+	c.sleep()
+	c.vain = max(c.vain, seen)
 }
 
 // Has reports whether a pod waits for a release and for nothing else.
@@ -229,12 +213,9 @@ func (w *Units) Again(pod types.UID) {
 func (w *Units) Ended(pod types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch known := w.pods[pod]; {
-	case known == nil:
-	case known.told:
-		known.told = false // it may have been offered something since
-	default:
-		w.end(known)
+	if known := w.pods[pod]; known != nil && known.ended(w.clock.Now()) {
+		known.giveUp()
+		w.choose()
 	}
 }
 
@@ -242,24 +223,10 @@ func (w *Units) Ended(pod types.UID) {
 func (w *Units) keepOut(pod types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if known := w.pods[pod]; known != nil && known.state == offered {
-		w.end(known)
+	if known := w.pods[pod]; known != nil && known.state == offered && known.over(w.clock.Now()) {
+		known.giveUp()
+		w.choose()
 	}
-}
-
-func (w *Units) end(known *claimant) {
-	switch {
-	case known.again:
-		known.again, known.since = false, w.clock.Now()
-		return
-	case known.state == offered:
-		known.fail(known.offer)
-	case known.state == tried:
-		known.fail(known.seen)
-	default:
-		return
-	}
-	w.choose()
 }
 
 // Drop forgets a pod that does not wait any longer, or asks for something else.
@@ -276,15 +243,20 @@ func (w *Units) Drop(pod types.UID) {
 func (w *Units) drop(pod types.UID) {
 	if known := w.pods[pod]; known != nil {
 		delete(w.pods, pod)
-		delete(w.wake, pod)
+		w.calls.drop(pod)
 		w.order = slices.DeleteFunc(w.order, func(other *claimant) bool { return other == known })
 	}
 }
 
-// Reserved notes that a pod got what it waited for.
+// Reserved notes that a pod got what it waited for. What was kept for it instead is offered to
+// others outside of the scheduling cycle.
 func (w *Units) Reserved(pod types.UID, charges []pool.Charge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if known := w.pods[pod]; known != nil && known.state != asleep {
+		w.spared = true
+		w.calls.signal()
+	}
 	w.drop(pod)
 	w.book.charge(pod, charges)
 }

@@ -259,6 +259,39 @@ func TestALargerGrantWakes(t *testing.T) {
 	}
 }
 
+// A grant may be raised while the first cycle that looks at a ClusterResource is under way.
+func TestAGrantThatIsRaisedDuringTheFirstCycleWakes(t *testing.T) {
+	u := newUnits(t, "")
+	u.Forget(func(string) bool { return true })
+	cycle, first := u.cycle(), newPod("first", 1)
+	u.Raised(map[pool.Key]int64{{Resource: "disk", Pool: "a"}: 1, {Resource: "disk", Pool: "gone"}: 9})
+	seen := u.Observe(cycle, nil, slices.Values([]waitlist.Found{{Resource: u.disk, Own: []int64{0, 0}, All: []int64{9, 9}}}))
+	u.Rejected(first, needs(1, "a"), true, seen)
+	u.Ended("first")
+	if diff := cmp.Diff([]string{"first"}, u.names()); diff != "" {
+		t.Errorf("woken pods (-want +got):\n%s", diff)
+	}
+}
+
+// Once there is no other scheduler any more, those are woken whom what they had can serve, and
+// those of whom nothing is known.
+func TestWhoIsWokenOnceEverythingMayBeGivenOut(t *testing.T) {
+	u := newUnits(t, "")
+	u.observeAll([]int64{0, 0}, []int64{2, 0})
+	first, second, third := newPod("first", 1), newPod("second", 2), newPod("third", 3)
+	for _, pod := range []*corev1.Pod{first, second, third} {
+		u.reject(pod, needs(1, "a"))
+	}
+	woken := u.Lifted([]*corev1.Pod{first, second, third, newPod("unknown", 4)})
+	if diff := cmp.Diff([]string{"first", "second", "unknown"}, namesOf(woken)); diff != "" {
+		t.Errorf("woken pods (-want +got):\n%s", diff)
+	}
+	u.try(first, needs(1, "a"), 2, 0)
+	if diff := cmp.Diff([]string{"third"}, u.names()); diff != "" {
+		t.Errorf("woken after the first was tried in vain (-want +got):\n%s", diff)
+	}
+}
+
 func TestProbes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do   func(*units)

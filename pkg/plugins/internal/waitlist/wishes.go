@@ -80,6 +80,23 @@ func (w *Units) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	return w.takeChosen()
 }
 
+// Lifted notes that this process may give out everything now, whosever grant it was in, and returns
+// the pods to wake: those of the given ones that can be served, and those that are not known to
+// wait.
+func (w *Units) Lifted(waiting []*corev1.Pod) []*corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book.lift()
+	w.choose()
+	pods := w.calls.take()
+	for _, pod := range waiting {
+		if w.pods[pod.UID] == nil {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
 // probeAfter is the time without a scheduling cycle after which a pod is tried to see what is free.
 const probeAfter = 3 * time.Second
 

@@ -4,6 +4,7 @@
 package spending
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -95,6 +96,11 @@ func (d *wanted) Wishes() map[pool.Key]*waitlist.Wish { return d.wishes }
 func (d *wanted) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	d.raised = by
 	return d.serves
+}
+
+// Lifted leaves out the pods that nothing serves.
+func (d *wanted) Lifted(waiting []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(waiting), func(pod *corev1.Pod) bool { return pod.Name == "hopeless" })
 }
 
 // bench is the Spender of scheduler a in the lead, of several, and all that it sees and does.

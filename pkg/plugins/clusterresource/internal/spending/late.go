@@ -122,6 +122,27 @@ func (l *Late) Open(pools func(resource string) *pool.Resource) []Claimant {
 	return open
 }
 
+// Withheld returns how many units of each pool late Bindings keep from being given out. Pools
+// returns the pools of a ClusterResource, nil if they are not known.
+func (l *Late) Withheld(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	withheld := map[pool.Key]int64{}
+	for name, claimed := range l.claimed {
+		r := pools(name)
+		if r == nil {
+			continue
+		}
+		units := pool.UnitsUp(claimed, r.Unit())
+		for i, free := range l.held.Free(r) {
+			if kept := pool.Withheld(free, units); kept > 0 {
+				withheld[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = kept
+			}
+		}
+	}
+	return withheld
+}
+
 // Claims is what late Bindings may take at one moment.
 type Claims struct {
 	held    *pool.Account

@@ -77,6 +77,9 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 				late.Settled(uid)
 			}
 			r := resources(licence(0)).Get("licence").Pools
+			if units := withheld(late, r); tc.beside == "" && units != tc.free-tc.want {
+				t.Errorf("%d units are withheld, want %d", units, tc.free-tc.want)
+			}
 			got := late.Beside(tc.beside).Withhold(r, []int64{tc.free})
 			if diff := cmp.Diff([]int64{tc.want}, got); diff != "" {
 				t.Errorf("left (-want +got):\n%s", diff)
@@ -94,4 +97,12 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withheld is how many units late Bindings keep from being given out of all pools.
+func withheld(late *Late, r *pool.Resource) (units int64) {
+	for _, kept := range late.Withheld(func(string) *pool.Resource { return r }) {
+		units += kept
+	}
+	return units
 }

@@ -59,6 +59,9 @@ type Demand interface {
 	// Raised notes that so many units more of some pools may be given out, and returns the pods
 	// that this can serve.
 	Raised(by map[pool.Key]int64) []*corev1.Pod
+	// Lifted notes that everything may be given out, and returns the pods that this may serve, of
+	// all that wait.
+	Lifted(waiting []*corev1.Pod) []*corev1.Pod
 }
 
 // Spender keeps a process to its grants and reports what it spends in the status of its Scheduler.
@@ -190,7 +193,7 @@ func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 	}
 	p.Grants.Lift()
 	p.followed = nil
-	p.Wake(p.Waiting())
+	p.Wake(p.Demand.Lifted(p.Waiting()))
 	return nil
 }
 
