@@ -77,6 +77,10 @@ const (
 	// ReasonAllPlaced says that a share is decided for all replicas of all feeds.
 	ReasonAllPlaced = "AllPlaced"
 
+	// ReasonPodsNotMade says that nobody makes pods for some replicas, so that no room is kept for
+	// them any more.
+	ReasonPodsNotMade = "PodsNotMade"
+
 	// ReasonNoRoom says that some replicas find no room.
 	ReasonNoRoom = "NoRoom"
 

@@ -80,6 +80,12 @@ type FeedPlacement struct {
 	// +optional
 	Unplaced int32 `json:"unplaced,omitempty"`
 
+	// expirationTime is until when room is kept for replicas of which nobody has made a pod. Each pod
+	// that is made puts it off. Afterwards these replicas are unplaced until pods are made. Absent
+	// while all have a pod, and if no room is promised.
+	// +optional
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+
 	// message says why replicas are unplaced.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024

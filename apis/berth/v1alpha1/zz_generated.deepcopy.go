@@ -1299,6 +1299,10 @@ func (in *FeedPlacement) DeepCopyInto(out *FeedPlacement) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.ExpirationTime != nil {
+		in, out := &in.ExpirationTime, &out.ExpirationTime
+		*out = (*in).DeepCopy()
+	}
 	return
 }
 

@@ -55,6 +55,8 @@ type Kind struct {
 	// single kinds never change the template of their pods, so all pods of an object are of one
 	// revision.
 	single bool
+	// ordered kinds may make a pod only once the one before is ready.
+	ordered bool
 	// ends is true for kinds whose objects are over once they want no pods.
 	ends bool
 	// ordinal returns the text of the number that an object of the kind gave to a pod, and the

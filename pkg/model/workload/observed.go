@@ -135,3 +135,25 @@ func Compare(a, b *Observed) int {
 func requestOf(annotations map[string]string) string {
 	return annotations[berthv1alpha1.PolicyAnnotation]
 }
+
+// Unmade returns how many pods of the workload there are, and how many of the wanted ones nobody
+// has made although somebody could. Pods that are gated do not count as made: whoever gates them
+// may never let them go. Kinds that make one pod after another, and those that are not read, may
+// wait for a pod that is not ready; then none is missing. The workload may be nil.
+func (o *Observed) Unmade(wanted int64) (made, unmade int64) {
+	if o == nil {
+		return 0, max(0, wanted)
+	}
+	waits := false
+	for _, pod := range o.Pods {
+		if len(pod.Spec.SchedulingGates) > 0 {
+			continue
+		}
+		made++
+		waits = waits || !Ready(pod)
+	}
+	if waits && (o.kind == nil || o.kind.ordered) {
+		return made, 0
+	}
+	return made, max(0, wanted-made)
+}

@@ -39,7 +39,7 @@ var kinds = complete([]*Kind{
 		object: &appsv1.StatefulSet{}, list: &appsv1.StatefulSetList{},
 		facts:    typed(ofStatefulSet),
 		selector: typed(func(set *appsv1.StatefulSet) labels.Selector { return selectorOf(set.Spec.Selector) }),
-		ordinal:  ordinalOfStatefulSet,
+		ordered:  true, ordinal: ordinalOfStatefulSet,
 	},
 	{
 		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind(KindJob), Resource: "jobs",

@@ -14,17 +14,17 @@ func (p *planner) standing() (admission Admission, provisional bool) {
 	case !p.Pledged:
 		return Waits, false
 	}
-	var wanted, bound int64
+	var wanted, bound, promised int64
 	for i := range p.Feeds {
 		if p.Feeds[i].Wanted != nil {
 			wanted += *p.Feeds[i].Wanted
 		}
-		bound += Sum(p.Feeds[i].Bound)
+		bound, promised = bound+Sum(p.Feeds[i].Bound), promised+Sum(p.Feeds[i].Recorded)
 	}
 	switch {
 	case bound > 0 || wanted == 0:
 		return Kept, false
-	case p.Expired:
+	case p.Expired, promised == 0: // Of nothing, as the bundle wanted nothing when it was admitted.
 		return Waits, false
 	}
 	return Kept, true
@@ -63,8 +63,11 @@ func (p *planner) obstacle() string {
 		return p.result.Problem.Message
 	}
 	for i := range p.Feeds {
-		if feed := &p.Feeds[i]; feed.Obstacle != "" {
+		switch feed := &p.Feeds[i]; {
+		case feed.Obstacle != "":
 			return fmt.Sprintf("the bundle waits for %s: %s", feed.Name, feed.Obstacle)
+		case feed.Stalled > 0:
+			return fmt.Sprintf("the bundle waits for %s: %d of %d pods are not made", feed.Name, feed.Stalled, *feed.Wanted)
 		}
 	}
 	return ""

@@ -33,12 +33,12 @@ func (p *planner) grow() error {
 // it.
 func (p *planner) place(i int) error {
 	feed, division := &p.Feeds[i], &p.result.Feeds[i]
-	if Sum(division.Held) == *feed.Wanted && !p.rebalances() || p.result.Problem != nil {
+	if Sum(division.Held) == feed.due() && !p.rebalances() || p.result.Problem != nil {
 		division.stay(feed)
 		return nil
 	}
 	demand := divide.Demand{
-		Strategy: p.Strategy, Replicas: *feed.Wanted, Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
+		Strategy: p.Strategy, Replicas: feed.due(), Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
 	}
 	// Clusters may share a limit, such as a pool of a ClusterResource: each alone has room, but not
 	// all of them at once. What does not fit then is room that a cluster lacks, so that each turn
@@ -47,6 +47,7 @@ func (p *planner) place(i int) error {
 		if err := division.divide(demand, clusters); err != nil {
 			return err
 		}
+		division.Unplaced += *feed.Wanted - feed.due()
 		mark := p.room.Mark()
 		if p.reserveShares(i, clusters) {
 			return nil

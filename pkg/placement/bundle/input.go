@@ -77,6 +77,11 @@ type Feed struct {
 	// Wanted is the number of replicas; nil for what is copied whole, and for a feed with an obstacle.
 	Wanted *int64
 
+	// Stalled is how many of the wanted replicas have had no pod for so long that no room is kept for
+	// them. They get no share by room until somebody makes pods, and a bundle is not admitted without
+	// them.
+	Stalled int64
+
 	// Recorded is the division that the status of the Subscription records, Published the one that
 	// the policy of the feed was made for. Published counts if nothing is recorded.
 	Recorded, Published map[string]int64
@@ -118,3 +123,7 @@ type Room interface {
 	Mark() int
 	Rollback(mark int)
 }
+
+// due returns how many replicas get a share, if there is room: those that are wanted, but for those
+// of which nobody makes pods.
+func (f *Feed) due() int64 { return max(0, *f.Wanted-f.Stalled) }

@@ -53,10 +53,15 @@ func (p *planner) keepStatic(i int) error {
 	return nil
 }
 
-// fill reserves room for all that has a share and no node, and returns how many replicas find none.
+// fill reserves room for all that has a share, a pod and no node, and returns how many replicas
+// find none.
 func (p *planner) fill(i int) (missing int64) {
+	feed, stalled := &p.Feeds[i], p.Feeds[i].Stalled
 	for _, c := range p.result.Clusters {
-		if pending := p.result.Feeds[i].Shares[c.Name] - p.Feeds[i].Bound[c.Name]; pending > 0 {
+		pending := max(0, p.result.Feeds[i].Shares[c.Name]-feed.Bound[c.Name])
+		without := min(pending, stalled)
+		stalled -= without
+		if pending -= without; pending > 0 {
 			missing += pending - p.reserve(i, c.Name, pending)
 		}
 	}
@@ -92,15 +97,22 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 		before = maps.Clone(feed.Bound)
 		maps.DeleteFunc(before, func(name string, _ int64) bool { return p.result.cluster(name) == nil })
 	}
-	if Sum(before) <= *feed.Wanted {
+	if Sum(before) <= feed.due() {
 		return before, nil
 	}
-	order, err := apportion.NewOrder(p.result.Seats(before))
+	seats := p.result.Seats(before)
+	if feed.Stalled > 0 {
+		// Nothing that runs is to go: what has no node gives its seat up first.
+		for i := range seats {
+			seats[i].Min = min(*seats[i].Max, feed.Bound[seats[i].Name])
+		}
+	}
+	order, err := apportion.NewOrder(seats)
 	if err != nil {
 		return nil, err
 	}
 	after := map[string]int64{}
-	shares, _ := order.Shares(*feed.Wanted)
+	shares, _ := order.Shares(feed.due())
 	for i, n := range shares {
 		if n > 0 {
 			after[order.Name(i)] = n
