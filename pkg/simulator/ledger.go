@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,7 +21,17 @@ type Ledger struct {
 	ctx      context.Context //nolint:containedctx // a ledger lives as long as one decision
 	snapshot *Snapshot
 	sample   func(bundle.Ref) *corev1.Pod
+	reserved []Reservation
 	err      error
+}
+
+// Reservation is room for so many replicas of a feed in a cluster.
+type Reservation struct {
+	bundle.Ref
+	Cluster string
+	Copies  int
+	// mark is the state of the snapshot before.
+	mark int
 }
 
 var _ bundle.Room = (*Ledger)(nil)
@@ -34,6 +45,9 @@ func (s *Snapshot) Ledger(ctx context.Context, sample func(bundle.Ref) *corev1.P
 // Err returns the first failure, nil if there was none: what was decided after that is void.
 func (l *Ledger) Err() error { return l.err }
 
+// Reserved returns what has been reserved and not been rolled back.
+func (l *Ledger) Reserved() []Reservation { return l.reserved }
+
 // Count implements bundle.Room.
 func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 	return l.ask(ref, cluster, limit, l.snapshot.Room)
@@ -41,14 +55,22 @@ func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 
 // Reserve implements bundle.Room.
 func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
-	return l.ask(ref, cluster, replicas, l.snapshot.Fill)
+	mark := l.snapshot.Mark()
+	copies := l.ask(ref, cluster, replicas, l.snapshot.Fill)
+	if copies > 0 {
+		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(copies), mark: mark})
+	}
+	return copies
 }
 
 // Mark implements bundle.Room.
 func (l *Ledger) Mark() int { return l.snapshot.Mark() }
 
 // Rollback implements bundle.Room.
-func (l *Ledger) Rollback(mark int) { l.snapshot.Rollback(mark) }
+func (l *Ledger) Rollback(mark int) {
+	l.snapshot.Rollback(mark)
+	l.reserved = slices.DeleteFunc(l.reserved, func(r Reservation) bool { return r.mark >= mark })
+}
 
 func (l *Ledger) ask(
 	ref bundle.Ref, cluster string, limit int64, question func(context.Context, string, *corev1.Pod, int) (Room, error),

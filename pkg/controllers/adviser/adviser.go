@@ -38,6 +38,8 @@ type Adviser struct {
 	err error
 	// listeners are told of changes.
 	listeners []func()
+	// promises are what was promised last, by who has.
+	promises map[string][]Promise
 }
 
 // New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's
@@ -57,10 +59,17 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 // Close ends what the plugins may have begun.
 func (a *Adviser) Close() { a.snapshot.Close() }
 
-// Ask lets a question be put to the snapshot as it is at this moment. What the question places
-// there is undone afterwards. It must not wait for anything while it asks. Ask waits until
-// everything that there is has been seen once.
+// Ask lets a question be put to the snapshot as it is at this moment, with pods for everything that
+// has been promised. What the question places there is undone afterwards. It must not wait for
+// anything while it asks. Ask waits until everything that there is has been seen once.
 func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
+	return a.AskExcept(ctx, func(*Promise) bool { return false }, question)
+}
+
+// AskExcept is Ask without pods for certain promises, such as those that the answer is to replace.
+func (a *Adviser) AskExcept(
+	ctx context.Context, except func(*Promise) bool, question func(*simulator.Snapshot) error,
+) error {
 	if err := a.waitUntilReady(ctx); err != nil {
 		return err
 	}
@@ -79,6 +88,9 @@ func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) er
 	}
 	a.snapshot.Fork()
 	defer a.snapshot.Revert()
+	if err := a.keepPromises(ctx, except); err != nil {
+		return err
+	}
 	return question(a.snapshot)
 }
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -143,6 +144,7 @@ func benchReconciler(m *memory) *policy.Reconciler {
 		Client: m, Live: m, Topology: state.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
 		Clock: clocktesting.NewFakePassiveClock(birth.Add(time.Hour)), Schedulers: []string{"berth-scheduler"},
 		Restamps: flowcontrol.NewFakeNeverRateLimiter(), Evictions: flowcontrol.NewFakeNeverRateLimiter(),
+		Adviser: &adviser.Adviser{},
 	})
 }
 

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -48,6 +50,10 @@ type record struct {
 	refusals map[types.UID]refusal
 	// held is the reason last told by an event.
 	held rebalance.Reason
+	// promised is the room that was found for replacements of evicted pods, and making how long it is
+	// kept for those of which nobody has made a pod.
+	promised []adviser.Promise
+	making   promise.State
 	// noRoomUntil is until when it is known that no cluster has room.
 	noRoomUntil time.Time
 }

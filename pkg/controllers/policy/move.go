@@ -41,6 +41,7 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 	for _, placed := range in.placements {
 		complete := placed.Pending(true) == 0 && len(placed.bound) >= int(placed.Replicas)
 		placed.note.follow(complete, placed.Misplaced, p.now)
+		placed.keepPromises(in, p.now)
 		if placed.Misplaced > 0 {
 			var err error
 			placed.decision, err = p.moveWorkload(ctx, in, placed)
@@ -132,7 +133,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 			continue
 		}
 		if owner, ok := placed.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			count, err := p.roomIn(ctx, in, in.clusters[owner], pod, 1)
+			count, err := p.roomIn(ctx, in, placed, in.clusters[owner], pod, 1)
 			if err != nil {
 				return found, err
 			}
@@ -145,7 +146,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 	}
 	found.clusters = make([]int, len(in.clusters))
 	for i, cluster := range in.clusters {
-		count, err := p.roomIn(ctx, in, cluster, placed.bound[sample], int(placed.Desired[i]-placed.Current[i]))
+		count, err := p.roomIn(ctx, in, placed, cluster, placed.bound[sample], int(placed.Desired[i]-placed.Current[i]))
 		if err != nil {
 			return found, err
 		}
@@ -157,7 +158,7 @@ func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (va
 // roomIn returns how many pods like the given one a cluster takes once that one is gone: what a pod
 // holds, such as a unit of a pool, is free again for its replacement.
 func (p *pass) roomIn(
-	ctx context.Context, in *inForce, cluster *topology.Cluster, pod *corev1.Pod, limit int,
+	ctx context.Context, in *inForce, placed *placement, cluster *topology.Cluster, pod *corev1.Pod, limit int,
 ) (copies int, err error) {
 	if !cluster.TakesPods() || limit <= 0 {
 		return 0, nil
@@ -165,12 +166,7 @@ func (p *pass) roomIn(
 	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {
 		return 0, err
 	}
-	err = p.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
-		for _, r := range p.reserved {
-			if _, err := snapshot.Fill(ctx, r.cluster, r.pod, 1); err != nil {
-				return err
-			}
-		}
+	err = p.Adviser.AskExcept(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
 		if err := snapshot.Evict(pod); err != nil {
 			return err
 		}
@@ -180,6 +176,7 @@ func (p *pass) roomIn(
 	})
 	return copies, err
 }
+
 func stamped(pod *corev1.Pod) bool {
 	_, found := stamp.Of(pod)
 	return found
@@ -221,6 +218,7 @@ func (p *pass) evictAll(
 ) (rebalance.Decision, error) {
 	note, moves := placed.note, &moves{}
 	defer func() { p.recordMoves(in, placed, moves) }()
+	defer p.publishPromises()
 	for _, victim := range decision.Victims {
 		pod := confirmed[placed.bound[victim.Pod].UID]
 		if pod == nil || pod.Spec.NodeName != placed.bound[victim.Pod].Spec.NodeName {
@@ -242,7 +240,7 @@ func (p *pass) evictAll(
 			}
 			note.noteEvicted(pod.UID, p.Clock.Now())
 			moves.add(in, placed, victim)
-			p.reserve(in, pod, victim)
+			placed.promise(in.Order.Name(victim.To), pod)
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:
@@ -256,12 +254,6 @@ func (p *pass) evictAll(
 		}
 	}
 	return decision, nil
-}
-
-// reserve keeps other workloads of this pass from counting on the room that the replacement will
-// take.
-func (p *pass) reserve(in *inForce, pod *corev1.Pod, victim rebalance.Victim) {
-	p.reserved = append(p.reserved, reservation{in.Order.Name(victim.To), modelpolicy.Replacement(pod)})
 }
 
 // requeueWorkload asks for another pass where only time, or something that makes no event here,

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,16 +35,8 @@ type pass struct {
 	unplaced []*workload.Observed
 	// notes are for the next pass.
 	notes *notes
-	// reserved are the replacements of pods that this pass has evicted.
-	reserved []reservation
 	// next is when time alone may change something, 0 for never.
 	next time.Duration
-}
-
-// reservation is the place of a pod that is to come.
-type reservation struct {
-	cluster string
-	pod     *corev1.Pod
 }
 
 // requeueAfter asks for another pass after a while.

@@ -73,12 +73,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	if len(p.policies) == 0 {
 		r.memory.keep(namespace, nil)
 		forgetReplicas(namespace)
+		p.publishPromises()
 		return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 	}
 	errs = append(errs, p.restamp(ctx))
 	for _, in := range p.policies {
 		errs = append(errs, p.move(ctx, in), p.report(ctx, in))
 	}
+	p.publishPromises()
 	countReplicas(namespace, p.policies)
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }

@@ -100,6 +100,8 @@ func TestAnAdmissionLapsesIfNothingStarts(t *testing.T) {
 	w.create(second)
 	w.pass()
 	w.want("the second", w.told("second"), "db -3")
+	w.pend("web", 3)
+	w.pend("db", 3)
 	w.clock.Step(6 * time.Minute)
 	w.pass()
 	w.want("the second after the pledge to the first has ended", w.told("second"), "db a=3")

@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -42,7 +43,7 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
 		return condition(berthv1alpha1.SubscriptionScheduled, false, reason, message)
 	}
-	unplaced, troubles := []string{}, map[string][]string{}
+	unplaced, notMade, troubles := []string{}, []string{}, map[string][]string{}
 	note := func(reason string, i int, why string) {
 		troubles[reason] = append(troubles[reason], o.input.Feeds[i].Name+": "+why)
 	}
@@ -53,6 +54,8 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 			note(o.feeds[i].obstacleReason(), i, input.Obstacle)
 		case missing[i] != "":
 			note(berthv1alpha1.ReasonCopyMissing, i, missing[i])
+		case input.Stalled > 0:
+			notMade = append(notMade, o.notMade(i))
 		case division.Unplaced+division.Lacking > 0:
 			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", division.Unplaced+division.Lacking, *input.Wanted, input.Name))
 		}
@@ -73,9 +76,18 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 		return no(berthv1alpha1.ReasonBundleWaits, o.decision.Waiting)
 	case len(unplaced) > 0:
 		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
+	case len(notMade) > 0:
+		return no(berthv1alpha1.ReasonPodsNotMade, strings.Join(notMade, ", "))
 	}
 	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced,
 		"a share is decided for all replicas of all feeds"+o.uncounted())
+}
+
+// notMade says of which replicas of a feed nobody makes pods.
+func (o *outcome) notMade(i int) string {
+	input := &o.input.Feeds[i]
+	return fmt.Sprintf("nobody has made %d of the %d pods of %s for %v, so no room is kept for them",
+		input.Stalled, *input.Wanted, input.Name, promise.Life)
 }
 
 // uncounted names the feeds of a bundle that start with it but have no share, because they have no
@@ -151,17 +163,17 @@ func (o *outcome) degraded() metav1.Condition {
 
 // roomLost returns how many replicas of a feed had a place once and find no room any more.
 func (o *outcome) roomLost(i int) int64 {
-	division := &o.decision.Feeds[i]
+	division, stalled := &o.decision.Feeds[i], o.input.Feeds[i].Stalled
 	known := apimeta.FindStatusCondition(o.object.Status.Conditions, berthv1alpha1.SubscriptionDegraded)
 	was := known != nil && known.Reason == berthv1alpha1.ReasonRoomLost
 	before := subscription.PlacementOf(o.object, o.feeds[i].ref)
 	switch {
 	case division.Lacking > 0:
 		return division.Lacking
-	case division.Unplaced == 0 || before == nil:
+	case division.Unplaced <= stalled || before == nil:
 		return 0
 	case was || before.Unplaced == 0 && int64(ptr.Deref(before.Replicas, 0)) >= *o.input.Feeds[i].Wanted:
-		return division.Unplaced
+		return division.Unplaced - stalled
 	}
 	return 0
 }

@@ -15,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/caps"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -31,6 +32,8 @@ type feed struct {
 	foreign, policyTaken, refused bool
 	// census counts the pods, those of the copies included.
 	census
+	// making is how long room is kept for replicas without a pod.
+	making promise.State
 	// limits are the Clusters in which the scheduler finds no node for more replicas.
 	limits map[string]caps.State
 	// stranded is the number of living pods on each node that is not ready, or gone.

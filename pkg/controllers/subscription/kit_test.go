@@ -192,8 +192,14 @@ func (w *world) create(objects ...client.Object) {
 // pass lets the controller work.
 func (w *world) pass() {
 	w.t.Helper()
-	w.tracker.Invalidate()
 	w.r.Adviser = advisertest.New(w.t, w.client)
+	w.again()
+}
+
+// again lets the controller work with the adviser that it has.
+func (w *world) again() {
+	w.t.Helper()
+	w.tracker.Invalidate()
 	if _, err := w.r.Reconcile(w.t.Context(), singleton.Key{}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -251,17 +257,29 @@ func (w *world) deploy(name string, replicas int32) {
 func (w *world) run(deployment, cluster string, n int) {
 	w.t.Helper()
 	for range n {
-		w.pods++
-		w.create(&corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: fmt.Sprintf("p%d", w.pods), Labels: map[string]string{"app": deployment, "in": cluster},
-				OwnerReferences: []metav1.OwnerReference{{
-					APIVersion: "apps/v1", Kind: "ReplicaSet", Name: deployment + "-1", UID: types.UID(deployment + "-1"), Controller: new(true),
-				}},
-			},
-			Spec:   corev1.PodSpec{NodeName: cluster + "-1", Containers: []corev1.Container{{Name: "a", Resources: oneCPU()}}},
-			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
-		})
+		pod := w.newPod(deployment)
+		pod.Labels["in"], pod.Spec.NodeName = cluster, cluster+"-1"
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		w.create(pod)
+	}
+}
+
+// pend makes pods of a Deployment that nobody has tried yet.
+func (w *world) pend(deployment string, n int) {
+	w.t.Helper()
+	for range n {
+		w.create(w.newPod(deployment))
+	}
+}
+
+func (w *world) newPod(deployment string) *corev1.Pod {
+	w.pods++
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: fmt.Sprintf("p%d", w.pods), Labels: map[string]string{"app": deployment},
+			OwnerReferences: []metav1.OwnerReference{*ofDeployment(deployment)},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Resources: oneCPU()}}},
 	}
 }
 

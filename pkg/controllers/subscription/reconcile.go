@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/placement/bundle"
@@ -53,6 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	r.any.Store(len(cached.Items) > 0)
 	if len(cached.Items) == 0 {
 		totals.publish(summary{})
+		r.Adviser.Promise(Name, nil)
 		return reconcile.Result{}, nil
 	}
 	start := r.Clock.Now()
@@ -66,16 +68,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		return reconcile.Result{}, err
 	}
 	observed := r.observeStuck(ctx, items, now.Time)
-	var outcomes []outcome
-	err = r.Adviser.Ask(ctx, func(asked *simulator.Snapshot) error {
+	var (
+		outcomes []outcome
+		promises []adviser.Promise
+	)
+	err = r.Adviser.AskExcept(ctx, promisedHere(items), func(asked *simulator.Snapshot) error {
 		room := asked.Ledger(ctx, func(ref bundle.Ref) *corev1.Pod { return items[ref.Subscription].feeds[ref.Feed].sample })
 		r.limit(items, observed, room)
 		outcomes, err = decide(items, room, now)
+		promises = promisesOf(items, room.Reserved())
 		return err
 	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	r.Adviser.Promise(Name, promises)
 	stale, err := r.writeAll(ctx, outcomes)
 	passDuration.Observe(r.Clock.Since(start).Seconds())
 	return reconcile.Result{RequeueAfter: nextPass(outcomes, now, stale)}, err

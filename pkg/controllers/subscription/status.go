@@ -96,8 +96,16 @@ func (o *outcome) placement(i int, missing string) berthv1alpha1.FeedPlacement {
 		p.Replicas = ptr.To(int32(*input.Wanted))
 	}
 	p.Clusters = o.clusters(i)
+	if expires := o.feeds[i].making.Expires; !expires.IsZero() {
+		p.ExpirationTime = &metav1.Time{Time: expires}
+	}
 	if division.Unplaced > 0 {
 		switch {
+		case o.decision.Waiting == "" && o.decision.Problem == nil && input.Stalled > 0:
+			p.Message = o.notMade(i)
+			if n := division.Unplaced - input.Stalled; n > 0 {
+				p.Message += fmt.Sprintf("; %d of %d replicas find no room in the selected Clusters", n, *input.Wanted)
+			}
 		case o.decision.Waiting != "":
 			p.Message = o.decision.Waiting
 		case o.decision.Problem != nil:

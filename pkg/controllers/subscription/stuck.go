@@ -22,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/caps"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -44,8 +45,9 @@ type feedKey struct {
 
 // stuck is what is remembered of a feed.
 type stuck struct {
-	// clusters are the states by Cluster.
+	// clusters are the states by Cluster, and making is how long room is kept for what has no pod.
 	clusters map[string]caps.State
+	making   promise.State
 	// expected reports that an autoscaler makes a node, as the events said when they were read.
 	expected bool
 	asked    time.Time
@@ -75,6 +77,7 @@ func (r *Reconciler) observeStuck(ctx context.Context, items []*item, now time.T
 				known = it.recall(f)
 			}
 			here[key] = known
+			it.observeMaking(f, known, now)
 			list = append(list, r.observeFeed(ctx, it, bundle.Ref{Subscription: s, Feed: f}, known, now)...)
 		}
 	}
@@ -88,6 +91,10 @@ func (it *item) recall(f int) *stuck {
 	placement := subscription.PlacementOf(it.object, it.feeds[f].ref)
 	if placement == nil {
 		return known
+	}
+	if placement.ExpirationTime != nil {
+		made, _ := it.unmade(f)
+		known.making = promise.State{Expires: placement.ExpirationTime.Time, Made: made}
 	}
 	for _, c := range placement.Clusters {
 		if c.RetryTime != nil && c.Room != nil {

@@ -47,6 +47,7 @@ func TestEachChangeOfStateIsOneEvent(t *testing.T) {
 	check("when it is admitted", "Normal AllPlaced", "Normal BundleAdmitted")
 	w.restart()
 	check("after a restart")
+	w.pend("web", 5)
 	w.clock.Step(6 * time.Minute)
 	w.deploy("web", 5)
 	check("when the admission lapses", "Normal BundleWaits", "Warning AdmissionWithdrawn")

@@ -52,8 +52,15 @@ func (s *site) deploy(ctx context.Context, name string, replicas int32) {
 // deployWith is deploy with another template of the pods.
 func (s *site) deployWith(ctx context.Context, name string, replicas int32, change func(*corev1.PodTemplateSpec)) {
 	GinkgoHelper()
+	deployment := newDeployment(name, replicas)
+	change(&deployment.Spec.Template)
+	_, err := client.AppsV1().Deployments(s.namespace).Create(ctx, deployment, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+func newDeployment(name string, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
-	deployment := &appsv1.Deployment{
+	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -67,9 +74,6 @@ func (s *site) deployWith(ctx context.Context, name string, replicas int32, chan
 			},
 		},
 	}
-	change(&deployment.Spec.Template)
-	_, err := client.AppsV1().Deployments(s.namespace).Create(ctx, deployment, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
 }
 
 func (s *site) scale(ctx context.Context, name string, replicas int32) {

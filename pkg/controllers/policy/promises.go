@@ -1,0 +1,69 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/pkg/controllers/adviser"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+)
+
+// promise keeps others from counting on the room that the replacement of an evicted pod will take
+// in a Cluster.
+func (p *placement) promise(cluster string, pod *corev1.Pod) {
+	note := p.note
+	i := slices.IndexFunc(note.promised, func(known adviser.Promise) bool { return known.Cluster == cluster })
+	if i < 0 {
+		i = len(note.promised)
+		note.promised = append(note.promised, adviser.Promise{Owner: p.ID(), Cluster: cluster, Pod: modelpolicy.Replacement(pod)})
+	}
+	note.promised[i].Copies++
+}
+
+// keepPromises forgets what is not needed any more: the replacements have come, the workload wants
+// fewer, or nobody makes them.
+func (p *placement) keepPromises(in *inForce, now time.Time) {
+	note := p.note
+	if len(note.promised) == 0 {
+		return
+	}
+	made, unmade := p.Unmade(int64(p.Replicas))
+	note.making = note.making.Next(now, made, unmade)
+	if !note.open || note.making.Over(now) {
+		note.promised = nil
+		return
+	}
+	kept := make([]adviser.Promise, 0, len(note.promised))
+	for i, cluster := range in.clusters {
+		for _, known := range note.promised {
+			if cluster == nil || known.Cluster != cluster.Object.Name {
+				continue
+			}
+			if known.Copies = min(known.Copies, int(p.Desired[i]-p.Current[i])); known.Copies > 0 {
+				kept = append(kept, known)
+			}
+		}
+	}
+	note.promised = kept
+}
+
+// promisedHere reports whether something was promised to the workload.
+func (p *placement) promisedHere(known *adviser.Promise) bool { return known.Owner == p.ID() }
+
+// publishPromises lets others know what the policies of the namespace have promised.
+func (p *pass) publishPromises() {
+	var all []adviser.Promise
+	for _, in := range p.policies {
+		for _, placed := range in.placements {
+			if in.Err == nil {
+				all = append(all, placed.note.promised...)
+			}
+		}
+	}
+	p.Adviser.Promise(Name+" "+p.namespace, all)
+}

@@ -1,0 +1,201 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package subscription_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/simulator"
+)
+
+// promised returns how many replicas are divided.
+func (w *world) promised(name string) (total int32) {
+	w.t.Helper()
+	for _, f := range w.get(name).Status.Feeds {
+		for _, c := range f.Clusters {
+			total += c.Replicas
+		}
+	}
+	return total
+}
+
+// Promises end that nobody comes for: what another Subscription waits for is free again.
+func TestPromisesEnd(t *testing.T) {
+	tests := map[string]struct {
+		// happens is what happens to web, which wants 6 and has 2 pods, of which one runs in b.
+		happens    func(w *world)
+		after      time.Duration
+		wantWeb    int32
+		wantOther  int32
+		wantReason string
+	}{
+		"its pods are on their way": {func(*world) {}, 0, 6, 2, "AllPlaced"},
+		"it is scaled to 0":         {func(w *world) { w.deploy("web", 0); w.stop("web", "b", 1) }, 0, 0, 6, "AllPlaced"},
+		"it is deleted": {func(w *world) {
+			if err := w.client.Delete(w.t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
+				w.t.Fatal(err)
+			}
+			w.stop("web", "b", 1)
+		}, 0, 0, 6, "FeedsUnknown"},
+		"a quota forbids more, or nobody makes them": {func(*world) {}, 5 * time.Minute, 2, 6, "PodsNotMade"},
+		"more are made, but not all": {func(w *world) {
+			w.clock.Step(4 * time.Minute)
+			w.pend("web", 1)
+			w.pass()
+		}, 4 * time.Minute, 6, 2, "AllPlaced"},
+		"those that are made are gated": {func(w *world) {
+			for range 4 {
+				pod := w.newPod("web")
+				pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/later"}}
+				w.create(pod)
+			}
+		}, 5 * time.Minute, 2, 6, "PodsNotMade"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("a", 4)
+			w.site("b", 4)
+			w.deploy("web", 6)
+			w.subscribe("shop", []string{"web"})
+			w.pass()
+			w.run("web", "b", 1)
+			w.pend("web", 1)
+			w.deploy("db", 6)
+			w.pend("db", 6)
+			w.subscribe("other", []string{"db"})
+			w.pass()
+			tc.happens(w)
+			w.clock.Step(tc.after)
+			w.pass()
+			if got := w.promised("shop"); got != tc.wantWeb {
+				t.Errorf("web has %d shares, want %d: %s", got, tc.wantWeb, w.told("shop"))
+			}
+			if got := w.promised("other"); got != tc.wantOther {
+				t.Errorf("db has %d shares, want %d: %s", got, tc.wantOther, w.told("other"))
+			}
+			w.want("Scheduled", w.reason("shop", "Scheduled"), tc.wantReason)
+		})
+	}
+}
+
+func TestAPromiseThatHasEnded(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 9)
+	w.deploy("web", 6)
+	w.subscribe("shop", []string{"web"})
+	w.pass()
+	w.run("web", "a", 2)
+	w.pass()
+	if expires := w.get("shop").Status.Feeds[0].ExpirationTime; expires == nil || expires.Sub(w.clock.Now()) > 5*time.Minute {
+		t.Errorf("room is kept until %v, want at most five minutes", expires)
+	}
+	w.clock.Step(3 * time.Minute)
+	w.restart()
+	w.pass()
+	w.want("the status after a restart", w.told("shop"), "web a=6")
+	w.clock.Step(2 * time.Minute)
+	w.pass()
+	w.want("the status", w.told("shop"), "web a=2 -4")
+	message := "nobody has made 4 of the 6 pods of Deployment web for 5m0s, so no room is kept for them"
+	w.want("Scheduled", w.message("shop", "Scheduled"), message)
+	w.want("the message of the feed", w.get("shop").Status.Feeds[0].Message, message)
+	w.want("Degraded", w.reason("shop", "Degraded"), "PlacesKept")
+	w.restart()
+	w.pass()
+	w.want("the status after another restart", w.told("shop"), "web a=2 -4")
+	w.pend("web", 4)
+	w.pass()
+	w.want("the status once there are pods", w.told("shop"), "web a=6")
+	if expires := w.get("shop").Status.Feeds[0].ExpirationTime; expires != nil {
+		t.Errorf("room is kept until %v, though all have a pod", expires)
+	}
+}
+
+func TestABundleThatNobodyMakesHoldsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 6)
+	w.deploy("web", 4)
+	w.deploy("db", 4)
+	w.subscribe("first", []string{"web"}, bundle)
+	w.subscribe("second", []string{"db"}, bundle)
+	w.pend("db", 4)
+	w.pass()
+	w.want("the first", w.told("first"), "web a=4")
+	w.want("the second", w.told("second"), "db -4")
+	w.clock.Step(5 * time.Minute)
+	w.pass()
+	w.want("the first without pods", w.told("first"), "web -4")
+	w.want("why", w.message("first", "Scheduled"), "the bundle waits for Deployment web: 4 of 4 pods are not made")
+	w.want("the second", w.told("second"), "db a=4")
+	w.clock.Step(time.Hour)
+	w.run("db", "a", 4)
+	w.pend("web", 4)
+	w.pass()
+	w.want("the first once it has pods", w.message("first", "Scheduled"),
+		"the bundle waits for room: 2 of 4 replicas of Deployment web find none")
+}
+
+func TestABundleThatWantedNothingIsAdmittedAnew(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 6)
+	w.deploy("web", 4)
+	w.subscribe("shop", []string{"web"}, bundle)
+	w.pass()
+	w.want("the status", w.told("shop"), "web a=4")
+	w.deploy("web", 0)
+	w.pass()
+	w.want("the status of nothing", w.told("shop"), "web")
+	w.deploy("web", 8)
+	w.pass()
+	w.want("the status of more than fits", w.told("shop"), "web -8")
+	if w.get("shop").Status.Pledge != nil {
+		t.Error("the bundle is still admitted")
+	}
+}
+
+func TestWhatIsPromisedIsNotOfferedToOthers(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 6)
+	w.deploy("web", 4)
+	w.subscribe("shop", []string{"web"})
+	w.pass()
+	sample := w.newPod("other")
+	room := func(a *adviser.Adviser) (copies int) {
+		t.Helper()
+		if err := a.Ask(t.Context(), func(s *simulator.Snapshot) error {
+			found, err := s.Room(context.Background(), "a", sample, 100)
+			copies = found.Copies
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return copies
+	}
+	if got := room(w.r.Adviser); got != 2 {
+		t.Errorf("there is room for %d others, want 2", got)
+	}
+	// Somebody else's promise counts for the Subscription, but for one to its own workload.
+	w.r.Adviser = advisertest.New(t, w.client)
+	w.r.Adviser.Promise("mover", []adviser.Promise{{Cluster: "a", Pod: sample, Copies: 1}})
+	w.deploy("web", 6)
+	w.again()
+	w.want("the status beside another promise", w.told("shop"), "web a=5 -1")
+	s := w.get("shop")
+	if err := w.client.Delete(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	w.again()
+	if got := room(w.r.Adviser); got != 5 {
+		t.Errorf("there is room for %d without the Subscription, want 5", got)
+	}
+}
