@@ -65,5 +65,5 @@ func (p *pass) publishPromises() {
 			}
 		}
 	}
-	p.Adviser.Promise(Name+" "+p.namespace, all)
+	p.Adviser.Promise(controllerName+" "+p.namespace, all)
 }

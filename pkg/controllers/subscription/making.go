@@ -48,7 +48,7 @@ func promisedHere(items []*item) func(*adviser.Promise) bool {
 			}
 		}
 	}
-	return func(p *adviser.Promise) bool { return p.By == Name || owners[p.Owner] }
+	return func(p *adviser.Promise) bool { return p.By == controllerName || owners[p.Owner] }
 }
 
 // promisesOf returns what a decision has reserved as promises to the workloads.

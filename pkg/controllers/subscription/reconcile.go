@@ -54,7 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	r.any.Store(len(cached.Items) > 0)
 	if len(cached.Items) == 0 {
 		totals.publish(summary{})
-		r.Adviser.Promise(Name, nil)
+		r.Adviser.Promise(controllerName, nil)
 		return reconcile.Result{}, nil
 	}
 	start := r.Clock.Now()
@@ -82,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.Adviser.Promise(Name, promises)
+	r.Adviser.Promise(controllerName, promises)
 	stale, err := r.writeAll(ctx, outcomes)
 	passDuration.Observe(r.Clock.Since(start).Seconds())
 	return reconcile.Result{RequeueAfter: nextPass(outcomes, now, stale)}, err
