@@ -87,6 +87,15 @@ func (o *Offline) Set(objects *Objects) {
 	o.catalogs.Set(objects)
 }
 
+// ActAs lets the plugins give out only what the Scheduler of the name was granted of
+// ClusterResources, until it is called with an empty name. It must not be called while the plugins
+// decide.
+func (o *Offline) ActAs(scheduler string) {
+	if o.State.resources != nil {
+		o.State.resources.ActAs(scheduler)
+	}
+}
+
 // ClusterOf returns the name of the Cluster that a node belongs to, empty for none.
 func (o *Offline) ClusterOf(node *corev1.Node) string {
 	snapshot := o.catalogs.Definitions.Snapshot()

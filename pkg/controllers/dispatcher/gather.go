@@ -100,14 +100,10 @@ func (in *input) addSchedulers(schedulers []berthv1alpha1.Scheduler) {
 	}
 }
 
-// addClusters finds the scheduler of each cluster. A cluster on its way counts for the scheduler
-// that gets it: the old one places nothing there any more.
+// addClusters finds the scheduler of each cluster.
 func (in *input) addClusters() {
 	for name, c := range in.topology.Clusters() {
-		owner := c.Object.Status.HomeScheduler
-		if t := c.Object.Status.HomeTransfer; t != nil {
-			owner = t.To
-		}
+		owner := c.Home()
 		i := slices.IndexFunc(in.schedulers, func(s dispatch.Scheduler) bool { return s.Name == owner })
 		if i >= 0 {
 			in.homeOf[name] = owner

@@ -6,7 +6,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +13,6 @@ import (
 
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
-	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
@@ -57,7 +55,7 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 // moveWorkload decides on the round of one workload, has the API server confirm it, and carries it
 // out. It returns what was decided, which is also worth something with an error.
 func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement) (rebalance.Decision, error) {
-	round := p.round(in, placed, vacancies{})
+	round := p.round(in, placed, modelpolicy.Vacancies{})
 	switch {
 	case placed.Plan == nil:
 		return rebalance.Decision{Held: round.Never}, nil
@@ -65,10 +63,13 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 		return rebalance.Decision{Held: rebalance.NoRoom}, nil
 	}
 	unconfirmed := rebalance.Decision{Held: rebalance.Unconfirmed}
-	var found vacancies
+	var found modelpolicy.Vacancies
 	if round.Guard() == "" {
 		var err error
-		if found, err = p.findRoom(ctx, in, placed); err != nil {
+		found, err = placed.FindVacancies(placed.bound, func(cluster int, pod *corev1.Pod, limit int) (int, error) {
+			return p.roomIn(ctx, in, placed, in.clusters[cluster], pod, limit)
+		})
+		if err != nil {
 			return unconfirmed, err
 		}
 		round = p.round(in, placed, found)
@@ -91,17 +92,8 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 	return p.evictAll(ctx, in, placed, decision, confirmed)
 }
 
-// vacancies are what the clusters that are short of replicas of a workload would take now.
-type vacancies struct {
-	// clusters are numbers of pods, by the index of the cluster. They are nil if
-	// nobody was asked because all pods have fixed seats or none is Berth's.
-	clusters []int
-	// seats are the pods with a fixed seat that the cluster which owns the seat would take.
-	seats map[types.UID]bool
-}
-
 // round gathers what the decision needs.
-func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance.Round {
+func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies) *rebalance.Round {
 	spec := &in.policy.Spec.Rebalance
 	cooldown, minPodAge := rebalance.DefaultCooldown, rebalance.DefaultMinPodAge
 	if spec.Cooldown != nil {
@@ -113,50 +105,11 @@ func (p *pass) round(in *inForce, placed *placement, found vacancies) *rebalance
 	round := placed.Round(placed.Observed, spec, in.clusters)
 	round.MinPodAge, round.Cooldown = minPodAge, rebalance.Pause(cooldown, placed.note.fruitless)
 	round.SinceRound = p.now.Sub(placed.note.roundAt)
-	for i, room := range found.clusters {
-		round.Clusters[i].Room = room
-	}
-	for i, pod := range placed.bound {
-		round.Pods[i].Fits = found.seats[pod.UID]
-	}
+	found.Apply(round, placed.bound)
 	return round
 }
 
-// findRoom returns what the clusters that are short of replicas would take. The pods of a revision
-// are alike, so any of them stands for the replacements; a pod with a fixed seat comes back with
-// its own volumes, so each stands for itself.
-func (p *pass) findRoom(ctx context.Context, in *inForce, placed *placement) (vacancies, error) {
-	found := vacancies{seats: map[types.UID]bool{}}
-	for i, pod := range placed.bound {
-		seen := &placed.Shares.Pods[i]
-		if !seen.Fixed {
-			continue
-		}
-		if owner, ok := placed.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			count, err := p.roomIn(ctx, in, placed, in.clusters[owner], pod, 1)
-			if err != nil {
-				return found, err
-			}
-			found.seats[pod.UID] = count > 0
-		}
-	}
-	sample := slices.IndexFunc(placed.bound, stamped)
-	if sample < 0 || placed.Shares.Pods[sample].Fixed {
-		return found, nil
-	}
-	found.clusters = make([]int, len(in.clusters))
-	for i, cluster := range in.clusters {
-		count, err := p.roomIn(ctx, in, placed, cluster, placed.bound[sample], int(placed.Desired[i]-placed.Current[i]))
-		if err != nil {
-			return found, err
-		}
-		found.clusters[i] = count
-	}
-	return found, nil
-}
-
-// roomIn returns how many pods like the given one a cluster takes once that one is gone: what a pod
-// holds, such as a unit of a pool, is free again for its replacement.
+// roomIn returns how many pods like the given one a cluster takes once that one is gone.
 func (p *pass) roomIn(
 	ctx context.Context, in *inForce, placed *placement, cluster *topology.Cluster, pod *corev1.Pod, limit int,
 ) (copies int, err error) {
@@ -167,26 +120,18 @@ func (p *pass) roomIn(
 		return 0, err
 	}
 	err = p.Adviser.AskExcept(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
-		if err := snapshot.Evict(pod); err != nil {
-			return err
-		}
-		room, err := snapshot.Room(ctx, cluster.Object.Name, modelpolicy.Replacement(pod), limit)
+		room, err := snapshot.RoomFor(ctx, cluster.Object.Name, cluster.Home(), pod, limit)
 		copies = room.Copies
 		return err
 	})
 	return copies, err
 }
 
-func stamped(pod *corev1.Pod) bool {
-	_, found := stamp.Of(pod)
-	return found
-}
-
 // confirm decides once more, on what the API server has at this moment and the room that was found.
 // It returns the victims of that decision; they are none if the policy has changed or is no longer
 // in force for the workload.
 func (p *pass) confirm(
-	ctx context.Context, in *inForce, placed *placement, found vacancies,
+	ctx context.Context, in *inForce, placed *placement, found modelpolicy.Vacancies,
 ) (map[types.UID]*corev1.Pod, error) {
 	policies, err := listPolicies(ctx, p.Live, p.namespace)
 	if err != nil {

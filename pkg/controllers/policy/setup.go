@@ -23,6 +23,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -44,8 +45,10 @@ type queue = workqueue.TypedRateLimitingInterface[string]
 // cache starts.
 func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &corev1.Pod{}, stampedIndex, func(object client.Object) []string {
-		if pod, ok := object.(*corev1.Pod); ok && stamped(pod) {
-			return []string{isStamped}
+		if pod, ok := object.(*corev1.Pod); ok {
+			if _, stamped := stamp.Of(pod); stamped {
+				return []string{isStamped}
+			}
 		}
 		return nil
 	})

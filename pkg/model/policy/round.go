@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
@@ -63,6 +64,80 @@ func (s *Shares) Round(
 		round.Clusters[i].Ready = cluster.TakesPods()
 	}
 	return round
+}
+
+// Vacancies are what the Clusters that are short of replicas of a workload would take now.
+type Vacancies struct {
+	// Clusters are numbers of pods, by the index of the Cluster. They are nil if nobody was asked,
+	// because all pods have fixed seats or none of those in the way is Berth's.
+	Clusters []int
+	// Seats are the pods with a fixed seat that the Cluster which owns the seat would take.
+	Seats map[types.UID]bool
+}
+
+// FindVacancies asks for the room that the decision of a round depends on. The pods are those that
+// were counted. Room returns how many pods like the given one a Cluster takes once that one is gone,
+// at most the limit.
+//
+// A pod with a fixed seat comes back with its own volumes, so each stands for itself. The others of
+// a revision are alike, so one of each Cluster that has too many stands for all that may go from
+// there; what it gives back may serve one replacement and not the next, so the least number counts.
+func (s *Shares) FindVacancies(
+	bound []*corev1.Pod, room func(cluster int, pod *corev1.Pod, limit int) (int, error),
+) (Vacancies, error) {
+	found := Vacancies{Seats: map[types.UID]bool{}}
+	samples := map[int]*corev1.Pod{}
+	for i, pod := range bound {
+		seen := &s.Pods[i]
+		if !seen.Fixed {
+			if _, ours := stamp.Of(pod); ours && samples[seen.Cluster] == nil && s.surplus(seen.Cluster) {
+				samples[seen.Cluster] = pod
+			}
+			continue
+		}
+		if owner, ok := s.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
+			count, err := room(owner, pod, 1)
+			if err != nil {
+				return found, err
+			}
+			found.Seats[pod.UID] = count > 0
+		}
+	}
+	if len(samples) == 0 {
+		return found, nil
+	}
+	found.Clusters = make([]int, len(s.Desired))
+	for i := range s.Desired {
+		least := int(s.Desired[i] - s.Current[i])
+		for _, from := range slices.Sorted(maps.Keys(samples)) {
+			if least <= 0 {
+				break
+			}
+			count, err := room(i, samples[from], least)
+			if err != nil {
+				return found, err
+			}
+			least = min(least, count)
+		}
+		found.Clusters[i] = max(0, least)
+	}
+	return found, nil
+}
+
+// surplus reports whether a Cluster, which may be none of the policy, has more replicas than it
+// should.
+func (s *Shares) surplus(cluster int) bool {
+	return cluster == rebalance.Elsewhere || s.Current[cluster] > s.Desired[cluster]
+}
+
+// Apply tells a round of the vacancies.
+func (v Vacancies) Apply(round *rebalance.Round, bound []*corev1.Pod) {
+	for i, room := range v.Clusters {
+		round.Clusters[i].Room = room
+	}
+	for i, pod := range bound {
+		round.Pods[i].Fits = v.Seats[pod.UID]
+	}
 }
 
 // Replacement returns a pod like the one that comes when this one is evicted: nothing that Berth

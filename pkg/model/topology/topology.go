@@ -132,6 +132,16 @@ func New(clusters []berthv1alpha1.Cluster, nodes []corev1.Node) *Snapshot {
 	return s
 }
 
+// Home returns the name of the Scheduler that the Cluster is bound to, empty for none. One on its way
+// from one Scheduler to another counts for the one that gets it: the old one places nothing there
+// any more.
+func (c *Cluster) Home() string {
+	if transfer := c.Object.Status.HomeTransfer; transfer != nil {
+		return transfer.To
+	}
+	return c.Object.Status.HomeScheduler
+}
+
 func (c *Cluster) add(node *corev1.Node) {
 	c.Nodes = append(c.Nodes, node)
 	if TakesPods(node) {

@@ -99,6 +99,13 @@ func (s *Shared) Open() {
 	s.Grants.Lift()
 }
 
+// ActAs lets a process that Open was called of give out only what the Scheduler of the name was
+// granted; an empty name lifts that. It must not be called within a scheduling cycle.
+func (s *Shared) ActAs(scheduler string) {
+	s.Grants.ActAs(scheduler, s.Catalog.Snapshot())
+	s.Ledger.Self = scheduler
+}
+
 // confirmUnseen takes the pods that a leader before has bound for ordinary ones once the informer
 // knows them as bound, and gives back what those hold that the informer will never know as bound,
 // because they have ended meanwhile.

@@ -102,9 +102,13 @@ func (m *mover) run(ctx context.Context) error {
 		return nil
 	}
 	if round.Guard() == "" {
-		if err := m.findRoom(ctx, round); err != nil {
+		found, err := m.shares.FindVacancies(m.bound, func(cluster int, pod *corev1.Pod, limit int) (int, error) {
+			return m.roomIn(ctx, cluster, pod, limit)
+		})
+		if err != nil {
 			return err
 		}
+		found.Apply(round, m.bound)
 	}
 	decision := rebalance.Decide(round)
 	if decision.Held != "" {
@@ -165,49 +169,12 @@ func (m *mover) restamp() error {
 	return nil
 }
 
-// findRoom asks how many replicas the clusters that are short would take.
-func (m *mover) findRoom(ctx context.Context, round *rebalance.Round) error {
-	sample := -1
-	for i, pod := range m.bound {
-		seen := &round.Pods[i]
-		if !seen.Fixed {
-			if _, ours := stamp.Of(pod); ours && sample < 0 {
-				sample = i
-			}
-			continue
-		}
-		if owner, ok := m.shares.Plan.Owner(int64(seen.Seat)); ok && owner != seen.Cluster {
-			room, err := m.roomIn(ctx, owner, pod, 1)
-			if err != nil {
-				return err
-			}
-			seen.Fits = room > 0
-		}
-	}
-	if sample < 0 {
-		return nil
-	}
-	for i := range m.clusters {
-		room, err := m.roomIn(ctx, i, m.bound[sample], int(m.shares.Desired[i]-m.shares.Current[i]))
-		if err != nil {
-			return err
-		}
-		round.Clusters[i].Room = room
-	}
-	return nil
-}
-
 // roomIn returns how many replacements of a pod a cluster takes.
 func (m *mover) roomIn(ctx context.Context, cluster int, pod *corev1.Pod, limit int) (int, error) {
 	if !m.clusters[cluster].TakesPods() || limit <= 0 || !m.suits(m.clusters[cluster].Object, pod) {
 		return 0, nil
 	}
-	m.snapshot.Fork()
-	defer m.snapshot.Revert()
-	if err := m.snapshot.Evict(pod); err != nil {
-		return 0, err
-	}
-	room, err := m.snapshot.Room(ctx, m.clusters[cluster].Object.Name, modelpolicy.Replacement(pod), limit)
+	room, err := m.snapshot.RoomFor(ctx, m.clusters[cluster].Object.Name, m.clusters[cluster].Home(), pod, limit)
 	return room.Copies, err
 }
 

@@ -32,8 +32,8 @@ type Holder struct {
 // Ledger sums up what pods hold. It belongs to the scheduling cycle like the view: between two
 // calls of Refresh, the methods that read may be called concurrently.
 type Ledger struct {
-	// Self is the Scheduler of this process, empty for none. It must be set before the ledger is
-	// used.
+	// Self is the Scheduler of this process, empty for none. It must not change within a scheduling
+	// cycle.
 	Self string
 
 	pending   *Pending

@@ -5,9 +5,11 @@ package spending
 
 import (
 	"maps"
+	"math"
 	"sync"
 
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
 
 // Grants limit what a process gives out, if it is one of several schedulers, to what it was
@@ -82,6 +84,46 @@ func (g *Grants) ChargeWithin(a Allowance, charge func()) bool {
 	}
 	charge()
 	return true
+}
+
+// addCaps adds what a Scheduler may give out of the pools of a ClusterResource, which are usable.
+func addCaps(self, name string, r *catalog.Resource, caps map[pool.Key]int64) {
+	for i := range r.Grants {
+		g := &r.Grants[i]
+		if g.Scheduler != self {
+			continue
+		}
+		units := wholeUnits(g.Quantity, r.Pools.Unit())
+		if g.ShrinkTo != nil {
+			units = min(units, wholeUnits(*g.ShrinkTo, r.Pools.Unit()))
+		}
+		caps[pool.Key{Resource: name, Pool: g.Pool}] = units
+	}
+}
+
+// ActAs makes a process that decides on objects at hand, and shares with nobody, one that keeps to
+// what the Scheduler of the name was granted; an empty name lifts that. Of a ClusterResource of
+// which nobody was granted anything it may give out all. It must not be called while pods are
+// placed.
+func (g *Grants) ActAs(self string, resources *catalog.Resources) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.self, g.limited, g.caps = self, self != "", map[pool.Key]int64{}
+	if self == "" {
+		return
+	}
+	resources.Each(func(name string, r *catalog.Resource) {
+		if r.Pools == nil {
+			return
+		}
+		if len(r.Grants) > 0 {
+			addCaps(self, name, r, g.caps)
+			return
+		}
+		for _, p := range r.Pools.Pools() {
+			g.caps[pool.Key{Resource: name, Pool: p.Name}] = math.MaxInt64
+		}
+	})
 }
 
 // Mine reports whether what a charge gives back can be given out again by this process.

@@ -213,19 +213,8 @@ func (p *Spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
 }
 
 func (p *Spender) capsOf(name string, r *catalog.Resource, caps map[pool.Key]int64) {
-	if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
-		return
-	}
-	for i := range r.Grants {
-		g := &r.Grants[i]
-		if g.Scheduler != p.Grants.Self() {
-			continue
-		}
-		units := wholeUnits(g.Quantity, r.Pools.Unit())
-		if g.ShrinkTo != nil {
-			units = min(units, wholeUnits(*g.ShrinkTo, r.Pools.Unit()))
-		}
-		caps[pool.Key{Resource: name, Pool: g.Pool}] = units
+	if r.Pools != nil && r.GrantsRevision >= p.floors[r.UID] {
+		addCaps(p.Grants.Self(), name, r, caps)
 	}
 }
 

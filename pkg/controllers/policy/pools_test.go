@@ -1,0 +1,147 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// licence is a ClusterResource with pools of so many units on the nodes of the names; an empty name
+// is every node.
+func licence(mode berthv1alpha1.PoolMode, pools map[string]string, changes ...func(*berthv1alpha1.ClusterResource)) client.Object {
+	r := &berthv1alpha1.ClusterResource{ObjectMeta: meta("licence"), Spec: berthv1alpha1.ClusterResourceSpec{Mode: mode}}
+	r.Namespace = ""
+	for node, amount := range pools {
+		pool := berthv1alpha1.ClusterResourceQuantity{Name: "all", Quantity: resource.MustParse(amount)}
+		if node != "" {
+			pool.Name, pool.NodeSelector = node, map[string]string{corev1.LabelHostname: node}
+		}
+		r.Spec.Capacity, r.Status.Allocatable = append(r.Spec.Capacity, pool), append(r.Status.Allocatable, pool)
+	}
+	for _, change := range changes {
+		change(r)
+	}
+	return r
+}
+
+// asking are the two ways in which a pod asks for a licence.
+var asking = map[string]func(*corev1.Pod){
+	"resource": func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources.Requests["cluster-resource.berth.dev/licence"] = resource.MustParse("1")
+	},
+	"annotation": annotated("pod.alpha.kubernetes.io/cluster-resource-licence", "1"),
+}
+
+// holding returns what makes a pod one that holds a licence: of the pool of its node, or of the one
+// pool of all.
+func holding(asks func(*corev1.Pod), pool, grantee string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		asks(p)
+		charged := pool
+		if charged == "" {
+			charged = p.Spec.NodeName
+		}
+		p.Annotations[berthv1alpha1.ChargedAnnotation] = "licence/" + charged + "=1"
+		if grantee != "" {
+			p.Annotations[berthv1alpha1.GranteeAnnotation] = grantee
+		}
+	}
+}
+
+func grants(of ...berthv1alpha1.PoolGrant) func(*berthv1alpha1.ClusterResource) {
+	return func(r *berthv1alpha1.ClusterResource) { r.Status.Grants, r.Status.GrantsRevision = of, 1 }
+}
+
+func grant(scheduler, amount string) berthv1alpha1.PoolGrant {
+	return berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: "all", Quantity: resource.MustParse(amount), Revision: 1}
+}
+
+// homes are the sites, each bound to a Scheduler of its own.
+func homes() []client.Object {
+	objects := sites()
+	for _, object := range objects {
+		if c, is := object.(*berthv1alpha1.Cluster); is {
+			c.Status.HomeScheduler = "of-" + c.Name
+		}
+	}
+	return objects
+}
+
+// stranger asks for a licence and has no node.
+func stranger(asks func(*corev1.Pod), changes ...func(*corev1.Pod)) client.Object {
+	pod := webPod("stranger", "", 0, append(changes, asks)...)
+	pod.OwnerReferences, pod.Labels = nil, nil
+	return pod
+}
+
+func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
+	// Beijing runs the seats 1 and 3, hangzhou 0, 2 and 4. By 4:1 two of hangzhou are misplaced, by
+	// 0:1 both of beijing.
+	tests := map[string]struct {
+		objects     func(asks func(*corev1.Pod)) []client.Object
+		wantEvicted int
+	}{
+		"a pool with room for both": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools))
+		}, 2},
+		"a pool with room for one": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "3", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools))
+		}, 1},
+		"a full pool": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "2", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools))
+		}, 0},
+		"a full pool, which the first of the workload's pods draws on": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "2", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), these(newPolicy("p", reweighed(1, 4)), pools))
+		}, 0},
+		"a full pool of all, of which each gives its own unit back": {func(asks func(*corev1.Pod)) []client.Object {
+			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})))
+		}, 1},
+		"a full pool of all, for which another one waits": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})
+			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(pools, stranger(asks)))
+		}, 0},
+		"a full pool of all, for which one waits that has to wait longer": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})
+			gated := stranger(asks, func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "later"}} })
+			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(pools, gated))
+		}, 1},
+		"the scheduler there was granted enough": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "4"), grant("of-hangzhou", "5")))
+			return world(homes(), placed(granted(asks)), wrong(), these(pools))
+		}, 2},
+		"the scheduler there was granted no more than its pods hold": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "8")))
+			return world(homes(), placed(granted(asks)), wrong(), these(pools))
+		}, 0},
+	}
+	for name, tc := range tests {
+		for form, asks := range asking {
+			t.Run(name+", asked for as "+form, func(t *testing.T) {
+				h := newHarness(t, tc.objects(asks)...)
+				h.pass()
+				if got := h.evicted(); len(got) != tc.wantEvicted {
+					t.Errorf("%v are evicted, want %d: %s", got, tc.wantEvicted, h.condition(berthv1alpha1.PolicyPlaced))
+				}
+			})
+		}
+	}
+}
+
+// granted returns what makes a pod one that holds a licence of the pool of all, out of the grant of
+// the Scheduler of its site.
+func granted(asks func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		holding(asks, "all", "of-"+p.Spec.NodeName[:len(p.Spec.NodeName)-2])(p)
+	}
+}

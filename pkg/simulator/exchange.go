@@ -1,0 +1,101 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/demand"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// RoomFor returns how many pods like the given one, which runs, a Cluster takes once that one is
+// gone: what the pod holds is free again then, unless another pod has been waiting for it. Of
+// ClusterResources counts what the Scheduler of the name, which has the Cluster, was granted and
+// has left; an empty name is for one that shares with nobody.
+func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *corev1.Pod, limit int) (Room, error) {
+	s.state.ActAs(scheduler)
+	defer s.state.ActAs("")
+	s.Fork()
+	defer s.Revert()
+	if err := s.Evict(pod); err != nil {
+		return Room{}, err
+	}
+	if err := s.serveWaiting(ctx, scheduler, pod); err != nil {
+		return Room{}, err
+	}
+	return s.Fill(ctx, cluster, modelpolicy.Replacement(pod), limit)
+}
+
+// serveWaiting places the pods that wait for a ClusterResource of which the given one has given
+// something back, as the scheduler does before a replacement of that pod comes to it. What their
+// policies say is left out, so that rather too many are placed than too few.
+func (s *Snapshot) serveWaiting(ctx context.Context, scheduler string, pod *corev1.Pod) error {
+	requests, err := demand.Of(pod)
+	if err != nil || len(requests) == 0 {
+		return nil //nolint:nilerr // who asks for what cannot be read gives nothing back
+	}
+	inVain := map[types.UID]bool{}
+	for _, waiting := range s.waitingFor(requests, scheduler) {
+		owner := waiting.UID
+		if controller := metav1.GetControllerOfNoCopy(waiting); controller != nil {
+			owner = controller.UID
+		}
+		if inVain[owner] {
+			continue
+		}
+		tried := modelpolicy.Replacement(waiting)
+		outcome, err := s.TrySchedule(ctx, tried)
+		if err != nil {
+			return err
+		}
+		if inVain[owner] = outcome.Node == ""; inVain[owner] {
+			continue
+		}
+		if _, err := s.Place(ctx, tried, outcome); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitingFor returns the pods of a Scheduler without a node that ask for one of the
+// ClusterResources, in the order in which the scheduler tries them.
+func (s *Snapshot) waitingFor(requests []pool.Request, scheduler string) []*corev1.Pod {
+	all, err := s.informers.Core().V1().Pods().Lister().List(labels.Everything())
+	if err != nil {
+		return nil // a store at hand does not fail
+	}
+	var waiting []*corev1.Pod
+	for _, pod := range all {
+		home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]
+		if workload.Pending(pod) && demand.Asks(pod) && (home == "" || scheduler == "" || home == scheduler) && asksForAny(pod, requests) {
+			waiting = append(waiting, pod)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)),
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	return waiting
+}
+
+func asksForAny(pod *corev1.Pod, requests []pool.Request) bool {
+	own, err := demand.Of(pod)
+	return err == nil && slices.ContainsFunc(own, func(o pool.Request) bool {
+		return slices.ContainsFunc(requests, func(r pool.Request) bool { return r.Resource == o.Resource })
+	})
+}
