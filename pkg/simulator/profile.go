@@ -25,6 +25,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
+	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/apis/config/scheme"
 )
@@ -49,6 +50,8 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 	var found []string
 	for _, profile := range c.Profiles {
 		if len(schedulerNames) == 0 || slices.Contains(schedulerNames, profile.SchedulerName) {
+			// Otherwise plugins pick out a sample of the nodes, which is not all the room there is.
+			profile.PercentageOfNodesToScore = ptr.To[int32](100)
 			return &Profile{profile}, nil
 		}
 		found = append(found, profile.SchedulerName)

@@ -107,6 +107,9 @@ func (c *count) prepare() (bool, error) {
 	c.state = framework.NewCycleState()
 	c.fit = &framework.FitError{Pod: c.pod, NumAllNodes: len(c.cluster)}
 	found, rejected, err := c.Snapshot.candidates(c.ctx, c.state, c.pod, c.fit)
+	if c.repeats(c.fit) && !rejected {
+		found = c.nodes.list
+	}
 	c.candidates = c.candidates[:0]
 	for _, info := range found {
 		if c.cluster[info.Node().Name] {

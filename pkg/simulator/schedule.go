@@ -13,6 +13,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"berth.dev/berth/pkg/plugins/clusterresource"
+	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
@@ -112,7 +114,35 @@ func (s *Snapshot) feasible(
 			fit.Diagnosis.AddPluginStatus(status)
 		}
 	}
+	if len(found) == 0 && s.repeats(fit) {
+		s.explain(ctx, state, pod, fit)
+	}
 	return found, fit, nil
+}
+
+// repeats reports whether no other plugins than Berth's keep nodes away from Filter. These reject
+// the same nodes there, and more clearly.
+func (s *Snapshot) repeats(fit *framework.FitError) bool {
+	kept := fit.Diagnosis.UnschedulablePlugins
+	return kept.Len() > 0 && own.IsSuperset(kept)
+}
+
+// own are the plugins of Berth that keep nodes away from Filter to save time.
+var own = sets.New(nodegrouppolicy.Name, clusterresource.Name, homescheduler.Name)
+
+// explain gives the nodes that Berth's plugins kept away from Filter the reasons of Filter, as they
+// do it in the scheduler after a pod has found no node.
+func (s *Snapshot) explain(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, fit *framework.FitError) {
+	asked := sets.New[string]()
+	fit.Diagnosis.NodeToStatus.ForEachExplicitNode(func(node string, _ *fwk.Status) { asked.Insert(node) })
+	for _, node := range s.nodes.list {
+		if asked.Has(node.Node().Name) {
+			continue
+		}
+		if status := s.framework.RunFilterPlugins(ctx, state, pod, node); status.IsRejected() && own.Has(status.Plugin()) {
+			fit.Diagnosis.NodeToStatus.Set(node.Node().Name, status)
+		}
+	}
 }
 
 // candidates runs PreFilter and returns the nodes that it leaves, in the order of their names.
