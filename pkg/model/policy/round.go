@@ -76,8 +76,8 @@ type Vacancies struct {
 }
 
 // FindVacancies asks for the room that the decision of a round depends on. The pods are those that
-// were counted. Room returns how many pods like the given one a Cluster takes once that one is gone,
-// at most the limit.
+// were counted. Room returns how many pods like the given one a Cluster takes once that one is
+// gone, at most the limit.
 //
 // A pod with a fixed seat comes back with its own volumes, so each stands for itself. The others of
 // a revision are alike, so one of each Cluster that has too many stands for all that may go from
@@ -108,20 +108,31 @@ func (s *Shares) FindVacancies(
 	}
 	found.Clusters = make([]int, len(s.Desired))
 	for i := range s.Desired {
-		least := int(s.Desired[i] - s.Current[i])
-		for _, from := range slices.Sorted(maps.Keys(samples)) {
-			if least <= 0 {
-				break
-			}
-			count, err := room(i, samples[from], least)
-			if err != nil {
-				return found, err
-			}
-			least = min(least, count)
+		least, err := leastRoom(i, samples, int(s.Desired[i]-s.Current[i]), room)
+		if err != nil {
+			return found, err
 		}
-		found.Clusters[i] = max(0, least)
+		found.Clusters[i] = least
 	}
 	return found, nil
+}
+
+// leastRoom returns how many pods a Cluster takes, at most the limit, whichever of the samples
+// stands for them.
+func leastRoom(
+	cluster int, samples map[int]*corev1.Pod, limit int, room func(cluster int, pod *corev1.Pod, limit int) (int, error),
+) (int, error) {
+	for _, from := range slices.Sorted(maps.Keys(samples)) {
+		if limit <= 0 {
+			return 0, nil
+		}
+		count, err := room(cluster, samples[from], limit)
+		if err != nil {
+			return 0, err
+		}
+		limit = min(limit, count)
+	}
+	return max(0, limit), nil
 }
 
 // surplus reports whether a Cluster, which may be none of the policy, has more replicas than it

@@ -132,9 +132,9 @@ func New(clusters []berthv1alpha1.Cluster, nodes []corev1.Node) *Snapshot {
 	return s
 }
 
-// Home returns the name of the Scheduler that the Cluster is bound to, empty for none. One on its way
-// from one Scheduler to another counts for the one that gets it: the old one places nothing there
-// any more.
+// Home returns the name of the Scheduler that the Cluster is bound to, empty for none. One on its
+// way from one Scheduler to another counts for the one that gets it: the old one places nothing
+// there any more.
 func (c *Cluster) Home() string {
 	if transfer := c.Object.Status.HomeTransfer; transfer != nil {
 		return transfer.To
