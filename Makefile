@@ -99,8 +99,12 @@ vulncheck: ## Fail if code that is called has a known vulnerability. Needs the n
 
 ##@ Release
 
+.PHONY: images
+images: ## Write the images into dist/images/ as OCI layouts, without Docker. PUSH=1 REGISTRY=registry.example.com/berth send them there.
+	@hack/release.sh images
+
 .PHONY: release
-release: ## Write what users install into dist/. VERSION=v0.1.0 REGISTRY=registry.example.com/berth name the images.
+release: ## Write all that users install into dist/. VERSION=v0.1.0 REGISTRY=registry.example.com/berth name the images.
 	@hack/release.sh
 
 ##@ Maintain

@@ -7,7 +7,8 @@
 #   control-plane  what the playground and the tests run them against
 #   all            both; kube-scheduler, which only the benchmarks need, and helm, which only the tests of the chart and the
 #                  release need, are built when they are named
-# DBG=1 keeps the symbols a debugger needs.
+# DBG=1 keeps the symbols a debugger needs. OUT=DIR builds into another directory, from scratch, for instance with GOOS and GOARCH for
+# another platform.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=hack/progress.sh
@@ -99,31 +100,31 @@ is_fresh() {
 }
 
 main() {
-  local programs=() todo=() program number=0 hint
+  local programs=() todo=() program number=0 hint out=${OUT:-bin}
   case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
     berth) programs=("${own[@]}") ;;
     control-plane) programs=("${control_plane[@]}") ;;
     all) programs=("${control_plane[@]}" "${own[@]}") ;;
     *) programs=("$@") ;;
   esac
-  mkdir -p bin/.build
+  mkdir -p "$out" bin/.build
   for program in "${programs[@]}"; do
-    if [[ " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
+    if [[ $out != bin || " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
       todo+=("$program")
     fi
   done
   for program in "${todo[@]}"; do
     number=$((number + 1))
     hint=
-    [[ -e bin/$program ]] || hint="; the first time takes minutes"
+    [[ -e $out/$program ]] || hint="; the first time takes minutes"
     echo "building $program ($number of ${#todo[@]}$hint)"
-    if [[ " ${foreign[*]} " == *" $program "* ]]; then
+    if [[ $out == bin && " ${foreign[*]} " == *" $program "* ]]; then
       build_foreign "$program"
     else
-      build "$program" "bin/$program"
+      build "$program" "$out/$program"
     fi
   done
-  if [[ " ${programs[*]} " == *" berthctl "* ]]; then
+  if [[ $out == bin && " ${programs[*]} " == *" berthctl "* ]]; then
     ln -sf berthctl bin/kubectl-berth
   fi
 }

@@ -1,18 +1,36 @@
 #!/usr/bin/env bash
-# Writes what users install into dist/.
+# Writes what users install into dist/. The same commit makes the same files, whatever the machine.
 #
-# Usage: hack/release.sh
+# Usage: hack/release.sh [PART...]      without arguments all of them, in this order:
+#   images      OCI layouts of the images, for each of ARCHITECTURES
+#   manifests   the one file and the chart, with the images' digests if they have been built
+#   berthctl    archives of berthctl with its completions, and a manifest for krew
+#   playground  an archive of the playground and its control plane for this machine's platform
+#   sbom        which Go modules the programs in the images were built from
+#   checksums   of everything in dist/ that is downloaded
+#
 #   VERSION=v0.1.0                        what the release calls itself, and the tag of the images (default: from git)
 #   REGISTRY=registry.example.com/berth   where the images are (default: nowhere; whoever installs says where)
+#   PUSH=1                                sends the images there
+#   DOWNLOADS=https://example.com/v0.1.0  where the archives will be, without which there is no manifest for krew
+#   ARCHITECTURES="amd64 arm64"           what the images are for
+#   PLATFORMS="linux-amd64 ..."           what berthctl is for
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 version=${VERSION:-$(git describe --tags --always --dirty --match 'v*' 2>/dev/null || echo unknown)}
 registry=${REGISTRY:-}
+read -ra architectures <<<"${ARCHITECTURES:-amd64 arm64}"
+read -ra platforms <<<"${PLATFORMS:-linux-amd64 linux-arm64 darwin-amd64 darwin-arm64}"
+programs=(berth-scheduler berth-controller-manager berth-gateway)
+built=dist/.build/images
+digests=dist/images/digests.txt
+# Everything in a release is of the time of its commit.
+commit_time=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 
 # wrote FILE says what a file is for and how large it is.
 wrote() {
-  printf 'dist/%-40s %8d KiB  %s\n' "$1" $((($(wc -c <"dist/$1") + 1023) / 1024)) "$2"
+  printf 'dist/%-48s %8d KiB  %s\n' "$1" $((($(wc -c <"dist/$1") + 1023) / 1024)) "$2"
 }
 
 # fresh FILE runs what writes to standard output, and puts the file in its place when it is whole.
@@ -32,11 +50,120 @@ chart_version() {
   fi
 }
 
+# cross DIRECTORY PLATFORM PROGRAM... builds programs for a platform into DIRECTORY/PLATFORM. They are the same wherever the tree lies.
+cross() {
+  local directory=$1 platform=$2
+  shift 2
+  CGO_ENABLED=0 GOOS=${platform%-*} GOARCH=${platform#*-} GOFLAGS="${GOFLAGS:-} -trimpath" \
+    VERSION=$version OUT=$directory/$platform hack/build.sh "$@"
+}
+
+# with_digests prints the values of the chart with the digests of the images that have been built.
+with_digests() {
+  awk 'NR == FNR { digest[$1] = $2; next }
+    /^ *repository: / { name = $2 }
+    /^ *digest: ""$/ && name in digest { sub(/""/, digest[name]) }
+    { print }' "$digests" manifests/charts/berth/values.yaml
+}
+
+# images_tool ARG... runs the program that makes images, which is a module of its own.
+images_tool() {
+  mkdir -p bin/tools
+  (cd hack/tools/images && go build -o ../../../bin/tools/images .)
+  bin/tools/images "$@"
+}
+
+# archive NAME DIRECTORY packs what is in a directory of dist/.build under the name of the archive.
+archive() {
+  tar --create --sort=name --mtime="@$commit_time" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w \
+    --directory "dist/.build/$2" --transform "s,^\.,$1," --show-transformed-names . | gzip --no-name
+}
+
+release_images() {
+  local architecture
+  rm -rf "$built" dist/images
+  for architecture in "${architectures[@]}"; do
+    cross "$built" "linux-$architecture" "${programs[@]}"
+  done
+  mkdir -p dist/images
+  fresh images/digests.txt images_tool build -programs "$built" -out dist/images -tag "$version" -time "$commit_time" "${programs[@]}"
+  sed 's,^,dist/images/,' "$digests"
+  if [[ -n ${PUSH:-} ]]; then
+    images_tool push -from dist/images -registry "$registry" -tag "$version" "${programs[@]}"
+  fi
+}
+
+release_manifests() {
+  local chart=dist/.build/chart known=()
+  hack/build.sh helm
+  [[ ! -f $digests ]] || known=(-digests "$digests")
+  fresh berth.yaml go run ./hack/onefile -registry "$registry" -tag "$version" "${known[@]}"
+  wrote berth.yaml 'kubectl apply --server-side -f berth.yaml'
+  rm -rf "$chart" dist/berth-*.tgz
+  mkdir -p "$chart"
+  cp -R manifests/charts/berth "$chart/"
+  [[ ! -f $digests ]] || with_digests >"$chart/berth/values.yaml"
+  bin/helm package "$chart/berth" --version "$(chart_version)" --app-version "$version" --destination dist >/dev/null
+  wrote "berth-$(chart_version).tgz" 'helm install berth ... --namespace berth-system --create-namespace'
+  [[ -n $registry ]] || echo 'REGISTRY is not set: the images in berth.yaml have no registry before their names'
+}
+
+release_berthctl() {
+  local platform name shell
+  hack/build.sh berthctl
+  rm -f dist/berthctl-*
+  for platform in "${platforms[@]}"; do
+    cross dist/.build/berthctl "$platform" berthctl
+    name=berthctl-$version-$platform
+    rm -rf "dist/.build/$name"
+    mkdir -p "dist/.build/$name/completions"
+    cp "dist/.build/berthctl/$platform/berthctl" LICENSE "dist/.build/$name/"
+    for shell in bash fish zsh; do
+      bin/berthctl completion "$shell" >"dist/.build/$name/completions/berthctl.$shell"
+    done
+    fresh "$name.tar.gz" archive "$name" "$name"
+    wrote "$name.tar.gz" 'berthctl and its completions'
+  done
+  if [[ -z ${DOWNLOADS:-} ]]; then
+    echo 'DOWNLOADS is not set: no manifest for krew'
+    return
+  fi
+  mkdir -p dist/krew
+  fresh krew/berth.yaml go run ./hack/krew -version "$version" -downloads "$DOWNLOADS" dist/berthctl-*.tar.gz
+  wrote krew/berth.yaml 'kubectl krew install --manifest=berth.yaml'
+}
+
+release_playground() {
+  local platform name
+  platform=$(go env GOOS)-$(go env GOARCH)
+  name=berth-playground-$version-$platform
+  hack/build.sh all
+  rm -rf "dist/.build/$name" dist/berth-playground-*
+  mkdir -p "dist/.build/$name/bin"
+  cp LICENSE "dist/.build/$name/"
+  cp bin/{berth-playground,berth-scheduler,berth-controller-manager,berth-gateway,berthctl} "dist/.build/$name/bin/"
+  cp bin/{etcd,kube-apiserver,kube-controller-manager,kwok} "dist/.build/$name/bin/"
+  cp -R manifests examples "dist/.build/$name/"
+  fresh "$name.tar.gz" archive "$name" "$name"
+  wrote "$name.tar.gz" 'unpack it and run bin/berth-playground demo'
+}
+
+release_sbom() {
+  local files=("${programs[@]/#/$built/linux-${architectures[0]}/}")
+  fresh "berth-$version.cdx.json" images_tool sbom -version "$version" "${files[@]}"
+  wrote "berth-$version.cdx.json" 'the Go modules in the images, as CycloneDX'
+}
+
+release_checksums() {
+  (cd dist && rm -f checksums.txt && find . -maxdepth 1 -type f ! -name '.*' -printf '%P\n' | sort | xargs sha256sum >.checksums && mv .checksums checksums.txt)
+  wrote checksums.txt 'sha256sum --check checksums.txt'
+}
+
 mkdir -p dist
-hack/build.sh helm
-fresh berth.yaml go run ./hack/onefile -registry "$registry" -tag "$version"
-wrote berth.yaml 'kubectl apply --server-side -f berth.yaml'
-rm -f dist/berth-*.tgz
-bin/helm package manifests/charts/berth --version "$(chart_version)" --app-version "$version" --destination dist >/dev/null
-wrote "berth-$(chart_version).tgz" 'helm install berth ... --namespace berth-system --create-namespace'
-[[ -n $registry ]] || echo 'REGISTRY is not set: the images in berth.yaml have no registry before their names'
+parts=("$@")
+((${#parts[@]})) || parts=(images manifests berthctl playground sbom checksums)
+for part in "${parts[@]}"; do
+  [[ $(type -t "release_$part") == function ]] || { echo "there is no part $part" >&2; exit 2; }
+  echo "release: $part"
+  "release_$part"
+done

@@ -2,7 +2,7 @@
 # Runs the tests. All output after "Compiling" is go test's own.
 #
 # Usage: hack/test.sh unit|integration|race|fuzz|bench
-#   unit         every package but those below test/integration, with the race detector
+#   unit         every package but those below test/integration, with the race detector, and those of hack/tools
 #   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
@@ -69,6 +69,11 @@ run_tests() {
   go test "$@" "${list[@]}"
 }
 
+# test_tools FLAG... runs the tests of our own programs whose modules are apart, because their pins differ.
+test_tools() {
+  (cd hack/tools/images && go test "$@" ./...)
+}
+
 # fuzz_all runs each fuzz target by itself, as `go test -fuzz` wants it.
 fuzz_all() {
   local dir target
@@ -81,7 +86,10 @@ fuzz_all() {
 }
 
 case ${1:-} in
-  unit) run_tests unit -race "${unit_flags[@]}" ;;
+  unit)
+    test_tools "${unit_flags[@]}"
+    run_tests unit -race "${unit_flags[@]}"
+    ;;
   # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
     need_prometheus

@@ -4,7 +4,7 @@
 // Onefile writes all that an installation of Berth consists of as one file: the definitions of its
 // kinds, then what manifests/base makes. It says the same as applying the two, and is made of them.
 //
-// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG].
+// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG] [-digests FILE].
 package main
 
 import (
@@ -39,6 +39,11 @@ type options struct {
 	registry string
 	// tag takes the place of the one in the base. Empty leaves it.
 	tag string
+	// digests is a file with a line "NAME DIGEST" for each image that is named by its digest too.
+	digests string
+
+	// digest has what digests says, by name.
+	digest map[string]string
 }
 
 func main() {
@@ -46,6 +51,7 @@ func main() {
 	flag.StringVar(&o.manifests, "manifests", "manifests", "directory with crds/ and base/")
 	flag.StringVar(&o.registry, "registry", "", "put before the names of the images, such as registry.example.com/berth")
 	flag.StringVar(&o.tag, "tag", "", "tag of the images (default: that of the base)")
+	flag.StringVar(&o.digests, "digests", "", "file with a line \"NAME DIGEST\" for each image (default: none)")
 	flag.Parse()
 	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "onefile:", err)
@@ -54,6 +60,9 @@ func main() {
 }
 
 func run(o options, out io.Writer) error {
+	if err := o.readDigests(); err != nil {
+		return err
+	}
 	base, err := localplane.BuildKustomization(filepath.Join(o.manifests, "base"))
 	if err != nil {
 		return err
@@ -129,13 +138,37 @@ func (o options) nameImages(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(object.Object, containers, path...)
 }
 
+// readDigests reads the digests of images.
+func (o *options) readDigests() error {
+	if o.digests == "" {
+		return nil
+	}
+	content, err := os.ReadFile(o.digests)
+	if err != nil {
+		return err
+	}
+	o.digest = map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		name, digest, found := strings.Cut(strings.TrimSpace(line), " ")
+		if !found {
+			return fmt.Errorf("%s: %q is no name and digest", o.digests, line)
+		}
+		o.digest[name] = digest
+	}
+	return nil
+}
+
 func (o options) image(image string) string {
 	name, tag, _ := strings.Cut(image, ":")
+	digest := o.digest[name]
 	if o.tag != "" {
 		tag = o.tag
 	}
 	if o.registry != "" {
 		name = strings.TrimSuffix(o.registry, "/") + "/" + name
+	}
+	if digest != "" {
+		return name + ":" + tag + "@" + digest
 	}
 	return name + ":" + tag
 }

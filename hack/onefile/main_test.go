@@ -113,9 +113,13 @@ func TestImages(t *testing.T) {
 		options options
 		want    string
 	}{
-		"as in the base":   {want: "berth-gateway:latest"},
-		"of a registry":    {options: options{registry: "registry.example.com:5000/berth/"}, want: "registry.example.com:5000/berth/berth-gateway:latest"},
-		"of a release":     {options: options{tag: "v0.1.0"}, want: "berth-gateway:v0.1.0"},
+		"as in the base": {want: "berth-gateway:latest"},
+		"of a registry":  {options: options{registry: "registry.example.com:5000/berth/"}, want: "registry.example.com:5000/berth/berth-gateway:latest"},
+		"of a release":   {options: options{tag: "v0.1.0"}, want: "berth-gateway:v0.1.0"},
+		"by digest": {
+			options: options{tag: "v0.1.0", digests: filepath.Join("testdata", "digests.txt")},
+			want:    "berth-gateway:v0.1.0@sha256:" + strings.Repeat("0", 64),
+		},
 		"of a release too": {options: options{registry: "r.example.com", tag: "v0.1.0"}, want: "r.example.com/berth-gateway:v0.1.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,5 +153,16 @@ func TestWithoutDefinitionsThereIsNoFile(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(options{manifests: dir}, &out); err == nil || out.Len() > 0 {
 		t.Errorf("error %v after %d bytes, want an error and nothing written", err, out.Len())
+	}
+}
+
+func TestDigestsMustBeWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "digests")
+	if err := os.WriteFile(path, []byte("berth-gateway\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := run(options{manifests: manifests, digests: path}, io.Discard)
+	if want := path + ": \"berth-gateway\\n\" is no name and digest"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
 	}
 }
