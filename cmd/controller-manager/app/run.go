@@ -28,6 +28,7 @@ import (
 	"berth.dev/berth/manifests"
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/conditions"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/simulator"
@@ -89,6 +90,7 @@ func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string
 		Live: mgr.GetAPIReader(), Default: opts.Applications.DefaultServiceAccount, Clock: clock.RealClock{},
 	})
 	starts := map[string]func(context.Context) error{
+		"conditions":    exportConditions(mgr),
 		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
 		"metrics":       startMetrics(mgr, opts),
 		"Schedulers":    startSchedulers(mgr, opts),
@@ -98,6 +100,14 @@ func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string
 		starts["FeedInventories"] = startFeeds(mgr, opts)
 	}
 	return starts
+}
+
+// exportConditions returns what counts the conditions of Berth's kinds while the lease is held.
+func exportConditions(mgr ctrl.Manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conditions.Export(ctx, mgr.GetClient(), func(kind string) bool { return served(mgr.GetRESTMapper(), kind) })
+		return nil
+	}
 }
 
 // newAdviser makes what answers where pods fit, by the configuration of the scheduler.

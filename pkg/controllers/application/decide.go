@@ -64,6 +64,7 @@ func (r *Reconciler) tell(p *pass, before string) {
 	case "":
 		r.Recorder.Eventf(p.app, nil, corev1.EventTypeNormal, "Scheduled", "Schedule", "Chose cluster %s", chosen)
 	default:
+		moves.Inc()
 		r.Recorder.Eventf(
 			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
 	}

@@ -32,6 +32,9 @@ var amounts = &amountCollector{
 	allocated: prometheus.NewDesc("berth_cluster_resource_allocated",
 		"What pods hold of each pool of a ClusterResource, in its own unit such as bytes.",
 		[]string{"resource", "pool"}, nil),
+	granted: prometheus.NewDesc("berth_cluster_resource_granted",
+		"What several Schedulers together may give out of each pool of a ClusterResource, in its own unit such as bytes.",
+		[]string{"resource", "pool"}, nil),
 	overcommitted: prometheus.NewDesc("berth_pool_overcommitted_units",
 		"Units of each pool of a ClusterResource that pods hold beyond what is allocatable.",
 		[]string{"resource", "pool"}, nil),
@@ -49,7 +52,7 @@ func init() {
 
 // amountCollector holds what the last pass found.
 type amountCollector struct {
-	capacity, allocated, overcommitted, oldest, waiting *prometheus.Desc
+	capacity, allocated, granted, overcommitted, oldest, waiting *prometheus.Desc
 
 	mu                 sync.Mutex
 	collected, oldests []prometheus.Metric
@@ -68,6 +71,9 @@ func (c *amountCollector) set(seen []*observed) {
 			gauge(c.capacity, p.capacity.AsApproximateFloat64(), name, p.name)
 			gauge(c.allocated, p.allocated.AsApproximateFloat64(), name, p.name)
 			gauge(c.overcommitted, p.over, name, p.name)
+			if p.granted != nil {
+				gauge(c.granted, p.granted.AsApproximateFloat64(), name, p.name)
+			}
 		}
 	}
 	// An overcommitted pool must not go unseen because there are too many of them.
@@ -105,28 +111,57 @@ func (c *amountCollector) setOldest(now time.Time, since map[bool]time.Time) {
 type series struct {
 	name                string
 	capacity, allocated resource.Quantity
+	// granted is the sum of the grants, nil while nobody has one.
+	granted *resource.Quantity
 	// over is by how many units more is held than there is.
 	over float64
 }
 
 // series returns the pools that are told apart, and the sum of all others.
 func (o *observed) series() []series {
-	allocatable := charges.Quantities(o.published.Status.Allocatable)
+	allocatable, granted := charges.Quantities(o.published.Status.Allocatable), o.granted()
 	var found []series
 	for i, p := range o.allocated() {
-		s := series{p.Name, allocatable[p.Name], p.Quantity, o.over(p.Quantity, allocatable[p.Name])}
-		switch {
-		case i < maxPoolsInMetrics:
-			found = append(found, s)
-		case i == maxPoolsInMetrics:
-			found = append(found, series{others, s.capacity.DeepCopy(), s.allocated.DeepCopy(), s.over})
-		default:
-			found[maxPoolsInMetrics].capacity.Add(s.capacity)
-			found[maxPoolsInMetrics].allocated.Add(s.allocated)
-			found[maxPoolsInMetrics].over += s.over
+		s := series{
+			name: p.Name, capacity: allocatable[p.Name], allocated: p.Quantity, granted: granted[p.Name],
+			over: o.over(p.Quantity, allocatable[p.Name]),
 		}
+		if i < maxPoolsInMetrics {
+			found = append(found, s)
+			continue
+		}
+		if i == maxPoolsInMetrics {
+			found = append(found, series{name: others})
+		}
+		found[maxPoolsInMetrics].add(s)
 	}
 	return found
+}
+
+// add adds the amounts of another pool.
+func (s *series) add(o series) {
+	s.capacity.Add(o.capacity)
+	s.allocated.Add(o.allocated)
+	s.over += o.over
+	if o.granted == nil {
+		return
+	}
+	if s.granted == nil {
+		s.granted = &resource.Quantity{}
+	}
+	s.granted.Add(*o.granted)
+}
+
+// granted returns the sum of all grants of each pool that somebody has one of.
+func (o *observed) granted() map[string]*resource.Quantity {
+	sums := map[string]*resource.Quantity{}
+	for _, grant := range o.object.Status.Grants {
+		if sums[grant.Pool] == nil {
+			sums[grant.Pool] = &resource.Quantity{}
+		}
+		sums[grant.Pool].Add(grant.Quantity)
+	}
+	return sums
 }
 
 // over returns by how many units more is held of a pool than is allocatable.
@@ -147,6 +182,7 @@ func (o *observed) over(held, allocatable resource.Quantity) float64 {
 func (c *amountCollector) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- c.capacity
 	descriptions <- c.allocated
+	descriptions <- c.granted
 	descriptions <- c.overcommitted
 	descriptions <- c.oldest
 	descriptions <- c.waiting

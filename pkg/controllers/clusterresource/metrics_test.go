@@ -65,6 +65,19 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+func TestMetricsTellWhatIsGranted(t *testing.T) {
+	object := declared(of("a", "5"), of("b", "1"))
+	for _, scheduler := range []string{"one", "two"} {
+		object.Status.Grants = append(object.Status.Grants,
+			berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: "a", Quantity: resource.MustParse("2"), Revision: 1})
+	}
+	newHarness(t, object).mustPass()
+	want := map[string]float64{"berth_cluster_resource_granted{pool=a,resource=matlab}": 4}
+	if diff := cmp.Diff(want, gathered(t, "berth_cluster_resource_granted")); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
 func TestMetricsAreBounded(t *testing.T) {
 	var objects []client.Object
 	for i := range 120 {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // writesAtOnce is how many pods of a namespace are written to at the same time: a policy may take
@@ -59,6 +61,9 @@ func (p *pass) annotateOne(ctx context.Context, w write) (changed bool, err erro
 	}
 	if err != nil {
 		return false, fmt.Errorf("stamping pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	if _, stamped := stamp.Of(pod); !stamped {
+		adoptions.Inc()
 	}
 	p.logger.V(2).Info("Stamped pod anew", "pod", pod.Name, "annotations", w.changes)
 	return false, nil

@@ -17,6 +17,11 @@ var (
 		Help: "Attempts to evict a pod that runs outside its share, by outcome: evicted, refused_by_pdb, several_pdbs, gone or failed.",
 	}, []string{"outcome"})
 
+	adoptions = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "berth_adopted_pods_total",
+		Help: "Bound pods that a policy has taken over because none had placed them.",
+	})
+
 	replicas = &replicaCollector{
 		description: prometheus.NewDesc("berth_policy_replicas",
 			"Replicas of all workloads that policies place, by state: desired, current, pending (pods without a node) or "+
@@ -27,7 +32,7 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(evictions, replicas)
+	metrics.Registry.MustRegister(evictions, adoptions, replicas)
 	for _, result := range outcomes {
 		evictions.WithLabelValues(string(result))
 	}
