@@ -39,7 +39,7 @@ check_generated() {
   cp go.mod go.sum "$scratch/"
   cp hack/boilerplate.*.txt "$scratch/hack/"
   cp -R apis "$scratch/apis"
-  cp -R manifests/{base,charts,components,crds} "$scratch/manifests/"
+  cp -R manifests/{base,charts,components,crds,monitoring} "$scratch/manifests/"
   mkdir -p "$scratch/docs/reference"
   cp -R pkg/generated "$scratch/pkg/generated"
   hack/generate.sh "$scratch" >"$scratch/generate.log" 2>&1 || { cat "$scratch/generate.log"; return 1; }

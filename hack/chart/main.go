@@ -48,6 +48,8 @@ var replacements = strings.NewReplacer(
 var copies = map[string]string{
 	"files/scheduler-config.yaml": "base/scheduler-config.yaml",
 	"files/adds-only.yaml":        "components/adds-only/scheduler-config.yaml",
+	"files/rules.yaml":            "monitoring/rules.yaml",
+	"files/dashboard.json":        "monitoring/dashboard.json",
 }
 
 func main() {

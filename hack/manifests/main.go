@@ -109,8 +109,10 @@ func (c *checker) check(path string, content []byte) error {
 	}
 }
 
-// checkDocument checks one object of a file. Files without a kind, such as a chart's values, are
-// only parsed.
+// withoutKind are the files that hold no objects: what belongs to a chart, and rules for Prometheus.
+var withoutKind = []string{"values.yaml", "Chart.yaml", "rules.yaml"}
+
+// checkDocument checks one object of a file. Files without a kind are only parsed.
 func (c *checker) checkDocument(path string, document []byte) error {
 	var fields map[string]any
 	if err := yaml.UnmarshalStrict(document, &fields); err != nil {
@@ -120,7 +122,7 @@ func (c *checker) checkDocument(path string, document []byte) error {
 	if err := yaml.Unmarshal(document, &object); err != nil {
 		return err
 	}
-	if len(fields) == 0 || filepath.Base(path) == "values.yaml" || filepath.Base(path) == "Chart.yaml" {
+	if len(fields) == 0 || slices.Contains(withoutKind, filepath.Base(path)) {
 		return nil
 	}
 	if object.APIVersion == "" || object.Kind == "" {

@@ -5,6 +5,7 @@ package chart_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
@@ -72,11 +74,13 @@ func oneFile(ctx SpecContext) []*unstructured.Unstructured {
 	return decode(string(content))
 }
 
-// ownTemplates leaves out what is generated from the base, which another spec compares with it.
+// ownTemplates leaves out what is generated from the base or copied, which other specs compare with
+// where it comes from.
 func ownTemplates(rendered string) string {
 	var kept []string
 	for document := range strings.SplitSeq(rendered, "---\n") {
-		if !strings.HasPrefix(document, "# Source: berth/templates/base/") {
+		copied := strings.Contains(document, "kind: PrometheusRule") || strings.Contains(document, "name: berth-dashboard")
+		if !copied && !strings.HasPrefix(document, "# Source: berth/templates/base/") {
 			kept = append(kept, document)
 		}
 	}
@@ -130,6 +134,33 @@ var _ = Describe("The chart", func() {
 		Entry("with all values set", "everything", "--values", filepath.Join("testdata", "everything.values.yaml")),
 	)
 
+	It("has rules and dashboard as they are in manifests/monitoring", func(ctx SpecContext) {
+		read := func(name string) []byte {
+			content, err := os.ReadFile(installation.Path("manifests", "monitoring", name))
+			Expect(err).NotTo(HaveOccurred())
+			return content
+		}
+		objects := map[string]*unstructured.Unstructured{}
+		for _, object := range decode(render(ctx, "--set", "monitoring.serviceMonitor.enabled=true", "--set", "monitoring.prometheusRule.enabled=true",
+			"--set", "monitoring.dashboards.enabled=true", "-s", "templates/monitoring.yaml")) {
+			objects[object.GetKind()] = object
+		}
+		Expect(objects).To(HaveLen(3))
+		rules, err := utilyaml.ToJSON(read("rules.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		spec, err := json.Marshal(objects["PrometheusRule"].Object["spec"])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(spec).To(MatchJSON(rules))
+		dashboard, _, err := unstructured.NestedString(objects["ConfigMap"].Object, "data", "berth.json")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(dashboard).To(MatchJSON(read("dashboard.json")))
+		Expect(objects["ConfigMap"].GetLabels()).To(HaveKeyWithValue("grafana_dashboard", "1"))
+	})
+
+	It("has no monitoring unless asked for", func(ctx SpecContext) {
+		Expect(render(ctx)).NotTo(Or(ContainSubstring("monitoring.coreos.com"), ContainSubstring("berth-dashboard")))
+	})
+
 	It("marks all definitions to be kept, unless told otherwise", func(ctx SpecContext) {
 		for want, args := range map[bool][]string{true: nil, false: {"--set", "crds.keep=false"}} {
 			definitions := 0
@@ -156,6 +187,7 @@ var _ = Describe("The chart", func() {
 		Entry("an unknown mode", "at '/mode': value must be one of 'Beside', 'Instead', 'Named'", "--set", "mode=Above"),
 		Entry("a digest that is none", "at '/gateway/image/digest'", "--set", "gateway.image.digest=latest"),
 		Entry("a budget of two kinds", "at '/scheduler/podDisruptionBudget'", "--set", "scheduler.podDisruptionBudget.maxUnavailable=1"),
+		Entry("an interval that is none", "at '/monitoring/serviceMonitor/interval'", "--set", "monitoring.serviceMonitor.interval=often"),
 		Entry("a cluster that is too old", "incompatible with Kubernetes v1.34.3", "--kube-version", "1.34.3"),
 		Entry("a cluster that is too new", "incompatible with Kubernetes v1.37.1", "--kube-version", "1.37.1"),
 		Entry("another namespace", "use --namespace berth-system", "--namespace", "elsewhere"),
