@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a Prometheus server into bin/, for the integration tests that read from a real one, unless bin/ or PATH has one. It is
-# that of the package `prometheus` of the machine's Debian or Ubuntu. The package is unpacked and not installed: that takes no
+# Puts a Prometheus server and promtool into bin/, for the integration tests that use real ones, unless bin/ or PATH has them. They are
+# those of the package `prometheus` of the machine's Debian or Ubuntu. The package is unpacked and not installed: that takes no
 # rights, and nothing else on the machine changes. Installed, it would start a service that listens on all addresses.
 #
 # Usage: hack/install-prometheus.sh
@@ -17,7 +17,10 @@ give_up() {
   exit 1
 }
 
-[[ ! -x $bin/prometheus ]] && ! command -v prometheus >/dev/null || exit 0
+# present NAME tells whether the tests find a program.
+present() { [[ -x $bin/$1 ]] || command -v "$1" >/dev/null; }
+
+! present prometheus || ! present promtool || exit 0
 [[ -z ${BERTH_PROMETHEUS_MISSING:-} ]] || give_up "$BERTH_PROMETHEUS_MISSING"
 for tool in apt-get dpkg-deb; do
   command -v "$tool" >/dev/null || give_up "this machine has no $tool to get the package prometheus with"
@@ -43,8 +46,10 @@ download_afresh() {
 echo "Getting the Debian package prometheus for the integration tests" >&2
 download || download_afresh || give_up "the package prometheus cannot be downloaded: $(tail -n 1 "$work/log" | cut -c 1-200)"
 dpkg-deb -x "$work"/prometheus_*.deb "$work/root" || give_up "the package prometheus cannot be unpacked"
-"$work/root/usr/bin/prometheus" --version >/dev/null 2>&1 || give_up "the server of the package prometheus does not run here"
 mkdir -p "$bin"
-# Whoever looks at the same time sees the whole program or none.
-cp "$work/root/usr/bin/prometheus" "$bin/.prometheus.$$"
-mv "$bin/.prometheus.$$" "$bin/prometheus"
+for program in prometheus promtool; do
+  "$work/root/usr/bin/$program" --version >/dev/null 2>&1 || give_up "$program of the package prometheus does not run here"
+  # Whoever looks at the same time sees the whole program or none.
+  cp "$work/root/usr/bin/$program" "$bin/.$program.$$"
+  mv "$bin/.$program.$$" "$bin/$program"
+done

@@ -54,64 +54,90 @@ type Test interface {
 type Server struct {
 	// URL is where it answers.
 	URL string
-	// Gauges are what the exporter has: a gauge "berth_test_load" with the label "zone".
+	// Gauges are what the exporter of Start has: a gauge "berth_test_load" with the label "zone".
 	Gauges *prometheus.GaugeVec
 }
 
-// Start starts a server for one test, and ends it with the test. The test is skipped if this
-// machine has no server; in CI that fails unless it is known why.
-func Start(ctx context.Context, t Test) *Server {
+// Promtool returns the path of the program that tests rules. The test is skipped if this machine
+// has none; in CI that fails unless it is known why.
+func Promtool(t Test) string {
 	t.Helper()
-	program, err := find()
+	return require(t, "promtool")
+}
+
+// require returns the path of a program of Prometheus.
+func require(t Test, name string) string {
+	t.Helper()
+	program, err := find(name)
 	why := os.Getenv(missingEnv)
 	switch {
 	case err == nil:
 	case why != "":
-		t.Skipf("no Prometheus server: %s", why)
+		t.Skipf("no %s: %s", name, why)
 	case os.Getenv("CI") != "":
 		t.Fatalf("%v", err)
 	default:
 		t.Skipf("%v", err)
 	}
+	return program
+}
+
+// Start starts a server for one test, and ends it with the test. It scrapes an exporter of the
+// test. The test is skipped if this machine has no server; in CI that fails unless it is known why.
+func Start(ctx context.Context, t Test) *Server {
+	t.Helper()
 	gauge := prometheus.GaugeOpts{Name: "berth_test_load", Help: "What the test says."}
 	server := &Server{Gauges: prometheus.NewGaugeVec(gauge, []string{"zone"})}
-	if err := server.run(ctx, t, program); err != nil {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(server.Gauges); err != nil {
 		t.Fatalf("%v", err)
 	}
+	exporter := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	t.Cleanup(exporter.Close)
+	server.start(ctx, t, fmt.Sprintf(configuration, strings.TrimPrefix(exporter.URL, "http://")))
 	return server
 }
 
+// StartWith starts a server for one test with the configuration, and ends it with the test. It has
+// no gauges. When it is skipped and fails is as of Start.
+func StartWith(ctx context.Context, t Test, configuration string) *Server {
+	t.Helper()
+	server := &Server{}
+	server.start(ctx, t, configuration)
+	return server
+}
+
+func (s *Server) start(ctx context.Context, t Test, configuration string) {
+	t.Helper()
+	if err := s.run(ctx, t, require(t, "prometheus"), configuration); err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
 // find returns the program that hack/install-prometheus.sh got, or else that of the machine.
-func find() (string, error) {
+func find(name string) (string, error) {
 	dir, err := localplane.FindBinDir()
 	if err != nil {
 		return "", err
 	}
-	if program, err := exec.LookPath(filepath.Join(dir, "prometheus")); err == nil {
+	if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 		return program, nil
 	}
-	program, err := exec.LookPath("prometheus")
+	program, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("no Prometheus server here, hack/install-prometheus.sh gets one: %w", err)
+		return "", fmt.Errorf("no %s here, hack/install-prometheus.sh gets one: %w", name, err)
 	}
 	return program, nil
 }
 
-func (s *Server) run(ctx context.Context, t Test, program string) error {
-	registry := prometheus.NewRegistry()
-	if err := registry.Register(s.Gauges); err != nil {
-		return err
-	}
-	exporter := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	t.Cleanup(exporter.Close)
+func (s *Server) run(ctx context.Context, t Test, program, configuration string) error {
 	port, err := localplane.FreePort()
 	if err != nil {
 		return err
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
-	text := fmt.Sprintf(configuration, strings.TrimPrefix(exporter.URL, "http://"))
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(configuration), 0o600); err != nil {
 		return err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)

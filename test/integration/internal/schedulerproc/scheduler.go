@@ -10,8 +10,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -106,6 +108,16 @@ func (s *Scheduler) End() {
 func (s *Scheduler) EndAfterwards() *Scheduler {
 	ginkgo.DeferCleanup(s.End)
 	return s
+}
+
+// Port is where the scheduler serves its metrics on loopback, over TLS.
+func (s *Scheduler) Port() int {
+	ginkgo.GinkgoHelper()
+	_, text, err := net.SplitHostPort(s.address)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	port, err := strconv.Atoi(text)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return port
 }
 
 // Leader returns who holds the lease of unnamed schedulers, empty if nobody does.
