@@ -199,8 +199,8 @@ func (c *comparison) compareDefinitions(before, after *apiextensionsv1.CustomRes
 // numbers is why the rules about replicas of an entry break nothing.
 const numbers = "stored entries have a weight, and none has replicas"
 
-// tightened are the rules that were added knowingly, by path and rule, each with the reason why they
-// hold for all that is stored.
+// tightened are the rules that were added knowingly, by path and rule, each with the reason why
+// they hold for all that is stored.
 var tightened = map[string]string{
 	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                  numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                numbers,

@@ -51,8 +51,8 @@ func unused(all []*packages.Package, chosen func(path string) bool) []string {
 	})
 }
 
-// isTest reports whether a package is one of tests, or was compiled once more for them: the types of
-// its copy are none that the interfaces of others ask for.
+// isTest reports whether a package is one of tests, or was compiled once more for them: the types
+// of its copy are none that the interfaces of others ask for.
 func isTest(p *packages.Package) bool {
 	return strings.HasSuffix(p.PkgPath, "_test") || strings.HasSuffix(p.PkgPath, ".test") || strings.Contains(p.ID, " [")
 }

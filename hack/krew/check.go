@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// The rules of krew's index: a name is in lower case with dashes, a version is semantic and has a v,
-// and a short description is one line that fits beside the name in a list.
+// The rules of krew's index: a name is in lower case with dashes, a version is semantic and has a
+// v, and a short description is one line that fits beside the name in a list.
 var (
 	validName   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 	validHash   = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -46,9 +46,9 @@ func (b *builder) layer(name string, content []byte, mode int64) (v1.Layer, erro
 	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
 }
 
-// certificates returns those of the authorities that Mozilla trusts, as PEM, of the pinned version of
-// the Go project's list. Authorities that are trusted for a part of the certificates only are left
-// out, because PEM cannot say so.
+// certificates returns those of the authorities that Mozilla trusts, as PEM, of the pinned version
+// of the Go project's list. Authorities that are trusted for a part of the certificates only are
+// left out, because PEM cannot say so.
 func certificates() []byte {
 	var content bytes.Buffer
 	for root := range bundle.Roots() {

@@ -16,8 +16,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes which Go modules some programs were built from, as a CycloneDX document. The same
-// programs make the same document, which therefore has neither a time nor a serial number.
+// writeSBOM writes which Go modules some programs were built from, as a CycloneDX document. The
+// same programs make the same document, which therefore has neither a time nor a serial number.
 func writeSBOM(version string, files []string, out io.Writer) error {
 	if len(files) == 0 {
 		return errors.New("name the files of the programs")

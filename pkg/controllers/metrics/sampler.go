@@ -93,8 +93,8 @@ func (s *Sampler) Start(ctx context.Context) error {
 	}
 }
 
-// notice tells the sampler that metrics or providers were made, changed or deleted. What is new is read soon,
-// without waiting for the next interval.
+// notice tells the sampler that metrics or providers were made, changed or deleted. What is new is
+// read soon, without waiting for the next interval.
 func (s *Sampler) notice() {
 	select {
 	case s.noticed <- struct{}{}:
