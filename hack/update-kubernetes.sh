@@ -12,7 +12,11 @@ version=${1:?usage: hack/update-kubernetes.sh v1.MINOR.PATCH}
 staging="v0.${version#v1.}"
 
 echo "Reading the staging modules of k8s.io/kubernetes@$version"
-gomod=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^[[:space:]]*"GoMod": "\(.*\)",$/\1/p')
+answer=$(go mod download -json "k8s.io/kubernetes@$version") || {
+  echo "k8s.io/kubernetes@$version cannot be had:$(sed -n 's/^[[:space:]]*"Error":\(.*\)$/\1/p' <<<"$answer")" >&2
+  exit 1
+}
+gomod=$(sed -n 's/^[[:space:]]*"GoMod": "\(.*\)",$/\1/p' <<<"$answer")
 mapfile -t modules < <(sed -n 's#^[[:space:]]*\(k8s.io/[a-z0-9-]*\) => ./staging/.*#\1#p' "$gomod" | sort -u)
 [[ ${#modules[@]} -gt 0 ]] || { echo "found no staging modules in $gomod" >&2; exit 1; }
 
