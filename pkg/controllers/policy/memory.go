@@ -43,6 +43,8 @@ type record struct {
 	// misplaced is how many pods were misplaced when the round began, fruitless how many rounds in
 	// a row changed nothing.
 	misplaced, fruitless int
+	// evictedAt is when a pod was evicted last.
+	evictedAt time.Time
 	// gone are the pods that were evicted but are still in the cache, with the time of the
 	// eviction.
 	gone map[types.UID]time.Time
@@ -80,11 +82,17 @@ func (r *record) refused(pod types.UID, now time.Time) bool {
 
 // noteEvicted notes that a pod was evicted in the round that is under way.
 func (r *record) noteEvicted(pod types.UID, now time.Time) {
-	r.open, r.roundAt = true, now
+	r.open, r.roundAt, r.evictedAt = true, now, now
 	if r.gone == nil {
 		r.gone = map[types.UID]time.Time{}
 	}
 	r.gone[pod] = now
+}
+
+// mayReplace reports whether a pod was made after the latest eviction. The API server tells times
+// to the second.
+func (r *record) mayReplace(pod *corev1.Pod) bool {
+	return !r.evictedAt.IsZero() && !pod.CreationTimestamp.Time.Before(r.evictedAt.Truncate(time.Second))
 }
 
 // noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone.

@@ -37,7 +37,8 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 	}
 	var errs []error
 	for _, placed := range in.placements {
-		complete := placed.Pending(true) == 0 && len(placed.bound) >= int(placed.Replicas)
+		stuck, _ := placed.stuck(patience(in), p.now)
+		complete := placed.Pending(true) <= stuck && len(placed.bound)+stuck >= int(placed.Replicas)
 		placed.note.follow(complete, placed.Misplaced, p.now)
 		placed.keepPromises(in, p.now)
 		if placed.Misplaced > 0 {
@@ -95,15 +96,13 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 // round gathers what the decision needs.
 func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies) *rebalance.Round {
 	spec := &in.policy.Spec.Rebalance
-	cooldown, minPodAge := rebalance.DefaultCooldown, rebalance.DefaultMinPodAge
+	cooldown := rebalance.DefaultCooldown
 	if spec.Cooldown != nil {
 		cooldown = spec.Cooldown.Duration
 	}
-	if spec.MinPodAge != nil {
-		minPodAge = spec.MinPodAge.Duration
-	}
 	round := placed.Round(placed.Observed, spec, in.clusters)
-	round.MinPodAge, round.Cooldown = minPodAge, rebalance.Pause(cooldown, placed.note.fruitless)
+	round.MinPodAge, round.Cooldown = minPodAge(in), rebalance.Pause(cooldown, placed.note.fruitless)
+	round.Stuck, round.StuckIn = placed.stuck(patience(in), p.now)
 	round.SinceRound = p.now.Sub(placed.note.roundAt)
 	found.Apply(round, placed.bound)
 	return round

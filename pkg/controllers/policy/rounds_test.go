@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/flowcontrol"
@@ -363,4 +364,60 @@ func counter(t *testing.T, outcome string) float64 {
 	}
 	t.Fatalf("no berth_evictions_total{outcome=%q}", outcome)
 	return 0
+}
+
+func (h *harness) remove(name string) {
+	h.t.Helper()
+	if err := h.server.Delete(h.t.Context(), &corev1.Pod{ObjectMeta: meta(name)}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// nowhereSince makes a pod of which the scheduler has said that it finds no node, since a time.
+func nowhereSince(since time.Time) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.CreationTimestamp = metav1.NewTime(since)
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			LastTransitionTime: metav1.NewTime(since),
+		}}
+	}
+}
+
+// One of five replicas finds no node. Two are in the wrong place, and one may be missing.
+func TestAPodThatCanNeverRunDoesNotKeepTheOthers(t *testing.T) {
+	objects := world(sites(), placed(), wrong(oneAtATime))
+	h := newHarness(t, objects...)
+	h.remove("web-1")
+	h.create(webPod("never", "", 0, nowhereSince(h.clock.Now())))
+	h.sync()
+	h.wait(9 * time.Second)
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Fatalf("%v are evicted while a pod may find a node still", got)
+	}
+	h.wait(time.Minute)
+	h.pass()
+	if diff := cmp.Diff([]string{"web-0"}, h.evicted()); diff != "" {
+		t.Fatalf("evicted pods mismatch once one is stuck (-want +got):\n%s", diff)
+	}
+	// The replacement finds no node either: nobody else goes, however long that takes.
+	h.create(webPod("new-0", "", 0, nowhereSince(h.clock.Now())))
+	h.sync()
+	for range 3 {
+		h.wait(time.Hour)
+		h.pass()
+	}
+	if got := h.evicted(); len(got) != 0 {
+		t.Fatalf("%v are evicted although a replacement found no node", got)
+	}
+	h.remove("new-0")
+	h.replace("new-0", "beijing-0", 0)
+	h.sync()
+	h.pass()
+	h.wait(time.Minute)
+	h.pass()
+	if diff := cmp.Diff([]string{"web-4"}, h.evicted()); diff != "" {
+		t.Errorf("evicted pods mismatch in the next round (-want +got):\n%s", diff)
+	}
 }

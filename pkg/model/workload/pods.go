@@ -49,6 +49,20 @@ func UnschedulableSince(pod *corev1.Pod) time.Time {
 	return condition(pod, corev1.PodScheduled).LastTransitionTime.Time
 }
 
+// UnplacedSince returns since when it has been said of a pod that it has no node, because none was
+// found or it has a scheduling gate; the zero time if nothing has been said yet, or it has one.
+func UnplacedSince(pod *corev1.Pod) time.Time {
+	c := condition(pod, corev1.PodScheduled)
+	if !Pending(pod) || c == nil || c.Status != corev1.ConditionFalse {
+		return time.Time{}
+	}
+	// The API server gives no time to the condition of a gated pod.
+	if since := c.LastTransitionTime.Time; since.After(pod.CreationTimestamp.Time) {
+		return since
+	}
+	return pod.CreationTimestamp.Time
+}
+
 // PendingMessage returns what the scheduler says of a pod that has no node; empty if it has said
 // nothing yet, or the pod does not wait.
 func PendingMessage(pod *corev1.Pod) string {

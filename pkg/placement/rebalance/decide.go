@@ -37,6 +37,10 @@ type Round struct {
 	RolloutFinished bool
 	// Pending is the number of pods of the workload, of any revision, that are not bound.
 	Pending int
+	// Stuck is how many of these have found no node for so long that they hold nobody else back, and
+	// StuckIn when there will be one more if nothing changes, 0 for never.
+	Stuck   int
+	StuckIn time.Duration
 	// MaxUnavailable is how many replicas may be missing at once; see MaxUnavailableOf.
 	MaxUnavailable int
 	// MinPodAge is how long a pod must have been running.
@@ -76,7 +80,9 @@ func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
 // Decide chooses the pods of a workload that are to be evicted now. They are never more than are
 // misplaced, than other clusters are short of and have room for, and than the policy allows to be
 // missing. A pod that is not ready is missing already, so to evict it costs nothing of what the
-// policy allows; still no round takes more pods than that.
+// policy allows; still no round takes more pods than that. While nobody is missing but those who
+// are stuck, one pod may be evicted, however few may be missing: otherwise one that can never run
+// would keep all others where they are.
 //
 // Pods that are not ready go first, then those with the lowest deletion cost, then the youngest.
 func Decide(round *Round) Decision {
@@ -86,8 +92,11 @@ func Decide(round *Round) Decision {
 	}
 	if held := round.Guard(); held != "" {
 		d := Decision{Held: held}
-		if held == Cooldown {
+		switch held {
+		case Cooldown:
 			d.RetryAfter = round.Cooldown - round.SinceRound
+		case PodsPending, ReplicasMissing:
+			d.RetryAfter = round.StuckIn
 		}
 		return d
 	}
@@ -111,9 +120,9 @@ func (r *Round) Guard() Reason {
 		return ClustersNotReady
 	case !r.RolloutFinished:
 		return RolloutUnderWay
-	case r.Pending > 0:
+	case r.Pending > r.Stuck:
 		return PodsPending
-	case bound < wanted:
+	case bound+int64(r.Stuck) < wanted:
 		return ReplicasMissing
 	case bound > wanted:
 		return ReplicasTooMany
@@ -190,7 +199,11 @@ func newChoice(round *Round, t *tally) *choice {
 			serving++
 		}
 	}
-	c.ready = round.MaxUnavailable - (int(round.Plan.Replicas()) - serving)
+	missing := int(round.Plan.Replicas()) - serving
+	c.ready = round.MaxUnavailable - missing
+	if round.Stuck > 0 && missing <= round.Stuck {
+		c.ready = max(1, c.ready)
+	}
 	c.short = make([]int, len(round.Clusters))
 	for i := range round.Clusters {
 		if round.Clusters[i].Ready {

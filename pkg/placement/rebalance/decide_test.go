@@ -137,6 +137,27 @@ func TestDecideGuards(t *testing.T) {
 			change:   func(r *rebalance.Round) { r.Pending = 1 },
 			wantHeld: rebalance.PodsPending,
 		},
+		"a pod is pending that is not stuck yet": {
+			pods:      all(in(beijing, 1), in(hangzhou, 3)),
+			change:    func(r *rebalance.Round) { r.Pending, r.StuckIn = 1, 7*time.Second },
+			wantHeld:  rebalance.PodsPending,
+			wantRetry: 7 * time.Second,
+		},
+		"a pod is stuck, and another one is pending": {
+			pods:     all(in(hangzhou, 3)),
+			change:   func(r *rebalance.Round) { r.Pending, r.Stuck = 2, 1 },
+			wantHeld: rebalance.PodsPending,
+		},
+		"a pod is stuck, and another one has not been made yet": {
+			pods:     all(in(hangzhou, 3)),
+			change:   func(r *rebalance.Round) { r.Pending, r.Stuck = 1, 1 },
+			wantHeld: rebalance.ReplicasMissing,
+		},
+		"a pod is stuck": {
+			pods:        all(in(beijing, 1), in(hangzhou, 3)),
+			change:      func(r *rebalance.Round) { r.Pending, r.Stuck = 1, 1 },
+			wantVictims: []string{"1-2", "1-1"},
+		},
 		"a replica has not been made yet": {
 			pods:     all(in(beijing, 1), in(hangzhou, 3)),
 			wantHeld: rebalance.ReplicasMissing,
@@ -172,6 +193,23 @@ func TestDecideLimits(t *testing.T) {
 			pods:     all(in(beijing, 2, notReady), in(hangzhou, 3)),
 			change:   func(r *rebalance.Round) { r.MaxUnavailable = 2 },
 			wantHeld: rebalance.MaxUnavailable,
+		},
+		"one goes although a pod is stuck and no more may be missing": {
+			pods:        all(in(hangzhou, 4)),
+			change:      func(r *rebalance.Round) { r.Pending, r.Stuck, r.MaxUnavailable = 1, 1, 1 },
+			wantVictims: []string{"1-3"},
+			wantHeld:    rebalance.MaxUnavailable,
+		},
+		"nobody goes if one is stuck and another is missing, and no more may be": {
+			pods:     all(in(beijing, 1, notReady), in(hangzhou, 3)),
+			change:   func(r *rebalance.Round) { r.Pending, r.Stuck, r.MaxUnavailable = 1, 1, 1 },
+			wantHeld: rebalance.MaxUnavailable,
+		},
+		"those who are stuck count, if more may be missing": {
+			pods:        all(in(hangzhou, 4)),
+			change:      func(r *rebalance.Round) { r.Pending, r.Stuck, r.MaxUnavailable = 1, 1, 2 },
+			wantVictims: []string{"1-3"},
+			wantHeld:    rebalance.MaxUnavailable,
 		},
 		"a misplaced pod that is not ready goes although nothing more may be missing": {
 			pods:        all(in(beijing, 2), in(hangzhou, 2), in(hangzhou, 1, notReady, named("broken"))),

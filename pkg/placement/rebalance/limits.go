@@ -26,6 +26,15 @@ const (
 	longestPause = time.Hour
 )
 
+// leastPatience is the shortest time after which a pod that finds no node is stuck.
+const leastPatience = 10 * time.Second
+
+// Patience returns how long a pod of a workload may be without a node before it is stuck: the
+// workload is no longer kept as it is for it.
+func Patience(minPodAge time.Duration) time.Duration {
+	return max(minPodAge, leastPatience)
+}
+
 // MaxUnavailableOf returns how many of the replicas may be missing at once: the number, or the
 // percentage of the replicas rounded down; at least 1. Nil, and what is neither a number nor a
 // percentage, is the default of 25%.

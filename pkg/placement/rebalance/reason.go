@@ -22,7 +22,8 @@ const (
 	ClustersNotReady Reason = "ClustersNotReady"
 	// RolloutUnderWay: the rollout replaces pods anyway.
 	RolloutUnderWay Reason = "RolloutUnderWay"
-	// PodsPending: a pod of the workload waits for a node, so an evicted one might wait too.
+	// PodsPending: a pod of the workload that is not stuck waits for a node, so an evicted one might
+	// wait too.
 	PodsPending Reason = "PodsPending"
 	// ReplicasMissing: the workload's controller has not made all replicas yet.
 	ReplicasMissing Reason = "ReplicasMissing"

@@ -172,8 +172,10 @@ func TestScheduleAnywayGivesUpWhenNothingHelps(t *testing.T) {
 	s := newTwoSites(t, beijingHangzhou().Anyway().Obj(), d, rs)
 	occupyPort(s, "beijing", "hangzhou")
 	pod := plugintest.MakePodOf(rs, 0).HostPort(80).Obj()
-	s.Try(pod)
-	for range 2 {
+	for range 3 {
+		if first := s.Try(pod); ownMessage(first.PostFilter.Message()) == "" {
+			t.Error("the shares do not come first once something has changed")
+		}
 		attempt := s.Try(pod)
 		if attempt.Node != "" {
 			t.Fatalf("the pod found %s", attempt.Node)
@@ -196,5 +198,37 @@ func TestOrdinalsGoAnywayToo(t *testing.T) {
 	given, _ := stamp.Of(pod)
 	if diff := cmp.Diff(stamp.Stamp{Policy: "web", Cluster: "hangzhou", Seat: stamp.NoSeat}, given); diff != "" {
 		t.Errorf("stamp of the pod outside its cluster (-want +got):\n%s", diff)
+	}
+}
+
+// A pod that found no node anywhere goes where the policy wants it, once there is room there again:
+// the many nodes elsewhere, which have room too by then, come last.
+func TestAPodThatOnceFoundNothingIsNotAdmittedAnywhereEverAfter(t *testing.T) {
+	d, rs := deployment("nginx", 5)
+	const elsewhere = 300
+	s := newTwoSites(t, append(plugintest.Sites(elsewhere, "elsewhere"), beijingHangzhou().Anyway().Obj(), d, rs)...)
+	var blockers []runtime.Object
+	for site, nodes := range map[string]int{"beijing": 2, "hangzhou": 2, "elsewhere": elsewhere} {
+		for i := range nodes {
+			node := fmt.Sprintf("%s-%d", site, i)
+			blockers = append(blockers, plugintest.MakePod("web-"+node).HostPort(80).Node(node).Obj())
+		}
+	}
+	s.Add(blockers...)
+	pods := make([]*corev1.Pod, 4)
+	for i := range pods {
+		pods[i] = plugintest.MakePodOf(rs, i).HostPort(80).Obj()
+		for range 2 {
+			if attempt := s.Try(pods[i]); attempt.Node != "" {
+				t.Fatalf("pod %s found %s", pods[i].Name, attempt.Node)
+			}
+		}
+	}
+	s.Remove(blockers...)
+	for i := range pods {
+		pods[i] = s.MustPlace(pods[i])
+	}
+	if diff := cmp.Diff(map[string]int{"beijing": 2, "hangzhou": 2}, bySite(pods)); diff != "" {
+		t.Errorf("replicas by site (-want +got):\n%s", diff)
 	}
 }

@@ -114,6 +114,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	}
 	s.countRejections()
 	if !s.Widens() {
+		p.shared.Retries.fail(pod.UID)
 		p.wait(s, pod, ours)
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}

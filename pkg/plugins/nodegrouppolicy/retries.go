@@ -26,8 +26,8 @@ func NewRetries() *Retries {
 	return &Retries{pods: map[types.UID]retry{}}
 }
 
-// Add remembers a pod that is to be tried in clusters whose turn it is not, or beyond the shares of
-// its policy.
+// Add remembers a pod that is to be tried once in clusters whose turn it is not, or beyond the
+// shares of its policy.
 func (r *Retries) Add(pod types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,6 +39,17 @@ func (r *Retries) beyond(pod types.UID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pods[pod].beyond
+}
+
+// fail notes that a pod found no room beyond either, so that it is tried where it should go first
+// once something has changed.
+func (r *Retries) fail(pod types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, found := r.pods[pod]; found {
+		known.beyond = false
+		r.pods[pod] = known
+	}
 }
 
 // AddThorough remembers a pod that is to be tried on all nodes that may take it instead of a

@@ -96,7 +96,7 @@ func (m *mover) run(ctx context.Context) error {
 		return err
 	}
 	round := m.shares.Round(m.observed, &m.policy.Object.Spec.Rebalance, m.clusters)
-	round.SinceRound = longAgo
+	round.SinceRound, round.Stuck = longAgo, m.stuck(round.Pending)
 	if m.shares.Plan == nil {
 		m.held[m.observed.UID] = round.Never.String()
 		return nil
@@ -121,6 +121,17 @@ func (m *mover) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stuck returns how many of the pods that found no node are not replacements of evicted ones: those
+// that found none before the first eviction.
+func (m *mover) stuck(pending int) int {
+	first, known := m.Simulation.stuck[m.observed.UID]
+	if !known {
+		first = pending
+		m.Simulation.stuck[m.observed.UID] = first
+	}
+	return min(first, pending)
 }
 
 // assess compares the replicas with the shares.

@@ -65,6 +65,8 @@ type Simulation struct {
 	policies modelpolicy.Set
 	// held are the reasons why misplaced pods stay, by the UID of their workload.
 	held map[types.UID]string
+	// stuck is how many of their pods found no node before any was moved.
+	stuck map[types.UID]int
 }
 
 // id is what no two objects have in common.
@@ -112,7 +114,7 @@ func New(options Options) (*Simulation, error) {
 		options: options, snapshot: snapshot, server: server, quotas: newQuotas(), objects: map[id]object{},
 		pods: map[types.NamespacedName]*corev1.Pod{}, byOwner: map[types.UID]map[string]*corev1.Pod{},
 		serial: map[types.UID]int{}, tried: map[types.UID]verdict{}, classes: map[class]verdict{},
-		refused: map[types.UID]refusal{}, held: map[types.UID]string{}, stale: true,
+		refused: map[types.UID]refusal{}, held: map[types.UID]string{}, stuck: map[types.UID]int{}, stale: true,
 	}, nil
 }
 
