@@ -55,7 +55,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 		return nil, err
 	}
 	shared := homescheduler.NewShared(s.homes.name, s.Clock)
-	shared.Membership, shared.View = s.membership, base.view
+	shared.Membership, shared.View, shared.Late = s.membership, base.view, s.late
 	shared.Catalog, err = s.sources.schedulers(defaultPatience, s.wakeForHomes)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,8 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 	s.Clock = clk
 	catalogs := catalog.NewFixed(clk)
 	s.sources = &offline{catalogs}
+	s.seed.Skip()
+	s.late.Skip()
 	return &Offline{State: s, catalogs: catalogs}
 }
 

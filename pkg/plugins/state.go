@@ -30,6 +30,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/owners"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -50,6 +51,8 @@ type State struct {
 	reservations *view.Reservations
 	pending      *ledger.Pending
 	retries      *nodegrouppolicy.Retries
+	seed         *takeover.Seed
+	late         *takeover.Late
 
 	mu          sync.Mutex
 	base        *base
@@ -82,6 +85,7 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	return &State{
 		Clock: clock.RealClock{}, fence: leader, client: client,
 		reservations: view.NewReservations(), pending: ledger.NewPending(), retries: nodegrouppolicy.NewRetries(),
+		seed: takeover.NewSeed(), late: takeover.NewLate(),
 	}
 }
 
@@ -100,7 +104,8 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	definitions.SetPatience(patience)
 	s.groups = &nodegrouppolicy.Shared{
 		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
-		Retries: s.retries, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock), Pod: base.owners.Pod,
+		Retries: s.retries, Seed: s.seed, Late: s.late, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock),
+		Pod: base.owners.Pod,
 	}
 	return s.groups, nil
 }
@@ -146,7 +151,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
-	shared.Retries, shared.Restricted = s.retries, restricted
+	shared.Retries, shared.Restricted, shared.Seed = s.retries, restricted, s.seed
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -271,12 +276,14 @@ func (s *State) Run(ctx context.Context) {
 		running.Go(func() { feeds.Subscriptions.Run(ctx) })
 	}
 	running.Go(func() { s.runHomes(ctx, base) })
+	readers := []takeover.Reader{s.late}
 	if resources != nil {
-		running.Go(func() {
-			resources.Run(ctx, &clusterresource.Background{
-				Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
-				Sharing: s.sharing(base), Held: func(pod *corev1.Pod) bool { return s.held(ctx, pod) },
-			})
-		})
+		background := &clusterresource.Background{
+			Client: base.handle.ClientSet(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
+			Sharing: s.sharing(base), Held: func(pod *corev1.Pod) bool { return s.held(ctx, pod) },
+		}
+		readers = append(readers, resources.Reader(background))
+		running.Go(func() { resources.Run(ctx, background) })
 	}
+	running.Go(func() { s.takeOver(ctx, base, readers) })
 }

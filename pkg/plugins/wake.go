@@ -129,6 +129,7 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				s.retries.Drop(pod.UID)
 				s.pending.Drop(pod.UID)
 				s.waitsNoLonger(pod.UID)
+				s.late.Gone(pod.UID)
 				if s.resources != nil {
 					s.resources.Late.Settled(pod.UID)
 					s.resources.Gone(pod)
@@ -142,6 +143,9 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 func (s *State) changed(before, after *corev1.Pod) {
 	if after.Spec.NodeName != "" || after.DeletionTimestamp != nil {
 		s.waitsNoLonger(after.UID)
+	}
+	if s.late.Pending.Load() {
+		s.late.Changed(after)
 	}
 	if s.resources != nil {
 		s.resources.Edited(before, after)

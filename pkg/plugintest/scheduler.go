@@ -248,7 +248,9 @@ func (s *Scheduler) Release() {
 	if strings.Contains(s.config, homescheduler.Name) {
 		s.WaitFor("the watches of Schedulers and homes", s.watches.opened("schedulers", "clusters", "clusters"))
 	}
-	own := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{berthv1alpha1.HomeSchedulerLabel: s.name}}}
+	own := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Labels: map[string]string{berthv1alpha1.HomeSchedulerLabel: s.name}, Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: "any"},
+	}}
 	s.WaitFor("Clusters and policies", func() bool { return s.PreEnqueue(own).IsSuccess() })
 	if strings.Contains(s.config, clusterresource.Name) {
 		s.WaitFor("the watch of ClusterResources", s.watches.opened("clusterresources"))

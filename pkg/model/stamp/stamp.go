@@ -7,6 +7,7 @@
 package stamp
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -123,6 +124,19 @@ func parseSeat(text string) int32 {
 		return NoSeat
 	}
 	return int32(seat)
+}
+
+// Settlement is a merge patch that changes a pod, so that no Binding can land any more that carries
+// the version of the pod from before. The value must be one that was never used: a patch that
+// changes nothing does not move the version.
+func Settlement(pod types.UID, value string) []byte {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod, "annotations": map[string]string{berthv1alpha1.SettledAnnotation: value},
+	}})
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return patch
 }
 
 // Written reports whether the annotation is one that only Berth writes on pods.

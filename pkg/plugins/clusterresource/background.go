@@ -32,8 +32,6 @@ type Sharing = spending.Sharing
 type Background struct {
 	// Client reads pods from the API server.
 	Client kubernetes.Interface
-	// Leader is closed once this process has become the leader.
-	Leader <-chan struct{}
 	// Pod returns a pod that the informer knows, nil if it does not.
 	Pod func(namespace, name string) *corev1.Pod
 	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer
@@ -55,20 +53,13 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	if b.Sharing != nil {
 		spender := &spending.Spender{
 			Sharing: b.Sharing, Clock: s.Clock, Grants: s.Grants, Resources: s.Catalog.Snapshot, Pending: s.Pending,
-			Demand: s.Waiting, Waiting: b.Waiting, Wake: b.Wake,
+			Late: s.Late, Demand: s.Waiting, Waiting: b.Waiting, Wake: b.Wake,
 		}
-		go spender.Run(ctx)
+		go s.spend(ctx, spender)
 	} else {
 		s.Grants.Lift()
 	}
-	known := func(pod *corev1.Pod) bool { return b.knows(ledger.Ref(pod)) }
-	go func() {
-		s.Seed.Run(ctx, s.Clock, b.Leader, b.Client, s.Pending, s.Late, known, func() {
-			s.restoreEarmarks(b.Waiting())
-			b.Wake(b.Waiting())
-		})
-		s.settleLate(ctx, b)
-	}()
+	go s.settleLate(ctx, b)
 	tick := s.Clock.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
@@ -81,6 +72,24 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 				b.Wake(s.Waiting.Probes())
 			}
 		}
+	}
+}
+
+// spend keeps to the grants once it is known what the process before has charged. It could not tell
+// before what its own pods hold.
+func (s *Shared) spend(ctx context.Context, spender *spending.Spender) {
+	select {
+	case <-ctx.Done():
+	case <-s.Seed.Listed():
+		spender.Run(ctx)
+	}
+}
+
+// Reader returns who takes over what the pods hold that other processes have bound.
+func (s *Shared) Reader(b *Background) *spending.Reader {
+	return &spending.Reader{
+		Pending: s.Pending, Late: s.Late, Known: func(pod *corev1.Pod) bool { return b.knows(ledger.Ref(pod)) },
+		Ended: func() { s.restoreEarmarks(b.Waiting()) },
 	}
 }
 

@@ -23,6 +23,10 @@ const settlers = 32
 // wait for it.
 func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	settler := &settle.Settler{Client: b.Client, Known: b.Pod}
+	select {
+	case <-ctx.Done():
+	case <-s.Seed.Listed():
+	}
 	withheld := s.Late.Withheld(s.usablePools)
 	for ctx.Err() == nil {
 		open := s.Late.Open(s.usablePools)

@@ -24,6 +24,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
@@ -110,7 +111,7 @@ type Shared struct {
 	// Pending remembers the charges of pods that are being bound.
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
-	Seed *spending.Seed
+	Seed *takeover.Seed
 	// Late knows what the process before may still give out.
 	Late *spending.Late
 	// Grants limit what this process may give out.
@@ -132,7 +133,7 @@ type Shared struct {
 // still is there and has no node.
 func NewShared(clock clock.WithTickerAndDelayedExecution, self string, waits func(*corev1.Pod) bool) *Shared {
 	s := &Shared{
-		Clock: clock, Seed: &spending.Seed{}, Late: spending.NewLate(self), Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
+		Clock: clock, Late: spending.NewLate(), Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
 	}
 	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine, waits)
 	return s

@@ -128,7 +128,7 @@ func (s *Shared) Mine(homes *catalog.Homes, waiting []*corev1.Pod) []*corev1.Pod
 }
 
 // drained returns the clusters that this scheduler is to give up and where nothing of its own is
-// under way.
+// under way, nor of the process before. What that one has acknowledged stays so.
 func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,12 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	}
 	var list []berthv1alpha1.Drained
 	for name, h := range homes.Clusters {
-		if h.Scheduler == s.Self && h.Draining && !busy[name] {
-			list = append(list, berthv1alpha1.Drained{Cluster: name, Revision: h.Revision})
+		answer := berthv1alpha1.Drained{Cluster: name, Revision: h.Revision}
+		if h.Scheduler != s.Self || !h.Draining || busy[name] {
+			continue
+		}
+		if slices.Contains(homes.Drained, answer) || s.Late.Over() {
+			list = append(list, answer)
 		}
 	}
 	slices.SortFunc(list, func(x, y berthv1alpha1.Drained) int { return strings.Compare(x.Cluster, y.Cluster) })

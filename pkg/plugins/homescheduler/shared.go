@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -30,6 +31,8 @@ type Shared struct {
 	Membership func() view.Membership
 	// View tells the cluster of a node. It is used inside scheduling cycles only.
 	View *view.View
+	// Late knows which pods the process before may still bind.
+	Late *takeover.Late
 
 	mu sync.Mutex
 	// underWay has the nodes of the pods that are being bound, by UID. It is kept only by a process

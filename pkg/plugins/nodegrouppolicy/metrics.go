@@ -26,6 +26,7 @@ const (
 	reasonPolicyInvalid
 	reasonOwnerNotFound
 	reasonUnreadable
+	reasonContended
 	reasons
 )
 
@@ -33,14 +34,14 @@ const (
 func (r reason) String() string {
 	return [...]string{
 		errReasonNoCluster, errReasonShareUsedUp, errReasonOtherSeat, errReasonLaterTurn,
-		errReasonPolicyNotFound, errReasonPolicyInvalid, errReasonOwnerNotFound, errReasonUnreadable,
+		errReasonPolicyNotFound, errReasonPolicyInvalid, errReasonOwnerNotFound, errReasonUnreadable, errReasonContended,
 	}[r]
 }
 
 func (r reason) label() string {
 	return [...]string{
 		"NoCluster", "ShareUsedUp", "OtherSeat", "LaterTurn",
-		"PolicyNotFound", "PolicyInvalid", "OwnerNotFound", "Unreadable",
+		"PolicyNotFound", "PolicyInvalid", "OwnerNotFound", "Unreadable", "Contended",
 	}[r]
 }
 

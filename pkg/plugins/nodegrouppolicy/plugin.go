@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
@@ -55,6 +56,14 @@ const (
 	// errReasonUnreadable rejects pods while Clusters and PropagationPolicies have never been read.
 	errReasonUnreadable = "Clusters and PropagationPolicies cannot be read"
 
+	// errReasonContended rejects a pod after a change of the leader, until it is certain that the
+	// leader before gives the seat of the pod to no other pod of the workload.
+	errReasonContended = "the scheduler that led before may still be placing other pods of the workload"
+
+	// errReasonNotListed holds the pods of policies back until a new leader has listed the pods that
+	// others have bound.
+	errReasonNotListed = "the pods that other schedulers have bound have not been listed yet"
+
 	// errReasonNotRead holds pods back until Clusters and PropagationPolicies have been read for
 	// the first time.
 	errReasonNotRead = "Clusters and PropagationPolicies have not been read yet"
@@ -88,6 +97,10 @@ type Shared struct {
 	Waiting *waitlist.List
 	// Pod returns a pod that the informer knows, nil if it does not.
 	Pod func(namespace, name string) *corev1.Pod
+	// Seed tells whether it is known which pods other processes have bound, and Late which pods the
+	// process before may still bind.
+	Seed *takeover.Seed
+	Late *takeover.Late
 	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters
 	// with other schedulers; nil for never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)
@@ -127,11 +140,16 @@ func (*NodeGroupPolicy) Name() string {
 }
 
 // PreEnqueue holds every pod back until the policies have been read once: a pod that was bound
-// before its policy was seen cannot be called back. If they cannot be read the pod passes, and
+// before its policy was seen cannot be called back. It holds those that a policy may concern until
+// a new leader knows what others have bound. If something cannot be read the pod passes, and
 // PreFilter tells why it waits.
-func (p *NodeGroupPolicy) PreEnqueue(context.Context, *corev1.Pod) *fwk.Status {
-	if p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil {
+func (p *NodeGroupPolicy) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
+	snapshot := p.shared.Catalog.Snapshot()
+	switch {
+	case snapshot == nil && p.shared.Catalog.Unreadable() == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
+	case snapshot != nil && !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil && !unconcerned(snapshot, pod):
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotListed)
 	}
 	return nil
 }

@@ -48,10 +48,14 @@ func (p *NodeGroupPolicy) PreFilter(
 	s, names, sampled := p.shareOut(&attempt{
 		cycle: cycle, snapshot: snapshot, policy: policy, pod: pod, workload: w, nodes: nodes,
 	})
-	cycle.Write(stateKey, s)
-	if names == nil {
+	switch {
+	case p.shared.Late.Pending.Load() && p.contended(s, pod):
+		return nil, reject(reasonContended)
+	case names == nil:
+		cycle.Write(stateKey, s)
 		return nil, nil
 	}
+	cycle.Write(stateKey, s)
 	s.sampled, s.result.NodeNames = sampled, names
 	return &s.result, nil
 }

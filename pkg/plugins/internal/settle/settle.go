@@ -12,7 +12,6 @@ package settle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -25,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
@@ -83,7 +82,7 @@ func (s *Settler) Try(ctx context.Context, ref ledger.PodRef, version string) (p
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	pods := s.Client.CoreV1().Pods(ref.Namespace)
-	pod, err := pods.Patch(ctx, ref.Name, types.MergePatchType, settlement(ref.UID), metav1.PatchOptions{}, "status")
+	pod, err := pods.Patch(ctx, ref.Name, types.MergePatchType, stamp.Settlement(ref.UID, string(uuid.NewUUID())), metav1.PatchOptions{}, "status")
 	switch {
 	case err == nil:
 		return pod, true
@@ -96,17 +95,4 @@ func (s *Settler) Try(ctx context.Context, ref ledger.PodRef, version string) (p
 	pod, err = pods.Get(ctx, ref.Name, metav1.GetOptions{})
 	gone := apierrors.IsNotFound(err) || err == nil && pod.UID != ref.UID
 	return nil, gone
-}
-
-// settlement is the patch that changes the pod. Its value is a new one each time, because a patch
-// that changes nothing does not move the version.
-func settlement(uid types.UID) []byte {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         uid,
-		"annotations": map[string]string{berthv1alpha1.SettledAnnotation: string(uuid.NewUUID())},
-	}})
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	return patch
 }

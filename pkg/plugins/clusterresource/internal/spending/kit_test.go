@@ -131,7 +131,7 @@ func newBench(t *testing.T, objects ...runtime.Object) *bench {
 			Charged: func(string) []*corev1.Pod { return b.charged },
 		},
 		Clock: b.clock, Grants: NewGrants("a"), Resources: func() *catalog.Resources { return b.resources },
-		Pending: ledger.NewPending(), Demand: b.demand, Waiting: func() []*corev1.Pod { return b.waiting },
+		Pending: ledger.NewPending(), Late: NewLate(), Demand: b.demand, Waiting: func() []*corev1.Pod { return b.waiting },
 		Wake: func(pods []*corev1.Pod) {
 			for _, pod := range pods {
 				b.woken = append(b.woken, pod.Name)

@@ -11,9 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/demand"
-	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
@@ -22,8 +20,6 @@ import (
 // API server although the lease has been waited out. That can happen to pods that had no node when
 // this process listed them, as long as they have not changed since. It is safe for concurrent use.
 type Late struct {
-	self string
-
 	mu sync.Mutex
 	// held is what pods held according to the list.
 	held *pool.Account
@@ -43,20 +39,14 @@ type Claimant struct {
 	requests []pool.Request
 }
 
-// NewLate returns an empty set for the Scheduler of a name, empty for a process that is none. The
-// process before was of the same name.
-func NewLate(self string) *Late {
-	return &Late{self: self, held: pool.NewAccount()}
+// NewLate returns an empty set.
+func NewLate() *Late {
+	return &Late{held: pool.NewAccount()}
 }
 
-// claimant returns a pod of a list as a Claimant. It is false for pods to which no late Binding can
-// happen: those that have a node or a scheduling gate, or whose home is another Scheduler, since
-// whoever writes that changes the pod; and for those that ask for nothing that can be charged.
-func (l *Late) claimant(pod *corev1.Pod) (Claimant, bool) {
-	elsewhere := l.self != "" && pod.Labels[berthv1alpha1.HomeSchedulerLabel] != l.self
-	if elsewhere || !workload.Pending(pod) || len(pod.Spec.SchedulingGates) > 0 {
-		return Claimant{}, false
-	}
+// newClaimant returns a pod of a list as a Claimant. It is false for those that ask for nothing
+// that can be charged.
+func newClaimant(pod *corev1.Pod) (Claimant, bool) {
 	requests, err := demand.Of(pod)
 	if err != nil || len(requests) == 0 {
 		return Claimant{}, false

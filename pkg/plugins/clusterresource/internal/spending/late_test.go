@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
 // wants is a pod without a node that asks for so much of licence.
@@ -25,16 +26,14 @@ func wants(name, quantity string, edits ...func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
+func known(*corev1.Pod) bool { return true }
+
 // Licence has 10, in units of 500m.
 func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
-	gated := func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }
-	home := func(name string) func(*corev1.Pod) {
-		return func(p *corev1.Pod) { p.Labels = map[string]string{berthv1alpha1.HomeSchedulerLabel: name} }
-	}
-	finished := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 	for name, tc := range map[string]struct {
-		self    string
-		held    string
+		held string
+		// safe is the pod to which no late Binding can happen.
+		safe    string
 		listed  []*corev1.Pod
 		settled []types.UID
 		beside  types.UID
@@ -51,28 +50,24 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 		"what is left once one has": {
 			listed: []*corev1.Pod{wants("p", "1"), wants("q", "2")}, settled: []types.UID{"p"}, free: 20, want: 16, wantOpen: []string{"q"},
 		},
-		"nothing from the pod itself":   {listed: []*corev1.Pod{wants("p", "1")}, beside: "p", free: 20, want: 20, wantOpen: []string{"p"}},
-		"nothing for a pod with a gate": {listed: []*corev1.Pod{wants("p", "1", gated)}, free: 20, want: 20},
-		"nothing for pods whose home is another one": {
-			self: "a", listed: []*corev1.Pod{wants("p", "1", home("a")), wants("q", "2", home("b")), wants("r", "3")},
-			free: 20, want: 18, wantOpen: []string{"p"},
+		"nothing from the pod itself": {listed: []*corev1.Pod{wants("p", "1")}, beside: "p", free: 20, want: 20, wantOpen: []string{"p"}},
+		"nothing for pods that cannot be bound": {
+			listed: []*corev1.Pod{wants("p", "1"), wants("q", "2")}, safe: "q", free: 20, want: 18, wantOpen: []string{"p"},
 		},
-		"nothing for a finished pod":              {listed: []*corev1.Pod{wants("p", "1", finished)}, free: 20, want: 20},
 		"nothing for what cannot be read":         {listed: []*corev1.Pod{wants("p", "much")}, free: 20, want: 20},
 		"nothing for a pod that asks for nothing": {listed: []*corev1.Pod{waiting("p")}, free: 20, want: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			late, held := NewLate(tc.self), pool.NewAccount()
+			late := NewLate()
+			reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Ended: func() {}}
+			reader.Begin()
 			if tc.held != "" {
-				held.Add(charge("", tc.held))
+				reader.Read(holder("held", charge("", tc.held)), false)
 			}
-			var claimants []Claimant
 			for _, pod := range tc.listed {
-				if c, may := late.claimant(pod); may {
-					claimants = append(claimants, c)
-				}
+				reader.Read(pod, pod.Name != tc.safe)
 			}
-			late.expect(held, claimants)
+			reader.End()
 			for _, uid := range tc.settled {
 				late.Settled(uid)
 			}
@@ -105,4 +100,23 @@ func withheld(late *Late, r *pool.Resource) (units int64) {
 		units += kept
 	}
 	return units
+}
+
+func TestTheReaderChargesWhatPodsHold(t *testing.T) {
+	pending, ended := ledger.NewPending(), false
+	seen, missed := holder("seen", charge("", "1")), holder("missed", charge("", "1"))
+	reader := &Reader{
+		Pending: pending, Late: NewLate(), Known: func(pod *corev1.Pod) bool { return pod.Name == "seen" }, Ended: func() { ended = true },
+	}
+	reader.Begin()
+	for _, pod := range []*corev1.Pod{seen, missed, waiting("plain")} {
+		reader.Read(pod, false)
+	}
+	reader.End()
+	if diff := cmp.Diff([]ledger.PodRef{ledger.Ref(missed)}, pending.AllUnseen()); diff != "" {
+		t.Errorf("unseen (-want +got):\n%s", diff)
+	}
+	if charged := pending.Of(""); len(charged) != 2 || !ended {
+		t.Errorf("charged %v, ended: %t", charged, ended)
+	}
 }

@@ -76,6 +76,8 @@ type Spender struct {
 	Resources func() *catalog.Resources
 	// Pending are the charges of pods that are being bound.
 	Pending *ledger.Pending
+	// Late is what the process before may still charge.
+	Late *Late
 	// Demand is what pods that wait want.
 	Demand Demand
 	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer

@@ -38,7 +38,9 @@ func TestWhatIsReported(t *testing.T) {
 		pending map[types.UID][]pool.Charge
 		wishes  map[pool.Key]*waitlist.Wish
 		leaving bool
-		want    []string
+		// claims are pods that the process before may still bind.
+		claims []*corev1.Pod
+		want   []string
 	}{
 		"nothing, while less is held than granted": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "", 3)}, charged: []*corev1.Pod{holder("p", charge("a", "2"))}, want: []string{},
@@ -84,6 +86,12 @@ func TestWhatIsReported(t *testing.T) {
 		"a Scheduler that leaves wants nothing": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "0", 3)}, wishes: wishes, leaving: true, want: []string{"closed", "all revision 3 limit 0"},
 		},
+		"no answer while the process before may still charge something": {
+			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "1", 3)}, claims: []*corev1.Pod{wants("q", "1")}, want: []string{},
+		},
+		"it has not closed while the process before may still charge something": {
+			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "", 3)}, claims: []*corev1.Pod{wants("q", "1")}, leaving: true, want: []string{},
+		},
 		"it has not closed while it binds": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "0", 3)}, leaving: true,
 			pending: map[types.UID][]pool.Charge{"q": charge("a", "1")}, want: []string{"all revision 3 limit 1"},
@@ -96,6 +104,12 @@ func TestWhatIsReported(t *testing.T) {
 			for uid, charges := range tc.pending {
 				b.Pending.Put(ledger.PodRef{Namespace: "default", Name: string(uid), UID: uid}, charges)
 			}
+			list := &Reader{Pending: b.Pending, Late: b.Late, Known: known, Ended: func() {}}
+			list.Begin()
+			for _, pod := range tc.claims {
+				list.Read(pod, true)
+			}
+			list.End()
 			got := b.statement(&catalog.Homes{Leaving: tc.leaving}, resources(licence(3, tc.grants...)))
 			if diff := cmp.Diff(tc.want, textsOf(got)); diff != "" {
 				t.Errorf("reported (-want +got):\n%s", diff)

@@ -33,12 +33,12 @@ func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		}
 		return reported[key]
 	}
-	wishes := p.Demand.Wishes()
+	wishes, late := p.Demand.Wishes(), p.late(resources)
 	resources.Each(func(name string, r *catalog.Resource) {
 		if r.Pools == nil || r.GrantsRevision < p.floors[r.UID] {
 			return
 		}
-		p.answers(name, r, account, of)
+		p.answers(name, r, account, late, of)
 		for i := range r.Pools.Pools() {
 			key := pool.Key{Resource: name, Pool: r.Pools.Pools()[i].Name}
 			if w := wishes[key]; w != nil && !homes.Leaving {
@@ -46,7 +46,7 @@ func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 			}
 		}
 	})
-	spending := &berthv1alpha1.Spending{Closed: homes.Leaving && !underWay}
+	spending := &berthv1alpha1.Spending{Closed: homes.Leaving && !underWay && len(late) == 0}
 	for _, s := range reported {
 		spending.Pools = append(spending.Pools, *s)
 	}
@@ -58,9 +58,11 @@ func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 }
 
 // answers acknowledges the grants of a ClusterResource that are to shrink, and reports where more
-// is held than was granted: by pods from the time when this scheduler was the only one.
+// is held than was granted: by pods from the time when this scheduler was the only one. It does not
+// acknowledge anything yet of a pool from which Bindings of the process before may still take.
 func (p *Spender) answers(
-	name string, r *catalog.Resource, account *pool.Account, of func(pool.Key) *berthv1alpha1.PoolSpending,
+	name string, r *catalog.Resource, account *pool.Account, late map[pool.Key]int64,
+	of func(pool.Key) *berthv1alpha1.PoolSpending,
 ) {
 	unit := r.Pools.Unit()
 	granted := map[string]bool{}
@@ -70,6 +72,9 @@ func (p *Spender) answers(
 			continue
 		}
 		granted[g.Pool] = true
+		if g.ShrinkTo != nil && late[pool.Key{Resource: name, Pool: g.Pool}] > 0 {
+			continue
+		}
 		held, _ := account.Held(name, g.Pool)
 		limit := pool.UnitsUp(held, unit)
 		if g.ShrinkTo == nil && limit <= wholeUnits(g.Quantity, unit) {
@@ -86,6 +91,16 @@ func (p *Spender) answers(
 			of(pool.Key{Resource: name, Pool: poolName}).Limit = amount(pool.UnitsUp(held, unit), unit)
 		}
 	}
+}
+
+// late returns what Bindings of the process before may still take.
+func (p *Spender) late(resources *catalog.Resources) map[pool.Key]int64 {
+	return p.Late.Withheld(func(name string) *pool.Resource {
+		if r := resources.Get(name); r != nil && r.Err == nil {
+			return r.Pools
+		}
+		return nil
+	})
 }
 
 // ownAccount returns what pods hold out of the grant of this process, and whether some of them are

@@ -1,0 +1,41 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
+)
+
+// takeOver finds out, once this process is the leader, what the process before has given to pods,
+// and rules out that this gives more, until the context ends.
+func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Reader) {
+	pods := base.owners.Pod
+	s.late.Known = func(pod *corev1.Pod) bool {
+		known := pods(pod.Namespace, pod.Name)
+		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
+	}
+	s.seed.Run(ctx, s.Clock, &takeover.Source{
+		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere,
+	}, readers, func() { s.wake(base.owners.Pending("")) })
+	s.late.Run(ctx, &takeover.Background{Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake})
+}
+
+// elsewhere reports whether a pod is another scheduler's. While there is no other, a process places
+// all pods, whatever home they had once.
+func (s *State) elsewhere(pod *corev1.Pod) bool {
+	s.mu.Lock()
+	h := s.homes
+	s.mu.Unlock()
+	home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]
+	if h.shared == nil || h.name == "" || home == "" || home == h.name {
+		return false
+	}
+	homes := h.shared.Catalog.Snapshot()
+	return homes != nil && homes.Shared
+}
