@@ -42,7 +42,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 			return err
 		}
 		c, live := mgr.GetClient(), mgr.GetAPIReader()
-		leases := state.NewLeases(live, c, clock.RealClock{})
+		leases := state.NewLeases(live, writer, clock.RealClock{})
 		for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
 			&scheduler.Reconciler{
 				Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(leaseName),

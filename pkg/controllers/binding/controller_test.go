@@ -47,7 +47,14 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	}
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
-		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Scheduler{}).WithObjects(objects...).Build()
+		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Scheduler{}).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", func(object client.Object) []string {
+			if pod, ok := object.(*corev1.Pod); ok {
+				return []string{pod.Spec.NodeName}
+			}
+			return nil
+		}).
+		WithObjects(objects...).Build()
 	h.leases = state.NewLeases(h.api, h.api, h.clock)
 	h.Reconciler = binding.Reconciler{Client: h.api, Live: h.api, Leases: h.leases, Clock: h.clock}
 	return h

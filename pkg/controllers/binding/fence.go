@@ -28,8 +28,8 @@ func (p *pass) losing(desired []string) []string {
 	return slices.Sorted(maps.Keys(losing))
 }
 
-// fence takes the Leases of schedulers that have died and are to lose something. Whose Lease cannot
-// be taken keeps what it has.
+// fence stops the schedulers that have died and are to lose something. Who cannot be stopped keeps
+// what it has.
 func (p *pass) fence(ctx context.Context, desired []string) error {
 	losing := p.losing(desired)
 	errs := make([]error, 0, len(losing))
@@ -38,7 +38,9 @@ func (p *pass) fence(ctx context.Context, desired []string) error {
 		if object := p.objects[name]; object != nil {
 			key = state.LeaseOf(object)
 		}
-		until, taken, err := p.Leases.Acquire(ctx, key)
+		until, taken, err := p.Leases.Stop(ctx, key, func(home string) bool {
+			return home != name && p.schedulers[home] != nil && p.schedulers[home].Alive
+		})
 		errs = append(errs, err)
 		p.schedulers[name].Fenced = taken
 		if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {

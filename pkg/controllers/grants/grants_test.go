@@ -34,7 +34,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // harness runs the reconciler on a fake API server with a ClusterResource of ten units.
 type harness struct {
 	*testing.T
-	api   client.Client
+	api   client.WithWatch
 	clock *testclock.FakeClock
 	grants.Reconciler
 	// missing is a pod that the API server has and the cache lacks.
@@ -78,6 +78,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.ClusterResource{}, &berthv1alpha1.Scheduler{}).
 		WithIndex(&corev1.Pod{}, state.ConcernedIndex, state.ConcernedValues).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", nodeOf).
 		WithObjects(append(objects, licence)...).Build()
 	h.Reconciler = grants.Reconciler{
 		Client: h.api, Live: live{h.api, h}, Leases: state.NewLeases(h.api, h.api, h.clock), Clock: h.clock,
@@ -85,11 +86,23 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	return h
 }
 
+func nodeOf(object client.Object) []string {
+	if pod, ok := object.(*corev1.Pod); ok {
+		return []string{pod.Spec.NodeName}
+	}
+	return nil
+}
+
 func (h *harness) pass() {
 	h.Helper()
-	if _, err := h.Reconcile(h.Context(), singleton.Key{}); err != nil {
+	if err := h.tryPass(); err != nil {
 		h.Fatal(err)
 	}
+}
+
+func (h *harness) tryPass() error {
+	_, err := h.Reconcile(h.Context(), singleton.Key{})
+	return err
 }
 
 // again makes a pass and reports whether another one is to follow.

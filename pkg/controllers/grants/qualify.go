@@ -64,7 +64,8 @@ func (p *pass) stop(ctx context.Context, standings map[string]grants.Standing) (
 	for _, name := range slices.Sorted(maps.Keys(standings)) {
 		s := standings[name]
 		if s.MustStop() {
-			if s.Stopped, err = p.stopped(ctx, name, s); err != nil {
+			elsewhere := func(home string) bool { return home != name && standings[home].Alive }
+			if s.Stopped, err = p.stopped(ctx, name, s, elsewhere); err != nil {
 				return false, err
 			}
 			standings[name] = s
@@ -82,18 +83,19 @@ func (p *pass) stop(ctx context.Context, standings map[string]grants.Standing) (
 // stopped reports whether it is certain that no process of a scheduler charges anything. A
 // scheduler that may charge everything has no process if nobody but this controller ever had its
 // Lease: a process that takes it first finds out who else there is.
-func (p *pass) stopped(ctx context.Context, name string, s grants.Standing) (bool, error) {
+func (p *pass) stopped(ctx context.Context, name string, s grants.Standing, elsewhere func(string) bool) (bool, error) {
 	key := state.DefaultLease(name)
 	if object := p.objects[name]; object != nil {
 		key = state.LeaseOf(object)
 	}
 	if !s.Died() {
 		lease, err := p.Leases.Get(ctx, key)
-		if err != nil || !lease.Exists || lease.Holder == state.LeaseTaker {
+		never := !lease.Exists && !lease.Lost
+		if err != nil || never || lease.Holder == state.LeaseTaker && p.Leases.RuledOut(key) {
 			return err == nil, err
 		}
 	}
-	until, taken, err := p.Leases.Acquire(ctx, key)
+	until, taken, err := p.Leases.Stop(ctx, key, elsewhere)
 	if taken && (p.fencedUntil.IsZero() || until.Before(p.fencedUntil)) {
 		p.fencedUntil = until
 	}

@@ -110,6 +110,8 @@ func ready(s *berthv1alpha1.Scheduler, lease state.Lease) metav1.Condition {
 	}
 	key := state.LeaseOf(s)
 	switch {
+	case lease.Lost:
+		c.Reason, c.Message = berthv1alpha1.ReasonNoLease, fmt.Sprintf("lease %s has been deleted, and its holder has not made it anew", key)
 	case !lease.Exists:
 		c.Reason, c.Message = berthv1alpha1.ReasonNoLease, fmt.Sprintf("lease %s does not exist yet: no process has started", key)
 	case !lease.Alive:

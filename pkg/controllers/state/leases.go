@@ -56,6 +56,9 @@ type Leases struct {
 
 	mu   sync.Mutex
 	seen map[types.NamespacedName]renewal
+	// ruledOut are the Leases that were taken since which nothing that their holders had sent can
+	// bind a pod any more.
+	ruledOut map[types.NamespacedName]bool
 }
 
 // renewal is the last change of a Lease.
@@ -64,11 +67,22 @@ type renewal struct {
 	renewed  metav1.MicroTime
 	duration time.Duration
 	at       time.Time
+	// missing is when it was found that somebody has deleted the Lease; zero if it is there.
+	missing time.Time
 }
 
-// NewLeases returns a tracker that reads from the API server itself.
+// lost reports whether the holder of a Lease that was deleted may still act by it.
+func (r *renewal) lost(now time.Time) bool {
+	return !r.missing.IsZero() && now.Sub(r.missing) < r.duration
+}
+
+// NewLeases returns a tracker. The reader must read from the API server itself; the writer also
+// writes pods.
 func NewLeases(reader client.Reader, writer client.Client, clk clock.PassiveClock) *Leases {
-	return &Leases{reader: reader, writer: writer, clock: clk, seen: map[types.NamespacedName]renewal{}}
+	return &Leases{
+		reader: reader, writer: writer, clock: clk,
+		seen: map[types.NamespacedName]renewal{}, ruledOut: map[types.NamespacedName]bool{},
+	}
 }
 
 // Lease is what is known of a Lease.
@@ -79,24 +93,44 @@ type Lease struct {
 	Alive bool
 	// Holder is who holds it.
 	Holder string
+	// Lost is true if somebody has deleted it, for as long as its holder may act as if it had it.
+	Lost bool
 }
 
 // Get reads a Lease. An error names it.
 func (l *Leases) Get(ctx context.Context, key types.NamespacedName) (Lease, error) {
 	lease, err := l.read(ctx, key)
-	if err != nil || lease == nil {
+	if err != nil {
 		return Lease{}, err
 	}
+	if lease == nil {
+		return Lease{Lost: l.noteMissing(key)}, nil
+	}
 	return l.note(key, lease), nil
+}
+
+// noteMissing notes that there is no Lease, and reports whether its holder may still act by it. One
+// that has its Lease makes it anew.
+func (l *Leases) noteMissing(key types.NamespacedName) bool {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, known := l.seen[key]
+	if !known || last.holder == LeaseTaker {
+		delete(l.seen, key)
+		return false
+	}
+	if last.missing.IsZero() {
+		last.missing = now
+		l.seen[key] = last
+	}
+	return last.lost(now)
 }
 
 func (l *Leases) read(ctx context.Context, key types.NamespacedName) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
 	err := l.reader.Get(ctx, key, lease)
 	if apierrors.IsNotFound(err) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.seen, key)
 		return nil, nil
 	}
 	if err != nil {
@@ -117,12 +151,16 @@ func (l *Leases) note(key types.NamespacedName, lease *coordinationv1.Lease) Lea
 	switch {
 	case known && before.renewed.Equal(&next.renewed) && before.holder == next.holder:
 		next = before
+		next.missing = time.Time{}
 	case known && next.holder == "":
 		// Given back: another process of the scheduler may take it up for as long as it would have
 		// lasted.
 		next.at, next.duration = before.at, before.duration
 	}
 	l.seen[key] = next
+	if next.holder != LeaseTaker {
+		delete(l.ruledOut, key)
+	}
 	alive := next.holder != LeaseTaker && !next.renewed.IsZero() && now.Sub(next.at) < next.duration
 	return Lease{Exists: true, Alive: alive, Holder: next.holder}
 }
@@ -138,8 +176,8 @@ func durationOf(lease *coordinationv1.Lease) time.Duration {
 }
 
 // Acquire takes the Lease of a scheduler that has not renewed it for as long as it lasts. Until the
-// returned time no process of the scheduler can hold it, so none binds anything. False says that
-// the Lease is alive after all.
+// returned time no process of the scheduler can hold it, so none sends anything. False says that
+// the Lease is alive after all, or that its holder may not know yet that somebody has deleted it.
 func (l *Leases) Acquire(ctx context.Context, key types.NamespacedName) (until time.Time, taken bool, err error) {
 	lease, err := l.read(ctx, key)
 	if err != nil {
@@ -147,6 +185,9 @@ func (l *Leases) Acquire(ctx context.Context, key types.NamespacedName) (until t
 	}
 	start := l.clock.Now()
 	if lease == nil {
+		if l.noteMissing(key) {
+			return time.Time{}, false, nil
+		}
 		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		fill(lease, start)
 		lease.Spec.LeaseDurationSeconds = ptr.To(int32(defaultDuration.Seconds()))
