@@ -180,7 +180,8 @@ type PoolSpending struct {
 	// +optional
 	Limit *resource.Quantity `json:"limit,omitempty"`
 
-	// wanted is what pods ask for that wait for this pool and that what is left of it could serve.
+	// wanted is what pods ask for that wait for this pool and that what is left of it could serve, as
+	// far as they have the highest priority of these.
 	// +optional
 	Wanted *resource.Quantity `json:"wanted,omitempty"`
 
@@ -188,13 +189,35 @@ type PoolSpending struct {
 	// +optional
 	Least *resource.Quantity `json:"least,omitempty"`
 
-	// priority is that of the first of them.
+	// priority is theirs.
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
 
 	// since is when the first of them was created.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
+
+	// lower is the same of pods of lower priority, one entry for each priority, the higher first. At
+	// most 8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Lower []PoolDemand `json:"lower,omitempty"`
+}
+
+// PoolDemand is what pods of one priority want of a pool.
+type PoolDemand struct {
+	// wanted is what they ask for altogether.
+	Wanted resource.Quantity `json:"wanted"`
+
+	// least is the smallest amount that serves one of them.
+	Least resource.Quantity `json:"least"`
+
+	// priority is theirs.
+	Priority int32 `json:"priority"`
+
+	// since is when the first of them was created.
+	Since metav1.Time `json:"since"`
 }
 
 // Commons is what belongs to no cluster.

@@ -309,6 +309,16 @@ func TestGrantsMoveWhenTheyAreAcknowledged(t *testing.T) {
 	h.expect("when a holds more than it seemed", "a=7", "b=3")
 }
 
+// Behind one pod of the highest priority many wait that have a lower one than those of another
+// scheduler.
+func TestGrantsGoToTheHigherPriority(t *testing.T) {
+	said := wants("1")
+	said.Pools[0].Priority = 9
+	said.Pools[0].Lower = []berthv1alpha1.PoolDemand{{Wanted: resource.MustParse("20"), Least: resource.MustParse("1"), Priority: -1}}
+	h := newHarness(t, shard("a", said), shard("b", wants("8")))
+	h.expect("at once", "a=2", "b=8")
+}
+
 func TestWhatPodsHoldOfNobodysGrantIsNotThere(t *testing.T) {
 	h := newHarness(t, shard("a", wants("10")), shard("b", &berthv1alpha1.Spending{}), holder(0, ""), holder(1, "gone"))
 	h.expect("with two holders", "a=8")

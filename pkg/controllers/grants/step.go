@@ -111,11 +111,20 @@ func reportOf(said *berthv1alpha1.PoolSpending, unit resource.Quantity) grants.R
 		return max(0, pool.UnitsUp(*q, unit))
 	}
 	report := grants.Report{
-		Revision: said.Revision, Acknowledges: said.Limit != nil, Limit: units(said.Limit), Wanted: units(said.Wanted),
-		Least: units(said.Least), Priority: said.Priority,
+		Revision: said.Revision, Acknowledges: said.Limit != nil, Limit: units(said.Limit),
 	}
-	if said.Since != nil {
-		report.Since = said.Since.Unix()
+	if said.Wanted != nil {
+		first := grants.Demand{Wanted: units(said.Wanted), Least: units(said.Least), Priority: said.Priority}
+		if said.Since != nil {
+			first.Since = said.Since.Unix()
+		}
+		report.Demands = append(report.Demands, first)
+	}
+	for i := range said.Lower {
+		d := &said.Lower[i]
+		report.Demands = append(report.Demands, grants.Demand{
+			Wanted: units(&d.Wanted), Least: units(&d.Least), Priority: d.Priority, Since: d.Since.Unix(),
+		})
 	}
 	return report
 }

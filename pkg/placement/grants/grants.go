@@ -18,8 +18,9 @@
 //	                                                              room
 //
 //	Report                      its meaning
-//	Wanted, Least, Priority,    Pods wait. They ask for Wanted units altogether, and Least would
-//	Since                       serve one of them; Priority and Since tell whose turn it is.
+//	Demands                     Pods wait. Those of one Priority ask for Wanted units altogether,
+//	                            and Least would serve one of them; Priority and Since tell whose
+//	                            turn it is.
 //	Acknowledges, Limit 3       The Grant that shrinks has been seen. Pods hold, or will hold, 3
 //	                            units and never more under this Revision: the rest is free.
 //	Acknowledges, Limit 7       Pods hold 7 units, more than was ever granted: the scheduler was
@@ -82,10 +83,16 @@ type Report struct {
 	// revision. It counts if Acknowledges is true.
 	Limit        int64
 	Acknowledges bool
-	// Wanted is what pods that wait ask for altogether, and Least the smallest amount that serves
-	// one of them.
+	// Demands are what pods that wait ask for, one for each priority, in any order.
+	Demands []Demand
+}
+
+// Demand is what pods that wait and have one priority ask for.
+type Demand struct {
+	// Wanted is what they ask for altogether, and Least the smallest amount that serves one of them.
 	Wanted, Least int64
-	// Priority and Since, of the first of them, tell whose turn it is: higher first, then smaller.
+	// Priority is theirs, and Since when the first of them was made. They tell whose turn it is:
+	// higher first, then smaller.
 	Priority int32
 	Since    int64
 }

@@ -11,10 +11,15 @@ import (
 	"berth.dev/berth/pkg/placement/grants"
 )
 
+// asks reports nothing but demands.
+func asks(demands ...grants.Demand) grants.Report {
+	return grants.Report{Demands: demands}
+}
+
 func TestNext(t *testing.T) {
 	const next = 10
 	running := map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Takes: true}}
-	wants := func(units int64) grants.Report { return grants.Report{Wanted: units, Least: 1} }
+	wants := func(units int64) grants.Report { return asks(grants.Demand{Wanted: units, Least: 1}) }
 	tests := map[string]struct {
 		pool       grants.Pool
 		schedulers map[string]grants.Scheduler
@@ -59,7 +64,7 @@ func TestNext(t *testing.T) {
 			pool: grants.Pool{
 				Allocatable: 6, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 3, Revision: 1}},
 				Reports: map[string]grants.Report{
-					"a": {Wanted: 5, Least: 5, Since: 2}, "b": {Wanted: 5, Least: 5, Since: 1},
+					"a": asks(grants.Demand{Wanted: 5, Least: 5, Since: 2}), "b": asks(grants.Demand{Wanted: 5, Least: 5, Since: 1}),
 				},
 			},
 			want: map[string]grants.Grant{
@@ -68,15 +73,51 @@ func TestNext(t *testing.T) {
 		},
 		"a higher priority comes first": {
 			pool: grants.Pool{Allocatable: 2, Reports: map[string]grants.Report{
-				"a": {Wanted: 2, Least: 2, Since: 1}, "b": {Wanted: 2, Least: 2, Since: 2, Priority: 1},
+				"a": asks(grants.Demand{Wanted: 2, Least: 2, Since: 1}), "b": asks(grants.Demand{Wanted: 2, Least: 2, Since: 2, Priority: 1}),
 			}},
 			want: map[string]grants.Grant{"b": {Quantity: 2, Revision: next}},
+		},
+		"a higher priority elsewhere comes before the many behind one of a still higher priority": {
+			pool: grants.Pool{Allocatable: 5, Reports: map[string]grants.Report{
+				"a": asks(grants.Demand{Wanted: 9, Least: 1}, grants.Demand{Wanted: 1, Least: 1, Priority: 2}),
+				"b": asks(grants.Demand{Wanted: 3, Least: 1, Priority: 1}),
+			}},
+			want: map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: next}},
+		},
+		"what is spare is kept for some, if it does not serve all": {
+			pool: grants.Pool{
+				Allocatable: 1, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},
+				Reports: map[string]grants.Report{
+					"a": asks(grants.Demand{Wanted: 2, Least: 1, Since: 1}), "b": asks(grants.Demand{Wanted: 1, Least: 1, Since: 2}),
+				},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},
+		},
+		"what is spare goes to a higher priority elsewhere": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}},
+				Reports: map[string]grants.Report{
+					"a": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2}, grants.Demand{Wanted: 9, Least: 1, Since: 1}),
+					"b": asks(grants.Demand{Wanted: 3, Least: 1, Priority: 1, Since: 9}),
+				},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 5, Shrinking: true, Target: 2, Revision: next}},
+		},
+		"what is spare stays for lower priorities that come before those elsewhere": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}},
+				Reports: map[string]grants.Report{
+					"a": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2}, grants.Demand{Wanted: 4, Least: 1, Priority: 1}),
+					"b": asks(grants.Demand{Wanted: 3, Least: 1}),
+				},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}},
 		},
 		"a pod that all there is cannot serve keeps nothing from others": {
 			pool: grants.Pool{
 				Allocatable: 4, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}},
 				Held:    map[string]int64{"": 1},
-				Reports: map[string]grants.Report{"a": {Wanted: 9, Least: 9, Since: 1}, "b": {Wanted: 2, Least: 2, Since: 2}},
+				Reports: map[string]grants.Report{"a": asks(grants.Demand{Wanted: 9, Least: 9, Since: 1}), "b": asks(grants.Demand{Wanted: 2, Least: 2, Since: 2})},
 			},
 			want: map[string]grants.Grant{"a": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}},
 		},

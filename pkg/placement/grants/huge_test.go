@@ -34,11 +34,16 @@ func drawPool(t *rapid.T, names []string) (grants.Pool, map[string]grants.Schedu
 		if quantity := amounts().Draw(t, "quantity"); rapid.Bool().Draw(t, "granted") {
 			p.Grants[name] = grants.Grant{Quantity: quantity, Revision: 1}
 		}
-		wanted := amounts().Draw(t, "wanted")
-		p.Reports[name] = grants.Report{
-			Revision: p.Grants[name].Revision, Wanted: wanted, Least: min(wanted, amounts().Draw(t, "least")),
-			Limit: amounts().Draw(t, "limit"), Acknowledges: rapid.Bool().Draw(t, "acknowledges"),
+		report := grants.Report{
+			Revision: p.Grants[name].Revision, Limit: amounts().Draw(t, "limit"), Acknowledges: rapid.Bool().Draw(t, "acknowledges"),
 		}
+		for priority := range rapid.Int32Range(0, 3).Draw(t, "priorities") {
+			wanted := amounts().Draw(t, "wanted")
+			report.Demands = append(report.Demands, grants.Demand{
+				Wanted: wanted, Least: min(wanted, amounts().Draw(t, "least")), Priority: priority,
+			})
+		}
+		p.Reports[name] = report
 	}
 	return p, schedulers
 }

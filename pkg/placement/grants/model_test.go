@@ -4,12 +4,13 @@
 package grants_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/placement/grants"
@@ -32,10 +33,18 @@ type process struct {
 	seen     grants.Grant
 	promised grants.Report
 	held     int64
-	waiting  []int64
+	waiting  []request
 	since    int64
 	settled  bool
 	leaving  bool
+	// idle is set while it reports, and places nothing.
+	idle bool
+}
+
+// request is what a pod asks for that waits.
+type request struct {
+	units    int64
+	priority int32
 }
 
 func (p *process) cap() int64 {
@@ -53,16 +62,22 @@ func (p *process) charge(units int64) bool {
 // report says what the process would write now. Whoever holds more than it was granted says so, and
 // who is asked acknowledges.
 func (p *process) report() grants.Report {
-	r := grants.Report{Revision: p.seen.Revision, Since: p.since}
+	r := grants.Report{Revision: p.seen.Revision}
 	if p.seen.Shrinking || p.held > p.seen.Quantity {
 		r.Acknowledges, r.Limit = true, max(p.cap(), p.held)
 	}
-	if len(p.waiting) > 0 {
-		r.Least = p.waiting[0]
-		for _, units := range p.waiting {
-			r.Wanted += units
-			r.Least = min(r.Least, units)
+	byPriority := map[int32]*grants.Demand{}
+	for _, pod := range p.waiting {
+		d := byPriority[pod.priority]
+		if d == nil {
+			d = &grants.Demand{Least: pod.units, Priority: pod.priority, Since: p.since}
+			byPriority[pod.priority] = d
 		}
+		d.Wanted += pod.units
+		d.Least = min(d.Least, pod.units)
+	}
+	for _, priority := range slices.Sorted(maps.Keys(byPriority)) {
+		r.Demands = append(r.Demands, *byPriority[priority])
 	}
 	return r
 }
@@ -142,8 +157,9 @@ func (m *model) tell(name string) {
 
 // serveWaiting lets a process place what it can.
 func (p *process) serveWaiting() (served bool) {
-	p.waiting = slices.DeleteFunc(p.waiting, func(units int64) bool {
-		ok := p.charge(units)
+	slices.SortStableFunc(p.waiting, func(a, b request) int { return cmp.Compare(b.priority, a.priority) })
+	p.waiting = slices.DeleteFunc(p.waiting, func(pod request) bool {
+		ok := p.charge(pod.units)
 		served = served || ok
 		return ok
 	})
@@ -157,12 +173,12 @@ func (m *model) settle(t *rapid.T) {
 		for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
 			process := m.nodes[name]
 			m.look(name)
-			if !process.settled && process.serveWaiting() {
+			if !process.settled && !process.idle && process.serveWaiting() {
 				changed = true
 			}
 			before := process.promised
 			m.tell(name)
-			changed = changed || before != process.promised
+			changed = changed || !gocmp.Equal(before, process.promised)
 		}
 		if m.step(true) {
 			changed = true
@@ -201,7 +217,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"exactStep": func(*rapid.T) { m.step(true) },
 		"pods": func(t *rapid.T) {
 			p := m.nodes[m.some(t)]
-			p.waiting = append(p.waiting, rapid.Int64Range(1, 5).Draw(t, "units"))
+			p.waiting = append(p.waiting, request{rapid.Int64Range(1, 5).Draw(t, "units"), rapid.Int32Range(0, 2).Draw(t, "priority")})
 		},
 		"place": func(t *rapid.T) { m.nodes[m.some(t)].serveWaiting() },
 		"release": func(t *rapid.T) {
@@ -254,13 +270,57 @@ func TestDemandIsServedWhileAnythingIsLeft(t *testing.T) {
 		m.settle(t)
 		left := m.allocatable - m.held()
 		for name, p := range m.nodes {
-			for _, units := range p.waiting {
-				if !p.settled && units <= left {
-					t.Fatalf("a pod of %s waits for %d of %d units that are left: %+v", name, units, left, m.record)
+			for _, pod := range p.waiting {
+				if !p.settled && pod.units <= left {
+					t.Fatalf("a pod of %s waits for %d of %d units that are left: %+v", name, pod.units, left, m.record)
 				}
 			}
 		}
 	})
+}
+
+// Pods that ask for one unit each wait, and one unit after the other becomes free. Whoever it is
+// granted to has the highest priority of all that wait anywhere.
+func TestEveryUnitGoesToTheHighestPriority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		m.settle(t)
+		for range rapid.IntRange(1, 12).Draw(t, "pods") {
+			p := m.nodes[m.some(t)]
+			p.waiting = append(p.waiting, request{1, rapid.Int32Range(0, 3).Draw(t, "priority")})
+		}
+		m.settle(t)
+		for range 6 {
+			p := m.nodes[m.some(t)]
+			if p.held == 0 {
+				continue
+			}
+			highest, before := int32(-1), m.waitingOf()
+			for priority := range before {
+				highest = max(highest, priority)
+			}
+			p.held--
+			p.idle = true
+			m.settle(t)
+			p.idle = false
+			m.settle(t)
+			after := m.waitingOf()
+			if highest >= 0 && after[highest] != before[highest]-1 {
+				t.Fatalf("of the pods that waited by priority, %v, these are left: %v", before, after)
+			}
+		}
+	})
+}
+
+// waitingOf counts the pods that wait by priority.
+func (m *model) waitingOf() map[int32]int {
+	found := map[int32]int{}
+	for _, p := range m.nodes {
+		for _, pod := range p.waiting {
+			found[pod.priority]++
+		}
+	}
+	return found
 }
 
 func TestNothingMoreIsGrantedOfAPoolThatWasMadeSmaller(t *testing.T) {
@@ -307,11 +367,11 @@ func TestTheResultDependsOnNothingElse(t *testing.T) {
 		before := maps.Clone(m.record)
 		first := grants.Next(m.pool(true), m.schedulers(), 1000)
 		for range 5 {
-			if diff := cmp.Diff(first, grants.Next(m.pool(true), m.schedulers(), 1000)); diff != "" {
+			if diff := gocmp.Diff(first, grants.Next(m.pool(true), m.schedulers(), 1000)); diff != "" {
 				t.Fatalf("another result (-first +next):\n%s", diff)
 			}
 		}
-		if diff := cmp.Diff(before, m.record); diff != "" {
+		if diff := gocmp.Diff(before, m.record); diff != "" {
 			t.Fatalf("what was recorded has been changed:\n%s", diff)
 		}
 	})

@@ -18,30 +18,38 @@ func (s *step) serve() {
 	if s.room < 0 {
 		s.room, s.coming = 0, max(0, pool.AddUnits(s.coming, s.room))
 	}
-	var waiting []*share
+	var waiting []claim
 	for _, sh := range s.shares {
 		if !sh.takes {
 			continue
 		}
 		sh.spare = max(0, sh.cap-sh.held)
-		if sh.report.Wanted > 0 {
-			waiting = append(waiting, sh)
+		for _, d := range sh.report.Demands {
+			if d.Wanted > 0 {
+				waiting = append(waiting, claim{sh, d})
+			}
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b *share) int {
-		return cmp.Or(cmp.Compare(b.report.Priority, a.report.Priority), cmp.Compare(a.report.Since, b.report.Since))
+	slices.SortStableFunc(waiting, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Since, b.Since))
 	})
-	for _, sh := range waiting {
-		s.grant(sh)
+	for _, c := range waiting {
+		s.grant(c.share, c.Demand)
 	}
 }
 
-// grant serves one scheduler.
-func (s *step) grant(sh *share) {
+// claim is a demand and whose it is.
+type claim struct {
+	*share
+	Demand
+}
+
+// grant serves a scheduler whose pods of one priority wait.
+func (s *step) grant(sh *share, d Demand) {
 	free := sh.spare
-	need := sh.report.Wanted - free
+	need := d.Wanted - free
 	if need <= 0 {
-		sh.spare -= sh.report.Wanted
+		sh.spare -= d.Wanted
 		return
 	}
 	available := pool.AddUnits(s.room, s.coming)
@@ -50,10 +58,13 @@ func (s *step) grant(sh *share) {
 			available = pool.AddUnits(available, other.spare)
 		}
 	}
-	if available <= 0 || pool.AddUnits(free, available) < sh.report.Least {
+	if pool.AddUnits(free, max(0, available)) < d.Least {
 		return
 	}
-	sh.spare = 0
+	sh.spare = 0 // what it has serves some of its pods at least
+	if available <= 0 {
+		return
+	}
 	if lacks := sh.held - sh.quantity; lacks > 0 {
 		// What it holds nobody else can have.
 		sh.quantity += lacks

@@ -84,6 +84,7 @@ func (c *claimant) lapse(now time.Time) {
 
 // giveUp ends an offer, or an attempt, that nothing came of.
 func (c *claimant) giveUp() {
+	c.blocked = true
 	if c.state == offered {
 		c.fail(c.newest)
 	} else {

@@ -184,8 +184,8 @@ func TestHugeClaimsDoNotWrap(t *testing.T) {
 	u.observe(math.MaxInt64-1, math.MaxInt64-1)
 	u.reject(newPod("fourth", 4), needs(huge, "b"))
 	u.reject(newPod("fifth", 5), needs(huge, "b"))
-	for key, wish := range u.Wishes() {
-		if wish.Wanted < 0 || wish.Least < 0 {
+	for key, wishes := range u.Wishes() {
+		if wish := wishes[0]; wish.Wanted < 0 || wish.Least < 0 {
 			t.Errorf("of pool %s %d are wanted, %d at least", key.Pool, wish.Wanted, wish.Least)
 		}
 	}

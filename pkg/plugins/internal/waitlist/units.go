@@ -56,6 +56,8 @@ type claimant struct {
 	// everywhere is set if it was rejected by all nodes for want of a ClusterResource, so that only
 	// a release can help.
 	everywhere bool
+	// blocked is set if something else was in its way when it was offered enough last.
+	blocked bool
 }
 
 // giveBack is how often a pod gave back what it got, and when it did last.
@@ -152,7 +154,7 @@ func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool, seen Ch
 		known = w.insert(pod)
 	}
 	left := known.state != asleep
-	known.pod, known.needs, known.everywhere = pod, needs, everywhere
+	known.pod, known.needs, known.everywhere, known.blocked = pod, needs, everywhere, false
 	known.fail(seen)
 	known.told = true
 	if !w.waits(pod) {

@@ -194,51 +194,84 @@ func TestTheReleaseIsCountedOnce(t *testing.T) {
 }
 
 func TestWishes(t *testing.T) {
-	first, second := newPod("first", 1), newPod("second", 2)
+	first, second, vip := newPod("first", 1), newPod("second", 2), withPriority(newPod("vip", 3), 5)
 	for name, tc := range map[string]struct {
 		mode berthv1alpha1.PoolMode
 		do   func(*units)
-		want map[string]waitlist.Wish
+		want map[string][]waitlist.Wish
 	}{
 		"of the pool with most left": {
 			do:   func(u *units) { u.reject(first, needs(2, "a", "b")) },
-			want: map[string]waitlist.Wish{"b": {Wanted: 2, Least: 2, First: first}},
+			want: map[string][]waitlist.Wish{"b": {{Wanted: 2, Least: 2, First: first}}},
 		},
 		"of all pools with mode AllOf": {
 			mode: berthv1alpha1.AllOf, do: func(u *units) { u.reject(first, needs(2, "a", "b")) },
-			want: map[string]waitlist.Wish{"a": {Wanted: 2, Least: 2, First: first}, "b": {Wanted: 2, Least: 2, First: first}},
+			want: map[string][]waitlist.Wish{"a": {{Wanted: 2, Least: 2, First: first}}, "b": {{Wanted: 2, Least: 2, First: first}}},
 		},
 		"altogether, and of the least": {
 			do: func(u *units) {
 				u.reject(second, needs(1, "b"))
 				u.reject(first, needs(3, "b"))
 			},
-			want: map[string]waitlist.Wish{"b": {Wanted: 4, Least: 1, First: first}},
+			want: map[string][]waitlist.Wish{"b": {{Wanted: 4, Least: 1, First: first}}},
+		},
+		"by priority, the higher first": {
+			do: func(u *units) {
+				u.reject(second, needs(1, "b"))
+				u.reject(first, needs(1, "b"))
+				u.reject(vip, needs(2, "b"))
+			},
+			want: map[string][]waitlist.Wish{"b": {{Wanted: 2, Least: 2, First: vip}, {Wanted: 2, Least: 1, First: first}}},
+		},
+		"not of one that is kept out of the queue": {
+			do: func(u *units) {
+				u.reject(first, needs(1, "a"))
+				u.Raised(map[pool.Key]int64{{Resource: "disk", Pool: "a"}: 1})
+				u.Held(first.UID)
+			},
+			want: map[string][]waitlist.Wish{},
+		},
+		"not of one that is rejected elsewhere": {
+			do: func(u *units) {
+				u.reject(first, needs(1, "a"))
+				u.Raised(map[pool.Key]int64{{Resource: "disk", Pool: "a"}: 1})
+				u.Ended(first.UID)
+			},
+			want: map[string][]waitlist.Wish{},
+		},
+		"of one that was rejected elsewhere, once it lacks something again": {
+			do: func(u *units) {
+				u.reject(first, needs(1, "a"))
+				u.Raised(map[pool.Key]int64{{Resource: "disk", Pool: "a"}: 1})
+				u.Ended(first.UID)
+				u.reject(first, needs(1, "a"))
+			},
+			want: map[string][]waitlist.Wish{"a": {{Wanted: 1, Least: 1, First: first}}},
 		},
 		"not of more than there is": {
 			do:   func(u *units) { u.reject(first, needs(6, "a", "b")) },
-			want: map[string]waitlist.Wish{},
+			want: map[string][]waitlist.Wish{},
 		},
 		"not of one that found enough": {
 			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Served(first.UID, u.seen) },
-			want: map[string]waitlist.Wish{},
+			want: map[string][]waitlist.Wish{},
 		},
 		"not of a resource that is gone": {
 			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Forget(func(string) bool { return true }) },
-			want: map[string]waitlist.Wish{},
+			want: map[string][]waitlist.Wish{},
 		},
 		"of one that stays as it is known": {
 			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Forget(func(string) bool { return false }) },
-			want: map[string]waitlist.Wish{"a": {Wanted: 1, Least: 1, First: first}},
+			want: map[string][]waitlist.Wish{"a": {{Wanted: 1, Least: 1, First: first}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUnits(t, tc.mode)
 			u.observeAll([]int64{0, 0}, []int64{4, 5}) // all of it is granted to others
 			tc.do(u)
-			got := map[string]waitlist.Wish{}
+			got := map[string][]waitlist.Wish{}
 			for key, wish := range u.Wishes() {
-				got[key.Pool] = *wish
+				got[key.Pool] = wish
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("wishes by pool (-want +got):\n%s", diff)

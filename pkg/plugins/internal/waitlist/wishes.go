@@ -8,10 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// Wish is what pods that wait want of a pool.
+// Wish is what pods that wait and have one priority want of a pool.
 type Wish struct {
 	// Wanted is how many units they want altogether, Least the fewest that serve one of them.
 	Wanted, Least int64
@@ -19,18 +21,19 @@ type Wish struct {
 	First *corev1.Pod
 }
 
-// Wishes returns what the pods that wait want of each pool, as far as what is left of the pools, in
-// whosever grant it is, could serve them. Those that it could not serve would only keep others from
-// it.
-func (w *Units) Wishes() map[pool.Key]*Wish {
+// Wishes returns what the pods that wait want of each pool, the higher priority first, as far as
+// what is left of the pools, in whosever grant it is, could serve them. Those that it could not
+// serve would only keep others from it, and so would those that something else is in the way of:
+// who was kept out of the queue, or rejected elsewhere, when it was offered enough.
+func (w *Units) Wishes() map[pool.Key][]Wish {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.book.stocks {
 		clear(s.taken)
 	}
-	found := map[pool.Key]*Wish{}
+	found := map[pool.Key][]Wish{}
 	for _, c := range w.order {
-		if c.state == tried || !w.book.couldServe(c) {
+		if c.state == tried || c.blocked || !w.book.couldServe(c) {
 			continue
 		}
 		for i := range c.needs {
@@ -38,21 +41,24 @@ func (w *Units) Wishes() map[pool.Key]*Wish {
 			s := w.book.stocks[n.Resource]
 			for _, p := range s.resource.Draws(n.site(s.resource, s.leftOfAll), s.leftOfAll, n.Units) {
 				s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
-				wish(found, pool.Key{Resource: n.Resource, Pool: s.resource.Pools()[p].Name}, n.Units, c.pod)
+				key := pool.Key{Resource: n.Resource, Pool: s.resource.Pools()[p].Name}
+				found[key] = wish(found[key], n.Units, c.pod)
 			}
 		}
 	}
 	return found
 }
 
-func wish(found map[pool.Key]*Wish, key pool.Key, units int64, pod *corev1.Pod) {
-	known := found[key]
-	if known == nil {
-		known = &Wish{Least: units, First: pod}
-		found[key] = known
+// wish adds what a pod wants, whose priority is the lowest so far.
+func wish(wishes []Wish, units int64, pod *corev1.Pod) []Wish {
+	last := len(wishes) - 1
+	if last < 0 || corev1helpers.PodPriority(wishes[last].First) != corev1helpers.PodPriority(pod) {
+		return append(wishes, Wish{Wanted: units, Least: units, First: pod})
 	}
+	known := &wishes[last]
 	known.Wanted = pool.AddUnits(known.Wanted, units)
 	known.Least = min(known.Least, units)
+	return wishes
 }
 
 // couldServe reports whether all needs of a pod can be met beside what is taken, out of whosever

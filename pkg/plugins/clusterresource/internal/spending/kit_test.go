@@ -86,12 +86,12 @@ func scheduler(name string) *berthv1alpha1.Scheduler {
 
 // wanted is what pods want in a test.
 type wanted struct {
-	wishes map[pool.Key]*waitlist.Wish
+	wishes map[pool.Key][]waitlist.Wish
 	raised map[pool.Key]int64
 	serves []*corev1.Pod
 }
 
-func (d *wanted) Wishes() map[pool.Key]*waitlist.Wish { return d.wishes }
+func (d *wanted) Wishes() map[pool.Key][]waitlist.Wish { return d.wishes }
 
 func (d *wanted) Raised(by map[pool.Key]int64) []*corev1.Pod {
 	d.raised = by
@@ -185,6 +185,10 @@ func textsOf(spending *berthv1alpha1.Spending) []string {
 		}
 		if p.Wanted != nil {
 			text += " wanted " + p.Wanted.String() + " least " + p.Least.String() + " priority " + strconv.Itoa(int(p.Priority))
+		}
+		for i := range p.Lower {
+			d := &p.Lower[i]
+			text += " then " + d.Wanted.String() + " least " + d.Least.String() + " priority " + strconv.Itoa(int(d.Priority))
 		}
 		texts = append(texts, text)
 	}

@@ -54,8 +54,9 @@ type Sharing struct {
 
 // Demand is what pods that wait want of pools.
 type Demand interface {
-	// Wishes returns it by pool, as far as what is left of the pools could serve them.
-	Wishes() map[pool.Key]*waitlist.Wish
+	// Wishes returns it by pool, the higher priority first, as far as what is left of the pools
+	// could serve them.
+	Wishes() map[pool.Key][]waitlist.Wish
 	// Raised notes that so many units more of some pools may be given out, and returns the pods
 	// that this can serve.
 	Raised(by map[pool.Key]int64) []*corev1.Pod

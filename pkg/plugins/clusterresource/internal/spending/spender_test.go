@@ -28,7 +28,8 @@ func TestWhatIsReported(t *testing.T) {
 	first := waiting("first")
 	first.Spec.Priority = new(int32)
 	*first.Spec.Priority = 7
-	wishes := map[pool.Key]*waitlist.Wish{all: {Wanted: 6, Least: 2, First: first}}
+	wishes := map[pool.Key][]waitlist.Wish{all: {{Wanted: 6, Least: 2, First: first}}}
+	several := map[pool.Key][]waitlist.Wish{all: {{Wanted: 6, Least: 2, First: first}, {Wanted: 8, Least: 4, First: waiting("second")}}}
 	done := holder("done", charge("a", "3"))
 	done.Status.Phase = corev1.PodSucceeded
 	for name, tc := range map[string]struct {
@@ -36,7 +37,7 @@ func TestWhatIsReported(t *testing.T) {
 		floor   int64
 		charged []*corev1.Pod
 		pending map[types.UID][]pool.Charge
-		wishes  map[pool.Key]*waitlist.Wish
+		wishes  map[pool.Key][]waitlist.Wish
 		leaving bool
 		// claims are pods that the process before may still bind.
 		claims []*corev1.Pod
@@ -79,6 +80,9 @@ func TestWhatIsReported(t *testing.T) {
 		},
 		"what pods want": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "", 3)}, wishes: wishes, want: []string{"all wanted 3 least 1 priority 7"},
+		},
+		"what pods of each priority want": {
+			wishes: several, want: []string{"all wanted 3 least 1 priority 7 then 4 least 2 priority 0"},
 		},
 		"nothing of grants that were meant for the process before": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "1", 3)}, floor: 4, wishes: wishes, want: []string{},
@@ -237,7 +241,7 @@ func TestDemandIsWrittenLessOftenThanAnswers(t *testing.T) {
 		writes = append(writes, b.writes())
 	}
 	pass() // an empty statement: it keeps to its grants
-	b.demand.wishes = map[pool.Key]*waitlist.Wish{all: {Wanted: 1, Least: 1, First: waiting("first")}}
+	b.demand.wishes = map[pool.Key][]waitlist.Wish{all: {{Wanted: 1, Least: 1, First: waiting("first")}}}
 	pass()
 	b.clock.Step(demandPause)
 	pass()

@@ -41,7 +41,7 @@ func (p *Spender) statement(homes *catalog.Homes, resources *catalog.Resources) 
 		p.answers(name, r, account, late, of)
 		for i := range r.Pools.Pools() {
 			key := pool.Key{Resource: name, Pool: r.Pools.Pools()[i].Name}
-			if w := wishes[key]; w != nil && !homes.Leaving {
+			if w := wishes[key]; len(w) > 0 && !homes.Leaving {
 				describe(of(key), w, r.Pools.Unit())
 			}
 		}
@@ -128,11 +128,21 @@ func (p *Spender) ownAccount() (account *pool.Account, underWay bool) {
 	return account, underWay
 }
 
+// maxLower bounds the priorities of which a Scheduler says what pods want, besides the highest. The
+// others come after these.
+const maxLower = 8
+
 // describe fills in what pods want.
-func describe(s *berthv1alpha1.PoolSpending, w *waitlist.Wish, unit resource.Quantity) {
-	s.Wanted, s.Least = amount(w.Wanted, unit), amount(w.Least, unit)
-	s.Priority = corev1helpers.PodPriority(w.First)
-	s.Since = &w.First.CreationTimestamp
+func describe(s *berthv1alpha1.PoolSpending, wishes []waitlist.Wish, unit resource.Quantity) {
+	first := wishes[0]
+	s.Wanted, s.Least = amount(first.Wanted, unit), amount(first.Least, unit)
+	s.Priority, s.Since = corev1helpers.PodPriority(first.First), &first.First.CreationTimestamp
+	for _, w := range wishes[1:min(len(wishes), 1+maxLower)] {
+		s.Lower = append(s.Lower, berthv1alpha1.PoolDemand{
+			Wanted: *amount(w.Wanted, unit), Least: *amount(w.Least, unit),
+			Priority: corev1helpers.PodPriority(w.First), Since: w.First.CreationTimestamp,
+		})
+	}
 }
 
 // amount returns a number of units as an amount, the largest there can be if it is more.
