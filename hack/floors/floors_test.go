@@ -46,6 +46,26 @@ var apart = []struct {
 // beside are the folders on one floor that import nothing of each other.
 var beside = []string{"pkg/controllers", "pkg/cli", "pkg/gateway"}
 
+// fitting are packages of Kubernetes that say which node takes which pod. Only what runs the
+// plugins of the scheduler may ask them: what fits is asked of pkg/simulator. Whoever imports one
+// for something else is listed with the reason.
+var fitting = []string{
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
+	"k8s.io/kubernetes/pkg/scheduler/framework",
+	"k8s.io/kubernetes/pkg/scheduler/util",
+}
+
+// fitters run the plugins of the scheduler, or are plugins.
+var fitters = []string{"pkg/plugins", "pkg/simulator", "pkg/plugintest", "cmd/scheduler", "test", "hack"}
+
+// readers import packages that say what fits, for something else.
+var readers = map[string]string{
+	"pkg/cli/explain":                 "counts nodes by what they say to a pod in the first place",
+	"pkg/controllers/clusterresource": "tells by a metric whether pods wait although pools have something left",
+	"pkg/controllers/dispatcher":      "finds the scheduler that has the nodes which a pod selects",
+	"pkg/model/division":              "adds up the weights of terms that clusters match",
+}
+
 // debts are imports that break a rule and are to go. None may be added.
 var debts []string
 
@@ -54,6 +74,8 @@ var debts []string
 type pkg struct {
 	path           string
 	imports, tests []string
+	// fits are the packages of fitting that it imports.
+	fits []string
 }
 
 // faults returns a sentence for each import that breaks a rule, in order.
@@ -63,6 +85,11 @@ func faults(packages []pkg) []string {
 		p := &packages[i]
 		if floorOf(p.path) < 0 {
 			found = append(found, p.path+" is on no floor")
+		}
+		for _, imported := range p.fits {
+			if readers[p.path] == "" && !slices.ContainsFunc(fitters, func(folder string) bool { return below(p.path, folder) }) {
+				found = append(found, fmt.Sprintf("%s imports %s: what fits is asked of pkg/simulator", p.path, imported))
+			}
 		}
 		for _, imported := range p.imports {
 			if fault := faultOf(p.path, imported, false); fault != "" {

@@ -5,6 +5,7 @@ package floors_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,10 @@ func packagesOfTheModule(t *testing.T) []pkg {
 			packages = append(packages, pkg{path: from})
 		}
 		p := &packages[len(packages)-1]
+		isFit := func(folder string) bool { return below(to, folder) }
 		switch {
+		case to == fields[1] && fields[2] != "test" && slices.ContainsFunc(fitting, isFit):
+			p.fits = append(p.fits, to)
 		case to == fields[1]: // of another module
 		case fields[2] == "test":
 			p.tests = append(p.tests, to)
@@ -105,6 +109,14 @@ func TestFaults(t *testing.T) {
 		"a test kit in a program": {
 			packages: []pkg{{path: "pkg/controllers/policy", imports: []string{"pkg/plugintest"}}},
 			want:     []string{"pkg/controllers/policy imports pkg/plugintest, which is for tests"},
+		},
+		"what says which node takes a pod, where plugins run": {packages: []pkg{
+			{path: "pkg/simulator", fits: fitting}, {path: "pkg/plugins/nodegrouppolicy", fits: fitting},
+		}},
+		"what says which node takes a pod, in a controller": {
+			packages: []pkg{{path: "pkg/controllers/subscription", fits: fitting[1:2]}},
+			want: []string{"pkg/controllers/subscription imports k8s.io/kubernetes/pkg/scheduler/framework: " +
+				"what fits is asked of pkg/simulator"},
 		},
 		"a new folder": {
 			packages: []pkg{{path: "pkg/util/strings"}},

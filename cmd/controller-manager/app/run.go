@@ -93,7 +93,7 @@ func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string
 		"conditions":    exportConditions(mgr),
 		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
 		"metrics":       startMetrics(mgr, opts),
-		"Schedulers":    startSchedulers(mgr, opts),
+		"Schedulers":    startSchedulers(mgr, opts, fits),
 		"Applications":  startApplications(mgr, opts, fits, authors),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {

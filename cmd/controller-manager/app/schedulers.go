@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/binding"
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/grants"
@@ -29,7 +30,7 @@ var schedulerKinds = []string{"Scheduler", "Cluster", "PropagationPolicy"}
 
 // startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing
 // else waits for that.
-func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) error {
+func startSchedulers(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), schedulerKinds...), nil
@@ -52,7 +53,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options) func(context.Context) erro
 			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
-				SchedulerNames: opts.SchedulerNames,
+				SchedulerNames: opts.SchedulerNames, Adviser: fits,
 			},
 		} {
 			if err := controller.SetupWithManager(mgr); err != nil {

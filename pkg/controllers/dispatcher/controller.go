@@ -21,6 +21,7 @@ package dispatcher
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -37,6 +38,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/policy"
@@ -64,6 +66,8 @@ type Reconciler struct {
 	Writer client.Client
 	// Topology knows the nodes of each Cluster.
 	Topology *state.Tracker
+	// Adviser answers which nodes take a pod.
+	Adviser *adviser.Adviser
 	// Clock is the time by which pods wait at their homes.
 	Clock clock.PassiveClock
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
@@ -132,7 +136,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	for i := range in.namespaces {
 		r.compiled[in.namespaces[i].name] = in.namespaces[i].policies
 	}
-	return reconcile.Result{RequeueAfter: retryInterval}, r.write(ctx, changes)
+	return reconcile.Result{RequeueAfter: retryInterval}, errors.Join(r.write(ctx, changes), p.err)
 }
 
 // change is a new home of a pod.

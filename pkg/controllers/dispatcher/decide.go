@@ -24,12 +24,18 @@ type pass struct {
 	round   *dispatch.Round
 	pods    map[types.UID]*corev1.Pod
 	reaches reaches
+	// rooms are the homes that have room for pods, and err the first failure to find out.
+	rooms map[like]sets.Set[string]
+	err   error
 }
 
 // newPass returns a pass that has decided nothing yet. What the pass before remembers of pods is in
 // waits.
 func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
-	p := &pass{input: in, round: dispatch.NewRound(in.now, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{}}
+	p := &pass{
+		input: in, round: dispatch.NewRound(in.now, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{},
+		rooms: map[like]sets.Set[string]{},
+	}
 	for i := range in.namespaces {
 		for _, pod := range in.namespaces[i].waiting {
 			p.pods[pod.UID] = pod

@@ -5,6 +5,7 @@ package dispatcher_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/pool"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -55,6 +59,47 @@ func TestBoundPodsTakeUpSeats(t *testing.T) {
 	}
 }
 
+// sitePools returns a ClusterResource with pools for the nodes of sites.
+func sitePools(pairs ...string) *berthv1alpha1.ClusterResource {
+	r := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "licence"}}
+	for i := 0; i < len(pairs); i += 2 {
+		r.Status.Allocatable = append(r.Status.Allocatable, berthv1alpha1.ClusterResourceQuantity{
+			Name: pairs[i], Quantity: resource.MustParse(pairs[i+1]), NodeSelector: map[string]string{"site": pairs[i]},
+		})
+	}
+	return r
+}
+
+// holder returns a pod that holds a licence of the site of its node.
+func holder(name, node string) *corev1.Pod {
+	return pod(name, licensed, on(node), func(p *corev1.Pod) {
+		charge := []pool.Charge{{Resource: "licence", Pool: node[:2], Quantity: resource.MustParse("1")}}
+		maps.Copy(p.Annotations, stamp.ChargeAnnotations(p, node, charge))
+	})
+}
+
+// busy returns a pod that takes all of a node.
+func busy(node string) *corev1.Pod { return pod("on-"+node, on(node), asking("4")) }
+
+func asking(cpu string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+		}})
+	}
+}
+
+// outOf keeps a pod out of sites.
+func outOf(sites ...string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "site", Operator: corev1.NodeSelectorOpNotIn, Values: sites}},
+			}}},
+		}}
+	}
+}
+
 func TestOtherPods(t *testing.T) {
 	tests := map[string]struct {
 		objects []client.Object
@@ -89,17 +134,14 @@ func TestOtherPods(t *testing.T) {
 			pod("p", licensed), "b",
 		},
 		"who asks for a ClusterResource goes where something is left of it": {
-			two(&berthv1alpha1.ClusterResource{
-				ObjectMeta: metav1.ObjectMeta{Name: "licence"},
-				Status: berthv1alpha1.ClusterResourceStatus{
-					Allocatable: []berthv1alpha1.ClusterResourceQuantity{
-						{Name: "c1", Quantity: resource.MustParse("5"), NodeSelector: map[string]string{"site": "c1"}},
-						{Name: "c3", Quantity: resource.MustParse("5"), NodeSelector: map[string]string{"site": "c3"}},
-					},
-					Allocated: []berthv1alpha1.PoolAllocation{{Name: "c1"}, {Name: "c3", Free: resource.MustParse("1")}},
-				},
-			}),
-			pod("p", licensed), "b",
+			two(sitePools("c1", "2", "c3", "2"), holder("x", "c1-0"), holder("y", "c1-1"), holder("z", "c3-0")), pod("p", licensed), "b",
+		},
+		"who asks for a ClusterResource goes where something else is left, too": {
+			two(sitePools("c1", "2", "c3", "2"), busy("c3-0"), busy("c3-1")), pod("p", licensed, asking("1")), "a",
+		},
+		"who was tried in vain goes where a node takes it": {
+			append(two(busy("c3-0"), busy("c3-1"), shard("idle", true)), site("c4", "idle", 1)...),
+			pod("p", at("gone"), unschedulable, asking("1"), outOf("c1", "c2")), "idle",
 		},
 		"who asks for a ClusterResource that does not exist goes anywhere": {two(), pod("p", licensed), "a"},
 		"pods of other schedulers are left alone": {

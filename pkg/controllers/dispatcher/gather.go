@@ -37,9 +37,10 @@ type input struct {
 	homeOf   map[string]string
 	// namespaces are those with pods that wait, by name.
 	namespaces []namespace
-	// pools are those of ClusterResources, by the name of these, and left is what is left of each.
+	// pools are those of ClusterResources, by the name of these.
 	pools map[string]*pool.Resource
-	left  map[string][]int64
+	// takers returns the nodes that take a pod at this moment.
+	takers func(*corev1.Pod) ([]string, error)
 }
 
 // namespace is what the homes of its pods depend on.
@@ -81,7 +82,8 @@ func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Sche
 		n.waiting = waiting[name]
 		in.namespaces = append(in.namespaces, n)
 	}
-	in.pools, in.left, err = r.listPools(ctx)
+	in.takers = r.takers(ctx)
+	in.pools, err = r.listPools(ctx)
 	return in, err
 }
 

@@ -9,18 +9,20 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/dispatcher"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
@@ -40,9 +42,7 @@ type harness struct {
 func newHarness(t *testing.T, objects ...client.Object) *harness {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, berthv1alpha1.AddToScheme,
-	} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -57,6 +57,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 
 func (h *harness) pass() {
 	h.Helper()
+	h.Adviser = advisertest.New(h, h.api)
 	if _, err := h.Reconcile(h.Context(), singleton.Key{}); err != nil {
 		h.Fatal(err)
 	}
@@ -102,9 +103,12 @@ func site(name, scheduler string, nodes int) []client.Object {
 	c.Status.HomeScheduler = scheduler
 	objects := []client.Object{c}
 	for i := range nodes {
-		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-%d", name, i), Labels: map[string]string{"site": name},
-		}})
+		objects = append(objects, &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i), Labels: map[string]string{"site": name}},
+			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("110"),
+			}},
+		})
 	}
 	return objects
 }

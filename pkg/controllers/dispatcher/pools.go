@@ -9,46 +9,41 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/demand"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/pool"
+	"berth.dev/berth/pkg/simulator"
 )
 
-// listPools reads the pools of ClusterResources that can be used, and what is left of each, by the
-// name of the ClusterResource.
-func (r *Reconciler) listPools(ctx context.Context) (pools map[string]*pool.Resource, left map[string][]int64, err error) {
+// listPools reads the pools of ClusterResources that can be used, by the name of the
+// ClusterResource.
+func (r *Reconciler) listPools(ctx context.Context) (map[string]*pool.Resource, error) {
 	var list berthv1alpha1.ClusterResourceList
-	err = r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy)
+	err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy)
 	if apimeta.IsNoMatchError(err) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("listing cluster resources: %w", err)
+		return nil, fmt.Errorf("listing cluster resources: %w", err)
 	}
-	pools, left = make(map[string]*pool.Resource, len(list.Items)), make(map[string][]int64, len(list.Items))
+	pools := make(map[string]*pool.Resource, len(list.Items))
 	for i := range list.Items {
 		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			pools[usable.Name()], left[usable.Name()] = usable, usable.Left(&list.Items[i].Status)
+			pools[usable.Name()] = usable
 		}
 	}
-	return pools, left, nil
-}
-
-// roomy returns the homes that have nodes whose pools have enough left for the pod, nil if it asks
-// for nothing.
-func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
-	if draws := p.draws(pod, true); draws != nil {
-		return p.homesOfNodes(pod, draws)
-	}
-	return nil
+	return pools, nil
 }
 
 // draws returns a function that reports whether a node is in a pool of everything that the pod asks
-// for, and if room is true in pools that have enough left; nil if the pod asks for nothing.
-func (p *pass) draws(pod *corev1.Pod, room bool) func(*corev1.Node) bool {
+// for; nil if the pod asks for nothing.
+func (p *pass) draws(pod *corev1.Pod) func(*corev1.Node) bool {
 	if !demand.Asks(pod) {
 		return nil
 	}
@@ -58,18 +53,62 @@ func (p *pass) draws(pod *corev1.Pod, room bool) func(*corev1.Node) bool {
 	}
 	return func(node *corev1.Node) bool {
 		for _, request := range requests {
-			known := p.pools[request.Resource]
-			if known == nil {
-				continue
-			}
-			pools, units, left := known.Select(node.Labels), int64(0), p.left[request.Resource]
-			if room {
-				units = pool.UnitsUp(request.Quantity, known.Unit())
-			}
-			if !known.Admits(pools, func(i int32) int64 { return left[i] }, units) {
+			if known := p.pools[request.Resource]; known != nil && len(known.Select(node.Labels)) == 0 {
 				return false
 			}
 		}
 		return true
 	}
+}
+
+// takers returns the nodes that take a pod at this moment, as the plugins of the scheduler say. The
+// policy of the pod is left out: its constraints are known otherwise.
+func (r *Reconciler) takers(ctx context.Context) func(*corev1.Pod) ([]string, error) {
+	return func(pod *corev1.Pod) (found []string, err error) {
+		err = r.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
+			found, err = snapshot.Takers(ctx, modelpolicy.Replacement(pod))
+			return err
+		})
+		return found, err
+	}
+}
+
+// like are pods that find the same nodes: those of a revision whose pods have no numbers.
+type like struct {
+	owner types.UID
+	hash  string
+}
+
+func likeOf(pod *corev1.Pod) like {
+	revision, owned := workload.RevisionOf(pod)
+	if _, numbered := workload.Ordinal(pod, 0); !owned || numbered {
+		return like{owner: pod.UID}
+	}
+	return like{revision.Owner, revision.Hash}
+}
+
+// roomy returns the homes that have a node which takes the pod at this moment. It is nil for pods
+// of which that is not asked: they ask for nothing that is scarce, and no home has tried them in
+// vain.
+func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
+	if !demand.Asks(pod) && !workload.Unschedulable(pod) {
+		return nil
+	}
+	key := likeOf(pod)
+	if known, found := p.rooms[key]; found {
+		return known
+	}
+	nodes, err := p.takers(pod)
+	if err != nil && p.err == nil {
+		p.err = err // another home may do as well
+	}
+	homes, reach := sets.Set[string]{}, p.reachOf(pod)
+	for _, node := range nodes {
+		if _, cluster := p.topology.Place(node); reach.admits(cluster) {
+			homes.Insert(p.homeOfNode(node))
+		}
+	}
+	homes.Delete("")
+	p.rooms[key] = homes
+	return homes
 }

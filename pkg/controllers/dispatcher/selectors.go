@@ -18,7 +18,7 @@ import (
 // reached returns the homes that have a node which the selectors and constraints of the pod admit,
 // in pools of what it asks for.
 func (p *pass) reached(pod *corev1.Pod) sets.Set[string] {
-	draws := p.draws(pod, false)
+	draws := p.draws(pod)
 	if draws == nil && !p.selective(pod) {
 		return p.round.WithNodes()
 	}
