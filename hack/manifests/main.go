@@ -109,7 +109,8 @@ func (c *checker) check(path string, content []byte) error {
 	}
 }
 
-// withoutKind are the files that hold no objects: what belongs to a chart, and rules for Prometheus.
+// withoutKind are the files that hold no objects: what belongs to a chart, and rules for
+// Prometheus.
 var withoutKind = []string{"values.yaml", "Chart.yaml", "rules.yaml"}
 
 // checkDocument checks one object of a file. Files without a kind are only parsed.
