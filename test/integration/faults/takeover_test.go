@@ -36,9 +36,9 @@ func rounds() int {
 	return 4
 }
 
-// election lets another process take over soon.
+// election lets another process take over soon, and a live one time enough on a busy machine.
 var election = []string{
-	"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=500ms",
+	"--leader-elect-lease-duration=9s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=500ms",
 }
 
 // replica is a scheduler behind a proxy.
