@@ -29,10 +29,15 @@ func Decide(subscriptions []Subscription, room Room) ([]Result, error) {
 			}
 		}
 	}
-	for i := range subscriptions {
-		p := planner{&subscriptions[i], i, room, &results[i]}
-		if err := p.grow(); err != nil {
-			return nil, err
+	for _, kept := range []bool{true, false} {
+		for i := range subscriptions {
+			if (results[i].Admission == Kept) != kept {
+				continue
+			}
+			p := planner{&subscriptions[i], i, room, &results[i]}
+			if err := p.grow(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return results, nil

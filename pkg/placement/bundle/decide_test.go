@@ -39,6 +39,14 @@ func TestDecide(t *testing.T) {
 			replicas{"a": 4},
 			[]bundle.Subscription{spread(ab, 3), with(spread(ab, 3), recorded(replicas{"a": 3}))}, []string{"a=1 -2", "a=3"},
 		},
+		"what an admitted bundle lacks comes before what others want": {
+			replicas{"a": 1},
+			[]bundle.Subscription{
+				with(spread(ab, 1), bundled),
+				with(spread(ab, 2), pledged, recorded(replicas{"a": 1}), bound(replicas{"a": 1})),
+			},
+			[]string{"Waits: -1", "Kept: a=2"},
+		},
 		"a promise without room is not kept": {
 			replicas{"a": 1, "b": 2}, []bundle.Subscription{with(spread(ab, 3), recorded(replicas{"a": 3}))}, []string{"a=1 b=2"},
 		},
