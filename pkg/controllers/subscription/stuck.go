@@ -74,7 +74,7 @@ func (r *Reconciler) observeStuck(ctx context.Context, items []*item, now time.T
 			key := feedKey{it.object.UID, objectOf(it.feeds[f].ref)}
 			known := r.stuck[key]
 			if known == nil {
-				known = it.recall(f)
+				known = it.recall(f, now)
 			}
 			here[key] = known
 			it.observeMaking(f, known, now)
@@ -85,8 +85,9 @@ func (r *Reconciler) observeStuck(ctx context.Context, items []*item, now time.T
 	return list
 }
 
-// recall returns what the status of a Subscription tells of the limits of a feed.
-func (it *item) recall(f int) *stuck {
+// recall returns what the status of a Subscription tells of the limits of a feed. How long a pause
+// is to last is not told: it is at least what is left of it.
+func (it *item) recall(f int, now time.Time) *stuck {
 	known := &stuck{clusters: map[string]caps.State{}}
 	placement := subscription.PlacementOf(it.object, it.feeds[f].ref)
 	if placement == nil {
@@ -99,8 +100,8 @@ func (it *item) recall(f int) *stuck {
 	for _, c := range placement.Clusters {
 		if c.RetryTime != nil && c.Room != nil {
 			known.clusters[c.Name] = caps.State{
-				Capped: true, Room: int64(*c.Room), LimitedBy: c.LimitedBy, Retry: c.RetryTime.Time, Pause: it.giveUpAfter(),
-				Bound: it.input.Feeds[f].Bound[c.Name],
+				Capped: true, Room: int64(*c.Room), LimitedBy: c.LimitedBy, Retry: c.RetryTime.Time,
+				Pause: max(it.giveUpAfter(), c.RetryTime.Sub(now)), Bound: it.input.Feeds[f].Bound[c.Name],
 			}
 		}
 	}

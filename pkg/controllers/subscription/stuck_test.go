@@ -69,6 +69,31 @@ func TestWhatFindsNoNodeGoesElsewhere(t *testing.T) {
 	w.want("the status after the pause", w.told("shop"), "web a=4")
 }
 
+func TestThePauseDoublesAcrossARestart(t *testing.T) {
+	w := newWorld(t)
+	w.site("b", 4)
+	w.deploy("web", 1)
+	w.subscribe("shop", []string{"web"})
+	w.pass()
+	w.wait("web-x", ofDeployment("web"))
+	for _, pause := range []string{"30s", "1m0s", "2m0s"} {
+		w.pass()
+		w.clock.Step(30 * time.Second)
+		w.pass()
+		w.want("the limit", w.limit("shop", "b"), "room 4, "+pause+": "+noCPU)
+		w.restart()
+		w.pass()
+		w.want("the status while it is given up", w.told("shop"), "web b=0 -1")
+		lasts, err := time.ParseDuration(pause)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Step(lasts)
+		w.pass()
+		w.want("the status when it is tried again", w.told("shop"), "web b=1")
+	}
+}
+
 func TestALimitEndsWhenThereIsMoreRoom(t *testing.T) {
 	w := stuckWorld(t)
 	w.clock.Step(30 * time.Second)
