@@ -22,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/cli/cloud"
 	"berth.dev/berth/pkg/cli/cluster"
 	"berth.dev/berth/pkg/cli/convert"
+	"berth.dev/berth/pkg/cli/cordon"
 	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
@@ -49,15 +50,16 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-Only allow, register and unregister, and the commands create, update and delete, change anything. Installed under the
-name kubectl-berth it is a plugin of kubectl, and a link to it named kubectl_complete-berth lets the shell complete
-kubectl's command line.
+Only allow, register and unregister, cordon, uncordon and drain, and the commands create, update and delete, change
+anything. Installed under the name kubectl-berth it is a plugin of kubectl, and a link to it named
+kubectl_complete-berth lets the shell complete kubectl's command line.
 
 Exit status:
   0  the command did what it was asked to do
   1  it did not: the input was wrong, an object was not found, or the API server refused or could not be reached;
      one line on standard error says which
-  2  the arguments of register, unregister or get cluster name no file or no cluster; nothing was tried. Or simulate found
+  2  the arguments of register, unregister, cordon, uncordon, drain or get cluster name no file or no cluster; nothing was
+     tried. Or simulate found
      that something would wait`
 
 // Options are what berthctl needs from its surroundings.
@@ -109,6 +111,9 @@ func newCommand(o Options) *cobra.Command {
 		cloud.NewGlobalCommand(o.Streams, factory),
 		cluster.NewCommand(o.Streams, factory),
 		convert.NewCommand(o.Streams),
+		cordon.NewCommand(o.Streams, factory),
+		cordon.NewUncordonCommand(o.Streams, factory),
+		cordon.NewDrainCommand(o.Streams, factory),
 		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
 		list.NewCommand(o.Streams, factory),

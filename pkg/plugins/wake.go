@@ -26,7 +26,7 @@ import (
 // wakeConcerned wakes the pods that a change of Clusters or policies may concern.
 func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
 	namespaces, all := catalog.ChangedNamespaces(before, after)
-	if all {
+	if all || catalog.Uncordoned(before, after) {
 		s.wake(s.base.owners.Pending(""))
 		return
 	}

@@ -73,13 +73,16 @@ func (p *Profile) Cluster() *berthv1alpha1.Cluster {
 	return cluster
 }
 
-// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is, the name
-// and a pinned scheduler, and so do nodes, matchLabels and provision that it does not mention.
+// Apply makes a Cluster what the profile says. What a profile cannot say stays as it is, the name,
+// a pinned scheduler and whether it is cordoned, and so do nodes, matchLabels and provision that it
+// does not mention.
 func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	cluster.Labels = maps.Clone(p.Spec.Labels)
 	spec := berthv1alpha1.ClusterSpec{
 		Nodes:           cluster.Spec.Nodes,
 		MatchLabels:     cluster.Spec.MatchLabels,
+		Unschedulable:   cluster.Spec.Unschedulable,
+		Drain:           cluster.Spec.Drain,
 		HomeScheduler:   cluster.Spec.HomeScheduler,
 		HomeDispatcher:  p.Spec.HomeDispatcher,
 		CustomResources: slices.Clone(p.Spec.CustomResources),

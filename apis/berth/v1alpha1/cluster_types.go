@@ -24,6 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodeCount`
 // +kubebuilder:printcolumn:name="Ready-Nodes",type=integer,JSONPath=`.status.readyNodeCount`
+// +kubebuilder:printcolumn:name="Unschedulable",type=boolean,JSONPath=`.spec.unschedulable`
 // +kubebuilder:printcolumn:name="Online",type=string,JSONPath=`.status.conditions[?(@.type=="Online")].status`
 // +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.spec.geoLocation.city`
 // +kubebuilder:printcolumn:name="Home",type=string,priority=1,JSONPath=`.status.homeScheduler`
@@ -58,6 +59,8 @@ type ClusterList struct {
 
 // ClusterSpec says which nodes belong to a Cluster and describes the place. Nodes are the union of
 // nodes and matchLabels; with both empty the cluster has no node.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable",message="drain needs unschedulable: true",fieldPath=".drain",reason=FieldValueInvalid
 type ClusterSpec struct {
 	// nodes names nodes that belong to the cluster. Names of nodes that do not exist (yet) do no harm.
 	// +optional
@@ -71,6 +74,19 @@ type ClusterSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	// unschedulable keeps new pods away from the cluster, as it does on a Node: `berthctl cordon
+	// cluster` sets it. What runs there stays, the shares of policies in it go to their other
+	// clusters, Applications and Subscriptions choose others. Pods that tolerate the taint
+	// node.kubernetes.io/unschedulable and that no policy places still come.
+	// +optional
+	Unschedulable bool `json:"unschedulable,omitempty"`
+
+	// drain moves what policies, Applications and Subscriptions have placed in the cluster to other
+	// clusters, in the usual rounds: `berthctl drain cluster` sets it, and evicts the pods that no
+	// policy moves. It needs unschedulable.
+	// +optional
+	Drain bool `json:"drain,omitempty"`
 
 	ClusterProfile `json:",inline"`
 

@@ -100,7 +100,7 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 		e.explainEnd()
 		return e
 	}
-	compiled := modelpolicy.Compile(policy)
+	compiled := modelpolicy.Compile(policy, s.Topology.Sites())
 	if compiled.Err != nil {
 		e.becausef("policy %q cannot be carried out, so its pods wait: %v", policy.Name, compiled.Err)
 		e.explainEnd()
@@ -113,6 +113,7 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 	e.Clusters = asked.clusters()
 	others := asked.otherNodes()
 	e.OtherNodes = &others
+	e.explainCordons(asked)
 	switch e.State {
 	case waiting:
 		e.explainWaiting(asked)

@@ -47,6 +47,33 @@ func nginx(t *testing.T) (w *clitest.World, d *clitest.Deployment, waiting *core
 	return w, d, waiting
 }
 
+func TestPodsOfCordonedClusters(t *testing.T) {
+	tests := map[string]struct {
+		pod   string
+		drain bool
+		want  string
+	}{
+		"waiting":       {"nginx-e", false, "- cluster beijing is cordoned, so its share goes to the others"},
+		"there":         {"nginx-b", false, "- cluster beijing is cordoned: the pod stays there until that is drained or the pod goes"},
+		"to be drained": {"nginx-b", true, "- cluster beijing is being drained, so this pod is to leave it"},
+		"elsewhere":     {"nginx-a", true, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _, _ := nginx(t)
+			for _, o := range w.Berth {
+				if c, ok := o.(*berthv1alpha1.Cluster); ok && c.Name == "beijing" {
+					c.Spec.Unschedulable, c.Spec.Drain = true, tc.drain
+				}
+			}
+			got := explainPod(t, w, tc.pod)
+			if got.Code != 0 || !strings.Contains(got.Out, tc.want) || tc.want == "" && strings.Contains(got.Out, "cordoned") {
+				t.Errorf("exit status %d, printed %q and %q, want %q", got.Code, got.Out, got.Err, tc.want)
+			}
+		})
+	}
+}
+
 func TestPodForPeople(t *testing.T) {
 	checkOutput(t, map[string]struct{ args, want string }{
 		"a pod that waits": {args: "nginx-e", want: `

@@ -45,6 +45,24 @@ func (e *explanation) explainWaiting(q *question) {
 	}
 }
 
+// explainCordons says which clusters of the policy take no new pods, and what that means to a pod
+// that runs in one.
+func (e *explanation) explainCordons(q *question) {
+	for i := range q.order.Len() {
+		cluster := q.state.Topology.Cluster(q.order.Name(i))
+		switch {
+		case cluster == nil, !cluster.Object.Spec.Unschedulable:
+		case e.State == waiting:
+			e.becausef("cluster %s is cordoned, so its share goes to the others", q.order.Name(i))
+		case e.Placement == nil, cluster.Object.Name != e.Placement.Cluster:
+		case cluster.Object.Spec.Drain:
+			e.becausef("cluster %s is being drained, so this pod is to leave it", q.order.Name(i))
+		default:
+			e.becausef("cluster %s is cordoned: the pod stays there until that is drained or the pod goes", q.order.Name(i))
+		}
+	}
+}
+
 // explainFull says why no cluster admits a pod.
 func (e *explanation) explainFull(q *question) {
 	switch {

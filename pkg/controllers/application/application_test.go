@@ -131,6 +131,21 @@ func TestAChangeOfTheSpecIsDecidedAtOnce(t *testing.T) {
 	}
 }
 
+func TestACordonKeepsAndADrainMovesAnApplication(t *testing.T) {
+	w := settled(t, nil)
+	w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Unschedulable = true })
+	w.after(2 * time.Minute)
+	if got := w.app().Status.ScheduledTo; got != "berlin" {
+		t.Errorf("scheduled to %s in a cordoned cluster, want berlin", got)
+	}
+	// A drain does not wait for the next review.
+	w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain = true })
+	w.passes()
+	if got := w.app().Status.ScheduledTo; got != "madrid" {
+		t.Errorf("scheduled to %s out of a cluster that is drained, want madrid", got)
+	}
+}
+
 func TestStartFirst(t *testing.T) {
 	w := settled(t, nil)
 	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/migrate"
@@ -25,8 +27,11 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	changed := p.app.Generation != p.app.Status.ObservedGeneration
 	after := r.rescheduleAfter(p.app)
 	if wait := after - p.now.Sub(p.decidedAt()); !changed && p.app.Status.ScheduledTo != "" && wait > 0 {
-		p.again(wait)
-		return nil
+		drained, err := r.drained(ctx, p.app.Status.ScheduledTo)
+		if err != nil || !drained {
+			p.again(wait)
+			return err
+		}
 	}
 	defer p.again(after)
 	constraints, err := rank.ParseConstraints(&p.app.Spec.Constraints)
@@ -96,6 +101,19 @@ func few(texts []string) string {
 		return strings.Join(texts[:maxNamed], "; ") + fmt.Sprintf("; and %d more", more)
 	}
 	return strings.Join(texts, "; ")
+}
+
+// drained reports whether what is in a cluster has to leave it, which does not wait for the next
+// review.
+func (r *Reconciler) drained(ctx context.Context, name string) (bool, error) {
+	var cluster berthv1alpha1.Cluster
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return false, fmt.Errorf("reading cluster %s: %w", name, err)
+	}
+	return cluster.Spec.Drain, nil
 }
 
 // decidedAt is when the choice was last reviewed, as far as that is known: events do not change it.

@@ -311,6 +311,15 @@ func (w *world) measure(name string, change func(*berthv1alpha1.Cluster)) {
 	w.must(w.client.Status().Update(w.t.Context(), c))
 }
 
+// change changes the spec of a Cluster.
+func (w *world) change(name string, change func(*berthv1alpha1.Cluster)) {
+	w.t.Helper()
+	c := &berthv1alpha1.Cluster{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, c))
+	change(c)
+	w.must(w.client.Update(w.t.Context(), c))
+}
+
 // manifests reads objects that are separated by lines of dashes.
 func manifests(text string) []berthv1alpha1.Manifest {
 	var list []berthv1alpha1.Manifest

@@ -135,9 +135,11 @@ func (r *Reconciler) ofPod(ctx context.Context, pod client.Object) []reconcile.R
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: policy.Namespace, Name: owner.Name}}}
 }
 
-// waiting returns the Applications for which no cluster is chosen. The choice of the others stands
-// until its time is over.
-func (r *Reconciler) waiting(ctx context.Context, _ client.Object) []reconcile.Request {
+// waiting returns the Applications for which no cluster is chosen, and those in the cluster if it
+// is drained. The choice of the others stands until its time is over.
+func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
+	cluster, _ := object.(*berthv1alpha1.Cluster)
+	drained := cluster != nil && cluster.Spec.Drain
 	var list berthv1alpha1.ApplicationList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).V(2).Info("Cannot list applications", "err", err)
@@ -145,7 +147,7 @@ func (r *Reconciler) waiting(ctx context.Context, _ client.Object) []reconcile.R
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if list.Items[i].Status.ScheduledTo == "" {
+		if to := list.Items[i].Status.ScheduledTo; to == "" || drained && to == cluster.Name {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

@@ -47,7 +47,7 @@ func ready(c *topology.Cluster) metav1.Condition {
 		} else if len(c.Lost) > 0 {
 			condition.Message = "all nodes that the cluster claims belong to other clusters"
 		}
-	case !c.TakesPods():
+	case !c.Runs():
 		condition.Reason = berthv1alpha1.ReasonNoReadyNodes
 		condition.Message = "no node of the cluster is ready and schedulable"
 	default:

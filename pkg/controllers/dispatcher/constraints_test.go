@@ -38,6 +38,22 @@ func TestAHomeThatMeetsNoConstraintIsLeftAtOnce(t *testing.T) {
 	}
 }
 
+func TestAHomeWhoseClustersAreCordonedGetsNoPod(t *testing.T) {
+	for want, cordoned := range map[string]bool{"a": false, "b": true} {
+		objects := labelled(pod("p"))
+		for _, o := range objects {
+			if c, ok := o.(*berthv1alpha1.Cluster); ok && c.Labels["energy"] != "green" {
+				c.Spec.Unschedulable = cordoned
+			}
+		}
+		h := newHarness(t, objects...)
+		h.pass()
+		if got := h.home("p"); got != want {
+			t.Errorf("home %q, want %q with the clusters of a cordoned: %t", got, want, cordoned)
+		}
+	}
+}
+
 func TestConstraintsOfAPolicyDecideTheHome(t *testing.T) {
 	for name, tc := range map[string]struct {
 		constraint string

@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/dispatch"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -75,7 +76,7 @@ func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Sche
 	}
 	in.addClusters()
 	for _, name := range slices.Sorted(maps.Keys(waiting)) {
-		n, err := r.readNamespace(ctx, name)
+		n, err := r.readNamespace(ctx, name, in.topology.Sites())
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +110,9 @@ func (in *input) addClusters() {
 		i := slices.IndexFunc(in.schedulers, func(s dispatch.Scheduler) bool { return s.Name == owner })
 		if i >= 0 {
 			in.homeOf[name] = owner
-			in.schedulers[i].Nodes += len(c.Nodes)
+			if !c.Object.Spec.Unschedulable {
+				in.schedulers[i].Nodes += len(c.Nodes)
+			}
 		}
 	}
 }
@@ -135,7 +138,7 @@ func (r *Reconciler) listWaiting(ctx context.Context) (map[string][]*corev1.Pod,
 }
 
 // readNamespace reads the policies of a namespace, and if there are any its workloads.
-func (r *Reconciler) readNamespace(ctx context.Context, name string) (namespace, error) {
+func (r *Reconciler) readNamespace(ctx context.Context, name string, sites *grouping.Sites) (namespace, error) {
 	n := namespace{name: name}
 	var list berthv1alpha1.PropagationPolicyList
 	if err := r.Client.List(ctx, &list, client.InNamespace(name), client.UnsafeDisableDeepCopy); err != nil {
@@ -152,7 +155,7 @@ func (r *Reconciler) readNamespace(ctx context.Context, name string) (namespace,
 	for i := range list.Items {
 		policies[i] = &list.Items[i]
 	}
-	n.policies, n.index = policy.NewSet(policies, r.compiled[name]), policymatch.NewIndex(policies)
+	n.policies, n.index = policy.NewSet(policies, sites, r.compiled[name]), policymatch.NewIndex(policies)
 	n.workloads = workload.Observe(objects)
 	return n, nil
 }

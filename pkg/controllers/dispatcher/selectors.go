@@ -57,7 +57,8 @@ func (p *pass) selective(pod *corev1.Pod) bool {
 func (p *pass) admission(pod *corev1.Pod) func(*corev1.Node) bool {
 	required, reach := nodeaffinity.GetRequiredNodeAffinity(pod), p.reachOf(pod)
 	return func(node *corev1.Node) bool {
-		if _, cluster := p.topology.Place(node.Name); !reach.admits(cluster) {
+		_, cluster := p.topology.Place(node.Name)
+		if !reach.admits(cluster) || p.topology.Sites().Cordoned()[cluster] {
 			return false
 		}
 		admits, err := required.Match(node)

@@ -91,10 +91,10 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 	unheard := func(cluster string) bool { return in.Names(cluster) && a.unheard(cluster) }
 	p.Shares = in.Shares(o, p.bound, func(pod *corev1.Pod) string { return a.snapshot.ClusterOfBehind(pod, unheard) })
 	for i, pod := range p.bound {
-		node, _ := a.snapshot.Place(pod.Spec.NodeName)
+		node, cluster := a.snapshot.Place(pod.Spec.NodeName)
 		seen := &p.Shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
-		seen.Keep = modelpolicy.KeepOf(pod, node, in.policy.Name, note.refused(pod.UID, a.now))
+		seen.Keep = modelpolicy.KeepOf(pod, node, a.snapshot.Cluster(cluster), in.policy.Name, note.refused(pod.UID, a.now))
 		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(in.policy.Name, &o.Workload, pod, a.schedulers) {
 			seen.Keep = rebalance.TakenOver
 		}

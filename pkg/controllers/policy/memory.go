@@ -14,6 +14,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
@@ -173,9 +174,9 @@ type notes struct {
 
 // next returns the notes for the pass after this one: without records, and without what concerns
 // policies that are gone or have changed.
-func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy) *notes {
+func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *notes {
 	after := &notes{
-		policies: modelpolicy.NewSet(policies, n.policies), reported: map[*modelpolicy.Policy]time.Time{},
+		policies: modelpolicy.NewSet(policies, sites, n.policies), reported: map[*modelpolicy.Policy]time.Time{},
 		records: map[workload.ID]*record{},
 	}
 	for _, policy := range after.policies {

@@ -66,7 +66,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		return nil, err
 	}
 	before := r.memory.of(namespace)
-	p.notes = before.next(policies)
+	p.notes = before.next(policies, p.snapshot.Sites())
 	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
 	for _, policy := range policies {
 		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}

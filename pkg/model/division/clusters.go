@@ -19,8 +19,9 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// Select returns the Clusters that a Subscription selects, and the groups of which it takes some;
-// nil if it takes all. The error names the field that cannot be understood.
+// Select returns the Clusters that a Subscription selects, without those that are drained, and the
+// groups of which it takes some; nil if it takes all. The error names the field that cannot be
+// understood.
 func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) ([]bundle.Cluster, []divide.Group, error) {
 	subscribers, err := subscribersOf(spec)
 	if err != nil {
@@ -42,7 +43,7 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 	}
 	var clusters []bundle.Cluster
 	for i, c := range all {
-		if selected[i] && c.Object.DeletionTimestamp == nil {
+		if selected[i] && c.Object.DeletionTimestamp == nil && !c.Object.Spec.Drain {
 			clusters = append(clusters, bundle.Cluster{
 				Name: c.Object.Name, Labels: sets[i], Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
 			})

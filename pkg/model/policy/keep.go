@@ -19,9 +19,10 @@ const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 const systemCriticalPriority = 2_000_000_000
 
 // KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable
-// if it may be. Node is the node of the pod, nil if it has vanished; refused says that a
-// PodDisruptionBudget did not let the pod go a short while ago. The first rule that holds counts.
-func KeepOf(pod *corev1.Pod, node *corev1.Node, policy string, refused bool) rebalance.Keep {
+// if it may be. Node is the node of the pod, nil if it has vanished, and cluster its Cluster, nil
+// if it is in none; refused says that a PodDisruptionBudget did not let the pod go a short while
+// ago. The first rule that holds counts.
+func KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, policy string, refused bool) rebalance.Keep {
 	given, stamped := stamp.Of(pod)
 	for _, rule := range [...]struct {
 		holds bool
@@ -31,6 +32,7 @@ func KeepOf(pod *corev1.Pod, node *corev1.Node, policy string, refused bool) reb
 		{given.Policy != policy, rebalance.TakenOver},
 		{protected(pod), rebalance.Protected},
 		{node == nil || !topology.Ready(node), rebalance.Unreachable},
+		{cluster != nil && cluster.Object.Spec.Unschedulable && !cluster.Object.Spec.Drain, rebalance.Cordoned},
 		{refused, rebalance.Refused},
 	} {
 		if rule.holds {

@@ -9,9 +9,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
+
+func clusterOf(cordoned, drained bool) *topology.Cluster {
+	return &topology.Cluster{Object: &berthv1alpha1.Cluster{Spec: berthv1alpha1.ClusterSpec{Unschedulable: cordoned, Drain: drained}}}
+}
 
 func TestKeepOf(t *testing.T) {
 	ready := &corev1.Node{Status: corev1.NodeStatus{
@@ -26,6 +32,7 @@ func TestKeepOf(t *testing.T) {
 		placedBy string
 		change   func(*corev1.Pod)
 		node     *corev1.Node
+		cluster  *topology.Cluster
 		refused  bool
 		want     rebalance.Keep
 	}{
@@ -41,6 +48,9 @@ func TestKeepOf(t *testing.T) {
 		"nothing would replace it":     {placedBy: "web", change: func(p *corev1.Pod) { p.OwnerReferences = nil }, node: ready, want: rebalance.Protected},
 		"marked by a user":             {placedBy: "web", change: annotated(policy.SafeToEvictAnnotation, "false"), node: ready, want: rebalance.Protected},
 		"on a node that is not ready":  {placedBy: "web", node: &corev1.Node{}, want: rebalance.Unreachable},
+		"in a cluster":                 {placedBy: "web", node: ready, cluster: clusterOf(false, false), want: rebalance.Movable},
+		"in a cordoned cluster":        {placedBy: "web", node: ready, cluster: clusterOf(true, false), want: rebalance.Cordoned},
+		"in a cluster that is drained": {placedBy: "web", node: ready, cluster: clusterOf(true, true), want: rebalance.Movable},
 		"on a node that has vanished":  {placedBy: "web", want: rebalance.Unreachable},
 		"refused by a budget":          {placedBy: "web", node: ready, refused: true, want: rebalance.Refused},
 		"of another policy, refused":   {placedBy: "other", node: ready, refused: true, want: rebalance.TakenOver},
@@ -53,7 +63,7 @@ func TestKeepOf(t *testing.T) {
 			if tc.change != nil {
 				tc.change(pod)
 			}
-			if got := policy.KeepOf(pod, tc.node, "web", tc.refused); got != tc.want {
+			if got := policy.KeepOf(pod, tc.node, tc.cluster, "web", tc.refused); got != tc.want {
 				t.Errorf("%d, want %d", got, tc.want)
 			}
 		})

@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package policy says what a PropagationPolicy means to the pods that it places: its seats and
-// constraints, compiled once for each generation; which policy is in force for a pod or a workload;
-// and what a pod and its policy together ask of clusters. Scheduler, controllers and CLI all ask
-// here, so that they cannot disagree.
+// constraints, compiled once for each generation and for the Clusters that there are; which policy
+// is in force for a pod or a workload; and what a pod and its policy together ask of clusters.
+// Scheduler, controllers and CLI all ask here, so that they cannot disagree.
 package policy
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -30,17 +32,36 @@ type Policy struct {
 	Constraints    rank.Constraints
 	ConstraintsErr error
 
-	plans *apportion.Plans
-	table table
+	// sites and clusters are what the order was made from.
+	sites    *grouping.Sites
+	clusters []apportion.Cluster
+	plans    *apportion.Plans
+	table    table
 }
 
-// Compile returns the compiled policy. What is wrong with it stands in Err and ConstraintsErr.
-func Compile(object *berthv1alpha1.PropagationPolicy) *Policy {
-	p := &Policy{Object: object}
-	p.Order, p.Err = policymatch.Order(object)
+// Compile returns the compiled policy for the Clusters that there are. What is wrong with it stands
+// in Err and ConstraintsErr.
+func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Policy {
+	clusters, err := grouping.Clusters(&object.Spec.Placement, sites)
+	p := &Policy{Object: object, Err: err, sites: sites, clusters: clusters}
+	if err == nil {
+		p.Order, p.Err = grouping.NewOrder(clusters)
+	}
 	p.plans = apportion.NewPlans(p.Order)
 	p.Constraints, p.ConstraintsErr = rank.ParseConstraints(object.Spec.Placement.Constraints)
 	return p
+}
+
+// follows returns the policy for other sites, which is itself if they make no difference to it.
+func (p *Policy) follows(sites *grouping.Sites) *Policy {
+	if p.sites == sites || len(p.sites.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
+		return p
+	}
+	clusters, err := grouping.Clusters(&p.Object.Spec.Placement, sites)
+	if (err == nil) == (p.Err == nil) && slices.EqualFunc(clusters, p.clusters, apportion.Cluster.Equal) {
+		return p
+	}
+	return Compile(p.Object, sites)
 }
 
 // Plan returns the seats of n replicas, at most apportion.MaxSeats. Plans in use are kept. It must
@@ -67,17 +88,18 @@ func (p *Policy) Names(cluster string) bool {
 // Set holds compiled policies by namespace and name. It must not be changed.
 type Set map[types.NamespacedName]*Policy
 
-// NewSet compiles the policies. Those that the set before, which may be nil, holds in the same
-// generation are taken over: equal pointers mean that nothing has changed.
-func NewSet(objects []*berthv1alpha1.PropagationPolicy, before Set) Set {
+// NewSet compiles the policies for the Clusters that there are. Those that the set before, which
+// may be nil, holds in the same generation are taken over unless other Clusters make a difference
+// to them: equal pointers mean that nothing has changed.
+func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, before Set) Set {
 	set := make(Set, len(objects))
 	for _, object := range objects {
 		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 		known := before[key]
 		if known == nil || known.Object.UID != object.UID || known.Object.Generation != object.Generation {
-			known = Compile(object)
+			known = Compile(object, sites)
 		}
-		set[key] = known
+		set[key] = known.follows(sites)
 	}
 	return set
 }

@@ -32,7 +32,7 @@ func object(generation int64, clusters ...string) *berthv1alpha1.PropagationPoli
 // webPolicy returns a compiled policy of two clusters.
 func webPolicy(t *testing.T) *policy.Policy {
 	t.Helper()
-	return policy.Compile(object(1, "beijing", "hangzhou"))
+	return policy.Compile(object(1, "beijing", "hangzhou"), nil)
 }
 
 func TestCompile(t *testing.T) {
@@ -79,7 +79,7 @@ func TestCompile(t *testing.T) {
 			if tc.change != nil {
 				tc.change(o)
 			}
-			p := policy.Compile(o)
+			p := policy.Compile(o, nil)
 			got := answer{
 				Carried: p.Err == nil && p.Order != nil, Strict: p.Strict(), Constrained: p.Constrained(),
 				Understood: p.ConstraintsErr == nil, NamesBeijing: p.Names("beijing"), NamesShanghai: p.Names("shanghai"),
@@ -109,8 +109,8 @@ func TestASetTakesOverWhatHasNotChanged(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			first := object(1, "beijing")
-			before := policy.NewSet([]*berthv1alpha1.PropagationPolicy{first}, nil)
-			after := policy.NewSet([]*berthv1alpha1.PropagationPolicy{tc.next}, before)
+			before := policy.NewSet([]*berthv1alpha1.PropagationPolicy{first}, nil, nil)
+			after := policy.NewSet([]*berthv1alpha1.PropagationPolicy{tc.next}, nil, before)
 			if len(after) != 1 || after.Of(tc.next) == nil {
 				t.Fatalf("the set holds %d policies, want the one that is there", len(after))
 			}

@@ -61,7 +61,7 @@ func (s *Shares) Round(
 		round.Never = rebalance.Forbidden
 	}
 	for i, cluster := range clusters {
-		round.Clusters[i].Ready = cluster.TakesPods()
+		round.Clusters[i].Ready = cluster.Runs()
 	}
 	return round
 }

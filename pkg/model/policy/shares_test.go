@@ -80,7 +80,7 @@ func TestShares(t *testing.T) {
 				in[pod] = cluster
 				o.Pods = append(o.Pods, pod)
 			}
-			s := policy.Compile(object(1, "beijing", "hangzhou")).Shares(o, o.Pods, func(pod *corev1.Pod) string { return in[pod] })
+			s := policy.Compile(object(1, "beijing", "hangzhou"), nil).Shares(o, o.Pods, func(pod *corev1.Pod) string { return in[pod] })
 			got := answer{s.Desired, s.Current, s.Misplaced, s.Plan != nil}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("shares (-want +got):\n%s", diff)

@@ -36,7 +36,7 @@ func TestWishOf(t *testing.T) {
 		if labels != nil {
 			o.Spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: labels}
 		}
-		return policy.Compile(o)
+		return policy.Compile(o, nil)
 	}
 	tests := map[string]struct {
 		annotations map[string]string

@@ -21,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/membership"
 )
 
@@ -47,6 +48,7 @@ type Loss struct {
 type Snapshot struct {
 	clusters map[string]*Cluster
 	nodes    map[string]place
+	sites    *grouping.Sites
 }
 
 type place struct {
@@ -59,6 +61,9 @@ func (s *Snapshot) Cluster(name string) *Cluster { return s.clusters[name] }
 
 // Clusters returns all Clusters, in no particular order.
 func (s *Snapshot) Clusters() map[string]*Cluster { return s.clusters }
+
+// Sites returns the Clusters as the placement of policies sees them.
+func (s *Snapshot) Sites() *grouping.Sites { return s.sites }
 
 // Nodes returns all nodes, in no particular order.
 func (s *Snapshot) Nodes() []*corev1.Node {
@@ -109,6 +114,7 @@ func New(clusters []berthv1alpha1.Cluster, nodes []corev1.Node) *Snapshot {
 		objects[i] = &clusters[i]
 		s.clusters[clusters[i].Name] = &Cluster{Object: &clusters[i]}
 	}
+	s.sites = grouping.NewSites(objects, nil)
 	index := membership.NewIndex(objects)
 	for i := range nodes {
 		node := &nodes[i]
@@ -149,10 +155,14 @@ func (c *Cluster) add(node *corev1.Node) {
 	}
 }
 
-// TakesPods reports whether a Cluster exists and has a node that takes pods at this moment. What is
-// about single pods asks this; whether something may be sent to a Cluster for good is asked of its
-// condition Online, which does not follow every node: see rank.Unavailable.
-func (c *Cluster) TakesPods() bool { return c != nil && c.ReadyNodes > 0 }
+// TakesPods reports whether a Cluster exists, is not cordoned, and has a node that takes pods at
+// this moment. What is about single pods asks this; whether something may be sent to a Cluster for
+// good is asked of its condition Online, which does not follow every node: see rank.Unavailable.
+func (c *Cluster) TakesPods() bool { return c.Runs() && !c.Object.Spec.Unschedulable }
+
+// Runs reports whether a Cluster exists and has a node that is ready and not cordoned. A Cluster
+// that is cordoned as a whole still runs what it has.
+func (c *Cluster) Runs() bool { return c != nil && c.ReadyNodes > 0 }
 
 // TakesPods reports whether a node is ready and not cordoned.
 func TakesPods(node *corev1.Node) bool {

@@ -3,8 +3,13 @@
 
 package admit
 
-// None stands for no cluster of the policy.
-const None int32 = -1
+const (
+	// None stands for no cluster of the policy.
+	None int32 = -1
+	// Closed stands for a cluster that takes no pods at all because it is cordoned, whether the
+	// policy names it or not.
+	Closed int32 = -2
+)
 
 // Rule tells by what clusters admit a pod.
 type Rule uint8
@@ -36,6 +41,8 @@ const (
 	OtherSeat
 	// LaterTurn is that the turn of another cluster comes first.
 	LaterTurn
+	// Cordoned is that their cluster is cordoned.
+	Cordoned
 )
 
 // Admission is which clusters admit a pod. It is made by Answer, and a value to be
@@ -57,17 +64,17 @@ type Admission struct {
 }
 
 // Admits reports whether nodes of a cluster may take the pod. The cluster is None for
-// nodes in no cluster of the policy.
+// nodes in no cluster of the policy, and may be Closed.
 func (a *Admission) Admits(cluster int32) bool {
 	switch a.Rule {
 	case Anywhere:
-		return true
+		return cluster != Closed
 	case OfPolicy:
-		return cluster != None
+		return cluster >= 0
 	case FixedSeat, ByTurn:
-		return cluster != None && cluster == a.Only
+		return cluster >= 0 && cluster == a.Only
 	default:
-		return cluster != None && a.Free[cluster] > 0
+		return cluster >= 0 && a.Free[cluster] > 0
 	}
 }
 
@@ -76,6 +83,8 @@ func (a *Admission) Reason(cluster int32) Reason {
 	switch {
 	case cluster == None:
 		return NoCluster
+	case cluster == Closed:
+		return Cordoned
 	case a.Rule == FixedSeat:
 		return OtherSeat
 	case a.Rule == ByTurn:
@@ -98,7 +107,7 @@ func (a *Admission) Prefers(cluster, best int32) bool {
 	if a.Rule != ByTurn {
 		return best == None && a.Admits(cluster)
 	}
-	return cluster != None && a.Free[cluster] > 0 && (best == None || a.Free[cluster] > a.Free[best])
+	return cluster >= 0 && a.Free[cluster] > 0 && (best == None || a.Free[cluster] > a.Free[best])
 }
 
 // Resolve takes note of the most preferred cluster with a node that fits the pod, None

@@ -120,6 +120,13 @@ func (c *Cluster) validate(index int) error {
 	return nil
 }
 
+// Equal reports whether two clusters are the same in all respects.
+func (c Cluster) Equal(other Cluster) bool {
+	return c.max() == other.max() && c == Cluster{
+		Name: other.Name, Weight: other.Weight, Min: other.Min, Max: c.Max, Tier: other.Tier, Turn: other.Turn, Precedence: other.Precedence,
+	}
+}
+
 func (c *Cluster) max() int64 {
 	if c.Max == nil {
 		return unlimited

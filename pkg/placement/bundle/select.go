@@ -14,7 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
-	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/grouping"
 )
 
 // usable returns the clusters that can be used, by name, and what is wrong with them, nil if
@@ -32,9 +32,9 @@ func (p *planner) usable() ([]Cluster, *Problem) {
 	switch {
 	case len(clusters) == 0:
 		return nil, &Problem{berthv1alpha1.ReasonNoClusters, "the subscribers select no Cluster"}
-	case len(clusters) > policymatch.MaxClusters:
+	case len(clusters) > grouping.MaxClusters:
 		return clusters, &Problem{berthv1alpha1.ReasonInvalidSubscriber,
-			fmt.Sprintf("the subscribers select %d Clusters; at most %d can be served", len(clusters), policymatch.MaxClusters)}
+			fmt.Sprintf("the subscribers select %d Clusters; at most %d can be served", len(clusters), grouping.MaxClusters)}
 	case p.Strategy == divide.Static && !weighted:
 		return clusters, &Problem{berthv1alpha1.ReasonNoWeight, "all selected Clusters have weight 0: give at least one a weight"}
 	}

@@ -54,7 +54,8 @@ func parseAll(field string, kind constraint.Kind, texts []string) ([]*constraint
 func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidate {
 	c := Candidate{
 		Name: cluster.Name, Labels: LabelsOf(cluster), CustomResources: cluster.Spec.CustomResources,
-		Unavailable: Unavailable(cluster), Numbers: numbers(&cluster.Spec.ClusterProfile),
+		Unavailable: Unavailable(cluster), Cordoned: cluster.Spec.Unschedulable,
+		Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
 	c.Unobserved = unobserved(cluster, namespace)
@@ -92,16 +93,18 @@ func CloudCandidate(
 	return c
 }
 
-// Unavailable returns why nothing is to be sent to a Cluster, Offline or BeingDeleted, and an empty
-// text if something may. It goes by the condition Online, which stays as it is while single nodes
-// come and go; a Cluster about which nothing is observed yet counts as online, unless it is still
-// to be made. Whether a node takes a pod at this moment is another question: see
+// Unavailable returns why nothing is to be in a Cluster, Offline, Drained or BeingDeleted, and an
+// empty text if something may. It goes by the condition Online, which stays as it is while single
+// nodes come and go; a Cluster about which nothing is observed yet counts as online, unless it is
+// still to be made. Whether a node takes a pod at this moment is another question: see
 // topology.Cluster.TakesPods.
 func Unavailable(cluster *berthv1alpha1.Cluster) string {
 	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	switch {
 	case cluster.DeletionTimestamp != nil:
 		return BeingDeleted
+	case cluster.Spec.Drain:
+		return Drained
 	case online == nil && cluster.Spec.Provision == nil, online != nil && online.Status == metav1.ConditionTrue:
 		return ""
 	}

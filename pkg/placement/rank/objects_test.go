@@ -67,6 +67,16 @@ func TestClusterCandidateAvailability(t *testing.T) {
 			Spec:   berthv1alpha1.ClusterSpec{Provision: &berthv1alpha1.ClusterProvision{}},
 			Status: berthv1alpha1.ClusterStatus{Conditions: online("True")},
 		}},
+		"cordoned": {cluster: berthv1alpha1.Cluster{
+			Spec: berthv1alpha1.ClusterSpec{Unschedulable: true}, Status: berthv1alpha1.ClusterStatus{Conditions: online("True")},
+		}},
+		"drained": {
+			cluster: berthv1alpha1.Cluster{
+				Spec:   berthv1alpha1.ClusterSpec{Unschedulable: true, Drain: true},
+				Status: berthv1alpha1.ClusterStatus{Conditions: online("True")},
+			},
+			want: rank.Drained,
+		},
 		"being deleted": {
 			cluster: berthv1alpha1.Cluster{
 				ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now},

@@ -128,6 +128,9 @@ func rejections(request *Request, c *Candidate, current bool) []string {
 	if c.Unavailable != "" {
 		reasons = append(reasons, c.Unavailable)
 	}
+	if c.Cordoned && !current && c.Unavailable == "" {
+		reasons = append(reasons, Cordoned)
+	}
 	for _, wanted := range request.Constraints.Labels {
 		switch matches, found := wanted.MatchLabels(c.Labels); {
 		case !found:

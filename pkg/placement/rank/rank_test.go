@@ -214,6 +214,8 @@ func TestRankRejections(t *testing.T) {
 	}{
 		"nothing asked": {},
 		"offline":       {candidate: rank.Candidate{Unavailable: rank.Offline}, want: []string{"offline"}},
+		"cordoned":      {candidate: rank.Candidate{Cordoned: true}, want: []string{"cordoned"}},
+		"drained":       {candidate: rank.Candidate{Cordoned: true, Unavailable: rank.Drained}, want: []string{"being drained"}},
 		"a label": {
 			constraints: rank.Constraints{Labels: labels(t, "location is DE")}, candidate: rank.Candidate{Labels: de},
 		},

@@ -43,6 +43,8 @@ type Candidate struct {
 	Name string
 	// Unavailable is why the place takes nothing at all, such as Offline; empty if it does.
 	Unavailable string
+	// Cordoned is true if the place takes nothing that is not there already.
+	Cordoned bool
 	// Labels are what label constraints compare.
 	Labels map[string]string
 	// CustomResources are the custom resources that it has, as "plural.group".
@@ -64,6 +66,10 @@ type Candidate struct {
 const (
 	// Offline as a reason means that the place does not work at present.
 	Offline = "offline"
+	// Cordoned as a reason means that the place takes nothing new.
+	Cordoned = "cordoned"
+	// Drained as a reason means that what is in the place has to leave it.
+	Drained = "being drained"
 	// BeingDeleted as a reason means that the place is about to vanish.
 	BeingDeleted = "being deleted"
 )

@@ -7,7 +7,7 @@ package rebalance
 // holds them back.
 type Reason string
 
-// The guards, in the order in which they are asked. All but the last seven concern the workload as
+// The guards, in the order in which they are asked. All but the last eight concern the workload as
 // a whole.
 const (
 	// Forbidden: the policy leaves running pods where they are.
@@ -47,6 +47,8 @@ const (
 	PodsUnreachable Reason = "PodsUnreachable"
 	// PodsProtected: the pods are critical to the system, or are marked as not safe to evict.
 	PodsProtected Reason = "PodsProtected"
+	// PodsCordoned: the cluster of the pods is cordoned, and not drained.
+	PodsCordoned Reason = "PodsCordoned"
 	// PodsNotOurs: the pods were not placed by this policy.
 	PodsNotOurs Reason = "PodsNotOurs"
 )
@@ -69,6 +71,7 @@ var texts = map[Reason]string{
 	PodsTooYoung:     "the pods are younger than spec.rebalance.minPodAge",
 	PodsUnreachable:  "the pods run on nodes that are not ready",
 	PodsProtected:    "the pods are protected from eviction",
+	PodsCordoned:     "the pods run in a cluster that is cordoned and not drained",
 	PodsNotOurs:      "the pods were not placed by this policy",
 }
 
@@ -79,10 +82,10 @@ func (r Reason) String() string { return texts[r] }
 // keepReasons tells the reason for each kind of pod that is kept.
 var keepReasons = map[Keep]Reason{
 	NotOurs: PodsNotOurs, TakenOver: PodsNotOurs, Protected: PodsProtected, Unreachable: PodsUnreachable,
-	Refused: PodsRefused,
+	Refused: PodsRefused, Cordoned: PodsCordoned,
 }
 
 // podReasons are the reasons of single pods, the one to report first.
 var podReasons = [...]Reason{
-	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsUnreachable, PodsProtected, PodsNotOurs,
+	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsUnreachable, PodsProtected, PodsCordoned, PodsNotOurs,
 }

@@ -64,6 +64,8 @@ const (
 	Unreachable
 	// Refused pods have a PodDisruptionBudget that refused to let them go a short while ago.
 	Refused
+	// Cordoned pods run in a cluster that takes no new pods and keeps those it has.
+	Cordoned
 )
 
 // Seats returns the seat that each pod should hold, by the index of the pod. A pod keeps a seat

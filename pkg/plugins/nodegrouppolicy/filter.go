@@ -26,7 +26,7 @@ func (p *NodeGroupPolicy) Filter(
 	defer guard.Rescue(ctx, Name, "Filter", &status)
 	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return cyclestate.Missing(stateKey)
+		return filterWithoutPolicy(cycle, node)
 	}
 	cluster := s.cluster(node.Node().Name)
 	if s.Admits(cluster) {
@@ -47,7 +47,7 @@ func (p *NodeGroupPolicy) AddPod(
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
 	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return cyclestate.Missing(stateKey)
+		return missingWithPolicy(cycle)
 	}
 	other := added.GetPod()
 	if s.Rule != admit.BelowShare || !s.sibling(pod, other) {
@@ -57,7 +57,7 @@ func (p *NodeGroupPolicy) AddPod(
 		delete(s.removed, other.UID)
 		return nil
 	}
-	if cluster := s.cluster(node.Node().Name); cluster != admit.None {
+	if cluster := s.cluster(node.Node().Name); cluster >= 0 {
 		s.Free[cluster]--
 	}
 	return nil
@@ -71,7 +71,7 @@ func (p *NodeGroupPolicy) RemovePod(
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
 	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		return cyclestate.Missing(stateKey)
+		return missingWithPolicy(cycle)
 	}
 	other := removed.GetPod()
 	if s.sibling(pod, other) {

@@ -21,7 +21,7 @@ func (p *NodeGroupPolicy) contended(s *state, pod *corev1.Pod) bool {
 		Held: make([]int32, s.policy.Order.Len()), Claimants: rest.Claimants, Missing: rest.Missing,
 	}
 	for node, pods := range rest.Held {
-		if cluster := s.cluster(node); cluster != admit.None {
+		if cluster := s.cluster(node); cluster >= 0 {
 			succession.Held[cluster] += pods
 		}
 	}

@@ -22,6 +22,7 @@ const (
 	reasonShareUsedUp           = reason(admit.ShareUsedUp)
 	reasonOtherSeat             = reason(admit.OtherSeat)
 	reasonLaterTurn             = reason(admit.LaterTurn)
+	reasonCordoned              = reason(admit.Cordoned)
 	reasonPolicyNotFound reason = iota
 	reasonPolicyInvalid
 	reasonOwnerNotFound
@@ -33,14 +34,14 @@ const (
 // String returns the reason as the user sees it.
 func (r reason) String() string {
 	return [...]string{
-		errReasonNoCluster, errReasonShareUsedUp, errReasonOtherSeat, errReasonLaterTurn,
+		errReasonNoCluster, errReasonShareUsedUp, errReasonOtherSeat, errReasonLaterTurn, errReasonCordoned,
 		errReasonPolicyNotFound, errReasonPolicyInvalid, errReasonOwnerNotFound, errReasonUnreadable, errReasonContended,
 	}[r]
 }
 
 func (r reason) label() string {
 	return [...]string{
-		"NoCluster", "ShareUsedUp", "OtherSeat", "LaterTurn",
+		"NoCluster", "ShareUsedUp", "OtherSeat", "LaterTurn", "Cordoned",
 		"PolicyNotFound", "PolicyInvalid", "OwnerNotFound", "Unreadable", "Contended",
 	}[r]
 }

@@ -33,7 +33,7 @@ func (p *NodeGroupPolicy) name(s *state, pod *corev1.Pod, nodes []fwk.NodeInfo) 
 
 // admitsCluster reports whether nodes of the cluster with an ID in the view may take the pod.
 func (s *state) admitsCluster(id int32) bool {
-	return int(id) < len(s.clusters) && s.clusters[id] != admit.None && s.Admits(s.clusters[id])
+	return int(id) < len(s.clusters) && s.clusters[id] >= 0 && s.Admits(s.clusters[id])
 }
 
 // explain gives nodes that PreFilter kept away from Filter the reasons that Filter would have

@@ -43,6 +43,9 @@ const (
 	// cluster with room, for workloads whose number of replicas is not known.
 	errReasonLaterTurn = "node(s) in clusters whose turn comes later"
 
+	// errReasonCordoned is the reason for nodes of clusters that are cordoned.
+	errReasonCordoned = "node(s) in cordoned clusters"
+
 	// errReasonPolicyNotFound rejects a pod that asks by annotation for a policy that does not exist.
 	errReasonPolicyNotFound = "the policy that the pod asks for does not exist"
 
@@ -154,16 +157,16 @@ func (p *NodeGroupPolicy) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.St
 	return nil
 }
 
-// unconcerned is the quick answer for pods that no policy can concern.
+// unconcerned is the quick answer for pods that the plugin does not concern: no policy can, and no
+// cluster is cordoned.
 func unconcerned(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
-	switch pod.Annotations[berthv1alpha1.PolicyAnnotation] {
-	case "":
-		return !snapshot.Matcher.Any(pod.Namespace)
-	case berthv1alpha1.PolicyNone:
-		return true
-	default:
-		return false
-	}
+	return len(snapshot.Cordoned) == 0 && policyless(snapshot, pod)
+}
+
+// policyless reports whether it is plain that no policy can be in force for a pod.
+func policyless(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
+	return pod.Annotations[berthv1alpha1.PolicyAnnotation] == "" && !snapshot.Matcher.Any(pod.Namespace) ||
+		pod.Annotations[berthv1alpha1.PolicyAnnotation] == berthv1alpha1.PolicyNone
 }
 
 // rejection turns an error of policyOf into the reason that the user sees.

@@ -36,10 +36,10 @@ func (p *NodeGroupPolicy) PreFilter(
 	}
 	policy, w, err := snapshot.PolicyOf(pod, p.shared.Owners)
 	if err != nil {
-		return nil, rejection(err)
+		return nil, p.unknown(cycle, snapshot, pod, nodes, err)
 	}
 	if policy == nil {
-		return nil, skip
+		return nil, p.keepOff(cycle, snapshot, pod, nodes)
 	}
 	if policy.Err != nil {
 		return nil, reject(reasonPolicyInvalid)
@@ -101,7 +101,11 @@ func (p *NodeGroupPolicy) refresh(a *attempt, part bool) (s *state, whole bool) 
 	s.rejected = &s.ownRejected
 	s.revision, s.owned = workload.RevisionUnder(a.pod, a.policy.Object.Name)
 	var ids []int32
+	cordoned := closedIn(s.view, a.snapshot)
 	s.clusters, ids = a.policy.Table(s.view.Clusters, s.view.ClusterID)
+	if cordoned != nil {
+		s.closeTo(cordoned)
+	}
 	if whole = !part; whole {
 		s.view.Refresh(a.nodes, a.snapshot.Membership)
 	} else {
@@ -159,7 +163,7 @@ func (s *state) held() []int32 {
 		held = make([]int32, n)
 	}
 	for id, i := range s.clusters {
-		if i != admit.None {
+		if i >= 0 {
 			held[i] = int32(s.counts.Held(int32(id)).Len())
 		}
 	}
@@ -173,7 +177,7 @@ func (s *state) eligible() []bool {
 	}
 	eligible := make([]bool, s.policy.Order.Len())
 	for _, i := range s.clusters {
-		if i != admit.None {
+		if i >= 0 {
 			eligible[i] = true
 		}
 	}

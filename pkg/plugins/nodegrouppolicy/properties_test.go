@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +17,6 @@ import (
 
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -82,10 +83,7 @@ func TestSharesAreExactWhateverHappens(t *testing.T) {
 		for placeNext() {
 			continue
 		}
-		order, err := policymatch.Order(policy.Obj())
-		if err != nil {
-			r.Fatal(err)
-		}
+		order := modelpolicy.Compile(policy.Obj(), nil).Order
 		want := sharesByName(order, replicas)
 		got, seats := map[string]int{}, []int32{}
 		for _, pod := range running {

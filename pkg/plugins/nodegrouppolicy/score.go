@@ -12,7 +12,6 @@ import (
 
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
@@ -51,7 +50,7 @@ func (s *state) rank(nodes []fwk.NodeInfo, lacks func(cluster int32) int64) bool
 	seen, stray := false, false
 	for _, info := range nodes {
 		cluster := s.cluster(info.Node().Name)
-		if cluster == admit.None {
+		if cluster < 0 {
 			stray = true
 			continue
 		}
@@ -85,7 +84,7 @@ func (p *NodeGroupPolicy) Score(
 		return 0, cyclestate.Missing(stateKey)
 	}
 	cluster := s.cluster(node.Node().Name)
-	if cluster == admit.None {
+	if cluster < 0 {
 		return 0, nil
 	}
 	return s.scores[cluster], nil
@@ -107,7 +106,7 @@ func (p *NodeGroupPolicy) Reserve(
 		return nil
 	}
 	given := stamp.Stamp{Policy: s.policy.Object.Name, Seat: stamp.NoSeat}
-	if cluster := s.cluster(node); cluster != admit.None {
+	if cluster := s.cluster(node); cluster >= 0 {
 		given.Cluster = s.policy.Order.Name(int(cluster))
 		given.Seat = s.seatIn(cluster)
 	}

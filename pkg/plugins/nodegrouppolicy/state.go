@@ -32,7 +32,7 @@ type state struct {
 	counts   *view.Counts
 	revision workload.Revision
 	owned    bool    // the pod has a controller, and revision is of it
-	clusters []int32 // the policy's clusters by their ID in the view
+	clusters []int32 // the policy's clusters by their ID in the view, admit.Closed where cordoned
 	shared   bool    // clusters of other schedulers are left out
 	sampled  bool    // the framework looks at a sample of the nodes that may take the pod
 
@@ -71,7 +71,8 @@ func (s *state) narrowed() bool {
 	return s.result.NodeNames != nil
 }
 
-// cluster returns which cluster of the policy the node lies in, admit.None if in no cluster of it.
+// cluster returns which cluster of the policy the node lies in, admit.None if in no cluster of it,
+// and admit.Closed if in one that is cordoned.
 func (s *state) cluster(node string) int32 {
 	id := s.view.ClusterOfNode(node)
 	if id < 0 || int(id) >= len(s.clusters) {

@@ -42,7 +42,7 @@ func (p *NodeGroupPolicy) wait(s *state, pod *corev1.Pod, ours bool) {
 func (p *NodeGroupPolicy) placed(s *state, pod *corev1.Pod, cluster int32) {
 	p.shared.Waiting.Placed(pod.UID, func(freed *corev1.Pod) waitlist.Sight {
 		sight := p.see(s, freed)
-		if cluster != admit.None && cluster == sight.Cluster {
+		if cluster >= 0 && cluster == sight.Cluster {
 			sight.Free--
 		}
 		return sight
@@ -65,7 +65,7 @@ func (p *NodeGroupPolicy) see(s *state, freed *corev1.Pod) waitlist.Sight {
 // clusterOf returns the cluster of the policy in which a pod has, or had, its place; admit.None if
 // in no cluster of it.
 func (s *state) clusterOf(pod *corev1.Pod) int32 {
-	if cluster := s.cluster(cmp.Or(pod.Spec.NodeName, pod.Status.NominatedNodeName)); cluster != admit.None {
+	if cluster := s.cluster(cmp.Or(pod.Spec.NodeName, pod.Status.NominatedNodeName)); cluster >= 0 {
 		return cluster
 	}
 	// The node may have gone.

@@ -61,8 +61,8 @@ func (s *Simulation) rebalance(ctx context.Context) error {
 	if len(policies) == 0 {
 		return nil
 	}
-	s.policies = modelpolicy.NewSet(policies, s.policies)
 	index, places := policymatch.NewIndex(policies), s.topology()
+	s.policies = modelpolicy.NewSet(policies, places.Sites(), s.policies)
 	clear(s.held)
 	for _, o := range s.observe() {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
@@ -139,10 +139,10 @@ func (m *mover) assess() {
 	m.bound = m.observed.Bound()
 	m.shares = m.policy.Shares(m.observed, m.bound, m.places.ClusterOf)
 	for i, pod := range m.bound {
-		node, _ := m.places.Place(pod.Spec.NodeName)
+		node, cluster := m.places.Place(pod.Spec.NodeName)
 		seen := &m.shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
-		seen.Keep = modelpolicy.KeepOf(pod, node, m.policy.Object.Name, false)
+		seen.Keep = modelpolicy.KeepOf(pod, node, m.places.Cluster(cluster), m.policy.Object.Name, false)
 		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(m.policy.Object.Name, &m.observed.Workload, pod, m.options.Schedulers) {
 			seen.Keep = rebalance.TakenOver
 		}

@@ -132,13 +132,14 @@ type witness struct {
 	mu    sync.Mutex
 	pods  map[string]*corev1.Pod
 	gone  map[string]int // by cluster
+	least int            // of ready pods that one left when it went, -1 if none did
 	notes []string
 }
 
 // watch notes whenever fewer pods are ready than the Application wants.
 func (s *site) watch(ctx context.Context) *witness {
 	GinkgoHelper()
-	w := &witness{pods: map[string]*corev1.Pod{}, gone: map[string]int{}}
+	w := &witness{pods: map[string]*corev1.Pod{}, gone: map[string]int{}, least: -1}
 	list, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	for i := range list.Items {
@@ -172,6 +173,9 @@ func (w *witness) note(pod *corev1.Pod) {
 			ready++
 		}
 	}
+	if w.least < 0 || ready < w.least {
+		w.least = ready
+	}
 	if ready < replicas {
 		w.notes = append(w.notes, fmt.Sprintf("pod %s goes and leaves %d ready ones", pod.Name, ready))
 	}
@@ -187,6 +191,13 @@ func (w *witness) seen(cluster string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.gone[cluster]
+}
+
+// fewest returns how many pods were ready at the least right after one went.
+func (w *witness) fewest() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.least
 }
 
 func (w *witness) faults() []string {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+
 	. "github.com/onsi/ginkgo/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,11 +107,11 @@ func (s *standIn) place(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	order, err := policymatch.Order(policy)
-	if err != nil {
-		return err
+	compiled := modelpolicy.Compile(policy, nil)
+	if compiled.Err != nil {
+		return compiled.Err
 	}
-	choices, err := seatsFor(ctx, pod, &owner, policy.Name, order)
+	choices, err := seatsFor(ctx, pod, &owner, policy.Name, compiled.Order)
 	if err != nil {
 		return err
 	}

@@ -50,10 +50,15 @@ func OrNone(text string) string {
 	return text
 }
 
+// ready is what the condition Ready of a cluster says, and whether the cluster is cordoned in the
+// words that kubectl has for nodes.
 func ready(cluster *berthv1alpha1.Cluster) string {
 	condition := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterReady)
 	if condition == nil {
 		return unknown
+	}
+	if cluster.Spec.Unschedulable {
+		return string(condition.Status) + ",SchedulingDisabled"
 	}
 	return string(condition.Status)
 }

@@ -70,7 +70,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 	w.Policy = object.Name
 	w.Pending = o.Pending(false)
 	t := s.count(o)
-	inForce := policy.Compile(object)
+	inForce := policy.Compile(object, s.Topology.Sites())
 	if inForce.Err != nil {
 		w.Notes = append(w.Notes, fmt.Sprintf("policy %q cannot be carried out, so pods wait: %v", object.Name, inForce.Err))
 		w.Clusters = t.rest()

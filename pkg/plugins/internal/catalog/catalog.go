@@ -19,6 +19,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/membership"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
@@ -30,6 +31,10 @@ type Snapshot struct {
 	// Matcher tells which policy is in force for which workload.
 	Matcher *policymatch.Index
 
+	// Cordoned are the names of the clusters that take no new pods.
+	Cordoned map[string]bool
+
+	sites       *grouping.Sites
 	policies    policy.Set
 	constrained map[string]bool // namespaces with a policy that has constraints
 	clusters    map[string]clusterVersion
@@ -81,11 +86,15 @@ func build(
 	clusters []*berthv1alpha1.Cluster, policies []*berthv1alpha1.PropagationPolicy, before *Snapshot,
 ) *Snapshot {
 	var known policy.Set
+	var sites *grouping.Sites
 	if before != nil {
-		known = before.policies
+		known, sites = before.policies, before.sites
 	}
+	sites = grouping.NewSites(clusters, sites)
 	s := &Snapshot{
-		policies: policy.NewSet(policies, known),
+		Cordoned: sites.Cordoned(),
+		sites:    sites,
+		policies: policy.NewSet(policies, sites, known),
 		clusters: make(map[string]clusterVersion, len(clusters)),
 		places:   buildPlaces(clusters, before),
 	}

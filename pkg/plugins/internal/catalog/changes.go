@@ -46,3 +46,14 @@ func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], al
 	}
 	return namespaces, false
 }
+
+// Uncordoned reports whether a cluster that was cordoned takes pods again, or is gone with what
+// kept its nodes from taking them.
+func Uncordoned(before, after *Snapshot) bool {
+	for name := range before.Cordoned {
+		if !after.Cordoned[name] {
+			return true
+		}
+	}
+	return false
+}

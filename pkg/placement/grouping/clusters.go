@@ -1,11 +1,12 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package policymatch
+package grouping
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -16,13 +17,15 @@ import (
 // but not their product.
 const MaxClusters = 1000
 
-// Order returns the seat order that the weights of a policy define. It fails if the weights cannot
-// be used: a cluster is listed twice, a weight or bound is out of range, a number of replicas is
-// given together with them, or there are more than MaxClusters clusters.
-func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
+// Clusters returns the clusters that a placement shares replicas over. One that is cordoned has no
+// share: it stays among them, so that what still runs there can be told. It fails if the weights
+// cannot be used: a weight is out of range, a number of replicas is given together with weights or
+// bounds, or there are more than MaxClusters clusters. What package apportion refuses, such as a
+// cluster that is listed twice, is left to it.
+func Clusters(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Cluster, error) {
 	var clusters []apportion.Cluster
-	for i := range policy.Spec.Placement.StaticWeightList {
-		entry := &policy.Spec.Placement.StaticWeightList[i]
+	for i := range placement.StaticWeightList {
+		entry := &placement.StaticWeightList[i]
 		if err := check(entry); err != nil {
 			return nil, fmt.Errorf("spec.placement.staticWeightList[%d]: %w", i, err)
 		}
@@ -33,11 +36,35 @@ func Order(policy *berthv1alpha1.PropagationPolicy) (*apportion.Order, error) {
 			clusters = append(clusters, cluster(name, i, entry))
 		}
 	}
+	return closeCordoned(clusters, sites)
+}
+
+// NewOrder returns the seat order of clusters that Clusters has returned. The error names the field
+// that is wrong.
+func NewOrder(clusters []apportion.Cluster) (*apportion.Order, error) {
 	order, err := apportion.NewOrder(clusters)
 	if err != nil {
 		return nil, fmt.Errorf("spec.placement.staticWeightList: %w", err)
 	}
 	return order, nil
+}
+
+// closeCordoned takes their shares from clusters that are cordoned. What is wrong with one is wrong
+// while it is cordoned, too.
+func closeCordoned(clusters []apportion.Cluster, sites *Sites) ([]apportion.Cluster, error) {
+	cordoned := sites.Cordoned()
+	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return cordoned[c.Name] }) {
+		return clusters, nil
+	}
+	if _, err := NewOrder(clusters); err != nil {
+		return nil, err
+	}
+	for i := range clusters {
+		if name := clusters[i].Name; cordoned[name] {
+			clusters[i] = apportion.Cluster{Name: name, Max: new(int64)}
+		}
+	}
+	return clusters, nil
 }
 
 func check(entry *berthv1alpha1.StaticClusterWeight) error {

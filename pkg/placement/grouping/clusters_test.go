@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package policymatch_test
+package grouping_test
 
 import (
 	"fmt"
@@ -13,10 +13,25 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
-	"berth.dev/berth/pkg/placement/policymatch"
+	"berth.dev/berth/pkg/placement/grouping"
 )
 
 type weight = berthv1alpha1.StaticClusterWeight
+
+// order returns the seat order of a policy.
+func order(policy *berthv1alpha1.PropagationPolicy, cordoned ...string) (*apportion.Order, error) {
+	var all []*berthv1alpha1.Cluster
+	for _, name := range cordoned {
+		c := &berthv1alpha1.Cluster{}
+		c.Name, c.Spec.Unschedulable = name, true
+		all = append(all, c)
+	}
+	clusters, err := grouping.Clusters(&policy.Spec.Placement, grouping.NewSites(all, nil))
+	if err != nil {
+		return nil, err
+	}
+	return grouping.NewOrder(clusters)
+}
 
 func weighted(entries ...weight) *berthv1alpha1.PropagationPolicy {
 	p := &berthv1alpha1.PropagationPolicy{}
@@ -67,7 +82,7 @@ func TestOrder(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			o, err := policymatch.Order(tc.policy)
+			o, err := order(tc.policy)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +98,42 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestACordonedClusterGivesItsShareToTheOthers(t *testing.T) {
+	policy := weighted(
+		weight{ClusterNames: []string{"a"}, Weight: 2, Min: new(int32(1))}, weight{ClusterNames: []string{"b"}, Weight: 3},
+		weight{ClusterNames: []string{"c"}, Replicas: new(int32(2))},
+	)
+	tests := map[string]struct {
+		cordoned     []string
+		want         []int64
+		wantUnplaced int64
+	}{
+		"none":                  {want: []int64{2, 3, 2}},
+		"one of no policy":      {cordoned: []string{"z"}, want: []int64{2, 3, 2}},
+		"one with a weight":     {cordoned: []string{"a"}, want: []int64{0, 5, 2}},
+		"one with a number":     {cordoned: []string{"c"}, want: []int64{3, 4, 0}},
+		"all":                   {cordoned: []string{"a", "b", "c"}, want: []int64{0, 0, 0}, wantUnplaced: 7},
+		"all that have weights": {cordoned: []string{"a", "b"}, want: []int64{0, 0, 2}, wantUnplaced: 5},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o, err := order(policy, tc.cordoned...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shares, unplaced := o.Shares(7)
+			if diff := cmp.Diff(tc.want, shares); diff != "" || unplaced != tc.wantUnplaced {
+				t.Errorf("unplaced %d, want %d; shares (-want +got):\n%s", unplaced, tc.wantUnplaced, diff)
+			}
+		})
+	}
+	if _, err := order(weighted(weight{ClusterNames: []string{"a", "a"}, Weight: 1}), "a"); err == nil {
+		t.Error("a cluster that is listed twice is taken while it is cordoned")
+	}
+}
+
 func TestOrderRefuses(t *testing.T) {
-	many := make([]string, policymatch.MaxClusters)
+	many := make([]string, grouping.MaxClusters)
 	for i := range many {
 		many[i] = fmt.Sprintf("cluster-%d", i)
 	}
@@ -121,13 +170,13 @@ func TestOrderRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := policymatch.Order(tc.policy)
+			_, err := order(tc.policy)
 			if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 				t.Errorf("Order = %v, want an error with %q", err, tc.wantErr)
 			}
 		})
 	}
-	if _, err := policymatch.Order(weighted(weight{ClusterNames: many, Weight: apportion.MaxWeight})); err != nil {
+	if _, err := order(weighted(weight{ClusterNames: many, Weight: apportion.MaxWeight})); err != nil {
 		t.Errorf("Order of %d clusters: %v", len(many), err)
 	}
 }

@@ -1,0 +1,57 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grouping
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// Sites are the Clusters that there are, as the placement of policies sees them. They are immutable
+// and safe for concurrent use. Of nil Sites nothing is known: no Cluster, and none that is
+// cordoned.
+type Sites struct {
+	list     []site // by name
+	cordoned map[string]bool
+}
+
+// site is a Cluster.
+type site struct {
+	name    string
+	labels  map[string]string
+	leaving bool
+}
+
+// NewSites returns the sites of the Clusters. It returns those of before, which may be nil, if they
+// are the same: equal pointers mean that nothing has changed.
+func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
+	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
+	for i, c := range clusters {
+		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil}
+		if c.Spec.Unschedulable {
+			s.cordoned[c.Name] = true
+		}
+	}
+	slices.SortFunc(s.list, func(a, b site) int { return strings.Compare(a.name, b.name) })
+	if before != nil && maps.Equal(s.cordoned, before.cordoned) && slices.EqualFunc(s.list, before.list, site.equal) {
+		return before
+	}
+	return s
+}
+
+func (s site) equal(other site) bool {
+	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels)
+}
+
+// Cordoned are the names of the Clusters that take no new pods. It must not be changed.
+func (s *Sites) Cordoned() map[string]bool {
+	if s == nil {
+		return nil
+	}
+	return s.cordoned
+}
