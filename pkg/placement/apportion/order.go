@@ -15,8 +15,8 @@ import (
 // MaxWeight is the largest weight a cluster can have.
 const MaxWeight = math.MaxInt32
 
-// MaxTurn is the largest turn and the largest tier a cluster can have.
-const MaxTurn = 1 << 20
+// maxTurn is the largest turn and the largest tier a cluster can have.
+const maxTurn = 1 << 20
 
 // unlimited stands for the maximum of a cluster that has none: no int64 number
 // of replicas can exceed it.
@@ -36,10 +36,10 @@ type Cluster struct {
 	// Max is the number of seats at which the cluster drops out; nil means no
 	// limit, and a pointer to 0 that the cluster gets nothing. Not below Min.
 	Max *int64
-	// Tier, from 0 to MaxTurn, says after whom the cluster is served: no cluster gets
+	// Tier, from 0 to maxTurn, says after whom the cluster is served: no cluster gets
 	// a seat before those of smaller tiers are at their maxima.
 	Tier int32
-	// Turn, from 1 to MaxTurn, lets the Min be served before those of the same tier
+	// Turn, from 1 to maxTurn, lets the Min be served before those of the same tier
 	// that have a larger turn or, as 0 means, none.
 	Turn int32
 	// Precedence breaks ties before the name does: the smaller one goes first.
@@ -114,8 +114,8 @@ func (c *Cluster) validate(index int) error {
 		return fmt.Errorf("cluster %q: max %d is negative", c.Name, *c.Max)
 	case c.Min > c.max():
 		return fmt.Errorf("cluster %q: min %d is larger than max %d", c.Name, c.Min, c.max())
-	case c.Tier < 0 || c.Tier > MaxTurn, c.Turn < 0 || c.Turn > MaxTurn:
-		return fmt.Errorf("cluster %q: tier %d or turn %d is not in the range [0, %d]", c.Name, c.Tier, c.Turn, MaxTurn)
+	case c.Tier < 0 || c.Tier > maxTurn, c.Turn < 0 || c.Turn > maxTurn:
+		return fmt.Errorf("cluster %q: tier %d or turn %d is not in the range [0, %d]", c.Name, c.Tier, c.Turn, maxTurn)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 type phase int64
 
 const (
-	belowMin           phase = MaxTurn + 1 + iota // the minimum of a cluster that has a weight
+	belowMin           phase = maxTurn + 1 + iota // the minimum of a cluster that has a weight
 	belowMinUnweighted                            // the minimum of a cluster of weight 0
 	belowMax                                      // what exceeds the minimum
 	phases                                        // of a tier

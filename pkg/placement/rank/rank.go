@@ -129,7 +129,7 @@ func rejections(request *Request, c *Candidate, current bool) []string {
 		reasons = append(reasons, c.Unavailable)
 	}
 	if c.Cordoned && !current && c.Unavailable == "" {
-		reasons = append(reasons, Cordoned)
+		reasons = append(reasons, cordoned)
 	}
 	for _, wanted := range request.Constraints.Labels {
 		switch matches, found := wanted.MatchLabels(c.Labels); {

@@ -66,8 +66,8 @@ type Candidate struct {
 const (
 	// Offline as a reason means that the place does not work at present.
 	Offline = "offline"
-	// Cordoned as a reason means that the place takes nothing new.
-	Cordoned = "cordoned"
+	// cordoned as a reason means that the place takes nothing new.
+	cordoned = "cordoned"
 	// Drained as a reason means that what is in the place has to leave it.
 	Drained = "being drained"
 	// BeingDeleted as a reason means that the place is about to vanish.
