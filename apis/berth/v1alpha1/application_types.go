@@ -6,6 +6,7 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Application is a set of Kubernetes objects that runs as a whole in the one Cluster that suits it
@@ -21,6 +22,8 @@ import (
 // +kubebuilder:printcolumn:name="Score",type=number,JSONPath=`.status.score`
 // +kubebuilder:printcolumn:name="Scheduled",type=date,JSONPath=`.status.scheduled`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
+// +kubebuilder:printcolumn:name="Moving",type=string,JSONPath=`.status.conditions[?(@.type=="Moving")].reason`
+// +kubebuilder:printcolumn:name="Since",type=date,priority=1,JSONPath=`.status.conditions[?(@.type=="Moving")].lastTransitionTime`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Application struct {
@@ -60,11 +63,21 @@ type ApplicationSpec struct {
 	// +optional
 	Constraints ClusterConstraints `json:"constraints,omitempty"`
 
-	// migration is StartFirst (the default): when another cluster is better, new pods must be ready
-	// there before the old ones go; or Never: it stays in the cluster that was chosen first.
+	// migration is StartFirst (the default): when another cluster is better, new pods must be
+	// available there before the old ones go; StopFirst: the old pods have gone before new ones start,
+	// for what must not run twice; or Never: it stays in the cluster that was chosen first.
 	// +optional
 	// +kubebuilder:default=StartFirst
 	Migration MigrationMode `json:"migration,omitempty"`
+
+	// move says how it moves to another cluster.
+	// +optional
+	Move *ApplicationMove `json:"move,omitempty"`
+
+	// suspend leaves the Application as it is: no cluster is chosen and nothing moves, and a move
+	// under way rests where it is. Objects stay. Default false.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
 
 	// whenUnsatisfiable says what becomes of the Application while no cluster that meets the
 	// constraints has room for all of its pods: DoNotSchedule (the default) lets it wait, and nothing
@@ -105,16 +118,65 @@ type Manifest struct {
 
 // MigrationMode reports whether and how an application moves.
 //
-// +kubebuilder:validation:Enum=StartFirst;Never
+// +kubebuilder:validation:Enum=StartFirst;StopFirst;Never
 type MigrationMode string
 
 const (
 	// MigrationStartFirst starts new pods before the old ones go.
 	MigrationStartFirst MigrationMode = "StartFirst"
 
+	// MigrationStopFirst starts new pods when the old ones have gone.
+	MigrationStopFirst MigrationMode = "StopFirst"
+
 	// MigrationNever leaves an application where it is.
 	MigrationNever MigrationMode = "Never"
 )
+
+// ApplicationMove says how an application moves to another cluster.
+type ApplicationMove struct {
+	// deadline is how long a move may take until all new pods are available, from 1s to 24h. After
+	// that it is given up: the new pods go, and the cluster is left out for a time that doubles with
+	// each failure. Default 10m.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h such as 30s, 10m or 1h30m"
+	Deadline *metav1.Duration `json:"deadline,omitempty"`
+
+	// maxSurge is how many replicas of a workload there may be beyond those wanted, as a number or a
+	// percentage of them, rounded up; at least 1. Below 100% the workload moves in steps. Default
+	// 100%.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^([1-9][0-9]?|100)%$') : self >= 1 && self <= 2147483647",message="must be a percentage from 1% to 100%, or a number of at least 1"
+	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
+
+	// windows are when a move to a better cluster may begin. Empty means at any time. A cluster that
+	// does not suit any more is left at any time.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Windows []MoveWindow `json:"windows,omitempty"`
+}
+
+// MoveWindow is a time that comes again and again.
+type MoveWindow struct {
+	// schedule is when the window opens, as of a CronJob: minute, hour, day of the month, month, day
+	// of the week, "0 2 * * 6" for instance.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Schedule string `json:"schedule"`
+
+	// timeZone is the name of the time zone of the schedule, "Europe/Berlin" for instance. Default
+	// Etc/UTC.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	TimeZone string `json:"timeZone,omitempty"`
+
+	// duration is how long the window stays open, from 1m to 168h.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1m') && duration(self) <= duration('168h')",message="must be a duration from 1m to 168h such as 30m or 2h"
+	Duration metav1.Duration `json:"duration"`
+}
 
 // ApplicationStickiness is one more metric in the score of a cluster. It has its value in the
 // cluster where the application runs and 0 in all others, and stands for what moving costs.
@@ -158,6 +220,17 @@ type ApplicationStatus struct {
 	// +optional
 	KubeControllerTriggered *metav1.Time `json:"kubeControllerTriggered,omitempty"`
 
+	// move is the move that is under way.
+	// +optional
+	Move *ApplicationMoveStatus `json:"move,omitempty"`
+
+	// leftOut are the clusters that moves to have failed, and until when they are not tried again.
+	// +optional
+	// +listType=map
+	// +listMapKey=cluster
+	// +kubebuilder:validation:MaxItems=20
+	LeftOut []LeftOutCluster `json:"leftOut,omitempty"`
+
 	// ranking are the clusters as they were last compared, the best first; at most 20.
 	// +optional
 	// +listType=atomic
@@ -178,11 +251,95 @@ type ApplicationStatus struct {
 	Ready string `json:"ready,omitempty"`
 
 	// conditions: Scheduled reports whether a cluster is chosen, Ready whether the objects are there
-	// and their pods are ready.
+	// and their pods are ready, Moving whether a move is under way, with its step as the reason; when
+	// it has ended the reason is how.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MoveStep is how far a move has come.
+//
+// +kubebuilder:validation:Enum=Prepare;Start;Available;Shrink;Done
+type MoveStep string
+
+const (
+	// MovePrepare means that room is promised, and the policies are made known.
+	MovePrepare MoveStep = "Prepare"
+
+	// MoveStart means that the new pods are being started.
+	MoveStart MoveStep = "Start"
+
+	// MoveAvailable means that the new pods run and are not all available yet.
+	MoveAvailable MoveStep = "Available"
+
+	// MoveShrink means that the old pods go.
+	MoveShrink MoveStep = "Shrink"
+
+	// MoveDone means that everything has moved.
+	MoveDone MoveStep = "Done"
+)
+
+// ApplicationMoveStatus is a move that is under way.
+type ApplicationMoveStatus struct {
+	// from is the cluster that is left.
+	// +kubebuilder:validation:MaxLength=63
+	From string `json:"from"`
+
+	// to is the cluster that it moves to.
+	// +kubebuilder:validation:MaxLength=63
+	To string `json:"to"`
+
+	// step is how far the workload is that has come least far: Prepare, Start, Available, Shrink.
+	Step MoveStep `json:"step"`
+
+	// startTime is when the move began.
+	StartTime metav1.Time `json:"startTime"`
+
+	// deadline is when it is given up unless all new pods are available by then.
+	Deadline metav1.Time `json:"deadline"`
+
+	// message says what it waits for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+
+	// replicas are how many replicas the workloads are to have when they have moved whose manifests
+	// leave that to others.
+	// +optional
+	// +listType=map
+	// +listMapKey=policy
+	// +kubebuilder:validation:MaxItems=100
+	Replicas []MovedReplicas `json:"replicas,omitempty"`
+}
+
+// MovedReplicas is how many replicas a workload had when its move began.
+type MovedReplicas struct {
+	// policy is the PropagationPolicy of the workload.
+	// +kubebuilder:validation:MaxLength=253
+	Policy string `json:"policy"`
+
+	// replicas is their number.
+	Replicas int64 `json:"replicas"`
+}
+
+// LeftOutCluster is a cluster that a move has failed to reach.
+type LeftOutCluster struct {
+	// cluster is its name.
+	// +kubebuilder:validation:MaxLength=63
+	Cluster string `json:"cluster"`
+
+	// until is when it may be chosen again.
+	Until metav1.Time `json:"until"`
+
+	// failures is how many moves there have failed one after the other.
+	Failures int32 `json:"failures"`
+
+	// message is why the last one failed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
 // ApplicationObject names an object in the namespace of an Application.

@@ -35,6 +35,37 @@ const (
 	// ApplicationReady is true if all objects are there as the Application has them, and their pods
 	// are ready in the chosen cluster.
 	ApplicationReady = "Ready"
+
+	// ApplicationMoving is true while an Application is on its way to another cluster; the reason is
+	// the step of the move, and after it how it has ended.
+	ApplicationMoving = "Moving"
+)
+
+const (
+	// ReasonMoved says that the last move has reached its cluster.
+	ReasonMoved = "Done"
+
+	// ReasonMoveUnschedulable says that the last move was given up because new pods could not be
+	// scheduled.
+	ReasonMoveUnschedulable = "Unschedulable"
+
+	// ReasonMoveDeadlineExceeded says that the last move was given up because new pods were not
+	// available in time.
+	ReasonMoveDeadlineExceeded = "DeadlineExceeded"
+
+	// ReasonMoveReturned says that the last move was given up because the cluster that it left became
+	// the better one again, or the one it went to did not suit any more.
+	ReasonMoveReturned = "Returned"
+
+	// ReasonWindowClosed says that another cluster is better, and the move waits until a window opens.
+	ReasonWindowClosed = "WindowClosed"
+
+	// ReasonInvalidWindow says that a window cannot be understood or never opens; the message tells
+	// which.
+	ReasonInvalidWindow = "InvalidWindow"
+
+	// ReasonSuspended says that the Application is suspended.
+	ReasonSuspended = "Suspended"
 )
 
 const (

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
 )
@@ -43,7 +44,7 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 		return false, err
 	}
 	must := missing || live != nil && !metav1.IsControlledBy(live, w.app) // It was handed over.
-	step := migrate.Next(o.workload(w.app.Status.ScheduledTo, seen, live))
+	step := migrate.Next(o.workload(w.app, seen, live))
 	if err := w.writePolicy(ctx, o, seen.policies[o.policy], step); err != nil {
 		return step.Moving, err
 	}
@@ -63,9 +64,12 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 
 // workload returns what decides about the next step of an object with pods, given the object as it
 // is, nil if that is not known.
-func (o *object) workload(target string, seen *observed, live client.Object) *migrate.Workload {
+func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live client.Object) *migrate.Workload {
+	stops := app.Spec.Migration == berthv1alpha1.MigrationStopFirst
 	known := &migrate.Workload{
-		Target: target, StartFirst: o.startFirst, Manifest: o.replicas, Pods: seen.pods[o.policy],
+		Target: app.Status.ScheduledTo, StartFirst: o.startFirst && !stops, StopFirst: o.scales && stops,
+		Manifest: o.replicas, Remembered: o.remembered(app), Surge: surgeOf(app, o.wants(app, seen)),
+		Pods: seen.pods[o.policy], Leaving: seen.leaving[o.policy],
 	}
 	if replicas, read := workload.ReplicasOf(live); read {
 		known.Live = new(int64(replicas))
@@ -75,6 +79,19 @@ func (o *object) workload(target string, seen *observed, live client.Object) *mi
 		known.Observed = policy.Status.ObservedGeneration >= policy.Generation
 	}
 	return known
+}
+
+// remembered returns how many replicas somebody else wanted of the object when the move began that
+// is under way, nil if there is none.
+func (o *object) remembered(app *berthv1alpha1.Application) *int64 {
+	if app.Status.Move != nil {
+		for _, known := range app.Status.Move.Replicas {
+			if known.Policy == o.policy {
+				return &known.Replicas
+			}
+		}
+	}
+	return nil
 }
 
 // readLive returns an object with replicas as the cache has it, nil for others and for kinds that

@@ -93,6 +93,8 @@ type Reconciler struct {
 type memo struct {
 	uid     types.UID
 	decided time.Time
+	// review asks for a review as soon as no move is under way.
+	review bool
 	// waiting is when the Application began to wait for its first choice.
 	waiting time.Time
 	applied map[berthv1alpha1.ApplicationObject]application
@@ -132,6 +134,8 @@ type pass struct {
 	memo        *memo
 	now         time.Time
 	next        time.Duration
+	// lost is a cluster that was given up just now, and that cannot be left for where it came from.
+	lost string
 	// unknown is what a first choice does without.
 	unknown []string
 }
@@ -173,10 +177,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (r *Reconciler) run(ctx context.Context, p *pass) error {
-	seen, err := read(ctx, r.Client, p.app)
-	if err != nil {
-		return err
-	}
 	objects, err := (&parser{p.app, r.Mapper, r.Schedulers}).parse()
 	if err != nil {
 		// Nothing is chosen for what cannot be made.
@@ -184,7 +184,14 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 		p.again(refusedPause) // A kind that is missing may be installed.
 		return r.writeStatus(ctx, p)
 	}
-	if err := r.decide(ctx, p, objects, seen); err != nil {
+	seen, err := read(ctx, r.Client, p.app, objects, p.now)
+	if err != nil {
+		return err
+	}
+	if rests := p.suspended(seen); rests {
+		return r.writeStatus(ctx, p)
+	}
+	if err := r.review(ctx, p, objects, seen); err != nil {
 		return err
 	}
 	if p.app.Status.ScheduledTo == "" {
@@ -201,6 +208,37 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 		return failure
 	}
 	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
+}
+
+// review decides about the move that is under way, and about the cluster.
+func (r *Reconciler) review(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	if !seen.next.IsZero() {
+		p.again(seen.next.Sub(p.now))
+	}
+	if p.app.Spec.Suspend {
+		return nil
+	}
+	if err := r.reviewMove(ctx, p, objects, seen); err != nil {
+		return err
+	}
+	return r.decide(ctx, p, objects, seen)
+}
+
+// suspended tells that the Application is suspended, and reports whether nothing at all is to be
+// done for it: while a move rests where it is, or no cluster has been chosen.
+func (p *pass) suspended(seen *observed) bool {
+	if !p.app.Spec.Suspend {
+		return false
+	}
+	if p.app.Status.ScheduledTo == "" {
+		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonSuspended, "no cluster is chosen while it is suspended")
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")
+		return true
+	}
+	if p.app.Status.Move != nil {
+		p.condition(berthv1alpha1.ApplicationMoving, true, berthv1alpha1.ReasonSuspended, "the move rests while the Application is suspended")
+	}
+	return p.app.Status.Move != nil || seen.moving()
 }
 
 // make brings the objects to where they should be, and removes what is not in the spec any more.

@@ -25,15 +25,11 @@ import (
 func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, seen *observed) error {
 	r.promises.keep(p.app.UID, seen, p.now)
 	changed := p.app.Generation != p.app.Status.ObservedGeneration
-	after := r.rescheduleAfter(p.app)
-	if wait := after - p.now.Sub(p.decidedAt()); !changed && p.app.Status.ScheduledTo != "" && wait > 0 {
-		drained, err := r.drained(ctx, p.app.Status.ScheduledTo)
-		if err != nil || !drained {
-			p.again(wait)
-			return err
-		}
+	moving := p.app.Status.Move != nil || seen.moving()
+	if due, err := r.isDue(ctx, p, changed, moving); err != nil || !due {
+		return err
 	}
-	defer p.again(after)
+	defer p.again(r.rescheduleAfter(p.app))
 	constraints, err := rank.ParseConstraints(&p.app.Spec.Constraints)
 	if err != nil {
 		p.decided(changed)
@@ -44,6 +40,7 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	if err != nil {
 		return err
 	}
+	p.withoutLeftOut(candidates)
 	before := p.app.Status.ScheduledTo
 	request := &rank.Request{
 		UID: string(p.app.UID), Current: before, Constraints: constraints,
@@ -53,17 +50,30 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 		return nil
 	}
 	err = r.chooseWithRoom(ctx, p, request, rank.Rank(request, candidates), objects, seen, func(results []rank.Result) {
-		p.record(results, changed, seen.moving())
+		p.record(results, changed, moving)
 	})
 	if err != nil {
 		return err
 	}
-	r.tell(p, before)
-	return nil
+	return r.follow(ctx, p, before, objects, seen)
 }
 
-// tell makes an event of another choice.
-func (r *Reconciler) tell(p *pass, before string) {
+// isDue reports whether the choice is to be reviewed, and asks for another pass when it is if not.
+func (r *Reconciler) isDue(ctx context.Context, p *pass, changed, moving bool) (bool, error) {
+	early := changed || p.app.Status.ScheduledTo == "" || p.lost != "" || p.memo.review && !moving
+	if wait := r.rescheduleAfter(p.app) - p.now.Sub(p.decidedAt()); !early && wait > 0 {
+		drained, err := r.drained(ctx, p.app.Status.ScheduledTo)
+		if err != nil || !drained || moving {
+			p.again(wait)
+			return false, err
+		}
+	}
+	p.memo.review = p.memo.review && moving
+	return true, nil
+}
+
+// follow tells of another choice, and begins to move there.
+func (r *Reconciler) follow(ctx context.Context, p *pass, before string, objects []*object, seen *observed) error {
 	switch chosen := p.app.Status.ScheduledTo; before {
 	case chosen:
 	case "":
@@ -72,7 +82,9 @@ func (r *Reconciler) tell(p *pass, before string) {
 		moves.Inc()
 		r.Recorder.Eventf(
 			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
+		return r.beginMove(ctx, p, before, objects, seen)
 	}
+	return nil
 }
 
 // waits reports whether a first choice waits because something that may matter is unknown. It does
@@ -149,9 +161,10 @@ func (p *pass) time() *metav1.Time {
 // record chooses from the ranking, and writes choice and ranking into the status.
 func (p *pass) record(results []rank.Result, changed, moving bool) {
 	status := &p.app.Status
-	chosen := migrate.Choose(migrate.Application{
+	app := migrate.Application{
 		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
-	}, results)
+	}
+	chosen := p.within(app, results)
 	if chosen != status.ScheduledTo {
 		status.ScheduledTo, status.Scheduled, changed = chosen, p.time(), true
 	}

@@ -6,8 +6,10 @@ package application
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +34,8 @@ type object struct {
 	scales, startFirst bool
 	// replicas is the number in the manifest, nil if that leaves it to others.
 	replicas *int64
+	// minReady is for how long a pod must be ready to be available.
+	minReady time.Duration
 	// claimed reports whether the name is free or the object belongs to the Application, and
 	// present is the object as it was then, nil if the name was free.
 	claimed bool
@@ -195,6 +199,9 @@ func (o *object) readReplicas(kind schema.GroupKind) error {
 	o.scales = o.startFirst || kind == statefulSet
 	if !o.scales {
 		return nil
+	}
+	if seconds, found, err := unstructured.NestedInt64(o.Object, "spec", "minReadySeconds"); found && err == nil {
+		o.minReady = time.Duration(min(max(seconds, 0), math.MaxInt32)) * time.Second
 	}
 	replicas, found, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
 	if err != nil || replicas < 0 {

@@ -38,7 +38,7 @@ func (r *Reconciler) needs(ctx context.Context, p *pass, objects []*object, seen
 		if o.policy == "" {
 			continue
 		}
-		n := need{object: o.String(), policy: o.policy, pods: o.wants(seen)}
+		n := need{object: o.String(), policy: o.policy, pods: o.wants(p.app, seen)}
 		sample, err := r.sample(ctx, p.app, o, objects)
 		switch {
 		case err != nil:
@@ -59,9 +59,12 @@ func (r *Reconciler) needs(ctx context.Context, p *pass, objects []*object, seen
 
 // wants returns how many pods an object is to have: those of the manifest, or of what somebody else
 // scales as many as it had before a move or has now, or else one.
-func (o *object) wants(seen *observed) int64 {
+func (o *object) wants(app *berthv1alpha1.Application, seen *observed) int64 {
 	if o.replicas != nil {
 		return *o.replicas
+	}
+	if known := o.remembered(app); known != nil {
+		return *known
 	}
 	if o.scales {
 		if policy := seen.policies[o.policy]; policy != nil {

@@ -6,6 +6,9 @@ package application
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,16 +28,30 @@ type observed struct {
 	// have no node, both by policy.
 	pods    map[string]migrate.Pods
 	waiting map[string][]*corev1.Pod
+	// ready and leaving are how many of the pods are ready, and how many are being deleted and have
+	// not ended, by policy.
+	ready, leaving map[string]int64
+	// minReady is for how long a pod must be ready to be available, by policy. Next is when the next
+	// pod becomes available, the zero time for none.
+	minReady map[string]time.Duration
+	now      time.Time
+	next     time.Time
 }
 
 // read reads the policies of an Application, and their pods.
-func read(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application) (*observed, error) {
+func read(
+	ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, objects []*object, now time.Time,
+) (*observed, error) {
 	var policies berthv1alpha1.PropagationPolicyList
 	if err := reader.List(ctx, &policies, client.InNamespace(app.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing the policies of application %s/%s: %w", app.Namespace, app.Name, err)
 	}
 	seen := &observed{
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}, waiting: map[string][]*corev1.Pod{},
+		ready: map[string]int64{}, leaving: map[string]int64{}, minReady: map[string]time.Duration{}, now: now,
+	}
+	for _, o := range objects {
+		seen.minReady[o.policy] = o.minReady
 	}
 	for i := range policies.Items {
 		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, app) {
@@ -62,13 +79,55 @@ func (s *observed) count(pod *corev1.Pod) {
 		return
 	}
 	placed, stamped := stamp.Of(pod)
-	if !stamped || s.policies[placed.Policy] == nil || !workload.Lives(pod) {
+	if !stamped || s.policies[placed.Policy] == nil || workload.Finished(pod) {
 		return
 	}
+	if !workload.Lives(pod) {
+		s.leaving[placed.Policy]++
+		return
+	}
+	if workload.Ready(pod) {
+		s.ready[placed.Policy]++
+	}
 	s.pods[placed.Policy].Add(migrate.Pod{
-		Cluster: placed.Cluster, Ready: workload.Ready(pod), OwnCost: !placed.OwnsDeletionCost(pod),
+		Cluster: placed.Cluster, Ready: s.available(pod, placed.Policy), OwnCost: !placed.OwnsDeletionCost(pod),
 		DeletionCost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]),
 	})
+}
+
+// available reports whether a pod has been ready for long enough.
+func (s *observed) available(pod *corev1.Pod, policy string) bool {
+	since, ready := workload.ReadySince(pod)
+	if !ready || s.minReady[policy] == 0 {
+		return ready
+	}
+	at := since.Add(s.minReady[policy])
+	if !s.now.Before(at) {
+		return true
+	}
+	if s.next.IsZero() || at.Before(s.next) {
+		s.next = at
+	}
+	return false
+}
+
+// unschedulable returns since when the scheduler finds no node for some pod, the zero time if it
+// finds one for each.
+func (s *observed) unschedulable() (since time.Time) {
+	for _, pod := range s.allWaiting() {
+		if at := workload.UnschedulableSince(pod); !at.IsZero() && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
+	}
+	return since
+}
+
+// allWaiting returns the pods without a node.
+func (s *observed) allWaiting() (pods []*corev1.Pod) {
+	for _, policy := range slices.Sorted(maps.Keys(s.waiting)) {
+		pods = append(pods, s.waiting[policy]...)
+	}
+	return pods
 }
 
 // moving reports whether a workload of the Application is on its way to another cluster.

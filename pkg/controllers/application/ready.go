@@ -23,7 +23,7 @@ func (p *pass) runs(objects []*object, seen *observed) {
 		if o.policy == "" {
 			continue
 		}
-		if reason, message := o.progress(target, seen); reason != "" {
+		if reason, message := o.progress(p.app, seen); reason != "" {
 			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+unbound(target, seen.waiting[o.policy]))
 			return
 		}
@@ -33,9 +33,9 @@ func (p *pass) runs(objects []*object, seen *observed) {
 
 // progress returns why the pods of an object do not all run in the target yet, as the reason of a
 // condition and a message that follows the name of the object; both are empty if they do.
-func (o *object) progress(target string, seen *observed) (reason, message string) {
+func (o *object) progress(app *berthv1alpha1.Application, seen *observed) (reason, message string) {
 	if o.scales {
-		if reason, message = migrate.Progress(o.workload(target, seen, nil)); reason != "" {
+		if reason, message = migrate.Progress(o.workload(app, seen, nil)); reason != "" {
 			return reason, message
 		}
 	}
@@ -51,8 +51,8 @@ func (o *object) count(seen *observed) (wanted, ready int64) {
 	wanted = int64(len(seen.waiting[o.policy]))
 	for _, there := range seen.pods[o.policy] {
 		wanted += there.Bound
-		ready += there.Ready
 	}
+	ready = seen.ready[o.policy]
 	if o.replicas != nil {
 		wanted = *o.replicas
 	}

@@ -107,7 +107,7 @@ func (r *Reconciler) chooseWithRoom(
 	choose func([]rank.Result),
 ) error {
 	listed := listedWithoutRoom(p.app)
-	if len(results) > 0 && results[0].Name == request.Current && seen.runsIn(request.Current) && len(listed) == 0 {
+	if len(listed) == 0 && len(results) > 0 && seen.runsIn(request.Current) && results[0].Name == request.Current {
 		choose(results) // It runs where it is best, so nobody needs to be asked.
 		return nil
 	}
@@ -121,11 +121,8 @@ func (r *Reconciler) chooseWithRoom(
 	}
 	return r.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
 		q := &question{ctx: ctx, snapshot: snapshot, needs: needs, seen: seen, request: request, listed: listed}
-		q.all = len(results) <= rank.MaxShown &&
-			(request.Current == "" || p.app.Generation != p.app.Status.ObservedGeneration)
-		if err := q.fill(r.promises.others(p.app.UID, p.now)); err != nil {
-			return err
-		}
+		q.all = len(results) <= rank.MaxShown && p.isNew()
+		q.fill(r.promises.others(p.app.UID, p.now))
 		anyway := p.app.Spec.WhenUnsatisfiable == berthv1alpha1.ScheduleAnyway
 		narrowed := request.Require(rank.Room{Anyway: anyway, Further: q.further, Lacks: q.lacks}, results)
 		if q.err != nil {
@@ -137,6 +134,11 @@ func (r *Reconciler) chooseWithRoom(
 		}
 		return nil
 	})
+}
+
+// isNew reports whether what is decided about has not been decided about before.
+func (p *pass) isNew() bool {
+	return p.app.Status.ScheduledTo == "" || p.app.Generation != p.app.Status.ObservedGeneration
 }
 
 // question is what an Application asks the scheduler's plugins in one review.
@@ -165,7 +167,7 @@ func (q *question) lacks(cluster string) (lack string) {
 }
 
 // fill places the pods of promises that have no node yet.
-func (q *question) fill(promises []promise) error {
+func (q *question) fill(promises []promise) {
 	for _, made := range promises {
 		for i := range made.needs {
 			n := &made.needs[i]
@@ -173,15 +175,11 @@ func (q *question) fill(promises []promise) error {
 			if made.bound != nil {
 				open -= made.bound[i]
 			}
-			if n.refused != "" || open <= 0 {
-				continue
-			}
-			if _, err := q.snapshot.Fill(q.ctx, made.cluster, n.sample, int(min(open, math.MaxInt32))); err != nil {
-				return err
+			if n.refused == "" && open > 0 && q.err == nil {
+				_, q.err = q.snapshot.Fill(q.ctx, made.cluster, n.sample, int(min(open, math.MaxInt32)))
 			}
 		}
 	}
-	return nil
 }
 
 // lacks says what a cluster cannot take of all needs together; empty if it takes everything.

@@ -34,6 +34,14 @@ func Ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
+// ReadySince returns since when a pod is ready, and whether it is.
+func ReadySince(pod *corev1.Pod) (since time.Time, ready bool) {
+	if !Ready(pod) {
+		return time.Time{}, false
+	}
+	return condition(pod, corev1.PodReady).LastTransitionTime.Time, true
+}
+
 // Unschedulable reports whether a scheduler has tried to place a pod, and found no node for it.
 func Unschedulable(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodScheduled)

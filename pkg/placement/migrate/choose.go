@@ -17,11 +17,14 @@ type Application struct {
 	Never bool
 	// Moving reports whether one of its workloads is still on its way to Current.
 	Moving bool
+	// Closed reports whether a move to a better cluster may not begin now.
+	Closed bool
 }
 
 // Choose returns the cluster where the application should be, given all clusters from the best to
 // the worst. It stays where it is while no cluster is eligible, and while it is moving to a cluster
-// that still is. The result is empty if the application has no cluster yet and none is eligible.
+// that still is, or may not begin to leave one that still is. The result is empty if the
+// application has no cluster yet and none is eligible.
 func Choose(app Application, ranking []rank.Result) string {
 	if len(ranking) == 0 || !ranking[0].Eligible {
 		return app.Current
@@ -29,8 +32,8 @@ func Choose(app Application, ranking []rank.Result) string {
 	if app.Current == "" {
 		return ranking[0].Name
 	}
-	arriving := app.Moving && slices.ContainsFunc(ranking, func(r rank.Result) bool { return r.Name == app.Current && r.Eligible })
-	if app.Never || arriving {
+	suits := slices.ContainsFunc(ranking, func(r rank.Result) bool { return r.Name == app.Current && r.Eligible })
+	if app.Never || suits && (app.Moving || app.Closed) {
 		return app.Current
 	}
 	return ranking[0].Name

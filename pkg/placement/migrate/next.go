@@ -24,6 +24,16 @@ type Workload struct {
 	// StartFirst reports whether its replicas are interchangeable, so that more of them can be
 	// started before the old ones go.
 	StartFirst bool
+	// StopFirst reports whether the old replicas must have gone before new ones start.
+	StopFirst bool
+	// Surge is how many replicas there may be beyond those wanted while it moves, at least 1; 0 for as
+	// many as are wanted.
+	Surge int64
+	// Remembered is how many replicas were wanted when the move began, nil while that is not known or
+	// it does not move.
+	Remembered *int64
+	// Leaving is how many pods are being deleted and have not ended.
+	Leaving int64
 	// Manifest is how many replicas the manifest gives it, nil if that is left to others, such as
 	// an autoscaler.
 	Manifest *int64
@@ -47,19 +57,23 @@ type Step struct {
 	Moving bool
 }
 
-// Next returns what the workload needs next. A step never asks for fewer replicas than are wanted,
-// asks for fewer than there are only if those of other clusters go first, and names the target
-// alone only when nothing runs elsewhere.
+// Next returns what the workload needs next. Unless it stops first, a step never asks for fewer
+// replicas than are wanted, asks for fewer than there are only if those of other clusters go first,
+// and names the target alone only when nothing runs elsewhere.
 func Next(w *Workload) Step {
 	step := w.step()
-	step.Scale = w.Live != nil && *w.Live != step.Replicas && (w.Manifest != nil || step.Moving || w.Moving())
+	changes := w.Manifest != nil || step.Moving || w.Moving() || w.Remembered != nil
+	step.Scale = w.Live != nil && *w.Live != step.Replicas && changes
 	return step
 }
 
 func (w *Workload) step() Step {
 	alone := Step{Policy: []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{w.Target}, Weight: 1}}, Replicas: deref(w.Manifest, 1)}
-	if len(w.Policy) == 0 || !w.StartFirst {
+	switch {
+	case len(w.Policy) == 0 || !w.StartFirst && !w.StopFirst:
 		return alone
+	case w.StopFirst:
+		return w.stopFirst(alone)
 	}
 	wanted := w.wanted()
 	alone.Replicas = wanted
@@ -68,19 +82,77 @@ func (w *Workload) step() Step {
 	if len(others) == 0 || elsewhere == 0 && live == wanted {
 		return alone
 	}
-	least := int32(min(wanted, math.MaxInt32))
-	both := Step{Replicas: wanted, Moving: true, Policy: []berthv1alpha1.StaticClusterWeight{
-		{ClusterNames: []string{w.Target}, Weight: 1, Min: &least}, {ClusterNames: others, Weight: 1},
-	}}
+	part := w.part(wanted, elsewhere)
+	both := Step{Replicas: wanted, Moving: true, Policy: w.both(part, wanted, others)}
 	switch {
 	case !apiequality.Semantic.DeepEqual(w.Policy, both.Policy), !w.Observed:
 		// More replicas would land in the wrong cluster as long as the policy is not known
 		// everywhere.
 		both.Replicas = max(wanted, live)
-	case w.Pods[w.Target].Ready < wanted, !w.Pods.shrinksElsewhere(w.Target):
-		both.Replicas = wanted + elsewhere
+	case w.Pods[w.Target].Ready < part, !w.Pods.shrinksElsewhere(w.Target):
+		both.Replicas = max(wanted, part+elsewhere)
 	}
 	return both
+}
+
+// surge returns how many replicas there may be beyond those wanted.
+func (w *Workload) surge(wanted int64) int64 {
+	if w.Surge <= 0 {
+		return wanted
+	}
+	return min(wanted, w.Surge)
+}
+
+// part returns how many replicas the target is to have next: at most the surge more than it has, or
+// than it was given last, once all of these are available and as many old ones have gone. If no old
+// one is left it is to have all.
+func (w *Workload) part(wanted, elsewhere int64) int64 {
+	surge := w.surge(wanted)
+	if surge == wanted || elsewhere == 0 {
+		return wanted
+	}
+	first := &w.Policy[0]
+	if !w.arriving() || first.Min == nil {
+		return min(wanted, w.Pods[w.Target].Bound+surge)
+	}
+	part := min(wanted, int64(*first.Min))
+	if w.Observed && w.Pods[w.Target].Ready >= part && deref(w.Live, wanted) == wanted && elsewhere <= wanted-part {
+		part = min(wanted, part+surge)
+	}
+	return part
+}
+
+// arriving reports whether the policy is that of a move to the target.
+func (w *Workload) arriving() bool {
+	return w.Moving() && len(w.Policy[0].ClusterNames) == 1 && w.Policy[0].ClusterNames[0] == w.Target
+}
+
+// both returns the shares of a move that gives the target so many replicas, and the rest to others.
+func (w *Workload) both(part, wanted int64, others []string) []berthv1alpha1.StaticClusterWeight {
+	least := int32(min(part, math.MaxInt32))
+	target := berthv1alpha1.StaticClusterWeight{ClusterNames: []string{w.Target}, Weight: 1, Min: &least}
+	if part < wanted {
+		target.Max = &least
+	}
+	return []berthv1alpha1.StaticClusterWeight{target, {ClusterNames: others, Weight: 1}}
+}
+
+// stopFirst returns the step of a workload whose old replicas must have gone before new ones start:
+// it shrinks to none, waits until no pod is left, changes its policy, waits until everybody has
+// seen that, and grows again.
+func (w *Workload) stopFirst(alone Step) Step {
+	alone.Replicas = w.wanted()
+	stopped := Step{Policy: alone.Policy, Moving: true}
+	if apiequality.Semantic.DeepEqual(w.Policy, alone.Policy) {
+		if w.Live != nil && *w.Live == 0 && alone.Replicas > 0 && !w.Observed {
+			return stopped
+		}
+		return alone
+	}
+	if w.Live == nil || *w.Live > 0 || w.Leaving > 0 || len(w.Pods) > 0 {
+		stopped.Policy = w.Policy
+	}
+	return stopped
 }
 
 // Moving reports whether the policy is that of a move, which names more than one cluster.
@@ -97,11 +169,13 @@ func (w *Workload) clusters() []string {
 
 // wanted returns how many replicas the workload should have when it has moved: those of the
 // manifest or, where somebody else scales it, those that it had when the move began, which the
-// policy remembers as the least of the target.
+// policy of a move in one part remembers as the least of the target.
 func (w *Workload) wanted() int64 {
 	switch {
 	case w.Manifest != nil:
 		return *w.Manifest
+	case w.Remembered != nil:
+		return *w.Remembered
 	case w.Policy[0].Min != nil:
 		return int64(*w.Policy[0].Min)
 	default:
@@ -121,6 +195,32 @@ func Progress(w *Workload) (reason, message string) {
 		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of its pods are ready in cluster %s", here.Ready, w.Target)
 	}
 	return "", ""
+}
+
+// Stage returns how far the workload is on its way to the target.
+func Stage(w *Workload) berthv1alpha1.MoveStep {
+	alone := len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target
+	switch here, part := w.Pods[w.Target], w.share(); {
+	case alone && w.Pods.elsewhere(w.Target) == 0 && here.Ready >= part:
+		return berthv1alpha1.MoveDone
+	case w.StopFirst && !alone:
+		return berthv1alpha1.MoveShrink
+	case !alone && !w.arriving(), !w.Observed:
+		return berthv1alpha1.MovePrepare
+	case here.Bound < part:
+		return berthv1alpha1.MoveStart
+	case here.Ready < part:
+		return berthv1alpha1.MoveAvailable
+	}
+	return berthv1alpha1.MoveShrink
+}
+
+// share returns how many replicas the policy gives the target, all if it does not say.
+func (w *Workload) share() int64 {
+	if w.arriving() && w.Policy[0].Min != nil {
+		return int64(*w.Policy[0].Min)
+	}
+	return w.wanted()
 }
 
 func deref(number *int64, unknown int64) int64 {

@@ -70,6 +70,8 @@ const (
 	cordoned = "cordoned"
 	// Drained as a reason means that what is in the place has to leave it.
 	Drained = "being drained"
+	// LeftOut as a reason means that a move there has failed a short time ago.
+	LeftOut = "left out after a move that failed"
 	// BeingDeleted as a reason means that the place is about to vanish.
 	BeingDeleted = "being deleted"
 )

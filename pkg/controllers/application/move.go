@@ -1,0 +1,215 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/migrate"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+const (
+	// defaultDeadline is how long a move may take unless the Application says.
+	defaultDeadline = 10 * time.Minute
+	// maxLeftOut is how many clusters the status lists that moves have failed to reach, and
+	// remembered how long after its time one stays there, so that the next failure counts on.
+	maxLeftOut, remembered = 20, 24 * time.Hour
+)
+
+// reviewMove decides whether the move that is under way goes on, and tells how far it is.
+func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	move := p.app.Status.Move
+	if move == nil {
+		return nil
+	}
+	facts := &migrate.Facts{
+		Now: p.now, Unschedulable: seen.unschedulable(), StopFirst: p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst,
+	}
+	message := ""
+	least := len(objects)
+	for i, o := range objects {
+		if o.policy == "" || !o.scales {
+			continue
+		}
+		live, err := r.liveOf(ctx, p.app, o)
+		if err != nil {
+			return err
+		}
+		w := o.workload(p.app, seen, live)
+		facts.Stages = append(facts.Stages, migrate.Stage(w))
+		if _, text := migrate.Progress(w); text != "" && i < least {
+			message, least = o.String()+text, i
+		}
+	}
+	verdict := migrate.Review(move, facts)
+	if verdict.Again > 0 {
+		p.again(verdict.Again)
+	}
+	switch {
+	case verdict.GiveUp != "":
+		return r.giveUp(ctx, p, verdict.GiveUp, message+unbound(move.To, seen.allWaiting()))
+	case verdict.Step == berthv1alpha1.MoveDone:
+		p.endMove(berthv1alpha1.ReasonMoved, fmt.Sprintf("moved from cluster %s to %s", move.From, move.To))
+		p.app.Status.LeftOut = slices.DeleteFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == move.To })
+	default:
+		move.Step, move.Message = verdict.Step, limited(message)
+		p.condition(berthv1alpha1.ApplicationMoving, true, string(verdict.Step),
+			fmt.Sprintf("from cluster %s to %s: %s", move.From, move.To, message))
+	}
+	return nil
+}
+
+// beginMove notes that the Application leaves a cluster where it runs. To return to where it came
+// from ends the move that is under way.
+func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, objects []*object, seen *observed) error {
+	to := p.app.Status.ScheduledTo
+	if under := p.app.Status.Move; under != nil {
+		from = under.From
+		p.endMove(berthv1alpha1.ReasonMoveReturned, fmt.Sprintf("the move from cluster %s to %s was given up for cluster %s", from, under.To, to))
+	}
+	if from == to || !seen.runsIn(from) || !slices.ContainsFunc(objects, func(o *object) bool { return o.scales }) {
+		return nil
+	}
+	start := p.now.Truncate(time.Second)
+	move := &berthv1alpha1.ApplicationMoveStatus{
+		From: from, To: to, Step: berthv1alpha1.MovePrepare, StartTime: metav1.NewTime(start),
+		Deadline: metav1.NewTime(start.Add(deadlineOf(p.app))),
+	}
+	if p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
+		move.Message = "StopFirst: it does not run until the old pods have gone and the new ones are available"
+	}
+	for _, o := range objects {
+		if !o.scales || o.replicas != nil {
+			continue
+		}
+		live, err := r.liveOf(ctx, p.app, o)
+		if err != nil {
+			return err
+		}
+		if replicas, read := workload.ReplicasOf(live); read {
+			move.Replicas = append(move.Replicas, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)})
+		}
+	}
+	p.app.Status.Move = move
+	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
+	return nil
+}
+
+// deadlineOf returns how long a move of an Application may take.
+func deadlineOf(app *berthv1alpha1.Application) time.Duration {
+	if app.Spec.Move != nil && app.Spec.Move.Deadline != nil {
+		return app.Spec.Move.Deadline.Duration
+	}
+	return defaultDeadline
+}
+
+// endMove notes that no move is under way any more, and how the last one ended.
+func (p *pass) endMove(reason, message string) {
+	p.app.Status.Move = nil
+	p.condition(berthv1alpha1.ApplicationMoving, false, reason, message)
+}
+
+// giveUp sends the Application back to where it came from, unless that does not suit any more: then
+// the new half is to become whole, there or in the next best cluster. The choice is reviewed as
+// soon as that can be.
+func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) error {
+	move := p.app.Status.Move
+	origin := &berthv1alpha1.Cluster{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: move.From}, origin)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading cluster %s: %w", move.From, err)
+	}
+	p.leaveOut(move.To, why)
+	p.memo.review = true
+	p.lost = move.To
+	if err == nil && rank.Unavailable(origin) == "" {
+		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
+		p.lost = ""
+	}
+	message := fmt.Sprintf("the move from cluster %s to %s was given up: %s", move.From, move.To, why)
+	r.Recorder.Eventf(p.app, nil, corev1.EventTypeWarning, "MoveGivenUp", "Schedule", "%s", message)
+	p.endMove(reason, message)
+	return nil
+}
+
+// leaveOut notes that a move to a cluster has failed.
+func (p *pass) leaveOut(cluster, why string) {
+	list := slices.DeleteFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool {
+		return l.Cluster != cluster && p.now.After(l.Until.Add(remembered))
+	})
+	i := slices.IndexFunc(list, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == cluster })
+	if i < 0 {
+		if len(list) >= maxLeftOut {
+			list = list[1:]
+		}
+		list = append(list, berthv1alpha1.LeftOutCluster{Cluster: cluster})
+		i = len(list) - 1
+	}
+	list[i].Failures++
+	list[i].Until = metav1.NewTime(p.now.Add(migrate.LeaveOut(list[i].Failures))).Rfc3339Copy()
+	list[i].Message = limited(why)
+	p.app.Status.LeftOut = list
+}
+
+// withoutLeftOut takes clusters out of the running that a move has failed to reach a short time
+// ago. The current one stays, unless it is the one that was just given up.
+func (p *pass) withoutLeftOut(candidates []rank.Candidate) {
+	for i := range candidates {
+		c := &candidates[i]
+		at := slices.IndexFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == c.Name })
+		if at < 0 || c.Name == p.app.Status.ScheduledTo && c.Name != p.lost {
+			continue
+		}
+		out := &p.app.Status.LeftOut[at]
+		if !p.now.Before(out.Until.Time) || c.Unavailable != "" {
+			continue
+		}
+		c.Unavailable = rank.LeftOut
+		c.Remarks = append(slices.Clone(c.Remarks), fmt.Sprintf("left out until %s after %d failed moves: %s",
+			out.Until.UTC().Format(time.RFC3339), out.Failures, out.Message))
+	}
+}
+
+// liveOf returns an object with replicas as the cache has it, nil if it is not there or of another
+// kind.
+func (r *Reconciler) liveOf(ctx context.Context, app *berthv1alpha1.Application, o *object) (client.Object, error) {
+	kind := workload.KindFor(o.GetAPIVersion(), o.GetKind())
+	if kind == nil || !o.scales {
+		return nil, nil //nolint:nilnil // nothing is known of others
+	}
+	live := kind.NewObject()
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: o.GetName()}, live); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil //nolint:nilnil // it is not there
+		}
+		return nil, fmt.Errorf("reading %s: %w", o, err)
+	}
+	return live, nil
+}
+
+// surgeOf returns how many replicas a move may add to so many, 0 for as many again.
+func surgeOf(app *berthv1alpha1.Application, wanted int64) int64 {
+	if app.Spec.Move == nil || app.Spec.Move.MaxSurge == nil {
+		return 0
+	}
+	surge, err := intstr.GetScaledValueFromIntOrPercent(app.Spec.Move.MaxSurge, int(wanted), true)
+	if err != nil {
+		return 0
+	}
+	return max(1, int64(surge))
+}
+
+// limited cuts a message off at the length of a field of the status.
+func limited(message string) string { return message[:min(len(message), maxMessage)] }
