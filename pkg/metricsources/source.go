@@ -82,7 +82,7 @@ func Take(ctx context.Context, source Source, name string, spec *berthv1alpha1.M
 	if err != nil {
 		return Sample{}, err
 	}
-	normalized, err := rank.Normalize(value, spec.Min, spec.Max, spec.AllowedValues)
+	normalized, err := rank.NormalizeMetric(value, spec)
 	switch {
 	case errors.Is(err, rank.ErrEmptyRange):
 		return Sample{}, failure(berthv1alpha1.ReasonInvalidMetric, "min of the metric is not less than max")

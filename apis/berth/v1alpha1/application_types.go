@@ -63,6 +63,14 @@ type ApplicationSpec struct {
 	// +optional
 	Constraints ClusterConstraints `json:"constraints,omitempty"`
 
+	// metrics are the metrics that clusters are compared by for this Application, with their weights,
+	// instead of those that the clusters list for everybody. A cluster has a value of a metric if it
+	// lists the metric. Empty means the weights of the clusters.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Metrics []MetricReference `json:"metrics,omitempty"`
+
 	// migration is StartFirst (the default): when another cluster is better, new pods must be
 	// available there before the old ones go; StopFirst: the old pods have gone before new ones start,
 	// for what must not run twice; or Never: it stays in the cluster that was chosen first.

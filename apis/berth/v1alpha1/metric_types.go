@@ -48,16 +48,29 @@ type MetricList struct {
 }
 
 // MetricSpec says where the value of a metric comes from and what its range is. The value is
-// normalised for scores: min becomes 0 and max becomes 1, and higher is better. Constraints compare
-// the value as the provider gives it.
+// normalised for scores: min becomes 0 and max becomes 1, or the other way round if lower is
+// better. Constraints compare the value as the provider gives it.
 //
 // +kubebuilder:validation:XValidation:rule="self.min < self.max",message="min must be less than max"
 type MetricSpec struct {
-	// min is the least possible value. A value below it is an error and is not used.
+	// min is the least possible value.
 	Min float64 `json:"min"`
 
-	// max is the greatest possible value. A value above it is an error and is not used.
+	// max is the greatest possible value.
 	Max float64 `json:"max"`
+
+	// outOfRange says what becomes of a value below min or above max: Reject (the default) takes it
+	// for missing: in the score of a cluster the metric counts 0 with its weight, and where an
+	// application runs the last value counts; Clamp counts it as the nearest bound in scores, while
+	// constraints compare the value as it is.
+	// +optional
+	// +kubebuilder:default=Reject
+	OutOfRange OutOfRangeAction `json:"outOfRange,omitempty"`
+
+	// direction is HigherIsBetter (the default) or LowerIsBetter, as for a load or a price.
+	// +optional
+	// +kubebuilder:default=HigherIsBetter
+	Direction MetricDirection `json:"direction,omitempty"`
 
 	// allowedValues lists the only values that the metric may have. Empty allows all from min to max.
 	// +optional
@@ -77,6 +90,32 @@ type MetricSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('24h')",message="must be a duration from 0s to 24h such as 30s, 5m or 1h30m"
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 }
+
+// MetricDirection says which values of a metric are better.
+//
+// +kubebuilder:validation:Enum=HigherIsBetter;LowerIsBetter
+type MetricDirection string
+
+const (
+	// HigherIsBetter maps the min of a metric to 0 and its max to 1.
+	HigherIsBetter MetricDirection = "HigherIsBetter"
+
+	// LowerIsBetter maps the min of a metric to 1 and its max to 0.
+	LowerIsBetter MetricDirection = "LowerIsBetter"
+)
+
+// OutOfRangeAction says what becomes of a value that is not between min and max.
+//
+// +kubebuilder:validation:Enum=Reject;Clamp
+type OutOfRangeAction string
+
+const (
+	// RejectOutOfRange takes such a value for missing.
+	RejectOutOfRange OutOfRangeAction = "Reject"
+
+	// ClampOutOfRange counts such a value as the nearest bound.
+	ClampOutOfRange OutOfRangeAction = "Clamp"
+)
 
 // MetricSource names a provider, and a metric there.
 type MetricSource struct {

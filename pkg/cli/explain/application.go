@@ -139,7 +139,7 @@ func explainApplication(
 	}
 	candidates := make([]rank.Candidate, len(all))
 	for i := range all {
-		candidates[i] = rank.ClusterCandidate(&all[i], app.Namespace)
+		candidates[i] = rank.ApplicationCandidate(&all[i], app)
 		if all[i].Name == app.Status.ScheduledTo {
 			candidates[i].LastScore = app.Status.Score
 		}

@@ -40,7 +40,7 @@ func (c *candidates) list(ctx context.Context, reader client.Reader, app *berthv
 	}
 	found := make([]rank.Candidate, len(list.Items))
 	for i := range list.Items {
-		found[i] = c.of(&list.Items[i], app.Namespace)
+		found[i] = c.of(&list.Items[i], app)
 		if found[i].Name == app.Status.ScheduledTo {
 			found[i].LastScore = app.Status.Score
 		}
@@ -48,7 +48,11 @@ func (c *candidates) list(ctx context.Context, reader client.Reader, app *berthv
 	return found, nil
 }
 
-func (c *candidates) of(cluster *berthv1alpha1.Cluster, namespace string) rank.Candidate {
+func (c *candidates) of(cluster *berthv1alpha1.Cluster, app *berthv1alpha1.Application) rank.Candidate {
+	if len(app.Spec.Metrics) > 0 {
+		return rank.ApplicationCandidate(cluster, app) // Nobody else asks for these weights.
+	}
+	namespace := app.Namespace
 	entry := c.known[cluster.Name]
 	if entry == nil || entry.resourceVersion != cluster.ResourceVersion {
 		entry = &known{cluster.ResourceVersion, map[string]rank.Candidate{}}

@@ -39,7 +39,8 @@ type Reconciler struct {
 	// written anew.
 	Threshold float64
 
-	sampler *Sampler
+	sampler     *Sampler
+	constraints constraints
 }
 
 // New returns a Reconciler for what the Sampler reads.
@@ -81,6 +82,9 @@ func newSpec() predicate.Predicate {
 func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
 	w, err := readWorld(ctx, r.Client)
 	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if w.constraints, err = r.constraints.read(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err
 	}
 	places, err := r.places(ctx)

@@ -41,7 +41,7 @@ func measure(m *metric, r reading, now time.Time) measured {
 	if r.value == nil {
 		return result
 	}
-	normalized, err := rank.Normalize(*r.value, m.spec.Min, m.spec.Max, m.spec.AllowedValues)
+	normalized, err := rank.NormalizeMetric(*r.value, m.spec)
 	if err != nil {
 		if result.err == nil {
 			result.err = outOfRange(err)
@@ -89,7 +89,7 @@ func (r *Reconciler) samples(
 			continue
 		}
 		if found, read := r.sampler.readings.metric(m.uid); read {
-			r.fill(&sample, measure(m, found, now), now)
+			r.fill(&sample, measure(m, found, now), now, w.crosses)
 			after = append(after, sample)
 		} else if i >= 0 {
 			after = append(after, sample)
@@ -98,7 +98,9 @@ func (r *Reconciler) samples(
 	return after
 }
 
-func (r *Reconciler) fill(sample *berthv1alpha1.MetricSample, m measured, now time.Time) {
+func (r *Reconciler) fill(
+	sample *berthv1alpha1.MetricSample, m measured, now time.Time, crosses func(name string, before, after float64) bool,
+) {
 	sample.Reason = ""
 	if m.err != nil {
 		sample.Reason = m.err.Reason
@@ -107,7 +109,7 @@ func (r *Reconciler) fill(sample *berthv1alpha1.MetricSample, m measured, now ti
 	switch {
 	case m.value == nil:
 		sample.Stale = sample.Value != nil
-	case sample.Value == nil || differs(sample.Normalized, m.normalized, r.Threshold):
+	case sample.Value == nil || differs(sample.Normalized, m.normalized, r.Threshold) || crosses(sample.Name, *sample.Value, *m.value):
 		sample.Value, sample.Normalized, sample.Time = m.value, m.normalized, &metav1.Time{Time: now}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/constraint"
 )
 
 // key names a metric or provider. The namespace of global ones is empty. Where Krake's names have
@@ -47,6 +48,8 @@ type provider struct {
 type world struct {
 	metrics   map[key]*metric
 	providers map[key]*provider
+	// constraints are those in force, by the name of the metric; nil while they do not matter.
+	constraints map[string][]*constraint.Constraint
 }
 
 // readWorld reads the metrics and providers from the cache.

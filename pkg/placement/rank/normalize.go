@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 var (
@@ -20,6 +22,19 @@ var (
 	// ErrNotAllowed says that a value is in range but not one of those that its metric lists.
 	ErrNotAllowed = errors.New("the value is none of the allowed values")
 )
+
+// NormalizeMetric maps a value of a metric to 0..1, by its range, by which values are better, and
+// by what becomes of a value out of range.
+func NormalizeMetric(value float64, spec *berthv1alpha1.MetricSpec) (float64, error) {
+	if spec.OutOfRange == berthv1alpha1.ClampOutOfRange {
+		value = min(max(value, spec.Min), spec.Max)
+	}
+	normalized, err := Normalize(value, spec.Min, spec.Max, spec.AllowedValues)
+	if err == nil && spec.Direction == berthv1alpha1.LowerIsBetter {
+		normalized = 1 - normalized
+	}
+	return normalized, err
+}
 
 // Normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values;
 // what is outside is an error and never cut off. If values are listed the value must be one of

@@ -79,6 +79,16 @@ func unobserved(cluster *berthv1alpha1.Cluster, namespace string) (unknown []str
 	return unknown
 }
 
+// ApplicationCandidate is ClusterCandidate for an Application that weighs metrics for itself. Those
+// of the cluster still count for constraints.
+func ApplicationCandidate(cluster *berthv1alpha1.Cluster, app *berthv1alpha1.Application) Candidate {
+	c := ClusterCandidate(cluster, app.Namespace)
+	if len(app.Spec.Metrics) > 0 {
+		c.Weighed, c.Remarks = sampled(app.Spec.Metrics, cluster.Status.Metrics, app.Namespace)
+	}
+	return c
+}
+
 // CloudCandidate returns a Cloud, GlobalCloud or OpenStackProject as a candidate. Its metrics are
 // those of its spec with the values of its status. Metrics of other namespaces than its own do not
 // count.
@@ -134,7 +144,7 @@ func sampled(
 }
 
 func (m *Metric) fill(sample *berthv1alpha1.MetricSample) {
-	m.Problem = sample.Reason
+	m.Problem, m.Rejected = sample.Reason, sample.Reason == berthv1alpha1.ReasonOutOfRange
 	if sample.Value == nil || sample.Normalized == nil {
 		return
 	}

@@ -85,7 +85,7 @@ func evaluate(request *Request, c *Candidate) Result {
 
 // usable reports whether a metric counts for a place.
 func (m *Metric) usable(current bool) bool {
-	return (m.Freshness == Fresh || m.Freshness == Stale && current) && m.valid()
+	return (m.Freshness == Fresh && !m.Rejected || m.Freshness != Missing && current) && m.valid()
 }
 
 // valid is false for numbers that no formula can use.
@@ -95,21 +95,36 @@ func (m *Metric) valid() bool {
 
 // parts returns the metrics as parts of a score, and whether all of them can be used.
 func (c *Candidate) parts(current bool) (parts []Part, whole bool) {
-	parts = make([]Part, 0, len(c.Metrics))
-	for i := range c.Metrics {
-		m := &c.Metrics[i]
-		if !m.usable(current) {
+	weighed := c.weighed()
+	parts = make([]Part, 0, len(weighed))
+	for i := range weighed {
+		m := &weighed[i]
+		part := Part{Name: m.Name, Value: m.Normalized, Weight: m.Weight}
+		switch {
+		case m.usable(current):
+		case m.Rejected && m.Weight > 0 && !math.IsInf(m.Weight, 0):
+			part.Value = 0
+		default:
 			return nil, false
 		}
-		parts = append(parts, Part{Name: m.Name, Value: m.Normalized, Weight: m.Weight})
+		parts = append(parts, part)
 	}
 	return parts, true
 }
 
+// weighed returns the metrics that make the score.
+func (c *Candidate) weighed() []Metric {
+	if c.Weighed != nil {
+		return c.Weighed
+	}
+	return c.Metrics
+}
+
 func (c *Candidate) problems() []string {
 	problems := slices.Clone(c.Remarks)
-	for i := range c.Metrics {
-		m := &c.Metrics[i]
+	weighed := c.weighed()
+	for i := range weighed {
+		m := &weighed[i]
 		switch {
 		case m.Problem != "":
 			problems = append(problems, fmt.Sprintf("metric %s: %s", m.Name, m.Problem))

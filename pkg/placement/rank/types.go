@@ -32,6 +32,9 @@ type Metric struct {
 	Normalized float64
 	// Freshness tells whether the values are there.
 	Freshness Freshness
+	// Rejected is true if the last value was out of range. The metric counts 0 then, with its weight,
+	// unless the values of before count.
+	Rejected bool
 	// Problem says in words why the value could not be read, if so. A fresh value can have one: the
 	// last attempt failed.
 	Problem string
@@ -51,6 +54,8 @@ type Candidate struct {
 	CustomResources []string
 	// Metrics are its metrics, in the order in which they are explained.
 	Metrics []Metric
+	// Weighed are the metrics that make the score, if these are others than Metrics.
+	Weighed []Metric
 	// Numbers are further numbers that metric constraints can compare. A metric of the same name
 	// comes first.
 	Numbers map[string]constraint.Number

@@ -46,7 +46,7 @@ func chooseCluster(app *berthv1alpha1.Application, clusters []*berthv1alpha1.Clu
 	}
 	candidates := make([]rank.Candidate, len(clusters))
 	for i, cluster := range clusters {
-		candidates[i] = rank.ClusterCandidate(cluster, app.Namespace)
+		candidates[i] = rank.ApplicationCandidate(cluster, app)
 		if cluster.Name == app.Status.ScheduledTo {
 			candidates[i].LastScore = app.Status.Score
 		}

@@ -1,0 +1,103 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/constraint"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// constraints reads the metric constraints that are in force, and remembers what it has parsed: the
+// same few texts come again in each pass.
+type constraints struct {
+	byText map[string]*constraint.Constraint
+	byPod  map[string][]*constraint.Constraint
+}
+
+// read returns the constraints of Applications, PropagationPolicies and pods, by the name of the
+// metric. What cannot be parsed is told where it stands.
+func (c *constraints) read(ctx context.Context, reader client.Reader) (map[string][]*constraint.Constraint, error) {
+	var (
+		apps     berthv1alpha1.ApplicationList
+		policies berthv1alpha1.PropagationPolicyList
+		pods     corev1.PodList
+	)
+	for _, list := range []client.ObjectList{&apps, &policies, &pods} {
+		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil && !apimeta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("listing what has constraints: %w", err)
+		}
+	}
+	now := &constraints{byText: map[string]*constraint.Constraint{}, byPod: map[string][]*constraint.Constraint{}}
+	for i := range apps.Items {
+		c.take(now, apps.Items[i].Spec.Constraints.ClusterMetrics)
+	}
+	for i := range policies.Items {
+		if own := policies.Items[i].Spec.Placement.Constraints; own != nil {
+			c.take(now, own.ClusterMetrics)
+		}
+	}
+	for i := range pods.Items {
+		if text, found := pods.Items[i].Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation]; found {
+			c.takePod(now, text)
+		}
+	}
+	*c = *now
+	return c.byName(), nil
+}
+
+// take parses the constraints of a list that are new.
+func (c *constraints) take(now *constraints, texts []string) {
+	for _, text := range texts {
+		parsed, known := c.byText[text]
+		if !known {
+			parsed, _ = constraint.Parse(constraint.Metric, text)
+		}
+		now.byText[text] = parsed
+	}
+}
+
+// takePod parses the annotation of a pod if it is new.
+func (c *constraints) takePod(now *constraints, text string) {
+	if _, taken := now.byPod[text]; taken {
+		return
+	}
+	parsed, known := c.byPod[text]
+	if !known {
+		if wish, err := rank.ParseAnnotations(map[string]string{berthv1alpha1.ClusterMetricConstraintAnnotation: text}); err == nil {
+			parsed = wish.Constraints.Metrics
+		}
+	}
+	now.byPod[text] = parsed
+}
+
+func (c *constraints) byName() map[string][]*constraint.Constraint {
+	found := map[string][]*constraint.Constraint{}
+	for _, parsed := range c.byText {
+		if parsed != nil {
+			found[parsed.Key()] = append(found[parsed.Key()], parsed)
+		}
+	}
+	for _, list := range c.byPod {
+		for _, parsed := range list {
+			found[parsed.Key()] = append(found[parsed.Key()], parsed)
+		}
+	}
+	return found
+}
+
+// crosses reports whether a constraint in force on a metric holds for one of two values only.
+func (w *world) crosses(name string, before, after float64) bool {
+	return before != after && slices.ContainsFunc(w.constraints[name], func(c *constraint.Constraint) bool {
+		return c.MatchNumber(constraint.NumberOf(before)) != c.MatchNumber(constraint.NumberOf(after))
+	})
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rank_test
+
+import (
+	"math"
+	"testing"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+func TestNormalizeMetric(t *testing.T) {
+	const low, clamp = berthv1alpha1.LowerIsBetter, berthv1alpha1.ClampOutOfRange
+	tests := map[string]struct {
+		value      float64
+		direction  berthv1alpha1.MetricDirection
+		outOfRange berthv1alpha1.OutOfRangeAction
+		want       float64
+		wantErr    bool
+	}{
+		"higher is better":         {value: 7.5, want: 0.75},
+		"lower is better":          {value: 7.5, direction: low, want: 0.25},
+		"too high":                 {value: 11, wantErr: true},
+		"too high, cut off":        {value: 11, outOfRange: clamp, want: 1},
+		"too low, cut off":         {value: -1, outOfRange: clamp, want: 0},
+		"too low, lower is better": {value: -1, direction: low, outOfRange: clamp, want: 1},
+		"no number":                {value: math.NaN(), outOfRange: clamp, wantErr: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := &berthv1alpha1.MetricSpec{Min: 0, Max: 10, Direction: tc.direction, OutOfRange: tc.outOfRange}
+			got, err := rank.NormalizeMetric(tc.value, spec)
+			if got != tc.want || (err != nil) != tc.wantErr {
+				t.Errorf("NormalizeMetric() = %v, %v, want %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// A value out of range makes its metric count 0, and leaves the others as they are.
+func TestAMetricOutOfRange(t *testing.T) {
+	value := 0.8
+	cluster := &berthv1alpha1.Cluster{}
+	cluster.Name = "berlin"
+	cluster.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "load", Weight: 1}, {Name: "green", Weight: 3}}
+	cluster.Status.Metrics = []berthv1alpha1.MetricSample{
+		{Name: "load", Value: &value, Normalized: &value, Reason: berthv1alpha1.ReasonOutOfRange},
+		{Name: "green", Value: &value, Normalized: &value},
+	}
+	for current, want := range map[string]float64{"madrid": 0.6, "berlin": 0.8} {
+		result := rank.Rank(&rank.Request{Current: current}, []rank.Candidate{rank.ClusterCandidate(cluster, "shop")})[0]
+		if math.Abs(result.Score-want) > 1e-9 || !result.Measured {
+			t.Errorf("running in %s, berlin has the score %v, measured: %t, want %v", current, result.Score, result.Measured, want)
+		}
+	}
+}
+
+func TestAnApplicationWeighsMetricsForItself(t *testing.T) {
+	low, high := 0.2, 0.8
+	cluster := &berthv1alpha1.Cluster{}
+	cluster.Name = "berlin"
+	cluster.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "load", Weight: 1}, {Name: "green", Weight: 1}}
+	cluster.Status.Metrics = []berthv1alpha1.MetricSample{
+		{Name: "load", Value: &low, Normalized: &low}, {Name: "green", Value: &high, Normalized: &high},
+	}
+	app := &berthv1alpha1.Application{}
+	score := func() float64 {
+		return rank.Rank(&rank.Request{}, []rank.Candidate{rank.ApplicationCandidate(cluster, app)})[0].Score
+	}
+	if got := score(); math.Abs(got-0.5) > 1e-9 {
+		t.Errorf("without weights of its own the score is %v, want 0.5", got)
+	}
+	app.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 2}}
+	if got := score(); math.Abs(got-0.8) > 1e-9 {
+		t.Errorf("with weights of its own the score is %v, want 0.8", got)
+	}
+}
