@@ -6,11 +6,17 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -96,11 +102,15 @@ func startApplications(
 		if err != nil {
 			return nil //nolint:nilerr // the process is told to end
 		}
+		watching, err := watchingOf(mgr)
+		if err != nil {
+			return err
+		}
 		controller := application.New(application.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
 			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
-			Adviser: fits, SettleTimeout: opts.Applications.SettleTimeout,
+			Adviser: fits, Watching: watching, SettleTimeout: opts.Applications.SettleTimeout,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err
@@ -108,4 +118,30 @@ func startApplications(
 		<-ctx.Done()
 		return nil
 	}
+}
+
+// watchingOf lets the objects of Applications be watched, as far as the rights of the program go.
+func watchingOf(mgr ctrl.Manager) (*application.Watching, error) {
+	reader, err := metadata.NewForConfigAndClient(metadata.ConfigFor(mgr.GetConfig()), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("making a client for metadata: %w", err)
+	}
+	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	allowed := func(ctx context.Context, kind schema.GroupVersionResource) (bool, error) {
+		for _, verb := range []string{"list", "watch"} {
+			review, err := clientset.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Verb: verb, Group: kind.Group, Version: kind.Version, Resource: kind.Resource,
+				}},
+			}, metav1.CreateOptions{})
+			if err != nil || !review.Status.Allowed {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	return &application.Watching{Metadata: reader, Allowed: allowed}, nil
 }

@@ -66,6 +66,8 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Adviser answers which clusters have room.
 	Adviser Adviser
+	// Watching lets objects be watched that the controller has made; nil for not at all.
+	Watching *Watching
 	// SettleTimeout is how long a first choice waits for what is still unknown of clusters.
 	SettleTimeout time.Duration
 	// Schedulers are the names of the schedulers that Berth's plugins run in. Pods that name none
@@ -82,6 +84,8 @@ type Reconciler struct {
 	Options
 	candidates candidates
 	promises   promises
+	keeper     keeper
+	watches    watches
 
 	mu    sync.Mutex
 	memos map[types.NamespacedName]*memo
@@ -125,6 +129,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memos, key)
+	r.keeper.forget(key)
 }
 
 // pass is one pass over one Application.
@@ -247,7 +252,13 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 	if err != nil {
 		return err
 	}
-	w := &writer{client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now}
+	for _, o := range objects {
+		r.watch(ctx, o.GroupVersionKind(), p.now)
+	}
+	w := &writer{
+		client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now,
+		keeper: &r.keeper, again: p.again,
+	}
 	moving, err := w.bringAll(ctx, objects, seen)
 	if moving {
 		p.again(stepPause)

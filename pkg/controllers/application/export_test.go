@@ -6,8 +6,11 @@ package application
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 // What the manager calls when something changes.
@@ -23,4 +26,9 @@ func (r *Reconciler) OfPod(ctx context.Context, pod client.Object) []reconcile.R
 
 func (r *Reconciler) Waiting(ctx context.Context, cluster client.Object) []reconcile.Request {
 	return r.waiting(ctx, cluster)
+}
+
+// See lets the controller see an object as it is, nil if it is gone.
+func (r *Reconciler) See(namespace string, object berthv1alpha1.ApplicationObject, is metav1.Object) {
+	r.keeper.seen(objectID{namespace, object}, is)
 }

@@ -135,6 +135,7 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	p.memo.review = true
 	p.lost = move.To
 	if err == nil && rank.Unavailable(origin) == "" {
+		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
 		p.lost = ""
 	}

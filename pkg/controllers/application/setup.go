@@ -58,10 +58,11 @@ const roomPause = time.Second
 
 // room asks for passes over what waits after each change of how much room there is.
 func (r *Reconciler) room() source.Source {
-	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	return source.Func(func(ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		r.mu.Lock()
 		r.queue = q
 		r.mu.Unlock()
+		r.watches.start(ctx)
 		r.Adviser.OnChange(func() { q.AddAfter(anyRoom, roomPause) })
 		return nil
 	})

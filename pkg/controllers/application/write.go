@@ -45,6 +45,9 @@ type writer struct {
 	// applied is what was applied of each object, and when.
 	applied map[berthv1alpha1.ApplicationObject]application
 	now     time.Time
+	// keeper knows which objects somebody else has changed, and again asks for another pass.
+	keeper *keeper
+	again  func(time.Duration)
 }
 
 // apply applies an object if it must be, or if it has changed, or if that has not been done for
@@ -55,6 +58,11 @@ func (w *writer) apply(ctx context.Context, o *object, must bool) error {
 		return fmt.Errorf("encoding %s: %w", o, err)
 	}
 	digest := sha256.Sum256(raw)
+	restores, after := w.keeper.due(objectID{w.app.Namespace, o.key()}, w.now)
+	if after > 0 {
+		w.again(after)
+	}
+	must = must || restores
 	last, known := w.applied[o.key()]
 	if !must && known && last.digest == digest && w.now.Sub(last.at) < resync {
 		return nil
@@ -90,7 +98,12 @@ func (w *writer) send(ctx context.Context, o *object) error {
 	if o.present != nil {
 		options = append(options, client.ForceOwnership)
 	}
-	return w.refused(o, w.as(o.key()).Apply(ctx, client.ApplyConfigurationFromUnstructured(o.bound().Unstructured), options...))
+	bound := o.bound().Unstructured
+	if err := w.refused(o, w.as(o.key()).Apply(ctx, client.ApplyConfigurationFromUnstructured(bound), options...)); err != nil {
+		return err
+	}
+	w.keeper.note(objectID{w.app.Namespace, o.key()}, client.ObjectKeyFromObject(w.app), bound)
+	return nil
 }
 
 // as returns who writes an object.

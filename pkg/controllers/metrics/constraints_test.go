@@ -31,10 +31,10 @@ func TestAValueBeyondAConstraintIsWrittenAtOnce(t *testing.T) {
 		"of an Application": {app, "0.5004 fresh"},
 		"of a policy":       {policy, "0.5004 fresh"},
 		"of a pod":          {pod, "0.5004 fresh"},
-		"of something else": {other, "0.4996 fresh"},
+		"of something else": {other, "0.4995 fresh"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHarness(t, staticProvider("static", 4.996), globalMetric("load", "static"), cluster("berlin", load()), tc.constrained)
+			h := newHarness(t, staticProvider("static", 4.995), globalMetric("load", "static"), cluster("berlin", load()), tc.constrained)
 			h.round()
 			provider := staticProvider("static", 5.004)
 			stored := &berthv1alpha1.GlobalMetricsProvider{}

@@ -38,6 +38,23 @@ var _ = Describe("An Application", func() {
 		Expect(witness.faults()).To(BeEmpty())
 	})
 
+	It("gets back within seconds what somebody deletes or changes", func(ctx SpecContext) {
+		s := newSite(ctx, map[string]float64{"berlin": 0.5})
+		s.apply(ctx, nil)
+		s.runsIn(ctx, "berlin")
+		maps := client.CoreV1().ConfigMaps(s.namespace)
+		color := func(g Gomega) {
+			settings, err := maps.Get(ctx, "settings", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(settings.Data).To(HaveKeyWithValue("color", "blue"))
+		}
+		Expect(maps.Delete(ctx, "settings", metav1.DeleteOptions{})).To(Succeed())
+		Eventually(color).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+		_, err := maps.Patch(ctx, "settings", "application/merge-patch+json", []byte(`{"data":{"color":"red"}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(color).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+	})
+
 	It("stays when the provider dies", func(ctx SpecContext) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.2, "madrid": 0.1})
 		s.apply(ctx, nil)

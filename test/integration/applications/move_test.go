@@ -6,14 +6,11 @@ package applications_test
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -70,31 +67,5 @@ var _ = Describe("A move", func() {
 			g.Expect(moving).NotTo(BeNil())
 			g.Expect(moving.Reason).To(Equal(berthv1alpha1.ReasonMoved))
 		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
-	})
-
-	It("that does not end in time is given up, and the cluster is left out", func(ctx SpecContext) {
-		s := newSite(ctx, map[string]float64{"berlin": 0.5, "madrid": 0.3})
-		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "few"}}
-		quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(replicas+1, resource.DecimalSI)}
-		_, err := client.CoreV1().ResourceQuotas(s.namespace).Create(ctx, quota, metav1.CreateOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) {
-			spec.Move = &berthv1alpha1.ApplicationMove{Deadline: &metav1.Duration{Duration: 5 * time.Second}}
-		})
-		s.runsIn(ctx, "berlin")
-		s.availableAll(ctx)
-		witness := s.watch(ctx)
-		s.measure(ctx, "madrid", 0.9)
-		Eventually(func(g Gomega) {
-			status := s.app(ctx).Status
-			g.Expect(status.LeftOut).To(HaveLen(1))
-			g.Expect(status.LeftOut[0].Cluster).To(Equal(s.full("madrid")))
-			moving := apimeta.FindStatusCondition(status.Conditions, berthv1alpha1.ApplicationMoving)
-			g.Expect(moving).NotTo(BeNil())
-			g.Expect(moving.Reason).To(Equal(berthv1alpha1.ReasonMoveDeadlineExceeded))
-		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
-		s.runsIn(ctx, "berlin")
-		Expect(witness.seen(s.full("berlin"))).To(BeZero(), "old pods that went")
-		Expect(witness.faults()).To(BeEmpty())
 	})
 })

@@ -1,0 +1,115 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+const (
+	// firstRest and longestRest are for how long an object that somebody else changes again and again
+	// is left alone after it was put right. Calm is after how long it counts as no longer changed.
+	firstRest, longestRest, calm = time.Second, 5 * time.Minute, 10 * time.Minute
+)
+
+// keeper knows the objects of Applications as they were applied, and which of them somebody else
+// has changed or deleted since. It is safe for concurrent use. To lose it costs requests and
+// nothing else.
+type keeper struct {
+	mu   sync.Mutex
+	made map[objectID]*kept
+}
+
+// objectID names an object.
+type objectID struct {
+	namespace string
+	object    berthv1alpha1.ApplicationObject
+}
+
+// kept is an object as it was applied.
+type kept struct {
+	app    types.NamespacedName
+	fields [sha256.Size]byte
+	// touched is true once somebody else has changed or deleted it.
+	touched bool
+	// restored is when it was last put right, and rest for how long it is left alone after that.
+	restored time.Time
+	rest     time.Duration
+}
+
+// note remembers an object as the API server has answered that it is.
+func (k *keeper) note(id objectID, app types.NamespacedName, is metav1.Object) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.made[id]
+	if known == nil {
+		known = &kept{}
+		if k.made == nil {
+			k.made = map[objectID]*kept{}
+		}
+		k.made[id] = known
+	}
+	known.app, known.fields, known.touched = app, ownFields(is), false
+}
+
+// seen takes up an object as it is now, nil if it is gone. It returns the Application that is to
+// put it right, and whether there is one.
+func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, touched bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.made[id]
+	if known == nil {
+		return app, false
+	}
+	known.touched = is == nil || ownFields(is) != known.fields
+	return known.app, known.touched
+}
+
+// due reports whether an object is to be put right now, and otherwise after what time it is, 0 for
+// never.
+func (k *keeper) due(id objectID, now time.Time) (is bool, after time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.made[id]
+	if known == nil || !known.touched {
+		return false, 0
+	}
+	if left := known.restored.Add(known.rest).Sub(now); left > 0 {
+		return false, left
+	}
+	if known.rest = min(2*known.rest, longestRest); known.rest == 0 || now.Sub(known.restored) > calm {
+		known.rest = firstRest
+	}
+	known.restored = now
+	return true, 0
+}
+
+// forget forgets the objects of an Application.
+func (k *keeper) forget(app types.NamespacedName) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, known := range k.made {
+		if known.app == app {
+			delete(k.made, id)
+		}
+	}
+}
+
+// ownFields tells apart which fields of an object are as they were applied: whoever changes one
+// takes it away from those that the API server notes as applied.
+func ownFields(o metav1.Object) [sha256.Size]byte {
+	for _, entry := range o.GetManagedFields() {
+		if entry.Manager == fieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.FieldsV1 != nil {
+			return sha256.Sum256(entry.FieldsV1.Raw)
+		}
+	}
+	return [sha256.Size]byte{}
+}
