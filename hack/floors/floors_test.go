@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"apis", "pkg/generated", "manifests"},
 	{"pkg/placement"},
 	{"pkg/model", "pkg/fence"},
-	{"pkg/feeds", "pkg/metricsources", "pkg/registration"},
+	{"pkg/feeds", "pkg/metricsources", "pkg/ownership", "pkg/registration"},
 	{"pkg/plugins"},
 	{"pkg/simulator"},
 	{"pkg/controllers", "pkg/cli", "pkg/gateway", "pkg/localplane", "pkg/plugintest"},

@@ -35,15 +35,20 @@ var _ PluginFactory = generic{}
 // whatever map below the spec of an object has a spec with containers; an object without one, or
 // with several, is copied whole.
 func NewScaleParser(kind, specReplicasPath string) (PluginFactory, error) {
+	at, err := scalePointer(specReplicasPath)
+	return generic{kind: kind, replicasAt: at}, err
+}
+
+func scalePointer(specReplicasPath string) (manifest.Pointer, error) {
 	fields, isPath := strings.CutPrefix(specReplicasPath, ".")
 	if !isPath || strings.ContainsAny(fields, "[]'\"/~*?@()") {
-		return nil, fmt.Errorf("specReplicasPath: %.64q is no path such as .spec.replicas", specReplicasPath)
+		return manifest.Pointer{}, fmt.Errorf("specReplicasPath: %.64q is no path such as .spec.replicas", specReplicasPath)
 	}
 	at, err := manifest.ParsePointer("/" + strings.ReplaceAll(fields, ".", "/"))
 	if err != nil {
-		return nil, fmt.Errorf("specReplicasPath: %w", err)
+		return manifest.Pointer{}, fmt.Errorf("specReplicasPath: %w", err)
 	}
-	return generic{kind: kind, replicasAt: at}, nil
+	return at, nil
 }
 
 // Name returns ScaleParser.
@@ -62,10 +67,7 @@ func (g generic) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequiremen
 	if len(templates) != 1 {
 		return nothing(errNotRecognized)
 	}
-	replicas, err := countAt(object, g.replicasAt)
-	if err == nil && replicas == nil {
-		err = fmt.Errorf("%s %w: the scale subresource of the kind points there", g.replicasAt, manifest.ErrNowhere)
-	}
+	replicas, err := countOrOne(object, g.replicasAt)
 	if err != nil {
 		return nothing(err)
 	}

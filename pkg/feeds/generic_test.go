@@ -49,6 +49,7 @@ func TestScaleParser(t *testing.T) {
 		"a template in a list, and a number elsewhere": {
 			".spec.server.count", `{"server":{"count":2,"sets":[{"pod":` + halfCore + `}]}}`, feeds.ScaleParser, ptr.To[int32](2), "/spec/server/count",
 		},
+		"no number":                             {".spec.replicas", `{"template":` + halfCore + `}`, feeds.ScaleParser, ptr.To[int32](1), "/spec/replicas"},
 		"0 replicas":                            {".spec.replicas", `{"replicas":0,"template":` + halfCore + `}`, feeds.ScaleParser, ptr.To[int32](0), "/spec/replicas"},
 		"several templates are copied whole":    {".spec.replicas", `{"replicas":3,"head":` + halfCore + `,"worker":` + halfCore + `}`, feeds.Unknown, nil, ""},
 		"no template is copied whole":           {".spec.replicas", `{"replicas":3,"template":{"spec":{"image":"x"}}}`, feeds.Unknown, nil, ""},
@@ -85,8 +86,8 @@ func TestScaleParserRefuses(t *testing.T) {
 		}
 	}
 	for name, spec := range map[string]string{
-		"no number": `{"template":` + halfCore + `}`, "a negative number": `{"replicas":-1,"template":` + halfCore + `}`,
-		"a huge number": `{"replicas":99999999999,"template":` + halfCore + `}`,
+		"a negative number": `{"replicas":-1,"template":` + halfCore + `}`,
+		"a huge number":     `{"replicas":99999999999,"template":` + halfCore + `}`,
 	} {
 		if feed, err := scaleRegistry(t, ".spec.replicas").Read([]byte(manifestOf("apps.kruise.io/v1", "CloneSet", spec))); err == nil ||
 			!strings.Contains(err.Error(), "/spec/replicas") {

@@ -56,6 +56,7 @@ type State struct {
 
 	mu          sync.Mutex
 	base        *base
+	further     furtherOwners
 	profiles    profile.Map
 	definitions *catalog.Catalog
 	groups      *nodegrouppolicy.Shared
@@ -192,7 +193,11 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 		s.client = client
 	}
 	factory := handle.SharedInformerFactory()
-	ownership, err := owners.New(factory, s.wake)
+	further, err := s.lookUpOwners(handle)
+	if err != nil {
+		return nil, err
+	}
+	ownership, err := owners.New(factory, further, s.wake)
 	if err != nil {
 		return nil, err
 	}
@@ -276,6 +281,7 @@ func (s *State) Run(ctx context.Context) {
 		running.Go(func() { feeds.Subscriptions.Run(ctx) })
 	}
 	running.Go(func() { s.runHomes(ctx, base) })
+	running.Go(func() { s.further.run(ctx) })
 	readers := []takeover.Reader{s.late}
 	if resources != nil {
 		background := &clusterresource.Background{

@@ -187,6 +187,7 @@ func TestTheClientOfBerthsKindsSpeaksJSON(t *testing.T) {
 	s.WaitFor("the gate to open", func() bool { return s.PreEnqueue(&corev1.Pod{}).IsSuccess() })
 	want := map[string]string{
 		"/apis/berth.dev/v1alpha1/clusterresources":    runtime.ContentTypeJSON,
+		"/apis/berth.dev/v1alpha1/feedparsers":         runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/clusters":            runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/propagationpolicies": runtime.ContentTypeJSON,
 		"/apis/berth.dev/v1alpha1/schedulers":          runtime.ContentTypeJSON,

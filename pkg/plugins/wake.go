@@ -25,6 +25,9 @@ import (
 
 // wakeConcerned wakes the pods that a change of Clusters or policies may concern.
 func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
+	if before != nil && after != nil && before.Matcher != after.Matcher {
+		s.further.changed()
+	}
 	namespaces, all := catalog.ChangedNamespaces(before, after)
 	if all || catalog.Uncordoned(before, after) {
 		s.wake(s.base.owners.Pending(""))

@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/controllers/conditions"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/ownership"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -71,10 +72,14 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return err
 	}
 	defer fits.Close()
-	if err := newStarter(mgr, opts, fits).register(); err != nil {
+	owners, err := newOwners(mgr)
+	if err != nil {
 		return err
 	}
-	for name, start := range optional(mgr, opts, fits) {
+	if err := newStarter(mgr, opts, fits, owners).register(); err != nil {
+		return err
+	}
+	for name, start := range optional(mgr, opts, fits, owners) {
 		if err := mgr.Add(manager.RunnableFunc(start)); err != nil {
 			return fmt.Errorf("adding the controllers of %s: %w", name, err)
 		}
@@ -84,7 +89,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 
 // optional returns what starts the controllers of kinds that need not be installed, by the name of
 // these kinds.
-func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string]func(context.Context) error {
+func optional(
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory,
+) map[string]func(context.Context) error {
 	authors := accounts.New(accounts.Options{
 		Config: mgr.GetConfig(), Client: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()},
 		Live: mgr.GetAPIReader(), Default: opts.Applications.DefaultServiceAccount, Clock: clock.RealClock{},
@@ -93,7 +100,8 @@ func optional(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) map[string
 		"conditions":    exportConditions(mgr),
 		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
 		"metrics":       startMetrics(mgr, opts),
-		"Schedulers":    startSchedulers(mgr, opts, fits),
+		"Schedulers":    startSchedulers(mgr, opts, fits, owners),
+		"owners":        startOwners(mgr, owners),
 		"Applications":  startApplications(mgr, opts, fits, authors),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {

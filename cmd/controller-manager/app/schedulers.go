@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/ownership"
 )
 
 // dispatchQPS and dispatchBurst limit how many pods get a home.
@@ -30,7 +31,9 @@ var schedulerKinds = []string{"Scheduler", "Cluster", "PropagationPolicy"}
 
 // startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing
 // else waits for that.
-func startSchedulers(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) func(context.Context) error {
+func startSchedulers(
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory,
+) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), schedulerKinds...), nil
@@ -53,7 +56,7 @@ func startSchedulers(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) fun
 			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
-				SchedulerNames: opts.SchedulerNames, Adviser: fits,
+				SchedulerNames: opts.SchedulerNames, Adviser: fits, Owners: owners,
 			},
 		} {
 			if err := controller.SetupWithManager(mgr); err != nil {

@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/ownership"
 )
 
 const (
@@ -55,6 +56,8 @@ type starter struct {
 	mgr  ctrl.Manager
 	opts *Options
 	fits *adviser.Adviser
+	// owners of kinds beyond the table.
+	owners *ownership.Directory
 	// found is closed when the CRDs have been found.
 	found chan struct{}
 	// missing is why they have not, syncing is true from the start of the controllers until their
@@ -63,8 +66,8 @@ type starter struct {
 	syncing atomic.Bool
 }
 
-func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser) *starter {
-	s := &starter{mgr: mgr, opts: opts, fits: fits, found: make(chan struct{})}
+func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory) *starter {
+	s := &starter{mgr: mgr, opts: opts, fits: fits, owners: owners, found: make(chan struct{})}
 	err := errors.New("not looked for the CustomResourceDefinitions yet")
 	s.missing.Store(&err)
 	return s
@@ -201,6 +204,7 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 		Stamps:     stamps,
 		Live:       s.mgr.GetAPIReader(),
 		Topology:   tracker,
+		Owners:     s.owners,
 		Adviser:    s.fits,
 		Evictor:    policy.NewEvictor(clientset.CoreV1().RESTClient()),
 		Recorder:   s.mgr.GetEventRecorder(leaseName),

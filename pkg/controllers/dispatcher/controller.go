@@ -68,6 +68,8 @@ type Reconciler struct {
 	Topology *state.Tracker
 	// Adviser answers which nodes take a pod.
 	Adviser *adviser.Adviser
+	// Owners looks up owners of kinds beyond the table; nil for none.
+	Owners state.Owners
 	// Clock is the time by which pods wait at their homes.
 	Clock clock.PassiveClock
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
@@ -82,7 +84,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
+	b := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(controllerName).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
 			singleton.Changes(schedulerChanged))).
@@ -92,9 +94,14 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			}))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), singleton.Changes(podChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](pause),
-			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
-		Complete(r)
-	if err != nil {
+			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation })))
+	if r.Owners != nil {
+		b.WatchesRawSource(source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
+			r.Owners.Listen(func(string) { q.AddAfter(singleton.Key{}, pause) })
+			return nil
+		}))
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("setting up the dispatcher: %w", err)
 	}
 	return nil

@@ -151,6 +151,9 @@ func (r *Reconciler) readNamespace(ctx context.Context, name string, sites *grou
 	if err != nil {
 		return n, err
 	}
+	if r.Owners != nil {
+		objects.Further = r.Owners
+	}
 	policies := make([]*berthv1alpha1.PropagationPolicy, len(list.Items))
 	for i := range list.Items {
 		policies[i] = &list.Items[i]

@@ -30,6 +30,8 @@ type inForce struct {
 	// policy places.
 	unserved []*workload.Observed
 	lost     []loss
+	// unread says why objects of kinds that the policy selects cannot be read.
+	unread []string
 }
 
 // loss is a workload that a policy selects and another one places.

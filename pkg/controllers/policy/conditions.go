@@ -105,6 +105,9 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
 	}
+	if len(in.unread) > 0 {
+		condition.Message += "; the policy does not count for these kinds: " + enumerate(in.unread, ", ")
+	}
 	if len(in.unserved) > 0 {
 		condition.Message += "; these selected workloads do not use Berth's scheduler: " + nameAll(in.unserved)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -65,6 +66,9 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
+	if r.Owners != nil {
+		objects.Further = r.Owners
+	}
 	before := r.memory.of(namespace)
 	p.notes = before.next(policies, p.snapshot.Sites())
 	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
@@ -73,6 +77,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		if in.Err == nil {
 			in.clusters = p.clustersOf(in.Order)
 		}
+		in.unread = r.unreadKinds(policy)
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
@@ -109,6 +114,20 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, k
 		p.notes.records[o.ID()] = note
 		in.placements = append(in.placements, p.assess(in, o, note))
 	}
+}
+
+// unreadKinds says why objects cannot be read that a policy selects.
+func (r *Reconciler) unreadKinds(policy *berthv1alpha1.PropagationPolicy) []string {
+	var problems []string
+	for _, selector := range policy.Spec.ResourceSelectors {
+		if r.Owners == nil || workload.KindFor(selector.APIVersion, selector.Kind) != nil {
+			continue
+		}
+		if err := r.Owners.Problem(schema.FromAPIVersionAndKind(selector.APIVersion, selector.Kind).GroupKind()); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	return problems
 }
 
 func listPolicies(

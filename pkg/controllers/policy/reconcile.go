@@ -34,6 +34,8 @@ type Options struct {
 	Live client.Reader
 	// Topology tells the nodes of each Cluster.
 	Topology *state.Tracker
+	// Owners looks up owners of kinds beyond the table; nil for none.
+	Owners state.Owners
 	// Adviser answers how much room clusters have.
 	Adviser *adviser.Adviser
 	// Evictor evicts pods.

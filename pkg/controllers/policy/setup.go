@@ -84,6 +84,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(c, kind.NewObject()))
 	}
+	if r.Owners != nil {
+		b.WatchesRawSource(source.TypedFunc[string](func(_ context.Context, q queue) error {
+			r.Owners.Listen(func(namespace string) { q.AddAfter(namespace, pause) })
+			return nil
+		}))
+	}
 	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("setting up the policy controller: %w", err)
 	}

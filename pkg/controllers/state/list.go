@@ -8,10 +8,22 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"berth.dev/berth/pkg/model/workload"
 )
+
+// Owners looks up owners of kinds that are not in the table of package workload, and tells when it
+// has learnt of some.
+type Owners interface {
+	workload.FurtherSource
+	// Listen has a function called, which must not block, whenever something has become known of
+	// owners in a namespace.
+	Listen(changed func(namespace string))
+	// Problem says why objects of a kind cannot be read, nil if nothing is known to keep them from it.
+	Problem(kind schema.GroupKind) error
+}
 
 // ListWorkloads reads the objects of a namespace from a cache, without copying them.
 func ListWorkloads(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {

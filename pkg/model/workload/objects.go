@@ -19,6 +19,8 @@ type Objects struct {
 	Owners []Object
 	// Pods are the pods.
 	Pods []corev1.Pod
+	// Further looks up owners of kinds that are not in the table; nil for none.
+	Further FurtherSource
 }
 
 // Add adds the objects of a list to the owners, without copying them. It fails for what is no list
@@ -36,15 +38,21 @@ func (o *Objects) Add(list runtime.Object) error {
 
 // Source returns a Source of the objects as they are now.
 func (o *Objects) Source() Source {
-	known := make(index, len(o.Owners))
+	known := &index{FurtherSource: o.Further, objects: make(map[key]metav1.Object, len(o.Owners))}
+	if o.Further == nil {
+		known.FurtherSource = NotRead{}
+	}
 	for _, owner := range o.Owners {
-		known[key{KindOf(owner), owner.GetNamespace(), owner.GetName()}] = owner
+		known.objects[key{KindOf(owner), owner.GetNamespace(), owner.GetName()}] = owner
 	}
 	return known
 }
 
 // index finds objects by their names.
-type index map[key]metav1.Object
+type index struct {
+	FurtherSource
+	objects map[key]metav1.Object
+}
 
 type key struct {
 	kind            *Kind
@@ -52,8 +60,8 @@ type key struct {
 }
 
 // Owner returns an object by its name, an error that says NotFound if there is none.
-func (x index) Owner(kind *Kind, namespace, name string) (metav1.Object, error) {
-	if object, found := x[key{kind, namespace, name}]; found {
+func (x *index) Owner(kind *Kind, namespace, name string) (metav1.Object, error) {
+	if object, found := x.objects[key{kind, namespace, name}]; found {
 		return object, nil
 	}
 	return nil, apierrors.NewNotFound(kind.GroupVersionResource().GroupResource(), name)

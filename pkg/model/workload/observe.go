@@ -16,7 +16,7 @@ import (
 // is not among the objects, belong to nothing yet. Finished Jobs and workloads of kinds that are
 // not read are there only while they have pods.
 func Observe(objects *Objects) []*Observed {
-	g := &gathering{source: objects.Source(), byID: map[ID]*Observed{}}
+	g := &gathering{source: objects.Source(), further: objects.Further, byID: map[ID]*Observed{}}
 	for _, owner := range objects.Owners {
 		g.addOwner(owner)
 	}
@@ -30,9 +30,10 @@ func Observe(objects *Objects) []*Observed {
 
 // gathering collects workloads and hands each pod to its own.
 type gathering struct {
-	source Source
-	byID   map[ID]*Observed
-	order  []*Observed
+	source  Source
+	further FurtherSource
+	byID    map[ID]*Observed
+	order   []*Observed
 }
 
 // observed returns the workload as it has been observed so far.
@@ -40,7 +41,7 @@ func (g *gathering) observed(w *Workload) *Observed {
 	id := w.ID()
 	o := g.byID[id]
 	if o == nil {
-		o = &Observed{Workload: *w, newest: noRevision}
+		o = &Observed{Workload: *w, newest: noRevision, further: g.further}
 		g.byID[id] = o
 		g.order = append(g.order, o)
 	}
@@ -59,11 +60,11 @@ func (g *gathering) addOwner(object Object) {
 	}
 	o := g.observed(&w)
 	switch {
-	case !w.LabelsUnknown && w.UID == object.GetUID():
+	case w.UID == object.GetUID():
 		o.describe(kind, object)
 		o.above = g.above(object)
-	case w.LabelsUnknown:
-		o.addForeignRevision(kind, object)
+	case KindFor(w.APIVersion, w.Kind) == nil:
+		o.addForeignRevision(kind, object, w.Replicas)
 	default:
 		o.addRevision(kind, object)
 	}
@@ -98,7 +99,7 @@ func (g *gathering) addPod(pod *corev1.Pod) {
 	}
 	o := g.observed(&w)
 	o.Pods = append(o.Pods, pod)
-	if !o.ReplicasKnown {
+	if o.kind == nil && o.foreign == nil {
 		o.followYoungest(pod)
 	}
 }
@@ -108,8 +109,12 @@ func (g *gathering) finish() []*Observed {
 		return o.kind != nil && o.kind.ends && o.Replicas == 0 && len(o.Pods) == 0
 	})
 	for _, o := range observed {
-		if o.kind != nil && o.kind.numbered {
+		switch {
+		case o.kind != nil && o.kind.numbered:
 			o.Settled = o.Settled && o.newest == o.revision
+		case o.kind == nil && o.foreign == nil && o.ReplicasKnown:
+			// Nobody says how far its controller is; while it adds or replaces pods, the numbers differ.
+			o.Settled = len(o.Pods) == int(o.Replicas)
 		}
 	}
 	slices.SortFunc(observed, Compare)
@@ -157,15 +162,16 @@ func revisionNumber(object metav1.Object) int64 {
 	return n
 }
 
-// addForeignRevision takes up a ReplicaSet of an owner of a kind that is not read: the youngest one
-// that has replicas counts. With two of them in use a rollout is under way.
-func (o *Observed) addForeignRevision(kind *Kind, object Object) {
+// addForeignRevision takes up a ReplicaSet of an owner of a kind beyond the table: the youngest one
+// that has replicas counts. With two of them in use a rollout is under way. Replicas is how many
+// pods the owner wants, the ReplicaSet's own number if the owner does not say.
+func (o *Observed) addForeignRevision(kind *Kind, object Object, replicas int32) {
 	f := kind.facts(object)
-	first, inUse, used := o.foreign == nil, f.replicas > 0, o.foreign != nil && o.Replicas > 0
+	first, inUse, used := o.foreign == nil, f.replicas > 0, o.foreign != nil && kind.facts(o.foreign).replicas > 0
 	settled := o.Settled
 	if first || inUse && (!used || object.GetCreationTimestamp().After(o.foreign.GetCreationTimestamp().Time)) {
 		o.foreign, o.Revision = object, kind.revisionOf(object, "")
-		o.Replicas, o.Selector = f.replicas, kind.selector(object)
+		o.Replicas, o.Selector = replicas, kind.selector(object)
 		o.setTemplate(f.template)
 		settled = f.settled
 	}

@@ -34,8 +34,10 @@ type Observed struct {
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
 
-	// above are the objects above that of the workload.
-	above []Object
+	// above are the objects above that of the workload, and further looked up those that are not in
+	// the table.
+	above   []Object
+	further FurtherSource
 	// template of the pods, nil if it is not known.
 	template *corev1.PodTemplateSpec
 	// kind of the workload, nil for those that are not read.
@@ -52,13 +54,16 @@ type Observed struct {
 // RequestedBy returns the pod whose annotation Request is, nil if Request is that of a template.
 func (o *Observed) RequestedBy() *corev1.Pod { return o.youngest }
 
-// Foreign reports whether the workload is of a kind that is not read and was made out from its
+// Foreign reports whether the workload is of a kind beyond the table and was made out from its
 // ReplicaSets.
 func (o *Observed) Foreign() bool { return o.foreign != nil }
 
 // AboveObjects returns the objects above that of the workload, the lowest first, as far as they are
 // of kinds that are read.
 func (o *Observed) AboveObjects() []Object { return o.above }
+
+// Further returns what looked up the owners of kinds that are not in the table, nil if nothing did.
+func (o *Observed) Further() FurtherSource { return o.further }
 
 // RevisionKind returns the kind of the objects that are the revisions of the workload, nil if it
 // keeps none.

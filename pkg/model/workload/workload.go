@@ -30,6 +30,8 @@ type Source interface {
 	// it; callers do not modify it. If there is none the error is one for which
 	// apierrors.IsNotFound holds.
 	Owner(kind *Kind, namespace, name string) (metav1.Object, error)
+
+	FurtherSource
 }
 
 // Workload is the object a user scales: the Deployment of a pod rather than its ReplicaSet.
@@ -40,12 +42,12 @@ type Workload struct {
 	UID types.UID
 	// Labels of the object. They mean nothing if LabelsUnknown.
 	Labels map[string]string
-	// LabelsUnknown says that the object is of a kind that Berth does not read.
+	// LabelsUnknown says that the object was not looked up, see ErrNotRead.
 	LabelsUnknown bool
 	// Replicas is the number of replicas wanted at present. It means nothing unless ReplicasKnown.
 	Replicas int32
-	// ReplicasKnown is false for pods without an owner and for owners of kinds that Berth does not
-	// read.
+	// ReplicasKnown is false for pods without an owner and for owners of which Berth does not know
+	// where they have their number.
 	ReplicasKnown bool
 	// Above is what controls the object, for instance the CronJob of a Job or an object of an
 	// operator's kind; nil if nothing does, or nothing that can exist. A policy that selects what is
@@ -54,6 +56,9 @@ type Workload struct {
 	// FirstOrdinal is the number of the first pod, if the workload is a StatefulSet that does not
 	// count from 0.
 	FirstOrdinal int32
+	// Cut is the reference with which the chain of controllers ended because it could not be
+	// confirmed; nil if the chain is complete.
+	Cut *metav1.OwnerReference
 }
 
 // ID is what tells one workload from another. A UID alone does not: in the references of pods
@@ -86,12 +91,12 @@ const maxSteps = 8
 // Of returns the workload of a pod: the topmost of its chain of controllers that says how many pods
 // it wants for itself, with what is above. Each is looked up in the namespace of the pod by name,
 // and must have the UID that the reference has. A pod without a controller is its own workload, of
-// kind Pod, and so is one whose controller cannot exist. The error wraps ErrOwnerNotFound if an
-// object of the chain is missing, as it is for a moment while a watch lags behind, or is another
-// object of the same name. Of does not allocate unless it fails or something is above the workload.
+// kind Pod, and so is one whose controller cannot exist or cannot be confirmed. The error wraps
+// ErrOwnerNotFound if an object of the chain is missing, as it is for a moment while a watch lags
+// behind, or is another object of the same name, or is being looked up. Of does not allocate unless
+// it fails or something is above the workload.
 //
-// Controllers of kinds that Berth does not read are not looked up: the chain ends with them, and it
-// ends after eight steps, so a cycle does no harm.
+// The chain ends after eight steps, so a cycle does no harm.
 func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -100,9 +105,11 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	kind, exists := ControllerKind(ref)
 	switch {
 	case !exists:
-		return alone(pod), nil
+		w := alone(pod)
+		w.Cut = ref
+		return w, nil
 	case kind == nil:
-		return unread(ref, pod.Namespace), nil
+		return ofFurther(pod, ref, source)
 	}
 	object, err := lookup(kind, ref, pod.Namespace, source)
 	if err != nil {
@@ -119,8 +126,8 @@ func alone(pod *corev1.Pod) Workload {
 }
 
 // ofOwner returns the workload of the pods of an object: the object itself or what it is a revision
-// of. A ReplicaSet that a controller of a kind that is not read owns, an Argo Rollout for instance,
-// belongs to that, and the number of replicas is the ReplicaSet's own.
+// of. If that is of a kind beyond the table, an Argo Rollout for instance, and does not say how
+// many pods it wants, the number is the ReplicaSet's own.
 func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) {
 	parent := metav1.GetControllerOfNoCopy(object)
 	if parent == nil {
@@ -129,13 +136,13 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 	above, exists := ControllerKind(parent)
 	switch {
 	case !exists:
-		return kind.workload(object), nil
+		w := kind.workload(object)
+		w.Cut = parent
+		return w, nil
 	case !kind.revision, above != nil && above.above:
 		return kind.workloadBelow(object, source, maxSteps-1)
 	case above == nil:
-		w := unread(parent, object.GetNamespace())
-		w.Replicas, w.ReplicasKnown = kind.facts(object).replicas, true
-		return w, nil
+		return kind.ofRevision(object, parent, source)
 	}
 	owner, err := lookup(above, parent, object.GetNamespace(), source)
 	if err != nil {
@@ -152,30 +159,33 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 func (k *Kind) workloadBelow(object metav1.Object, source Source, steps int) (Workload, error) {
 	w := k.workload(object)
 	var err error
-	w.Above, err = aboveOf(object, source, steps)
+	w.Above, w.Cut, err = aboveOf(object, source, steps)
 	return w, err
 }
 
-// aboveOf returns what controls an object, nil if nothing does, following so many steps.
-func aboveOf(object metav1.Object, source Source, steps int) (*policymatch.Workload, error) {
+// aboveOf returns what controls an object, nil if nothing does, following so many steps. Cut is the
+// reference that could not be confirmed.
+func aboveOf(
+	object metav1.Object, source Source, steps int,
+) (above *policymatch.Workload, cut *metav1.OwnerReference, err error) {
 	ref := metav1.GetControllerOfNoCopy(object)
 	if ref == nil || steps <= 0 {
-		return nil, nil
+		return nil, ref, nil
 	}
 	kind, exists := ControllerKind(ref)
 	if !exists {
-		return nil, nil
+		return nil, ref, nil
 	}
 	if kind == nil {
-		return unread(ref, object.GetNamespace()).Selectable(), nil
+		return aboveFurther(ref, object.GetNamespace(), source, steps)
 	}
 	owner, err := lookup(kind, ref, object.GetNamespace(), source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	above := kind.workload(owner).Selectable()
-	above.Above, err = aboveOf(owner, source, steps-1)
-	return above, err
+	above = kind.workload(owner).Selectable()
+	above.Above, cut, err = aboveOf(owner, source, steps-1)
+	return above, cut, err
 }
 
 // workload returns an object of the kind as a workload.
@@ -184,13 +194,6 @@ func (k *Kind) workload(object metav1.Object) Workload {
 	return Workload{
 		APIVersion: k.apiVersion, Kind: k.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 		Labels: object.GetLabels(), Replicas: f.replicas, ReplicasKnown: !k.above, FirstOrdinal: f.firstOrdinal,
-	}
-}
-
-// unread returns a workload of a kind that Berth does not read.
-func unread(ref *metav1.OwnerReference, namespace string) Workload {
-	return Workload{
-		APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: ref.UID, LabelsUnknown: true,
 	}
 }
 

@@ -28,6 +28,10 @@ type source struct {
 	err     error
 }
 
+func (source) Further(string, *metav1.OwnerReference) (*workload.FurtherOwner, error) {
+	return nil, workload.ErrNotRead
+}
+
 func (s source) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -100,10 +104,10 @@ func TestOf(t *testing.T) {
 		"Deployment without replicas": {pod: podOf(ref("apps/v1", "ReplicaSet", "one-v1")), want: read("apps/v1", "Deployment", "one", 1)},
 		"ReplicaSet by itself":        {pod: podOf(ref("apps/v1", "ReplicaSet", "alone")), want: read("apps/v1", "ReplicaSet", "alone", 3)},
 		"ReplicaSet of a version that is not served": {
-			pod: podOf(ref("apps/v9", "ReplicaSet", "alone")), want: bare,
+			pod: podOf(ref("apps/v9", "ReplicaSet", "alone")), want: cut(bare, ref("apps/v9", "ReplicaSet", "alone")),
 		},
 		"ReplicaSet of a Deployment of a version that is not served": {
-			pod: podOf(ref("apps/v1", "ReplicaSet", "forged-v1")), want: read("apps/v1", "ReplicaSet", "forged-v1", 3),
+			pod: podOf(ref("apps/v1", "ReplicaSet", "forged-v1")), want: cut(read("apps/v1", "ReplicaSet", "forged-v1", 3), ref("apps/v9", "Deployment", "web")),
 		},
 		"ReplicaSet of an unread controller": {
 			pod: podOf(ref("apps/v1", "ReplicaSet", "canary")),
@@ -204,4 +208,10 @@ func TestReplicasOfJobs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cut is a workload whose chain ends with a reference that confirms nothing.
+func cut(w workload.Workload, at metav1.OwnerReference) workload.Workload {
+	w.Cut = &at
+	return w
 }

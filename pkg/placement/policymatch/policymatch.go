@@ -68,6 +68,7 @@ var ErrNotFound = errors.New("the requested policy does not exist")
 // Index finds the policy in force. It is immutable and safe for concurrent use.
 type Index struct {
 	namespaces map[string]*namespace
+	kinds      map[schema.GroupKind]bool
 }
 
 type namespace struct {
@@ -93,7 +94,7 @@ type claim struct {
 func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 	sorted := slices.Clone(policies)
 	slices.SortFunc(sorted, compare)
-	index := &Index{namespaces: map[string]*namespace{}}
+	index := &Index{namespaces: map[string]*namespace{}, kinds: map[schema.GroupKind]bool{}}
 	for _, policy := range sorted {
 		if policy.DeletionTimestamp != nil {
 			continue
@@ -106,7 +107,8 @@ func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 		ns.add(policy)
 	}
 	for _, ns := range index.namespaces {
-		for _, c := range ns.kinds {
+		for kind, c := range ns.kinds {
+			index.kinds[kind] = true
 			// The sort is stable: among equal sorts of claims the order of the policies remains.
 			slices.SortStableFunc(c.others, func(a, b claim) int { return cmp.Compare(a.by, b.by) })
 		}
@@ -135,6 +137,9 @@ func (ns *namespace) add(policy *berthv1alpha1.PropagationPolicy) {
 		}
 	}
 }
+
+// Names reports whether a selector of some policy is about the kind.
+func (x *Index) Names(kind schema.GroupKind) bool { return x.kinds[kind] }
 
 // Any reports whether the namespace has any policy. It does not allocate.
 func (x *Index) Any(namespace string) bool {

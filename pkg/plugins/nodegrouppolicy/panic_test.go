@@ -28,7 +28,7 @@ import (
 )
 
 // brokenOwners has a bug.
-type brokenOwners struct{}
+type brokenOwners struct{ workload.NotRead }
 
 func (brokenOwners) Owner(*workload.Kind, string, string) (metav1.Object, error) { panic("a bug") }
 

@@ -109,6 +109,7 @@ type Shared struct {
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)
 
 	names narrow.Sets
+	told  told
 }
 
 // NodeGroupPolicy is a plugin that admits pods to clusters that are below their share of the

@@ -38,6 +38,9 @@ func (p *NodeGroupPolicy) PreFilter(
 	if err != nil {
 		return nil, p.unknown(cycle, snapshot, pod, nodes, err)
 	}
+	if w.Cut != nil {
+		p.tellCut(pod, w.Cut)
+	}
 	if policy == nil {
 		return nil, p.keepOff(cycle, snapshot, pod, nodes)
 	}

@@ -99,7 +99,7 @@ func (s *standIn) round(ctx context.Context) {
 }
 
 func (s *standIn) place(ctx context.Context, pod *corev1.Pod) error {
-	owner, err := workload.Of(pod, live{ctx})
+	owner, err := workload.Of(pod, live{ctx: ctx})
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,11 @@ func bind(ctx context.Context, pod *corev1.Pod, node string, given stamp.Stamp) 
 }
 
 // live finds owners by asking the API server.
-type live struct{ ctx context.Context } //nolint:containedctx // one call each
+type live struct { //nolint:containedctx // one call each
+	workload.NotRead
+
+	ctx context.Context
+}
 
 func (l live) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {
 	options := metav1.GetOptions{}

@@ -54,7 +54,8 @@ func begin(ctx SpecContext, started installation.Plane) {
 	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	Expect(localplane.ApplyManifests(ctx, plane.Config(),
 		installation.Path("manifests", "base", "namespace.yaml"), installation.Path("manifests", "base", "serviceaccounts.yaml"),
-		installation.Path("manifests", "base", "controller-manager-rbac.yaml"))).To(Succeed())
+		installation.Path("manifests", "base", "controller-manager-rbac.yaml"),
+		installation.Path("manifests", "base", "owner-reader-rbac.yaml"))).To(Succeed())
 
 	// The manager comes before the CRDs, as it may in a cluster.
 	startManager(ctx)

@@ -45,6 +45,7 @@ func TestScheduler(t *testing.T) {
 func begin(ctx SpecContext, started installation.Plane) {
 	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
+	Expect(localplane.ApplyManifests(ctx, plane.Config(), "testdata/operators.yaml")).To(Succeed())
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.

@@ -63,6 +63,7 @@ var keys = map[string]struct {
 	"berth.dev/copy-of":                              {whose: users, label: true},
 	"berth.dev/copy-cluster":                         {whose: users, label: true},
 	"berth.dev/aggregate-to-feed-reader":             {whose: users, label: true},
+	"berth.dev/aggregate-to-owner-reader":            {whose: users, label: true},
 	"berth.dev/aggregate-to-application-writer":      {whose: users, label: true},
 }
 

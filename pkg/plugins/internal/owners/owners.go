@@ -33,6 +33,8 @@ const (
 
 // Owners is a workload.Source over the scheduler's shared informers. It is safe for concurrent use.
 type Owners struct {
+	workload.FurtherSource
+
 	pods cache.Indexer
 	// kinds are the stores of the kinds that control pods, or what does.
 	kinds map[*workload.Kind]cache.Indexer
@@ -44,13 +46,16 @@ var _ workload.Source = &Owners{}
 
 // New registers the informers it needs with the factory, which must not have been started yet.
 // Whenever an owner appears or changes in a way that matters to where its pods go, wake is called
-// with those of its pods that wait.
-func New(factory informers.SharedInformerFactory, wake func(pods []*corev1.Pod)) (*Owners, error) {
+// with those of its pods that wait. Owners of kinds that are not in the table are looked up in
+// further.
+func New(
+	factory informers.SharedInformerFactory, further workload.FurtherSource, wake func(pods []*corev1.Pod),
+) (*Owners, error) {
 	pods := factory.Core().V1().Pods().Informer()
 	if err := pods.AddIndexers(cache.Indexers{pendingIndex: pendingNamespace, waitingIndex: waitingFor}); err != nil {
 		return nil, fmt.Errorf("indexing pods that wait: %w", err)
 	}
-	o := &Owners{pods: pods.GetIndexer(), kinds: map[*workload.Kind]cache.Indexer{}}
+	o := &Owners{FurtherSource: further, pods: pods.GetIndexer(), kinds: map[*workload.Kind]cache.Indexer{}}
 	for _, kind := range workload.Kinds() {
 		generic, err := factory.ForResource(kind.GroupVersionResource())
 		if err != nil {

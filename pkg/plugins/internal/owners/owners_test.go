@@ -40,7 +40,7 @@ func newWorld(t *testing.T, objects ...runtime.Object) *world {
 	w := &world{client: kubefake.NewClientset(objects...)}
 	factory := informers.NewSharedInformerFactory(w.client, 0)
 	var err error
-	w.Owners, err = owners.New(factory, func(pods []*corev1.Pod) {
+	w.Owners, err = owners.New(factory, workload.NotRead{}, func(pods []*corev1.Pod) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, pod := range pods {

@@ -1,0 +1,7 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+// Patience is how long a pod waits for its owners.
+const Patience = patience

@@ -1,0 +1,107 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/ownership"
+	"berth.dev/berth/pkg/plugins/internal/catalog"
+)
+
+// furtherOwners are the owners of kinds beyond the table, and the rules by which they are read.
+type furtherOwners struct {
+	directory *ownership.Directory
+	parsers   *catalog.ParserCatalog
+}
+
+// run looks up owners until the context ends.
+func (f *furtherOwners) run(ctx context.Context) {
+	if f.directory == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.parsers.Run(ctx)
+	}()
+	f.directory.Run(ctx)
+	<-done
+}
+
+// changed is to be called when other kinds may be named by policies.
+func (f *furtherOwners) changed() {
+	if f.directory != nil {
+		f.directory.Refresh()
+	}
+}
+
+// lookUpOwners returns what looks up owners of kinds beyond the table.
+func (s *State) lookUpOwners(handle fwk.Handle) (workload.FurtherSource, error) {
+	if s.sources.fixed() || handle.KubeConfig() == nil {
+		return workload.NotRead{}, nil
+	}
+	config := rest.CopyConfig(handle.KubeConfig())
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for objects of any kind: %w", err)
+	}
+	meta, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for metadata: %w", err)
+	}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for discovery: %w", err)
+	}
+	s.further.parsers, err = catalog.NewParserCatalog(s.client, s.Clock, defaultPatience,
+		func(_, _ *catalog.Parsers) { s.further.changed() })
+	if err != nil {
+		return nil, err
+	}
+	s.further.directory = ownership.New(ownership.Options{
+		Objects: objects, Metadata: meta, Discovery: served, Rules: s.further.rules, Named: s.named, Clock: s.Clock,
+	})
+	s.further.directory.Listen(func(namespace string) { s.wake(s.base.owners.Pending(namespace)) })
+	return s.further.directory, nil
+}
+
+var errRulesNotRead = errors.New("the FeedParsers have not been read yet")
+
+// rules returns the FeedParsers.
+func (f *furtherOwners) rules(context.Context) ([]berthv1alpha1.FeedParser, error) {
+	known := f.parsers.Snapshot()
+	if known == nil {
+		if err := f.parsers.Unreadable(); err != nil {
+			return nil, nil //nolint:nilerr // without them the scale subresource tells
+		}
+		return nil, errRulesNotRead
+	}
+	return known.Rules, nil
+}
+
+// named reports whether a policy names a kind.
+func (s *State) named(kind schema.GroupKind) bool {
+	s.mu.Lock()
+	definitions := s.definitions
+	s.mu.Unlock()
+	if definitions == nil {
+		return false
+	}
+	known := definitions.Snapshot()
+	return known != nil && known.Matcher.Names(kind)
+}
