@@ -27,33 +27,18 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	case <-ctx.Done():
 	case <-s.Seed.Listed():
 	}
-	withheld := s.Late.Withheld(s.usablePools)
 	for ctx.Err() == nil {
 		open := s.Late.Open(s.usablePools)
 		workqueue.ParallelizeUntil(ctx, settlers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
 		// Pods that have gone or changed are settled elsewhere.
-		withheld = s.releaseLate(b, withheld)
+		if raised := s.Late.Raised(s.usablePools); len(raised) > 0 {
+			b.Wake(s.Waiting.Raised(raised))
+		}
 		select {
 		case <-ctx.Done():
 		case <-s.Clock.After(lookInterval):
 		}
 	}
-}
-
-// releaseLate wakes the pods that can have what was withheld and is not any longer, and returns
-// what is.
-func (s *Shared) releaseLate(b *Background, before map[pool.Key]int64) (withheld map[pool.Key]int64) {
-	withheld = s.Late.Withheld(s.usablePools)
-	raised := map[pool.Key]int64{}
-	for key, units := range before {
-		if more := units - withheld[key]; more > 0 {
-			raised[key] = more
-		}
-	}
-	if len(raised) > 0 {
-		b.Wake(s.Waiting.Raised(raised))
-	}
-	return withheld
 }
 
 // usablePools returns the pools of a ClusterResource, nil if there are none that can be used.

@@ -27,6 +27,8 @@ type Late struct {
 	// claimed is what the pods ask for together, by ClusterResource. Its values are replaced, never
 	// changed.
 	claimed map[string]resource.Quantity
+	// told is what claimed was when Raised told of it last.
+	told map[string]resource.Quantity
 }
 
 // Claimant is a pod that the process before may still bind.
@@ -67,6 +69,7 @@ func (l *Late) expect(held *pool.Account, claimants []Claimant) {
 			l.claimed[r.Resource] = sum
 		}
 	}
+	l.told = maps.Clone(l.claimed)
 }
 
 // Settled notes that no late Binding can happen to a pod any more. If one has happened, its charges
@@ -110,6 +113,28 @@ func (l *Late) Open(pools func(resource string) *pool.Resource) []Claimant {
 		}
 	}
 	return open
+}
+
+// Raised returns by how many units less of each pool is withheld than when it was called last, or
+// than at the take-over. Of ClusterResources that are not known it tells once they are.
+func (l *Late) Raised(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	raised := map[pool.Key]int64{}
+	for name, claimed := range l.told {
+		r := pools(name)
+		if r == nil {
+			continue
+		}
+		before, now := pool.UnitsUp(claimed, r.Unit()), pool.UnitsUp(l.claimed[name], r.Unit())
+		for i, free := range l.held.Free(r) {
+			if more := pool.Withheld(free, before) - pool.Withheld(free, now); more > 0 {
+				raised[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = more
+			}
+		}
+		l.told[name] = l.claimed[name]
+	}
+	return raised
 }
 
 // Withheld returns how many units of each pool late Bindings keep from being given out. Pools

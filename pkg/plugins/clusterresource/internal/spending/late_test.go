@@ -120,3 +120,27 @@ func TestTheReaderChargesWhatPodsHold(t *testing.T) {
 		t.Errorf("charged %v, ended: %t", charged, ended)
 	}
 }
+
+// ClusterResources may become known after the first pods have been settled.
+func TestWhatIsWithheldNoLongerIsToldOnce(t *testing.T) {
+	late := NewLate()
+	var claimants []Claimant
+	for _, pod := range []*corev1.Pod{wants("p", "1"), wants("q", "9")} {
+		if c, may := newClaimant(pod); may {
+			claimants = append(claimants, c)
+		}
+	}
+	held := pool.NewAccount()
+	held.Add(charge("", "7")) // so 3 are free, 6 units
+	late.expect(held, claimants)
+	unknown := func(string) *pool.Resource { return nil }
+	known := func(string) *pool.Resource { return resources(licence(0)).Get("licence").Pools }
+	got := []map[pool.Key]int64{late.Raised(unknown)}
+	late.Settled("q")
+	got = append(got, late.Raised(unknown), late.Raised(known), late.Raised(known))
+	late.Settled("p")
+	got = append(got, late.Raised(known))
+	if diff := cmp.Diff([]map[pool.Key]int64{{}, {}, {all: 4}, {}, {all: 2}}, got); diff != "" {
+		t.Errorf("raised, while nothing is known, then, again, and at last (-want +got):\n%s", diff)
+	}
+}
