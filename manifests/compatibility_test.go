@@ -199,9 +199,13 @@ func (c *comparison) compareDefinitions(before, after *apiextensionsv1.CustomRes
 // numbers is why the rules about replicas of an entry break nothing.
 const numbers = "stored entries have a weight, and none has replicas"
 
+// draining is why the rule about drain breaks nothing.
+const draining = "nothing that is stored has drain"
+
 // tightened are the rules that were added knowingly, by path and rule, each with the reason why
 // they hold for all that is stored.
 var tightened = map[string]string{
+	".spec !has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable":     draining,
 	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                  numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)": numbers,
