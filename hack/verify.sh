@@ -130,6 +130,11 @@ check_size() {
   return $status
 }
 
+# What is exported is used by another package.
+check_exports() {
+  go run ./hack/exports
+}
+
 check_scripts() {
   local file status=0
   while read -r file; do
@@ -156,7 +161,7 @@ check_writes() {
 }
 
 # The quick ones come first.
-all=(scripts format size links modules manifests licences generated allocations statements writes lint vulnerabilities)
+all=(scripts format size links modules manifests licences exports generated allocations statements writes lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {

@@ -175,6 +175,17 @@ func TestTrySchedule(t *testing.T) {
 	if node, _ := nodeOf(large); node != "beijing-0" {
 		t.Error("after Revert the large one finds no node")
 	}
+	s.Fork()
+	if outcome, err = s.TrySchedule(t.Context(), small); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Place(t.Context(), small, outcome); err != nil {
+		t.Fatal(err)
+	}
+	s.Commit()
+	if node, reasons := nodeOf(large); node != "" || reasons != want {
+		t.Errorf("after Commit the large one goes to %q: %q, want %q", node, reasons, want)
+	}
 }
 
 func TestRoomLeavesNoTrace(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // Bind is Place for good: the pod it returns carries what a Binding would write on it, and is known
 // to the snapshot from then on as one that runs. It must not be called within a fork.
 func (s *Snapshot) Bind(ctx context.Context, pod *corev1.Pod, outcome *Outcome) (*corev1.Pod, error) {
-	assumed, err := s.Place(ctx, pod, outcome)
+	assumed, err := s.assume(ctx, pod, outcome)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@
 // a snapshot. It is the only place outside the scheduler that says what fits where.
 //
 // A Snapshot is made of objects, from informers or from files. TrySchedule runs one pod through
-// PreEnqueue, PreFilter, Filter and Score of a profile. Place takes up what it found: the pod is
+// PreEnqueue, PreFilter, Filter and Score of a profile. Bind takes up what it found: the pod is
 // added to its node and Reserve is run, as the scheduler assumes a pod. Room counts how many copies
 // of a pod a cluster takes. Fork, Revert and Commit bracket a what-if.
 //

@@ -31,7 +31,7 @@ func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *
 	defer s.state.ActAs("")
 	s.Fork()
 	defer s.Revert()
-	if err := s.Evict(pod); err != nil {
+	if err := s.evict(pod); err != nil {
 		return Room{}, err
 	}
 	if err := s.serveWaiting(ctx, scheduler, pod); err != nil {
@@ -65,7 +65,7 @@ func (s *Snapshot) serveWaiting(ctx context.Context, scheduler string, pod *core
 		if inVain[owner] = outcome.Node == ""; inVain[owner] {
 			continue
 		}
-		if _, err := s.Place(ctx, tried, outcome); err != nil {
+		if _, err := s.assume(ctx, tried, outcome); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 
 // Reserve implements bundle.Room.
 func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
-	mark := l.snapshot.Mark()
+	mark := l.snapshot.mark()
 	copies := l.ask(ref, cluster, replicas, l.snapshot.Fill)
 	if copies > 0 {
 		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(copies), mark: mark})
@@ -64,11 +64,11 @@ func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 }
 
 // Mark implements bundle.Room.
-func (l *Ledger) Mark() int { return l.snapshot.Mark() }
+func (l *Ledger) Mark() int { return l.snapshot.mark() }
 
 // Rollback implements bundle.Room.
 func (l *Ledger) Rollback(mark int) {
-	l.snapshot.Rollback(mark)
+	l.snapshot.rollback(mark)
 	l.reserved = slices.DeleteFunc(l.reserved, func(r Reservation) bool { return r.mark >= mark })
 }
 

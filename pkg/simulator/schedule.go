@@ -81,8 +81,8 @@ func (s *Snapshot) lookFurther(
 	return s.wakes.called
 }
 
-// Place gives the pod the node that TrySchedule found. It returns the pod as it then is.
-func (s *Snapshot) Place(ctx context.Context, pod *corev1.Pod, outcome *Outcome) (*corev1.Pod, error) {
+// assume gives the pod the node that TrySchedule found. It returns the pod as it then is.
+func (s *Snapshot) assume(ctx context.Context, pod *corev1.Pod, outcome *Outcome) (*corev1.Pod, error) {
 	assumed := pod.DeepCopy()
 	assumed.Spec.NodeName = outcome.Node
 	if status := s.place(klog.NewContext(ctx, s.logger), outcome.state, assumed); !status.IsSuccess() {

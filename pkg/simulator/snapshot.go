@@ -119,7 +119,7 @@ func (s *Snapshot) Fork() {
 
 // Revert ends the innermost fork and undoes what was placed in it.
 func (s *Snapshot) Revert() {
-	s.Rollback(s.endFork())
+	s.rollback(s.endFork())
 }
 
 // Commit ends the innermost fork and keeps what was placed in it.
@@ -130,11 +130,11 @@ func (s *Snapshot) Commit() {
 	}
 }
 
-// Mark returns how far the innermost fork has come, for Rollback.
-func (s *Snapshot) Mark() int { return len(s.undo) }
+// mark returns how far the innermost fork has come, for rollback.
+func (s *Snapshot) mark() int { return len(s.undo) }
 
-// Rollback undoes what was placed after the mark, which is of the innermost fork.
-func (s *Snapshot) Rollback(mark int) {
+// rollback undoes what was placed after the mark, which is of the innermost fork.
+func (s *Snapshot) rollback(mark int) {
 	for len(s.undo) > mark {
 		last := len(s.undo) - 1
 		undo := s.undo[last]
@@ -150,8 +150,8 @@ func (s *Snapshot) endFork() int {
 	return from
 }
 
-// Evict takes a pod off its node until the fork is reverted, as if it had gone.
-func (s *Snapshot) Evict(pod *corev1.Pod) error {
+// evict takes a pod off its node until the fork is reverted, as if it had gone.
+func (s *Snapshot) evict(pod *corev1.Pod) error {
 	known := s.informers.pod(pod.Namespace, pod.Name)
 	if known == nil || known.UID != pod.UID || known.Spec.NodeName == "" || workload.Finished(known) {
 		return nil

@@ -20,7 +20,7 @@ type FurtherSource interface {
 	//
 	//	ErrOwnerNotFound   it is still being looked up, and somebody will be told once that has ended
 	//	ErrUnconfirmed     there is none, or Berth cannot or may not read it: the chain ends below it
-	//	ErrNotRead         such owners are not looked up here: the reference is taken at its word
+	//	that of NotRead    such owners are not looked up here: the reference is taken at its word
 	Further(namespace string, ref *metav1.OwnerReference) (*FurtherOwner, error)
 }
 
@@ -35,20 +35,20 @@ type FurtherOwner struct {
 // ErrUnconfirmed says that an owner cannot be confirmed, see FurtherSource.
 var ErrUnconfirmed = errors.New("owner cannot be confirmed")
 
-// ErrNotRead says that owners of kinds beyond the table are not looked up, see FurtherSource.
-var ErrNotRead = errors.New("owners of such kinds are not looked up")
+// errNotRead says that owners of kinds beyond the table are not looked up, see FurtherSource.
+var errNotRead = errors.New("owners of such kinds are not looked up")
 
 // NotRead is a FurtherSource that looks up nothing.
 type NotRead struct{}
 
-// Further returns ErrNotRead.
-func (NotRead) Further(string, *metav1.OwnerReference) (*FurtherOwner, error) { return nil, ErrNotRead }
+// Further returns errNotRead.
+func (NotRead) Further(string, *metav1.OwnerReference) (*FurtherOwner, error) { return nil, errNotRead }
 
 // ofFurther returns the workload of a pod that an object of a kind beyond the table controls.
 func ofFurther(pod *corev1.Pod, ref *metav1.OwnerReference, source Source) (Workload, error) {
 	owner, err := source.Further(pod.Namespace, ref)
 	switch {
-	case errors.Is(err, ErrNotRead):
+	case errors.Is(err, errNotRead):
 		return unread(ref, pod.Namespace), nil
 	case errors.Is(err, ErrUnconfirmed):
 		w := alone(pod)
@@ -66,7 +66,7 @@ func (k *Kind) ofRevision(object metav1.Object, parent *metav1.OwnerReference, s
 	owner, err := source.Further(object.GetNamespace(), parent)
 	var w Workload
 	switch {
-	case errors.Is(err, ErrNotRead):
+	case errors.Is(err, errNotRead):
 		w, err = unread(parent, object.GetNamespace()), nil
 	case errors.Is(err, ErrUnconfirmed):
 		w = k.workload(object)
@@ -87,7 +87,7 @@ func aboveFurther(
 ) (above *policymatch.Workload, cut *metav1.OwnerReference, err error) {
 	owner, err := source.Further(namespace, ref)
 	switch {
-	case errors.Is(err, ErrNotRead):
+	case errors.Is(err, errNotRead):
 		return unread(ref, namespace).Selectable(), nil, nil
 	case errors.Is(err, ErrUnconfirmed):
 		return nil, ref, nil

@@ -42,7 +42,7 @@ type Workload struct {
 	UID types.UID
 	// Labels of the object. They mean nothing if LabelsUnknown.
 	Labels map[string]string
-	// LabelsUnknown says that the object was not looked up, see ErrNotRead.
+	// LabelsUnknown says that the object was not looked up, see NotRead.
 	LabelsUnknown bool
 	// Replicas is the number of replicas wanted at present. It means nothing unless ReplicasKnown.
 	Replicas int32

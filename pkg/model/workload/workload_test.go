@@ -24,12 +24,9 @@ import (
 
 // source is a workload.Source over a few objects, by "Kind namespace/name".
 type source struct {
+	workload.NotRead
 	objects map[string]metav1.Object
 	err     error
-}
-
-func (source) Further(string, *metav1.OwnerReference) (*workload.FurtherOwner, error) {
-	return nil, workload.ErrNotRead
 }
 
 func (s source) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {

@@ -137,9 +137,9 @@ func (l *Late) Raised(pools func(resource string) *pool.Resource) map[pool.Key]i
 	return raised
 }
 
-// Withheld returns how many units of each pool late Bindings keep from being given out. Pools
+// withheld returns how many units of each pool late Bindings keep from being given out. Pools
 // returns the pools of a ClusterResource, nil if they are not known.
-func (l *Late) Withheld(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
+func (l *Late) withheld(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	withheld := map[pool.Key]int64{}

@@ -95,7 +95,7 @@ func (p *Spender) answers(
 
 // late returns what Bindings of the process before may still take.
 func (p *Spender) late(resources *catalog.Resources) map[pool.Key]int64 {
-	return p.Late.Withheld(func(name string) *pool.Resource {
+	return p.Late.withheld(func(name string) *pool.Resource {
 		if r := resources.Get(name); r != nil && r.Err == nil {
 			return r.Pools
 		}
