@@ -177,19 +177,19 @@ type comparison struct {
 	broken []string
 }
 
-func (c *comparison) report(format string, args ...any) {
+func (c *comparison) reportf(format string, args ...any) {
 	c.broken = append(c.broken, fmt.Sprintf(format, args...))
 }
 
 func (c *comparison) compareDefinitions(before, after *apiextensionsv1.CustomResourceDefinition) {
 	if before.Spec.Scope != after.Spec.Scope || before.Spec.Names.Plural != after.Spec.Names.Plural || before.Spec.Names.Kind != after.Spec.Names.Kind {
-		c.report("scope or names have changed: %v", after.Spec.Names)
+		c.reportf("scope or names have changed: %v", after.Spec.Names)
 	}
 	for i := range before.Spec.Versions {
 		old := &before.Spec.Versions[i]
 		at := slices.IndexFunc(after.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == old.Name })
 		if at < 0 || old.Served && !after.Spec.Versions[at].Served {
-			c.report("version %s is not served any more", old.Name)
+			c.reportf("version %s is not served any more", old.Name)
 			continue
 		}
 		c.compare("", old.Schema.OpenAPIV3Schema, after.Spec.Versions[at].Schema.OpenAPIV3Schema)
@@ -213,60 +213,68 @@ var tightened = map[string]string{
 
 // compare compares what a schema said of a field with what it says now.
 func (c *comparison) compare(path string, before, after *apiextensionsv1.JSONSchemaProps) {
-	if strings.HasPrefix(path, ".status") {
+	if before == nil || after == nil || strings.HasPrefix(path, ".status") {
 		return // Berth writes the status itself, and writes it anew.
 	}
 	if before.Type != after.Type && !after.XIntOrString {
-		c.report("%s is a %s and was a %s", path, after.Type, before.Type)
+		c.reportf("%s is a %s and was a %s", path, after.Type, before.Type)
 		return
 	}
 	c.compareLimits(path, before, after)
 	for _, name := range after.Required {
 		if !slices.Contains(before.Required, name) {
 			if added := after.Properties[name]; added.Default == nil {
-				c.report("%s.%s is required now", path, name)
+				c.reportf("%s.%s is required now", path, name)
 			}
 		}
 	}
+	c.compareParts(path, before, after)
+}
+
+// compareParts compares the fields of an object and what lists and maps hold.
+func (c *comparison) compareParts(path string, before, after *apiextensionsv1.JSONSchemaProps) {
 	for name, old := range before.Properties {
 		if now, stays := after.Properties[name]; stays {
 			c.compare(path+"."+name, &old, &now)
 		} else if after.XPreserveUnknownFields == nil {
-			c.report("%s.%s is gone", path, name)
+			c.reportf("%s.%s is gone", path, name)
 		}
 	}
-	if before.Items != nil && before.Items.Schema != nil && after.Items != nil {
+	if before.Items != nil && after.Items != nil {
 		c.compare(path+"[]", before.Items.Schema, after.Items.Schema)
 	}
-	if before.AdditionalProperties != nil && before.AdditionalProperties.Schema != nil && after.AdditionalProperties != nil {
+	if before.AdditionalProperties != nil && after.AdditionalProperties != nil {
 		c.compare(path+"{}", before.AdditionalProperties.Schema, after.AdditionalProperties.Schema)
 	}
 }
 
 // compareLimits compares what the values of a field may be.
 func (c *comparison) compareLimits(path string, before, after *apiextensionsv1.JSONSchemaProps) {
-	if len(after.Enum) > 0 {
-		for _, value := range before.Enum {
-			if !slices.ContainsFunc(after.Enum, func(v apiextensionsv1.JSON) bool { return bytes.Equal(v.Raw, value.Raw) }) {
-				c.report("%s may not be %s any more", path, value.Raw)
-			}
+	for _, value := range before.Enum {
+		same := func(v apiextensionsv1.JSON) bool { return bytes.Equal(v.Raw, value.Raw) }
+		if len(after.Enum) > 0 && !slices.ContainsFunc(after.Enum, same) {
+			c.reportf("%s may not be %s any more", path, value.Raw)
 		}
 	}
 	if after.Pattern != "" && after.Pattern != before.Pattern {
-		c.report("%s must match %q now", path, after.Pattern)
+		c.reportf("%s must match %q now", path, after.Pattern)
 	}
 	for name, limits := range map[string][2]*int64{
 		"maxLength": {before.MaxLength, after.MaxLength}, "maxItems": {before.MaxItems, after.MaxItems},
 		"maxProperties": {before.MaxProperties, after.MaxProperties},
 	} {
 		if was, is := limits[0], limits[1]; is != nil && (was == nil || *is < *was) {
-			c.report("%s has a smaller %s", path, name)
+			c.reportf("%s has a smaller %s", path, name)
 		}
 	}
+	c.compareRules(path, before, after)
+}
+
+func (c *comparison) compareRules(path string, before, after *apiextensionsv1.JSONSchemaProps) {
 	for _, rule := range after.XValidations {
 		known := slices.ContainsFunc(before.XValidations, func(r apiextensionsv1.ValidationRule) bool { return r.Rule == rule.Rule })
 		if !known && tightened[path+" "+rule.Rule] == "" {
-			c.report("%s has the rule %q now", path, rule.Rule)
+			c.reportf("%s has the rule %q now", path, rule.Rule)
 		}
 	}
 }

@@ -183,8 +183,9 @@ func (u *usage) addInterfaces(p *types.Package) {
 // []interface{ Start() }.
 func (u *usage) addUnnamedInterfaces(p *packages.Package) {
 	for expression, value := range p.TypesInfo.Types {
-		if _, written := expression.(*ast.InterfaceType); written {
-			u.addInterface(value.Type.(*types.Interface), false)
+		_, written := expression.(*ast.InterfaceType)
+		if asking, ok := value.Type.(*types.Interface); ok && written {
+			u.addInterface(asking, false)
 		}
 	}
 }

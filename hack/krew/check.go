@@ -37,7 +37,7 @@ func (p *plugin) check() error {
 	report(short != "" && len(short) <= longestLine && !strings.ContainsAny(short, "\r\n"), "shortDescription: one line of at most %d characters", longestLine)
 	report(!strings.HasSuffix(short, "."), "shortDescription: no full stop")
 	report(len(p.Spec.Platforms) > 0, "platforms: at least one")
-	var seen []string
+	seen := make([]string, 0, len(p.Spec.Platforms))
 	for _, one := range p.Spec.Platforms {
 		labels := one.Selector.MatchLabels
 		target := labels["os"] + "/" + labels["arch"]

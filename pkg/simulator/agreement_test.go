@@ -159,14 +159,17 @@ func TestTrySchedule(t *testing.T) {
 			t.Errorf("%s goes to %q: %s", pod.Name, node, reasons)
 		}
 	}
-	s.Fork()
-	outcome, err := s.TrySchedule(t.Context(), small)
-	if err != nil {
-		t.Fatal(err)
+	placeInFork := func(pod *corev1.Pod) {
+		s.Fork()
+		outcome, err := s.TrySchedule(t.Context(), pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Place(t.Context(), pod, outcome); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := s.Place(t.Context(), small, outcome); err != nil {
-		t.Fatal(err)
-	}
+	placeInFork(small)
 	want := "0/1 nodes are available: 1 Insufficient cpu."
 	if node, reasons := nodeOf(large); node != "" || reasons != want {
 		t.Errorf("beside the small one, the large one goes to %q: %q, want %q", node, reasons, want)
@@ -175,13 +178,7 @@ func TestTrySchedule(t *testing.T) {
 	if node, _ := nodeOf(large); node != "beijing-0" {
 		t.Error("after Revert the large one finds no node")
 	}
-	s.Fork()
-	if outcome, err = s.TrySchedule(t.Context(), small); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Place(t.Context(), small, outcome); err != nil {
-		t.Fatal(err)
-	}
+	placeInFork(small)
 	s.Commit()
 	if node, reasons := nodeOf(large); node != "" || reasons != want {
 		t.Errorf("after Commit the large one goes to %q: %q, want %q", node, reasons, want)

@@ -168,8 +168,8 @@ type ApplicationMove struct {
 
 // MoveWindow is a time that comes again and again.
 type MoveWindow struct {
-	// schedule is when the window opens, as of a CronJob: minute, hour, day of the month, month, day
-	// of the week, "0 2 * * 6" for instance.
+	// schedule is when the window opens, as a CronJob has it: minute, hour, day of the month, month
+	// and day of the week, "0 2 * * 6" for instance.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Schedule string `json:"schedule"`

@@ -75,7 +75,7 @@ func newMarkCommand(
 		}
 		if m.isSet(cluster) {
 			became = "already " + became
-		} else if _, err = m.set(cmd.Context(), clients, cluster); err != nil {
+		} else if err = m.set(cmd.Context(), clients, cluster); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(streams.Out, "cluster/%s %s\n", cluster.Name, became)
@@ -104,15 +104,15 @@ func find(
 }
 
 // set marks a cluster.
-func (m mark) set(ctx context.Context, clients client.Clients, cluster *berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error) {
+func (m mark) set(ctx context.Context, clients client.Clients, cluster *berthv1alpha1.Cluster) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": cluster.UID}, "spec": m})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	after, err := clients.Berth.BerthV1alpha1().Clusters().Patch(ctx, cluster.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = clients.Berth.BerthV1alpha1().Clusters().Patch(ctx, cluster.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	action := fmt.Sprintf("changing cluster %q", cluster.Name)
 	if apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("%s: not allowed, ask the administrator for the ClusterRole berth-cluster-editor: %w", action, err)
+		return fmt.Errorf("%s: not allowed, ask the administrator for the ClusterRole berth-cluster-editor: %w", action, err)
 	}
-	return after, client.DescribeError(action, err)
+	return client.DescribeError(action, err)
 }

@@ -5,6 +5,7 @@ package cordon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,7 +82,7 @@ func NewDrainCommand(streams genericiooptions.IOStreams, factory *client.Factory
 
 func (d *drain) run(ctx context.Context, args []string) error {
 	if d.timeout < 0 {
-		return fmt.Errorf("--timeout must not be negative")
+		return errors.New("--timeout must not be negative")
 	}
 	clients, cluster, err := find(ctx, d.factory, &d.key, args)
 	if err != nil {
@@ -121,7 +122,7 @@ func (d *drain) mark(ctx context.Context, cluster *berthv1alpha1.Cluster) error 
 		became = "already cordoned"
 	}
 	if !m.isSet(cluster) {
-		if _, err := m.set(ctx, d.clients, cluster); err != nil {
+		if err := m.set(ctx, d.clients, cluster); err != nil {
 			return err
 		}
 	}
@@ -131,7 +132,7 @@ func (d *drain) mark(ctx context.Context, cluster *berthv1alpha1.Cluster) error 
 
 // gaveUp is the error of a drain that ran out of time, or was interrupted.
 func (d *drain) gaveUp(ctx context.Context) error {
-	if d.timeout > 0 && context.Cause(ctx) == context.DeadlineExceeded {
+	if d.timeout > 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return fmt.Errorf("drain did not complete within %s: %s", d.timeout, d.told)
 	}
 	return fmt.Errorf("drain was interrupted: %s", d.told)
@@ -160,7 +161,8 @@ func (d *drain) round(ctx context.Context) (left int, err error) {
 		}
 	}
 	if told := t.String(); len(t.pods) > 0 && told != d.told {
-		if d.told = told; d.print("%s", told) != nil {
+		d.told = told
+		if err := d.print("%s", told); err != nil {
 			return 0, err
 		}
 	}

@@ -156,7 +156,8 @@ func (p *pass) again(after time.Duration) {
 // Reconcile makes one pass over an Application.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if request == anyRoom {
-		return reconcile.Result{}, r.wakeWaiting(ctx)
+		r.wakeWaiting(ctx)
+		return reconcile.Result{}, nil
 	}
 	stored := &berthv1alpha1.Application{}
 	if err := r.Client.Get(ctx, request.NamespacedName, stored); err != nil {

@@ -5,6 +5,7 @@ package application_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,8 @@ func (w *world) restamp(cluster string, first int) {
 	w.must(w.client.List(w.t.Context(), &pods))
 	for i := range pods.Items {
 		if pod := &pods.Items[i]; pod.Annotations["berth.dev/cluster"] == cluster {
-			pod.Annotations[corev1.PodDeletionCost] = fmt.Sprint(-first)
-			pod.Annotations["berth.dev/seat"] = fmt.Sprint(first)
+			pod.Annotations[corev1.PodDeletionCost] = strconv.Itoa(-first)
+			pod.Annotations["berth.dev/seat"] = strconv.Itoa(first)
 			first++
 			w.must(w.client.Update(w.t.Context(), pod))
 		}

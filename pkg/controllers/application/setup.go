@@ -69,14 +69,13 @@ func (r *Reconciler) room() source.Source {
 }
 
 // wakeWaiting asks for a pass over each Application that waits for a cluster.
-func (r *Reconciler) wakeWaiting(ctx context.Context) error {
+func (r *Reconciler) wakeWaiting(ctx context.Context) {
 	r.mu.Lock()
 	queue := r.queue
 	r.mu.Unlock()
 	for _, request := range r.waiting(ctx, nil) {
 		queue.Add(request)
 	}
-	return nil
 }
 
 // policyChanges lets pass changes of the spec, and that a spec has been seen.

@@ -15,10 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
-
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 func TestNothingIsWrittenWithOneScheduler(t *testing.T) {

@@ -8,13 +8,12 @@ import (
 	"slices"
 	"testing"
 
-	modelpolicy "berth.dev/berth/pkg/model/policy"
-
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugintest"

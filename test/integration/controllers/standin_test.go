@@ -11,14 +11,13 @@ import (
 	"sync"
 	"time"
 
-	modelpolicy "berth.dev/berth/pkg/model/policy"
-
 	. "github.com/onsi/ginkgo/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
@@ -229,10 +228,10 @@ func bind(ctx context.Context, pod *corev1.Pod, node string, given stamp.Stamp) 
 }
 
 // live finds owners by asking the API server.
-type live struct { //nolint:containedctx // one call each
+type live struct {
 	workload.NotRead
 
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // one call each
 }
 
 func (l live) Owner(kind *workload.Kind, namespace, name string) (metav1.Object, error) {

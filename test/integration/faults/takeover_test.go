@@ -83,7 +83,8 @@ func newRound(n int, namespace string) *round {
 		r.units = 5
 	}
 	// One of eight rounds has Bindings that arrive long after the other process has begun.
-	r.longest = []time.Duration{1, 3, 8, 3, 8, 3, 8, 20}[(n+2)%8] * time.Second
+	seconds := []int{1, 3, 8, 3, 8, 3, 8, 20}
+	r.longest = time.Duration(seconds[(n+2)%len(seconds)]) * time.Second
 	r.way = r.IntN(ways)
 	return r
 }

@@ -4,6 +4,7 @@
 package takeover
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,12 +41,7 @@ func inherited() *Late {
 
 func shownOn(shown ...string) func(ledger.PodRef, string) bool {
 	return func(ref ledger.PodRef, _ string) bool {
-		for _, name := range shown {
-			if name == ref.Name {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(shown, ref.Name)
 	}
 }
 

@@ -183,7 +183,7 @@ func (p *Proxy) bind(w http.ResponseWriter, r *http.Request, pod string, fate Fa
 		p.under.Add(1)
 		time.AfterFunc(fate.Delay, func() {
 			defer p.under.Done()
-			answer <- p.deliver(request, body)
+			answer <- p.deliver(request, body) //nolint:bodyclose // whoever takes the answer closes it
 		})
 	}
 	switch fate.Answer {

@@ -6,6 +6,7 @@ package spending
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,10 +187,12 @@ func textsOf(spending *berthv1alpha1.Spending) []string {
 		if p.Wanted != nil {
 			text += " wanted " + p.Wanted.String() + " least " + p.Least.String() + " priority " + strconv.Itoa(int(p.Priority))
 		}
+		lower := make([]string, len(p.Lower))
 		for i := range p.Lower {
 			d := &p.Lower[i]
-			text += " then " + d.Wanted.String() + " least " + d.Least.String() + " priority " + strconv.Itoa(int(d.Priority))
+			lower[i] = " then " + d.Wanted.String() + " least " + d.Least.String() + " priority " + strconv.Itoa(int(d.Priority))
 		}
+		text += strings.Join(lower, "")
 		texts = append(texts, text)
 	}
 	return texts
