@@ -75,7 +75,7 @@ func newMarkCommand(
 		}
 		if m.isSet(cluster) {
 			became = "already " + became
-		} else if err = m.set(cmd.Context(), clients, cluster); err != nil {
+		} else if err := m.set(cmd.Context(), clients, cluster); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(streams.Out, "cluster/%s %s\n", cluster.Name, became)
