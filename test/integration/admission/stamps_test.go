@@ -51,10 +51,11 @@ var _ = Describe("What Berth notes on a pod", func() {
 		}
 	})
 
-	It("tells that a Binding was settled, in a write of Berth's scheduler to the status", func(ctx SpecContext) {
+	It("tells that a Binding was settled, in a write of Berth's scheduler to the status or of its controllers", func(ctx SpecContext) {
 		waiting := mustCreate(ctx, pod())
 		Expect(annotate(ctx, scheduler, waiting, "status", "berth.dev/settled", "once")).To(Succeed())
-		Expect(annotate(ctx, controllers, waiting, "", "berth.dev/settled", "twice")).To(refused(why + "berth.dev/settled"))
+		Expect(annotate(ctx, controllers, waiting, "", "berth.dev/settled", "twice")).To(Succeed())
+		Expect(annotate(ctx, tenant, waiting, "", "berth.dev/settled", "thrice")).To(refused(why + "berth.dev/settled"))
 	})
 
 	type binder func(context.Context, kubernetes.Interface, *corev1.Binding) error

@@ -86,9 +86,10 @@ var _ = Describe("Kinds of feeds", func() {
 			_, err := objects.Resource(resource).Namespace(namespace).Patch(ctx, "db", "application/merge-patch+json", []byte(text), metav1.PatchOptions{})
 			Expect(err).NotTo(HaveOccurred())
 		}
+		// A number that is absent is 1, as the scale subresource has it.
 		patch(`{"spec":{"nodes":null}}`)
 		subscribe(ctx, namespace, feed("Knot", "db"), feed("Deployment", "web"))
-		untilLines(ctx, namespace, "Knot db - Invalid", "Deployment web 3 Parsed")
+		untilLines(ctx, namespace, "Knot db 1 Parsed", "Deployment web 3 Parsed")
 
 		By("an affinity that no API server takes")
 		patch(`{"spec":{"nodes":2,"pods":{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{}}}}}}}`)

@@ -100,11 +100,13 @@ var _ = Describe("The scheduler's permissions", func() {
 		}
 		for _, resource := range []string{
 			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "subscriptions.berth.dev",
-			"schedulers.berth.dev", "deployments.apps", "cronjobs.batch", "jobs.batch",
+			"schedulers.berth.dev", "feedparsers.berth.dev", "deployments.apps", "cronjobs.batch", "jobs.batch",
 		} {
 			stock.Insert(each(resource, "get", "list", "watch")...)
 		}
 		stock.Insert("create schedulers.berth.dev", "patch schedulers/status.berth.dev")
+		// Whom operators' workloads belong to.
+		stock.Insert("get applications.berth.dev", "get customresourcedefinitions.apiextensions.k8s.io")
 		Expect(sets.List(role(ctx, "berth-scheduler"))).To(Equal(sets.List(stock)))
 	})
 
