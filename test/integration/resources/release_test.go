@@ -56,7 +56,9 @@ var _ = Describe("a release", Serial, func() {
 			"median %v, maximum %v with %d waiting pods; %.2f attempts per bound pod of %d released one by one and %d at once",
 			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), waiters, perPod, oneByOne, atOnce),
 			ReportEntryVisibilityAlways)
-		Expect(perPod).To(BeNumerically("<=", 1.1), "attempts per bound pod")
+		// An offer whose attempt is not seen to end in time goes to the next pod as well, which a slow
+		// machine makes happen. Waking all that wait would cost hundreds.
+		Expect(perPod).To(BeNumerically("<=", 1.5), "attempts per bound pod")
 		w.expectNoBreach()
 	})
 })
