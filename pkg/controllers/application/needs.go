@@ -6,7 +6,6 @@ package application
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -99,12 +97,9 @@ func (r *Reconciler) sample(ctx context.Context, app *berthv1alpha1.Application,
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, sample) != nil {
 		return nil, nil //nolint:nilnil,nilerr // the caller says so for all clusters
 	}
-	annotations := map[string]string{}
-	maps.Copy(annotations, sample.Annotations)
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return stamp.Written(key) })
-	annotations[berthv1alpha1.PolicyAnnotation] = berthv1alpha1.PolicyNone
 	sample.ObjectMeta = metav1.ObjectMeta{
-		Namespace: app.Namespace, Name: o.GetName(), UID: app.UID + types.UID("-"+o.policy), Labels: sample.Labels, Annotations: annotations,
+		Namespace: app.Namespace, Name: o.GetName(), UID: app.UID + types.UID("-"+o.policy), Labels: sample.Labels,
+		Annotations: workload.SampleAnnotations(sample.Annotations),
 	}
 	sample.Spec.NodeName = ""
 	var failure error

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -156,7 +155,6 @@ func (v Vacancies) Apply(round *rebalance.Round, bound []*corev1.Pod) {
 func Replacement(pod *corev1.Pod) *corev1.Pod {
 	replacement := pod.DeepCopy()
 	replacement.Spec.NodeName, replacement.OwnerReferences = "", nil
-	maps.DeleteFunc(replacement.Annotations, func(key, _ string) bool { return stamp.Written(key) })
-	metav1.SetMetaDataAnnotation(&replacement.ObjectMeta, berthv1alpha1.PolicyAnnotation, berthv1alpha1.PolicyNone)
+	replacement.Annotations = workload.SampleAnnotations(pod.Annotations)
 	return replacement
 }

@@ -45,9 +45,17 @@ func (o *Observed) newestPod() *corev1.Pod {
 }
 
 func (o *Observed) sampleMeta(labels, annotations map[string]string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: labels, Annotations: SampleAnnotations(annotations),
+	}
+}
+
+// SampleAnnotations returns a copy of the annotations of a pod or of its template that has nothing
+// of what Berth wrote, and that lets no policy place the pod.
+func SampleAnnotations(annotations map[string]string) map[string]string {
 	kept := map[string]string{}
 	maps.Copy(kept, annotations)
 	maps.DeleteFunc(kept, func(key, _ string) bool { return stamp.Written(key) })
 	kept[berthv1alpha1.PolicyAnnotation] = berthv1alpha1.PolicyNone
-	return metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: labels, Annotations: kept}
+	return kept
 }
