@@ -4,12 +4,14 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 )
 
 // Finished reports whether all containers of a pod have ended for good, so that it takes no place
@@ -26,6 +28,13 @@ func Lives(pod *corev1.Pod) bool {
 // Pending reports whether a pod lives and is not bound to a node yet.
 func Pending(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && Lives(pod)
+}
+
+// CompareQueued compares pods by when the scheduler's queue tries them: the higher priority first,
+// then the older. What is equal in both is for the caller to tell apart.
+func CompareQueued(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
 }
 
 // Ready reports whether the condition Ready of a pod is true.

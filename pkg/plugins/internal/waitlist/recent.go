@@ -7,7 +7,8 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // remembered is how many events are remembered, for pods that are in a scheduling cycle while they
@@ -42,6 +43,5 @@ func (r *Recent[T]) Put(event *corev1.Pod, decision T) {
 
 // comparePods puts pods in the order of the queue: the higher priority first, then the older.
 func comparePods(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)),
-		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+	return cmp.Or(workload.CompareQueued(a, b), cmp.Compare(a.UID, b.UID))
 }
