@@ -121,14 +121,14 @@ func (l *Late) Raised(pools func(resource string) *pool.Resource) map[pool.Key]i
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	raised := map[pool.Key]int64{}
-	for name, claimed := range l.told {
+	for name, told := range l.told {
 		r := pools(name)
 		if r == nil {
 			continue
 		}
-		before, now := pool.UnitsUp(claimed, r.Unit()), pool.UnitsUp(l.claimed[name], r.Unit())
-		for i, free := range l.held.Free(r) {
-			if more := pool.Withheld(free, before) - pool.Withheld(free, now); more > 0 {
+		now := withheldOf(l.held, r, l.claimed[name])
+		for i, before := range withheldOf(l.held, r, told) {
+			if more := before - now[i]; more > 0 {
 				raised[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = more
 			}
 		}
@@ -148,12 +148,21 @@ func (l *Late) withheld(pools func(resource string) *pool.Resource) map[pool.Key
 		if r == nil {
 			continue
 		}
-		units := pool.UnitsUp(claimed, r.Unit())
-		for i, free := range l.held.Free(r) {
-			if kept := pool.Withheld(free, units); kept > 0 {
+		for i, kept := range withheldOf(l.held, r, claimed) {
+			if kept > 0 {
 				withheld[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = kept
 			}
 		}
+	}
+	return withheld
+}
+
+// withheldOf returns how many units of each pool of a ClusterResource are withheld for what pods ask
+// for together, by what the list has shown.
+func withheldOf(held *pool.Account, r *pool.Resource, claimed resource.Quantity) []int64 {
+	units, withheld := pool.UnitsUp(claimed, r.Unit()), held.Free(r)
+	for i, free := range withheld {
+		withheld[i] = pool.Withheld(free, units)
 	}
 	return withheld
 }
@@ -189,10 +198,9 @@ func (c Claims) Withhold(r *pool.Resource, free []int64) []int64 {
 	if !some || claimed.Sign() <= 0 {
 		return free
 	}
-	left := c.held.Free(r)
-	units := pool.UnitsUp(claimed, r.Unit())
+	left := withheldOf(c.held, r, claimed)
 	for i, now := range free {
-		left[i] = pool.AddUnits(now, -pool.Withheld(left[i], units))
+		left[i] = pool.AddUnits(now, -left[i])
 	}
 	return left
 }
