@@ -62,7 +62,7 @@ func (l *Late) Run(ctx context.Context, b *Background) {
 				l.Gone(missing[i].UID)
 			}
 		})
-		if free := l.free(b.knows); len(free) > 0 {
+		if free := l.free(func(ref ledger.PodRef) bool { return b.known(ref) != nil }); len(free) > 0 {
 			b.Wake(free)
 		}
 		select {
@@ -151,18 +151,19 @@ func (l *Late) freeLocked(uid types.UID, waits *turnedAway, knows func(ledger.Po
 	return true
 }
 
-// knows reports whether the informer knows a pod as bound.
-func (b *Background) knows(ref ledger.PodRef) bool {
-	pod := b.Pod(ref.Namespace, ref.Name)
-	return pod != nil && pod.UID == ref.UID && pod.Spec.NodeName != ""
+// known returns a pod that the informer knows as bound, nil if it does not.
+func (b *Background) known(ref ledger.PodRef) *corev1.Pod {
+	if pod := b.Pod(ref.Namespace, ref.Name); pod != nil && pod.UID == ref.UID && pod.Spec.NodeName != "" {
+		return pod
+	}
+	return nil
 }
 
 // gone reports whether a pod that was bound has gone or ended, though the informer has never shown
 // it.
 func (b *Background) gone(ctx context.Context, ref ledger.PodRef) bool {
-	if b.knows(ref) {
-		pod := b.Pod(ref.Namespace, ref.Name)
-		return pod != nil && !workload.Lives(pod)
+	if pod := b.known(ref); pod != nil {
+		return !workload.Lives(pod)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
