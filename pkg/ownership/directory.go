@@ -47,8 +47,8 @@ const (
 	maxLookups, maxKinds, maxFollowed = 20_000, 1000, 64
 )
 
-// discovery tells which kinds an API server serves.
-type discovery interface {
+// resources tells which kinds an API server serves.
+type resources interface {
 	ServerResourcesForGroupVersion(groupVersion string) (*metav1.APIResourceList, error)
 }
 
@@ -57,7 +57,7 @@ type Options struct {
 	// Objects and Metadata read objects, Discovery finds out how they are asked for.
 	Objects   dynamic.Interface
 	Metadata  metadata.Interface
-	Discovery discovery
+	Discovery resources
 	// Rules returns the FeedParsers, which say where objects have their number of replicas.
 	Rules func(ctx context.Context) ([]berthv1alpha1.FeedParser, error)
 	// Named reports whether a policy names the kind.

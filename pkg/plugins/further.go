@@ -10,9 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -56,26 +53,21 @@ func (s *State) lookUpOwners(handle fwk.Handle) (workload.FurtherSource, error) 
 	}
 	config := rest.CopyConfig(handle.KubeConfig())
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	objects, err := dynamic.NewForConfig(config)
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for objects of any kind: %w", err)
-	}
-	meta, err := metadata.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for metadata: %w", err)
-	}
-	served, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for discovery: %w", err)
+		return nil, fmt.Errorf("making a client for owners: %w", err)
 	}
 	s.further.parsers, err = catalog.NewParserCatalog(s.client, s.Clock, defaultPatience,
 		func(_, _ *catalog.Parsers) { s.further.changed() })
 	if err != nil {
 		return nil, err
 	}
-	s.further.directory = ownership.New(ownership.Options{
-		Objects: objects, Metadata: meta, Discovery: served, Rules: s.further.rules, Named: s.named, Clock: s.Clock,
+	s.further.directory, err = ownership.NewForConfig(config, client, ownership.Options{
+		Rules: s.further.rules, Named: s.named, Clock: s.Clock,
 	})
+	if err != nil {
+		return nil, err
+	}
 	s.further.directory.Listen(func(namespace string) { s.wake(s.base.owners.Pending(namespace)) })
 	return s.further.directory, nil
 }

@@ -9,9 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,24 +20,11 @@ import (
 
 // newOwners makes what looks up the owners of kinds that Berth does not know by itself.
 func newOwners(mgr ctrl.Manager) (*ownership.Directory, error) {
-	config, http := mgr.GetConfig(), mgr.GetHTTPClient()
-	objects, err := dynamic.NewForConfigAndClient(config, http)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for objects of any kind: %w", err)
-	}
-	meta, err := metadata.NewForConfigAndClient(config, http)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for metadata: %w", err)
-	}
-	kinds, err := discovery.NewDiscoveryClientForConfigAndClient(config, http)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for discovery: %w", err)
-	}
-	return ownership.New(ownership.Options{
-		Objects: objects, Metadata: meta, Discovery: kinds, Clock: clock.RealClock{},
+	return ownership.NewForConfig(mgr.GetConfig(), mgr.GetHTTPClient(), ownership.Options{
+		Clock: clock.RealClock{},
 		Rules: func(ctx context.Context) ([]berthv1alpha1.FeedParser, error) { return feedParserRules(ctx, mgr) },
 		Named: func(kind schema.GroupKind) bool { return named(mgr.GetClient(), kind) },
-	}), nil
+	})
 }
 
 // feedParserRules returns the FeedParsers, none while there is no such kind.
