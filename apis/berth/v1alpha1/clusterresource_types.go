@@ -27,6 +27,7 @@ import (
 // +kubebuilder:printcolumn:name="Allocated",type=string,JSONPath=`.status.summary.allocated`
 // +kubebuilder:printcolumn:name="Free",type=string,JSONPath=`.status.summary.free`
 // +kubebuilder:printcolumn:name="Waiting",type=integer,JSONPath=`.status.waiting`
+// +kubebuilder:printcolumn:name="Granted",type=string,priority=1,JSONPath=`.status.summary.granted`
 // +kubebuilder:printcolumn:name="Overcommitted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Overcommitted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 46 && !self.metadata.name.contains('.')",message="the name must be a DNS label of at most 46 characters, because it becomes part of a resource name and of an annotation key"
@@ -261,4 +262,8 @@ type ClusterResourceSummary struct {
 	// free in the pools.
 	// +optional
 	Free string `json:"free,omitempty"`
+
+	// granted to all Schedulers together; absent while one may give out everything.
+	// +optional
+	Granted string `json:"granted,omitempty"`
 }

@@ -119,12 +119,14 @@ type series struct {
 
 // series returns the pools that are told apart, and the sum of all others.
 func (o *observed) series() []series {
-	allocatable, granted := charges.Quantities(o.published.Status.Allocatable), o.granted()
+	allocatable, granted := charges.Quantities(o.published.Status.Allocatable), grantedOf(&o.object.Status)
 	var found []series
 	for i, p := range o.allocated() {
 		s := series{
-			name: p.Name, capacity: allocatable[p.Name], allocated: p.Quantity, granted: granted[p.Name],
-			over: o.over(p.Quantity, allocatable[p.Name]),
+			name: p.Name, capacity: allocatable[p.Name], allocated: p.Quantity, over: o.over(p.Quantity, allocatable[p.Name]),
+		}
+		if sum, some := granted[p.Name]; some {
+			s.granted = &sum
 		}
 		if i < maxPoolsInMetrics {
 			found = append(found, s)
@@ -150,18 +152,6 @@ func (s *series) add(o series) {
 		s.granted = &resource.Quantity{}
 	}
 	s.granted.Add(*o.granted)
-}
-
-// granted returns the sum of all grants of each pool that somebody has one of.
-func (o *observed) granted() map[string]*resource.Quantity {
-	sums := map[string]*resource.Quantity{}
-	for _, grant := range o.object.Status.Grants {
-		if sums[grant.Pool] == nil {
-			sums[grant.Pool] = &resource.Quantity{}
-		}
-		sums[grant.Pool].Add(grant.Quantity)
-	}
-	return sums
 }
 
 // over returns by how many units more is held of a pool than is allocatable.

@@ -166,6 +166,19 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+func TestTheSummaryTellsWhatIsGranted(t *testing.T) {
+	object := declared(of("r0", "10"), of("b", "1"))
+	for _, scheduler := range []string{"one", "two"} {
+		object.Status.Grants = append(object.Status.Grants,
+			berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: "r0", Quantity: resource.MustParse("4"), Revision: 1})
+	}
+	h := newHarness(t, object)
+	h.mustPass()
+	if got := h.get("matlab").Status.Summary.Granted; got != "r0=8 b=0" {
+		t.Errorf("granted %q, want r0=8 b=0", got)
+	}
+}
+
 func TestAStatusThatLagsBehindIsWrittenInTheNextPass(t *testing.T) {
 	h := newHarness(t, declared(of("a", "1")))
 	h.fail = func(write string) error {

@@ -52,8 +52,23 @@ func summarize(status *berthv1alpha1.ClusterResourceStatus) berthv1alpha1.Cluste
 		}
 		return strings.Join(parts, " ") + more
 	}
+	granted := ""
+	if len(status.Grants) > 0 {
+		granted = line(grantedOf(status))
+	}
 	return berthv1alpha1.ClusterResourceSummary{
-		Pools: strings.Join(shown, " ") + more, Capacity: line(charges.Quantities(status.Capacity)),
+		Pools: strings.Join(shown, " ") + more, Granted: granted, Capacity: line(charges.Quantities(status.Capacity)),
 		Allocatable: line(charges.Quantities(status.Allocatable)), Allocated: line(held), Free: line(free),
 	}
+}
+
+// grantedOf returns the sum of all grants of each pool that somebody has one of.
+func grantedOf(status *berthv1alpha1.ClusterResourceStatus) map[string]resource.Quantity {
+	sums := map[string]resource.Quantity{}
+	for _, grant := range status.Grants {
+		sum := sums[grant.Pool]
+		sum.Add(grant.Quantity)
+		sums[grant.Pool] = sum
+	}
+	return sums
 }
