@@ -42,6 +42,14 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	LeftOut []LeftOutCluster `json:"leftOut,omitempty"`
 
+	// failedOver are the clusters that were left because they were offline, until they have been
+	// online for the returnAfter of the failover.
+	// +optional
+	// +listType=map
+	// +listMapKey=cluster
+	// +kubebuilder:validation:MaxItems=20
+	FailedOver []FailedOverCluster `json:"failedOver,omitempty"`
+
 	// ranking are the clusters as they were last compared, the best first; at most 20.
 	// +optional
 	// +listType=atomic
@@ -151,6 +159,16 @@ type LeftOutCluster struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+}
+
+// FailedOverCluster is a cluster that was left because it was offline.
+type FailedOverCluster struct {
+	// cluster is its name.
+	// +kubebuilder:validation:MaxLength=63
+	Cluster string `json:"cluster"`
+
+	// time is when it was left.
+	Time metav1.Time `json:"time"`
 }
 
 // ApplicationObject names an object in the namespace of an Application.

@@ -82,6 +82,12 @@ type ApplicationSpec struct {
 	// +optional
 	Move *ApplicationMove `json:"move,omitempty"`
 
+	// failover says when the cluster is left after it has gone offline, and when the Application may
+	// return to it. Without it the cluster is left at the next review, and returned to as to any
+	// other.
+	// +optional
+	Failover *Failover `json:"failover,omitempty"`
+
 	// suspend leaves the Application as it is: no cluster is chosen and nothing moves, and a move
 	// under way rests where it is. Objects stay. Default false.
 	// +optional

@@ -77,6 +77,10 @@ const (
 	// Application stays where it is.
 	ReasonNoClusterMatches = "NoClusterMatches"
 
+	// ReasonClusterOffline says that the cluster of an Application is offline, and is not left yet or
+	// never is; the message tells when.
+	ReasonClusterOffline = "ClusterOffline"
+
 	// ReasonWaitingForKnowledge says that the first choice for an Application waits until clusters and
 	// their metrics have been looked at; the message names what is unknown.
 	ReasonWaitingForKnowledge = "WaitingForKnowledge"

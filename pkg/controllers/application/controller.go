@@ -141,6 +141,8 @@ type pass struct {
 	next        time.Duration
 	// lost is a cluster that was given up just now, and that cannot be left for where it came from.
 	lost string
+	// offline is what is known of the cluster where it runs, if that is offline.
+	offline offline
 	// unknown is what a first choice does without.
 	unknown []string
 }

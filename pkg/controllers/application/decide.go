@@ -12,9 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/migrate"
@@ -40,8 +38,9 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	if err != nil {
 		return err
 	}
-	p.withoutLeftOut(candidates)
 	before := p.app.Status.ScheduledTo
+	migrate.WithoutFailed(candidates, p.app.Status.LeftOut, p.stays(), p.now)
+	rule := p.leftBefore(candidates)
 	request := &rank.Request{
 		UID: string(p.app.UID), Current: before, Constraints: constraints,
 		Stickiness: rank.ApplicationStickiness(p.app.Spec.Stickiness, r.Stickiness),
@@ -49,7 +48,9 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	if before == "" && r.waits(p, request.Unobserved(candidates)) {
 		return nil
 	}
-	err = r.chooseWithRoom(ctx, p, request, rank.Rank(request, candidates), objects, seen, func(results []rank.Result) {
+	results := migrate.Rank(request, candidates, rule, p.app.Status.FailedOver, p.now)
+	p.waitsForCluster(rule, candidates, results)
+	err = r.chooseWithRoom(ctx, p, request, results, objects, seen, func(results []rank.Result) {
 		p.record(results, changed, moving)
 	})
 	if err != nil {
@@ -58,12 +59,21 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	return r.follow(ctx, p, before, objects, seen)
 }
 
+// stays returns the cluster that is not left out because a move there has failed: the current one,
+// unless it was given up just now.
+func (p *pass) stays() string {
+	if p.lost != "" {
+		return ""
+	}
+	return p.app.Status.ScheduledTo
+}
+
 // isDue reports whether the choice is to be reviewed, and asks for another pass when it is if not.
 func (r *Reconciler) isDue(ctx context.Context, p *pass, changed, moving bool) (bool, error) {
 	early := changed || p.app.Status.ScheduledTo == "" || p.lost != "" || p.memo.review && !moving
 	if wait := r.rescheduleAfter(p.app) - p.now.Sub(p.decidedAt()); !early && wait > 0 {
-		drained, err := r.drained(ctx, p.app.Status.ScheduledTo)
-		if err != nil || !drained || moving {
+		presses, err := r.presses(ctx, p)
+		if err != nil || !presses || moving {
 			p.again(wait)
 			return false, err
 		}
@@ -80,6 +90,7 @@ func (r *Reconciler) follow(ctx context.Context, p *pass, before string, objects
 		r.Recorder.Eventf(p.app, nil, corev1.EventTypeNormal, "Scheduled", "Schedule", "Chose cluster %s", chosen)
 	default:
 		moves.Inc()
+		p.noteFailover(before)
 		r.Recorder.Eventf(
 			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
 		return r.beginMove(ctx, p, before, objects, seen)
@@ -113,19 +124,6 @@ func few(texts []string) string {
 		return strings.Join(texts[:maxNamed], "; ") + fmt.Sprintf("; and %d more", more)
 	}
 	return strings.Join(texts, "; ")
-}
-
-// drained reports whether what is in a cluster has to leave it, which does not wait for the next
-// review.
-func (r *Reconciler) drained(ctx context.Context, name string) (bool, error) {
-	var cluster berthv1alpha1.Cluster
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cluster); err != nil {
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		return false, fmt.Errorf("reading cluster %s: %w", name, err)
-	}
-	return cluster.Spec.Drain, nil
 }
 
 // decidedAt is when the choice was last reviewed, as far as that is known: events do not change it.
@@ -163,6 +161,7 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 	status := &p.app.Status
 	app := migrate.Application{
 		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
+		Waits: p.offline.waits,
 	}
 	chosen := p.within(app, results)
 	if chosen != status.ScheduledTo {
@@ -174,6 +173,8 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 	case i >= 0:
 		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen,
 			scheduledMessage(&results[i], p.unknown))
+	case chosen != "" && chosen == p.offline.cluster:
+		p.tellOffline(results)
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Result) bool { return r.Eligible }):
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, unmatched(results))
 	default:

@@ -164,25 +164,6 @@ func (p *pass) leaveOut(cluster, why string) {
 	p.app.Status.LeftOut = list
 }
 
-// withoutLeftOut takes clusters out of the running that a move has failed to reach a short time
-// ago. The current one stays, unless it is the one that was just given up.
-func (p *pass) withoutLeftOut(candidates []rank.Candidate) {
-	for i := range candidates {
-		c := &candidates[i]
-		at := slices.IndexFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == c.Name })
-		if at < 0 || c.Name == p.app.Status.ScheduledTo && c.Name != p.lost {
-			continue
-		}
-		out := &p.app.Status.LeftOut[at]
-		if !p.now.Before(out.Until.Time) || c.Unavailable != "" {
-			continue
-		}
-		c.Unavailable = rank.LeftOut
-		c.Remarks = append(slices.Clone(c.Remarks), fmt.Sprintf("left out until %s after %d failed moves: %s",
-			out.Until.UTC().Format(time.RFC3339), out.Failures, out.Message))
-	}
-}
-
 // liveOf returns an object with replicas as the cache has it, nil if it is not there or of another
 // kind.
 func (r *Reconciler) liveOf(ctx context.Context, app *berthv1alpha1.Application, o *object) (client.Object, error) {

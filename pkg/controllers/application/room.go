@@ -107,6 +107,10 @@ func (r *Reconciler) chooseWithRoom(
 	choose func([]rank.Result),
 ) error {
 	listed := listedWithoutRoom(p.app)
+	if p.offline.waits {
+		choose(results) // It stays where it is, whoever has room.
+		return nil
+	}
 	if len(listed) == 0 && len(results) > 0 && seen.runsIn(request.Current) && results[0].Name == request.Current {
 		choose(results) // It runs where it is best, so nobody needs to be asked.
 		return nil

@@ -136,7 +136,8 @@ func (r *Reconciler) ofPod(ctx context.Context, pod client.Object) []reconcile.R
 }
 
 // waiting returns the Applications for which no cluster is chosen, and those in the cluster if it
-// is drained. The choice of the others stands until its time is over.
+// is drained, or has gone offline or come back. The choice of the others stands until its time is
+// over.
 func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
 	cluster, _ := object.(*berthv1alpha1.Cluster)
 	drained := cluster != nil && cluster.Spec.Drain
@@ -147,7 +148,8 @@ func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconc
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if to := list.Items[i].Status.ScheduledTo; to == "" || drained && to == cluster.Name {
+		to := list.Items[i].Status.ScheduledTo
+		if to == "" || cluster != nil && to == cluster.Name && (drained || !agrees(&list.Items[i], cluster)) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

@@ -31,6 +31,9 @@ func TestChoose(t *testing.T) {
 		"it stays even where it is not eligible": {
 			migrate.Application{Current: "berlin", Never: true}, []rank.Result{eligible("madrid"), {Name: "berlin"}}, "berlin",
 		},
+		"it waits for its cluster to come back": {
+			migrate.Application{Current: "berlin", Waits: true}, []rank.Result{eligible("madrid"), {Name: "berlin"}}, "berlin",
+		},
 		"it is on its way": {
 			migrate.Application{Current: "berlin", Moving: true}, []rank.Result{eligible("madrid"), eligible("berlin")}, "berlin",
 		},

@@ -57,6 +57,9 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 		Unavailable: Unavailable(cluster), Cordoned: cluster.Spec.Unschedulable,
 		Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
+	if online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); online != nil {
+		c.Since = online.LastTransitionTime.Time
+	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
 	c.Unobserved = unobserved(cluster, namespace)
 	return c

@@ -4,6 +4,8 @@
 package rank
 
 import (
+	"time"
+
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
@@ -46,6 +48,8 @@ type Candidate struct {
 	Name string
 	// Unavailable is why the place takes nothing at all, such as Offline; empty if it does.
 	Unavailable string
+	// Since is since when it has been online or offline, the zero time if that is not known.
+	Since time.Time
 	// Cordoned is true if the place takes nothing that is not there already.
 	Cordoned bool
 	// Labels are what label constraints compare.
@@ -77,6 +81,9 @@ const (
 	Drained = "being drained"
 	// LeftOut as a reason means that a move there has failed a short time ago.
 	LeftOut = "left out after a move that failed"
+	// Recovering as a reason means that the place was left because it did not work, and has not worked
+	// for long enough since.
+	Recovering = "online for too short a time after a failover"
 	// BeingDeleted as a reason means that the place is about to vanish.
 	BeingDeleted = "being deleted"
 )

@@ -1,0 +1,53 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package failover decides when a cluster that has gone offline is left, and when it is returned
+// to. It knows no clock.
+package failover
+
+import (
+	"time"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+const (
+	// defaultAfter and defaultReturnAfter are what a Failover means that does not say.
+	defaultAfter, defaultReturnAfter = 5 * time.Minute, 30 * time.Minute
+)
+
+// Rule is a Failover with all of its defaults. The zero Rule leaves a cluster as soon as it is
+// offline, and returns as soon as it is online.
+type Rule struct {
+	after, returnAfter time.Duration
+	never              bool
+}
+
+// Of returns the rule that a spec asks for, the zero Rule for none. What the API server would have
+// refused counts as the default.
+func Of(spec *berthv1alpha1.Failover) Rule {
+	if spec == nil {
+		return Rule{}
+	}
+	rule := Rule{after: defaultAfter, returnAfter: defaultReturnAfter}
+	if spec.After != nil {
+		rule.never = *spec.After == berthv1alpha1.FailoverNever
+		if after, err := time.ParseDuration(string(*spec.After)); err == nil && after >= 0 {
+			rule.after = after
+		}
+	}
+	if spec.ReturnAfter != nil {
+		rule.returnAfter = max(0, spec.ReturnAfter.Duration)
+	}
+	return rule
+}
+
+// LeaveAt returns when a cluster is left that has been offline since a moment, and whether it is
+// left at all.
+func (r Rule) LeaveAt(offline time.Time) (at time.Time, leaves bool) {
+	return offline.Add(r.after), !r.never
+}
+
+// ReturnAt returns when a cluster that was left comes into question again that has been online
+// since a moment.
+func (r Rule) ReturnAt(online time.Time) time.Time { return online.Add(r.returnAfter) }

@@ -1,0 +1,49 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package failover_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/failover"
+)
+
+func TestRule(t *testing.T) {
+	after := func(text berthv1alpha1.FailoverAfter) *berthv1alpha1.Failover {
+		return &berthv1alpha1.Failover{After: &text}
+	}
+	tests := map[string]struct {
+		spec        *berthv1alpha1.Failover
+		wantAfter   time.Duration
+		wantNever   bool
+		wantReturns time.Duration
+	}{
+		"none":                {},
+		"all defaults":        {spec: &berthv1alpha1.Failover{}, wantAfter: 5 * time.Minute, wantReturns: 30 * time.Minute},
+		"never":               {spec: after("Never"), wantAfter: 5 * time.Minute, wantNever: true, wantReturns: 30 * time.Minute},
+		"at once":             {spec: after("0s"), wantReturns: 30 * time.Minute},
+		"a time":              {spec: after("1h30m"), wantAfter: 90 * time.Minute, wantReturns: 30 * time.Minute},
+		"what cannot be read": {spec: after("soon"), wantAfter: 5 * time.Minute, wantReturns: 30 * time.Minute},
+		"a time to return": {
+			spec:      &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: time.Minute}},
+			wantAfter: 5 * time.Minute, wantReturns: time.Minute,
+		},
+	}
+	since := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			rule := failover.Of(tc.spec)
+			if at, leaves := rule.LeaveAt(since); at.Sub(since) != tc.wantAfter || leaves == tc.wantNever {
+				t.Errorf("it is left after %v: %v, want after %v: %v", at.Sub(since), leaves, tc.wantAfter, !tc.wantNever)
+			}
+			if got := rule.ReturnAt(since).Sub(since); got != tc.wantReturns {
+				t.Errorf("it is returned to after %v, want %v", got, tc.wantReturns)
+			}
+		})
+	}
+}
