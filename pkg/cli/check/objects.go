@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 const (
@@ -80,12 +81,7 @@ func (s *state) mounted(secret string) bool {
 }
 
 // named joins names, not too many of them.
-func named(names []string) string {
-	if len(names) > mostNamed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
-	}
-	return strings.Join(names, ", ")
-}
+func named(all []string) string { return names.First(all, mostNamed, ", ") }
 
 // is returns the message of a condition that has a status.
 func is(conditions []metav1.Condition, kind string, status metav1.ConditionStatus) (string, bool) {

@@ -16,6 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/migrate"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -111,20 +112,12 @@ func (r *Reconciler) waits(p *pass, unknown []string) bool {
 	}
 	p.again(left)
 	p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonWaitingForKnowledge,
-		fmt.Sprintf("waiting up to %v for what is not known yet: %s", r.SettleTimeout, few(unknown)))
+		fmt.Sprintf("waiting up to %v for what is not known yet: %s", r.SettleTimeout, names.First(unknown, maxNamed, "; ")))
 	return true
 }
 
 // maxNamed is how many clusters a message names.
 const maxNamed = 5
-
-// few joins the first of some texts.
-func few(texts []string) string {
-	if more := len(texts) - maxNamed; more > 0 {
-		return strings.Join(texts[:maxNamed], "; ") + fmt.Sprintf("; and %d more", more)
-	}
-	return strings.Join(texts, "; ")
-}
 
 // decidedAt is when the choice was last reviewed, as far as that is known: events do not change it.
 func (p *pass) decidedAt() time.Time {
@@ -195,7 +188,7 @@ func scheduledMessage(r *rank.Result, unknown []string) string {
 		message += "; " + strings.Join(r.Problems, "; ")
 	}
 	if len(unknown) > 0 {
-		message += "; chosen without knowing " + few(unknown)
+		message += "; chosen without knowing " + names.First(unknown, maxNamed, "; ")
 	}
 	return message
 }

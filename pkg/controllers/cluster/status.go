@@ -5,13 +5,13 @@ package cluster
 
 import (
 	"fmt"
-	"strings"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 const (
@@ -66,14 +66,11 @@ func conflicted(c *topology.Cluster) metav1.Condition {
 		}
 	}
 	var losses []string
-	for _, loss := range c.Lost[:min(len(c.Lost), maxNamedLosses)] {
+	for _, loss := range c.Lost {
 		losses = append(losses, fmt.Sprintf("node %s belongs to cluster %s", loss.Node, loss.Holder))
-	}
-	if more := len(c.Lost) - len(losses); more > 0 {
-		losses = append(losses, fmt.Sprintf("and %d more", more))
 	}
 	return metav1.Condition{
 		Type: berthv1alpha1.ClusterConflicted, Status: metav1.ConditionTrue,
-		Reason: berthv1alpha1.ReasonNodesHeldByOthers, Message: strings.Join(losses, ", "),
+		Reason: berthv1alpha1.ReasonNodesHeldByOthers, Message: names.First(losses, maxNamedLosses, ", "),
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // belongs reports whether an inventory was made for a Subscription.
@@ -172,45 +173,37 @@ const maxNamed = 3
 // summary returns a condition that is true if all feeds are parsed, and names some of those that
 // are not.
 func summary(conditionType string, findings []finding) metav1.Condition {
-	var names []string
-	missing := 0
+	var missing []string
 	for i := range findings {
 		if f := &findings[i]; !f.parsed() {
-			if missing++; missing <= maxNamed {
-				names = append(names, fmt.Sprintf("%s %s (%s): %.300s", f.order.Kind, f.order.Name, f.reason, f.message))
-			}
+			missing = append(missing, fmt.Sprintf("%s %s (%s): %.300s", f.order.Kind, f.order.Name, f.reason, f.message))
 		}
 	}
-	if missing == 0 {
+	if len(missing) == 0 {
 		return metav1.Condition{
 			Type: conditionType, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonAllFeedsParsed, Message: allKnown + uncounted(findings),
 		}
 	}
-	message := fmt.Sprintf("%d of %d feeds are missing: %s", missing, len(findings), strings.Join(names, "; "))
-	if missing > maxNamed {
-		message += fmt.Sprintf("; and %d more", missing-maxNamed)
-	}
 	return metav1.Condition{
-		Type: conditionType, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonFeedsMissing, Message: message,
+		Type: conditionType, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonFeedsMissing,
+		Message: fmt.Sprintf("%d of %d feeds are missing: %s",
+			len(missing), len(findings), names.First(missing, maxNamed, "; ")),
 	}
 }
 
 // uncounted names feeds that have no number of replicas, as the Subscription does; empty if there
 // are none.
 func uncounted(findings []finding) string {
-	var names []string
+	var feeds []string
 	for i := range findings {
 		if order := &findings[i].order; order.DesiredReplicas == nil {
-			names = append(names, order.Kind+" "+order.Name)
+			feeds = append(feeds, order.Kind+" "+order.Name)
 		}
 	}
-	switch more := len(names) - maxNamed; {
-	case len(names) == 0:
+	if len(feeds) == 0 {
 		return ""
-	case more > 0:
-		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
-	return "; without a number of replicas: " + strings.Join(names, ", ")
+	return "; without a number of replicas: " + names.First(feeds, maxNamed, ", ")
 }
 
 // writeParsed brings the condition Parsed of a Subscription up to date. Those that have no

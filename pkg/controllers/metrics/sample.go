@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/metricsources"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -133,11 +133,8 @@ func available(references int, samples []berthv1alpha1.MetricSample) (metav1.Con
 		}
 		failing = append(failing, fmt.Sprintf("metric %s: %s", sample.Name, sample.Reason))
 	}
-	if more := len(failing) - maxNamed; more > 0 {
-		failing = append(failing[:maxNamed], fmt.Sprintf("and %d more", more))
-	}
 	if len(failing) > 0 {
-		condition.Message = strings.Join(failing, ", ")
+		condition.Message = names.First(failing, maxNamed, ", ")
 	}
 	return condition, true
 }

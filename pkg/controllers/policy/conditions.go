@@ -12,6 +12,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
@@ -32,7 +33,7 @@ func accepted(in *inForce) metav1.Condition {
 		for i := range problems {
 			messages[i] = problems[i].Message
 		}
-		condition.Message = enumerate(messages, "; ")
+		condition.Message = names.First(messages, maxNames, "; ")
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAccepted, "the policy can be carried out"
@@ -62,13 +63,13 @@ func clustersResolved(in *inForce) metav1.Condition {
 	var messages []string
 	if len(unknown) > 0 {
 		condition.Reason = berthv1alpha1.ReasonUnknownCluster
-		messages = append(messages, "these clusters do not exist, so their shares wait: "+enumerate(unknown, ", "))
+		messages = append(messages, "these clusters do not exist, so their shares wait: "+names.First(unknown, maxNames, ", "))
 	}
 	if len(empty) > 0 {
 		if condition.Reason == "" {
 			condition.Reason = berthv1alpha1.ReasonEmptyCluster
 		}
-		messages = append(messages, "these clusters have no nodes, so their shares wait: "+enumerate(empty, ", "))
+		messages = append(messages, "these clusters have no nodes, so their shares wait: "+names.First(empty, maxNames, ", "))
 	}
 	if condition.Reason == "" {
 		condition.Status = metav1.ConditionTrue
@@ -97,7 +98,7 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Message = fmt.Sprintf("moving replicas; outside their share: %d", total.misplaced)
 	case total.misplaced > 0:
 		condition.Reason = berthv1alpha1.ReasonMisplaced
-		condition.Message = fmt.Sprintf("replicas outside their share: %d (%s)", total.misplaced, enumerate(total.held, "; "))
+		condition.Message = fmt.Sprintf("replicas outside their share: %d (%s)", total.misplaced, names.First(total.held, maxNames, "; "))
 	case total.pending > 0 || total.short > 0:
 		condition.Reason = berthv1alpha1.ReasonPodsPending
 		condition.Message = fmt.Sprintf("pods without a node: %d, replicas missing: %d", total.pending, total.short)
@@ -106,7 +107,7 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
 	}
 	if len(in.unread) > 0 {
-		condition.Message += "; the policy does not count for these kinds: " + enumerate(in.unread, ", ")
+		condition.Message += "; the policy does not count for these kinds: " + names.First(in.unread, maxNames, ", ")
 	}
 	if len(in.unserved) > 0 {
 		condition.Message += "; these selected workloads do not use Berth's scheduler: " + nameAll(in.unserved)
@@ -156,25 +157,16 @@ func conflicted(in *inForce) metav1.Condition {
 	for i, loss := range in.lost {
 		messages[i] = fmt.Sprintf("%s is placed by policy %s", name(loss.workload), loss.winner)
 	}
-	condition.Message = enumerate(messages, ", ")
+	condition.Message = names.First(messages, maxNames, ", ")
 	return condition
 }
 
 func name(o *workload.Observed) string { return o.Kind + " " + o.Name }
 
 func nameAll(list []*workload.Observed) string {
-	names := make([]string, len(list))
+	all := make([]string, len(list))
 	for i, o := range list {
-		names[i] = name(o)
+		all[i] = name(o)
 	}
-	return enumerate(names, ", ")
-}
-
-// enumerate joins items, but names only the first few.
-func enumerate(items []string, separator string) string {
-	shown := strings.Join(items[:min(len(items), maxNames)], separator)
-	if more := len(items) - maxNames; more > 0 {
-		shown += fmt.Sprintf("%sand %d more", separator, more)
-	}
-	return shown
+	return names.First(all, maxNames, ", ")
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -59,7 +60,7 @@ func (p *pass) recordMoves(in *inForce, placed *placement, m *moves) {
 		}
 		slices.Sort(ways)
 		p.event(in, corev1.EventTypeNormal, reasonRebalancing,
-			fmt.Sprintf("Moving pods of %s: %s", name(placed.Observed), enumerate(ways, ", ")))
+			fmt.Sprintf("Moving pods of %s: %s", name(placed.Observed), names.First(ways, maxNames, ", ")))
 	}
 	if m.refused != nil && placed.note.held != rebalance.PodsRefused {
 		placed.note.held = rebalance.PodsRefused

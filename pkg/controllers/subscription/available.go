@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // census is what the pods of a feed do, those of its copies included.
@@ -123,7 +124,7 @@ func (o *outcome) withoutNode(i int, wanted int64) string {
 	}
 	text := fmt.Sprintf(" (%d without a node", missing)
 	if len(parts) > 0 {
-		text += ": " + few(parts)
+		text += ": " + names.First(parts, maxNames, ", ")
 	}
 	if why := workload.WhyPending(counted.waiting); why != "" {
 		text += ": " + why

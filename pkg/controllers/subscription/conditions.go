@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/bundle"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
@@ -93,16 +94,17 @@ func (o *outcome) notMade(i int) string {
 // uncounted names the feeds of a bundle that start with it but have no share, because they have no
 // number of replicas; empty if there are none. The room of their pods is not looked for.
 func (o *outcome) uncounted() string {
-	var names []string
+	var feeds []string
 	for i := range o.feeds {
 		if input := &o.input.Feeds[i]; o.input.Bundled && input.Wanted == nil && input.Obstacle == "" {
-			names = append(names, input.Name)
+			feeds = append(feeds, input.Name)
 		}
 	}
-	if len(names) == 0 {
+	if len(feeds) == 0 {
 		return ""
 	}
-	return "; without a number of replicas, so started with the bundle without looking for room: " + few(names)
+	return "; without a number of replicas, so started with the bundle without looking for room: " +
+		names.First(feeds, maxNames, ", ")
 }
 
 // obstacleReason returns the reason of the condition Scheduled for what keeps a feed from being
@@ -151,10 +153,10 @@ func (o *outcome) degraded() metav1.Condition {
 	switch {
 	case len(closed) > 0:
 		return yes(berthv1alpha1.ReasonClusterLost,
-			"replicas are held by Clusters that take no more: "+few(slices.Sorted(maps.Keys(closed))))
+			"replicas are held by Clusters that take no more: "+names.First(slices.Sorted(maps.Keys(closed)), maxNames, ", "))
 	case len(stranded) > 0:
 		return yes(berthv1alpha1.ReasonNodeLost,
-			fmt.Sprintf("%d pods are on nodes that are not ready, or gone: %s", bundle.Sum(stranded), few(slices.Sorted(maps.Keys(stranded)))))
+			fmt.Sprintf("%d pods are on nodes that are not ready, or gone: %s", bundle.Sum(stranded), names.First(slices.Sorted(maps.Keys(stranded)), maxNames, ", ")))
 	case len(short) > 0:
 		return yes(berthv1alpha1.ReasonRoomLost, "no room any more for "+strings.Join(short, ", "))
 	}
@@ -180,11 +182,3 @@ func (o *outcome) roomLost(i int) int64 {
 
 // maxNames is how many names a message lists.
 const maxNames = 5
-
-// few joins names, the first ones if there are many.
-func few(names []string) string {
-	if len(names) <= maxNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
-}

@@ -5,13 +5,12 @@ package binding
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // maxListed bounds each list of a union; the CRD allows no more.
@@ -73,17 +72,13 @@ func Union(clusters []*berthv1alpha1.Cluster) berthv1alpha1.ClusterUnion {
 
 // column returns a list as text. Elements without a name do not show.
 func column[T any](list []T, nameOf func(T) string) string {
-	names := map[string]bool{}
+	all := map[string]bool{}
 	for _, element := range list {
 		if name := nameOf(element); name != "" {
-			names[name] = true
+			all[name] = true
 		}
 	}
-	shown := slices.Sorted(maps.Keys(names))
-	if more := len(shown) - maxShown; more > 0 {
-		shown = append(shown[:maxShown], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(shown, ",")
+	return names.First(slices.Sorted(maps.Keys(all)), maxShown, ",")
 }
 
 // note adds a value unless it is absent or says nothing.

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names shortens names that are made of other names, and keeps them apart by a hash.
+// Package names shortens names that are made of other names, keeps them apart by a hash, and lists
+// the first of many.
 // Objects are stored under such names and found again by them: for the same input a [Form] must
 // return the same name for ever.
 package names
@@ -58,4 +59,14 @@ func FNV(text string) string {
 func SHA256(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:5])
+}
+
+// First joins texts by a separator, but no more than so many of them: of five with most 2 it makes
+// "a, b, and 3 more".
+func First(texts []string, most int, separator string) string {
+	shown := strings.Join(texts[:min(len(texts), most)], separator)
+	if more := len(texts) - most; more > 0 {
+		shown += fmt.Sprintf("%sand %d more", separator, more)
+	}
+	return shown
 }

@@ -56,3 +56,21 @@ func TestShortenedNamesFitAndStayApart(t *testing.T) {
 		}
 	})
 }
+
+func TestFirst(t *testing.T) {
+	for name, tc := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"none":     {},
+		"one":      {texts: []string{"a"}, want: "a"},
+		"as many":  {texts: []string{"a", "b"}, want: "a, b"},
+		"too many": {texts: []string{"a", "b", "c"}, want: "a, b, and 1 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := names.First(tc.texts, 2, ", "); got != tc.want {
+				t.Errorf("First() = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

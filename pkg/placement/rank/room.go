@@ -4,9 +4,10 @@
 package rank
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // WithoutRoom as a reason means that a place does not take all that is to run there.
@@ -62,20 +63,12 @@ func anyway(results, narrowed []Result) []Result {
 // pods fit, …"; empty if there is none.
 func Shortages(results []Result, most int) string {
 	var texts []string
-	more := 0
 	for i := range results {
-		switch {
-		case !slices.Contains(results[i].Rejections, WithoutRoom):
-		case len(texts) == most:
-			more++
-		default:
+		if slices.Contains(results[i].Rejections, WithoutRoom) {
 			texts = append(texts, results[i].Name+": "+results[i].Problems[0])
 		}
 	}
-	if more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(texts, "; ")
+	return names.First(texts, most, "; ")
 }
 
 // Unobserved returns what is unknown of places that may come into question, such as "berlin: its
