@@ -14,9 +14,6 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/settle"
 )
 
-// settlers is how many pods are settled at a time after a take-over.
-const settlers = 32
-
 // settleLate makes late Bindings of the process before impossible where they keep units from being
 // given out, until the context ends, and wakes the pods that can have what is not kept any longer.
 // Where a pool was full at the take-over none can happen, so nothing is written to the pods that
@@ -29,7 +26,7 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	}
 	for ctx.Err() == nil {
 		open := s.Late.Open(s.usablePools)
-		workqueue.ParallelizeUntil(ctx, settlers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
+		workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
 		// Pods that have gone or changed are settled elsewhere.
 		if raised := s.Late.Raised(s.usablePools); len(raised) > 0 {
 			b.Wake(s.Waiting.Raised(raised))

@@ -28,6 +28,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
+// Workers is how many Bindings are settled at a time after a take-over.
+const Workers = 32
+
 // requestTimeout bounds one request.
 const requestTimeout = 5 * time.Second
 

@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// settlers is how many pods are settled at a time.
-	settlers = 32
 	// interval is how often it is looked whether something was missed, and wakes how often a pod is
 	// woken that was turned away: once while it is on its way back to the queue may be in vain.
 	interval, wakes = time.Second, 3
@@ -51,13 +49,13 @@ func (l *Late) Run(ctx context.Context, b *Background) {
 			l.forgetFresh()
 		}
 		claimants, missing := l.wanted()
-		workqueue.ParallelizeUntil(ctx, settlers, len(claimants), func(i int) {
+		workqueue.ParallelizeUntil(ctx, settle.Workers, len(claimants), func(i int) {
 			o := &claimants[i]
 			if pod, certain := settler.Try(ctx, o.PodRef, o.version); certain {
 				l.settled(o.UID, pod)
 			}
 		})
-		workqueue.ParallelizeUntil(ctx, settlers, len(missing), func(i int) {
+		workqueue.ParallelizeUntil(ctx, settle.Workers, len(missing), func(i int) {
 			if b.gone(ctx, missing[i].PodRef) {
 				l.Gone(missing[i].UID)
 			}
