@@ -48,7 +48,7 @@ func (d *Directory) lookUp(ctx context.Context, object key) {
 			d.queue.AddAfter(object, again)
 		}
 	case object.Name != "":
-		d.take(object, owner, err)
+		d.record(object, owner, err)
 	}
 }
 
@@ -75,8 +75,8 @@ func (d *Directory) limit(namespace string) flowcontrol.PassiveRateLimiter {
 	return l
 }
 
-// take notes an answer, and tells if it is another one than before.
-func (d *Directory) take(object key, owner *workload.FurtherOwner, err error) {
+// record keeps an answer, and tells if it is another one than before.
+func (d *Directory) record(object key, owner *workload.FurtherOwner, err error) {
 	d.mu.Lock()
 	l := d.lookups[object]
 	if l == nil { // it has been forgotten

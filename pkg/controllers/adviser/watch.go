@@ -52,7 +52,7 @@ func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) e
 			a.stale = true
 			listeners := a.listeners
 			a.mu.Unlock()
-			tell(listeners)
+			notify(listeners)
 		}
 		err := a.handle(ctx, informers, kind, toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
@@ -124,7 +124,7 @@ func (a *Adviser) change(object any, apply func(runtime.Object) error) {
 	}
 	listeners := a.listeners
 	a.mu.Unlock()
-	tell(listeners)
+	notify(listeners)
 }
 
 // put takes up an object: those that admission reads do not concern the scheduler.
@@ -150,7 +150,7 @@ func (a *Adviser) OnChange(listener func()) {
 	a.listeners = append(a.listeners, listener)
 }
 
-func tell(listeners []func()) {
+func notify(listeners []func()) {
 	for _, listener := range listeners {
 		listener()
 	}

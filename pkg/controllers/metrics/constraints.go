@@ -39,24 +39,24 @@ func (c *constraints) read(ctx context.Context, reader client.Reader) (map[strin
 	}
 	now := &constraints{byText: map[string]*constraint.Constraint{}, byPod: map[string][]*constraint.Constraint{}}
 	for i := range apps.Items {
-		c.take(now, apps.Items[i].Spec.Constraints.ClusterMetrics)
+		c.add(now, apps.Items[i].Spec.Constraints.ClusterMetrics)
 	}
 	for i := range policies.Items {
 		if own := policies.Items[i].Spec.Placement.Constraints; own != nil {
-			c.take(now, own.ClusterMetrics)
+			c.add(now, own.ClusterMetrics)
 		}
 	}
 	for i := range pods.Items {
 		if text, found := pods.Items[i].Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation]; found {
-			c.takePod(now, text)
+			c.addPod(now, text)
 		}
 	}
 	*c = *now
 	return c.byName(), nil
 }
 
-// take parses the constraints of a list that are new.
-func (c *constraints) take(now *constraints, texts []string) {
+// add parses the constraints of a list that are new.
+func (c *constraints) add(now *constraints, texts []string) {
 	for _, text := range texts {
 		parsed, known := c.byText[text]
 		if !known {
@@ -66,8 +66,8 @@ func (c *constraints) take(now *constraints, texts []string) {
 	}
 }
 
-// takePod parses the annotation of a pod if it is new.
-func (c *constraints) takePod(now *constraints, text string) {
+// addPod parses the annotation of a pod if it is new.
+func (c *constraints) addPod(now *constraints, text string) {
 	if _, taken := now.byPod[text]; taken {
 		return
 	}
