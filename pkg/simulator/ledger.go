@@ -30,6 +30,8 @@ type Reservation struct {
 	bundle.Ref
 	Cluster string
 	Copies  int
+	// Away reports that the nodes are away, see FillAway.
+	Away bool
 	// mark is the state of the snapshot before.
 	mark int
 }
@@ -61,6 +63,20 @@ func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(copies), mark: mark})
 	}
 	return copies
+}
+
+// Hold implements bundle.Room.
+func (l *Ledger) Hold(ref bundle.Ref, cluster string, replicas int64) (held int64, release func()) {
+	mark := l.snapshot.mark()
+	held = l.ask(ref, cluster, replicas, l.snapshot.FillAway)
+	end := l.snapshot.mark()
+	if held > 0 {
+		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(held), Away: true, mark: mark})
+	}
+	return held, func() {
+		l.snapshot.undoBetween(mark, end)
+		l.reserved = slices.DeleteFunc(l.reserved, func(r Reservation) bool { return r.mark == mark && r.Away })
+	}
 }
 
 // Mark implements bundle.Room.

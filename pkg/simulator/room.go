@@ -40,9 +40,13 @@ func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, li
 // Fill is Room, but for that the copies stay where they were placed until the fork that it is
 // called in is reverted.
 func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	return s.fill(ctx, s.nodesOf(cluster), cluster, pod, limit)
+}
+
+// fill places copies on nodes of a Cluster, which are given by name.
+func (s *Snapshot) fill(ctx context.Context, nodes map[string]bool, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	c := &count{
-		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: s.nodesOf(cluster),
-		anew: interacts(pod),
+		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: nodes, anew: interacts(pod),
 	}
 	if err := c.run(); err != nil {
 		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, pod.Namespace, pod.Name, err)

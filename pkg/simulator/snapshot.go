@@ -143,6 +143,14 @@ func (s *Snapshot) rollback(mark int) {
 	}
 }
 
+// undoBetween undoes what was placed after one mark of the innermost fork and before another.
+func (s *Snapshot) undoBetween(from, to int) {
+	for i := to - 1; i >= from; i-- {
+		s.undo[i]()
+		s.undo[i] = func() {}
+	}
+}
+
 func (s *Snapshot) endFork() int {
 	last := len(s.forks) - 1
 	from := s.forks[last]

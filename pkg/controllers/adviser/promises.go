@@ -23,6 +23,8 @@ type Promise struct {
 	Cluster string
 	Pod     *corev1.Pod
 	Copies  int
+	// Away reports that they wait for nodes that are away, see simulator.Snapshot.FillAway.
+	Away bool
 }
 
 // Promise replaces what somebody has promised. It counts until it is replaced, so whoever promises
@@ -51,7 +53,11 @@ func (a *Adviser) keepPromises(ctx context.Context, except func(*Promise) bool) 
 			if except(p) {
 				continue
 			}
-			if _, err := a.snapshot.Fill(ctx, p.Cluster, p.Pod, p.Copies); err != nil {
+			fill := a.snapshot.Fill
+			if p.Away {
+				fill = a.snapshot.FillAway
+			}
+			if _, err := fill(ctx, p.Cluster, p.Pod, p.Copies); err != nil {
 				return fmt.Errorf("keeping room for pods of %s %s: %w", p.Owner.Kind, p.Owner.Name, err)
 			}
 		}

@@ -56,7 +56,7 @@ func promisesOf(items []*item, reserved []simulator.Reservation) []adviser.Promi
 	list := make([]adviser.Promise, len(reserved))
 	for i, r := range reserved {
 		f := &items[r.Subscription].feeds[r.Feed]
-		list[i] = adviser.Promise{Cluster: r.Cluster, Pod: f.sample, Copies: r.Copies}
+		list[i] = adviser.Promise{Cluster: r.Cluster, Pod: f.sample, Copies: r.Copies, Away: r.Away}
 		if f.observed != nil {
 			list[i].Owner = f.observed.ID()
 		}

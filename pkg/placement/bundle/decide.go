@@ -3,7 +3,10 @@
 
 package bundle
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // planner decides about one Subscription.
 type planner struct {
@@ -11,15 +14,20 @@ type planner struct {
 	index  int
 	room   Room
 	result *Result
+	// lost are, for each feed, the replicas that were promised to a cluster that has no room for them
+	// now, and holds what is held for them there.
+	lost  []map[string]int64
+	holds [][]func()
 }
 
 // Decide divides the feeds of all Subscriptions, given in the order in which they are served, and
 // returns a result for each. It fails, naming the Subscription and the feed, if numbers are out of
 // the ranges that package divide takes.
 func Decide(subscriptions []Subscription, room Room) ([]Result, error) {
-	results := make([]Result, len(subscriptions))
+	results, planners := make([]Result, len(subscriptions)), make([]planner, len(subscriptions))
 	for i := range subscriptions {
-		p := planner{&subscriptions[i], i, room, &results[i]}
+		s, p := &subscriptions[i], &planners[i]
+		*p = planner{s, i, room, &results[i], make([]map[string]int64, len(s.Feeds)), make([][]func(), len(s.Feeds))}
 		p.result.Feeds = make([]Division, len(p.Feeds))
 		p.result.Clusters, p.result.Problem = p.usable()
 		p.result.Admission, p.result.Provisional = p.standing()
@@ -29,13 +37,17 @@ func Decide(subscriptions []Subscription, room Room) ([]Result, error) {
 			}
 		}
 	}
+	for i := range planners {
+		for feed := range planners[i].Feeds {
+			planners[i].hold(feed, math.MaxInt64)
+		}
+	}
 	for _, kept := range []bool{true, false} {
-		for i := range subscriptions {
+		for i := range planners {
 			if (results[i].Admission == Kept) != kept {
 				continue
 			}
-			p := planner{&subscriptions[i], i, room, &results[i]}
-			if err := p.grow(); err != nil {
+			if err := planners[i].grow(); err != nil {
 				return nil, err
 			}
 		}

@@ -13,6 +13,8 @@
 //	    select    the clusters that count; of subgroups the best ones        (select.go)
 //	    lapse     an admission of which nothing runs when its time is over   (admit.go)
 //	    keep      what has a node, and what has been promised room before    (keep.go, copies.go)
+//	for each admitted bundle, in the same order
+//	    hold      what it has lost to nodes that are away              (away.go)
 //	for each Subscription, in the same order, but admitted bundles first
 //	    grow      a feed that wants more than it keeps                       (grow.go)
 //	    admit     a bundle that waits, with all its feeds or not at all      (admit.go)

@@ -22,7 +22,7 @@ func (p *planner) grow() error {
 		if p.Feeds[i].Wanted == nil {
 			continue
 		}
-		if err := p.place(i); err != nil {
+		if err := p.move(i); err != nil {
 			return p.failed(i, err)
 		}
 	}

@@ -118,6 +118,11 @@ type Room interface {
 	// any. Numbers below 1 reserve nothing.
 	Reserve(feed Ref, cluster string, replicas int64) int64
 
+	// Hold is Reserve on nodes of the cluster that are away, as if they were back: what a replica
+	// takes beside its node, such as units of a pool, is not left for others. Release, which must not
+	// be called after a Rollback to a mark before, makes that free again.
+	Hold(feed Ref, cluster string, replicas int64) (held int64, release func())
+
 	// Mark returns the present state, and Rollback returns to it: what has been reserved since is
 	// free again.
 	Mark() int

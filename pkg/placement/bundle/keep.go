@@ -62,7 +62,9 @@ func (p *planner) fill(i int) (missing int64) {
 		without := min(pending, stalled)
 		stalled -= without
 		if pending -= without; pending > 0 {
-			missing += pending - p.reserve(i, c.Name, pending)
+			lost := pending - p.reserve(i, c.Name, pending)
+			p.lose(i, c.Name, lost)
+			missing += lost
 		}
 	}
 	return missing
@@ -78,6 +80,7 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() && !capped {
 			kept += p.reserve(i, name, before[name]-kept)
 		}
+		p.lose(i, name, before[name]-kept)
 		if kept > 0 {
 			held[name] = kept
 		}

@@ -20,6 +20,8 @@ type cpus struct {
 	free  map[string]int64
 	costs map[bundle.Ref]int64
 	log   []reservation
+	// away are CPUs of nodes that are away.
+	away map[string]int64
 }
 
 type reservation struct {
@@ -38,6 +40,14 @@ func (c *cpus) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 	c.log = append(c.log, reservation{cluster, fits * c.cost(ref)})
 	c.free[cluster] -= fits * c.cost(ref)
 	return fits
+}
+
+func (c *cpus) Hold(ref bundle.Ref, cluster string, replicas int64) (held int64, release func()) {
+	held = max(0, min(replicas, c.away[cluster]/c.cost(ref)))
+	if held > 0 {
+		c.away[cluster] -= held * c.cost(ref)
+	}
+	return held, func() { c.away[cluster] += held * c.cost(ref) }
 }
 
 func (c *cpus) Mark() int { return len(c.log) }

@@ -58,8 +58,8 @@ type Division struct {
 	Shares map[string]int64
 
 	// Unplaced is the number of wanted replicas that have no share. Lacking is the number of
-	// replicas of an admitted bundle that have a share by weight, but for which there is no room
-	// any more.
+	// replicas of an admitted bundle that have a share, but for which there is no room any more: a
+	// share by weight, or one whose nodes are away and that fits nowhere else.
 	Unplaced, Lacking int64
 
 	// Home is the cluster of the listed object, and Copies names, in order, the clusters of the
