@@ -21,6 +21,7 @@ var floors = [][]string{
 	{"pkg/feeds", "pkg/metricsources", "pkg/ownership", "pkg/registration"},
 	{"pkg/plugins"},
 	{"pkg/simulator"},
+	{"pkg/explain"},
 	{"pkg/controllers", "pkg/cli", "pkg/gateway", "pkg/localplane", "pkg/plugintest"},
 	{"cmd"},
 	{"test", "hack", "docs", "examples"},
@@ -60,7 +61,7 @@ var fitters = []string{"pkg/plugins", "pkg/simulator", "pkg/plugintest", "cmd/sc
 
 // readers import packages that say what fits, for something else.
 var readers = map[string]string{
-	"pkg/cli/explain":                 "counts nodes by what they say to a pod in the first place",
+	"pkg/explain":                     "counts nodes by what they say to a pod in the first place",
 	"pkg/controllers/clusterresource": "tells by a metric whether pods wait although pools have something left",
 	"pkg/controllers/dispatcher":      "finds the scheduler that has the nodes which a pod selects",
 	"pkg/model/division":              "adds up the weights of terms that clusters match",

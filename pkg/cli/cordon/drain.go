@@ -18,8 +18,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/live"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain/placement"
 )
 
 const drainLong = `Empty a cluster. It is cordoned first. Then the controllers move what policies, Applications and Subscriptions have
@@ -76,7 +76,7 @@ func NewDrainCommand(streams genericiooptions.IOStreams, factory *client.Factory
 	flags.DurationVar(&d.timeout, "timeout", 0, "how long to wait until the cluster is empty, 0 for ever")
 	flags.BoolVar(&d.force, "force", false,
 		"evict also pods that nothing would make anew, and those that are marked as not safe to evict")
-	d.schedulers = placement.AddSchedulersFlag(flags)
+	d.schedulers = values.AddSchedulersFlag(flags)
 	return cmd
 }
 

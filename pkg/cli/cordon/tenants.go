@@ -17,7 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"

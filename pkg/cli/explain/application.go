@@ -16,12 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
-	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/values"
-	"berth.dev/berth/pkg/placement/rank"
+	"berth.dev/berth/pkg/explain"
 )
 
 const applicationLong = `Tell why an application runs in its cluster, or in none.
@@ -42,24 +40,6 @@ type applicationOptions struct {
 	factory    *client.Factory
 	stickiness values.Stickiness
 	output     *output.Flag
-}
-
-// applicationAnswer is the answer. The names of its fields are a promise to programs.
-type applicationAnswer struct {
-	Application             string             `json:"application"`
-	Namespace               string             `json:"namespace"`
-	ScheduledTo             string             `json:"scheduledTo,omitempty"`
-	Scheduled               *metav1.Time       `json:"scheduled,omitempty"`
-	KubeControllerTriggered *metav1.Time       `json:"kubeControllerTriggered,omitempty"`
-	Conditions              []applicationState `json:"conditions"`
-	Ranking                 []clusters.Ranked  `json:"ranking"`
-}
-
-type applicationState struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
 }
 
 func newApplication(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
@@ -117,46 +97,17 @@ func (o *applicationOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return client.DescribeBerthError("listing clusters", err)
 	}
-	answer, err := explainApplication(app, clusters.Items, o.stickiness.Stickiness)
+	answer, err := explain.Application(app, clusters.Items, o.stickiness.Stickiness)
 	if err != nil {
 		return err
 	}
-	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
+	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return printApplication(w, answer) })
 }
 
 // named reports whether an object is not there, rather than its kind.
 func named(err error, name string) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name
-}
-
-func explainApplication(
-	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness,
-) (*applicationAnswer, error) {
-	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
-	if err != nil {
-		return nil, fmt.Errorf("application %s: %w", app.Name, err)
-	}
-	candidates := make([]rank.Candidate, len(all))
-	for i := range all {
-		candidates[i] = rank.ApplicationCandidate(&all[i], app)
-		if all[i].Name == app.Status.ScheduledTo {
-			candidates[i].LastScore = app.Status.Score
-		}
-	}
-	results := rank.Rank(&rank.Request{
-		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, sticky),
-	}, candidates)
-	answer := &applicationAnswer{
-		Application: app.Name, Namespace: app.Namespace, ScheduledTo: app.Status.ScheduledTo, Scheduled: app.Status.Scheduled,
-		KubeControllerTriggered: app.Status.KubeControllerTriggered,
-		Conditions:              []applicationState{}, Ranking: clusters.RankedOf(results),
-	}
-	for _, c := range app.Status.Conditions {
-		answer.Conditions = append(answer.Conditions, applicationState{c.Type, string(c.Status), c.Reason, c.Message})
-	}
-	return answer, nil
 }
 
 // applicationNames returns the names of the applications of a namespace.

@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/explain"
 )
 
 var rankingColumns = []output.Column{
 	{Name: "Cluster"}, {Name: "Eligible"}, {Name: "Score"}, {Name: "Parts"}, {Name: "Says"},
 }
 
-// print writes the answer for people.
-func (a *applicationAnswer) print(w io.Writer) error {
+// printApplication writes the answer for people.
+func printApplication(w io.Writer, a *explain.ApplicationAnswer) error {
 	title := func(name, value string) { fmt.Fprintf(w, "%-13s%s\n", name+":", output.OneLine(value)) }
 	title("Application", a.Namespace+"/"+a.Application)
 	title("Cluster", orDash(a.ScheduledTo))

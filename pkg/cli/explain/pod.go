@@ -17,8 +17,9 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/charges"
 )
 
@@ -69,7 +70,7 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 			return o.run(cmd.Context(), args[0])
 		},
 	}
-	o.schedulers = placement.AddSchedulersFlag(cmd.Flags())
+	o.schedulers = values.AddSchedulersFlag(cmd.Flags())
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -96,18 +97,18 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 		return fmt.Errorf("pod %q not found in namespace %q", name, namespace)
 	}
 	state := placement.NewState(objects, o.schedulers.Values())
-	answer := explain(state, pod)
+	answer := explain.Pod(state, pod)
 	if charges.Concerns(pod) {
 		resources, err := o.readResources(ctx)
 		if err != nil {
 			return err
 		}
-		answer.explainResources(state, pod, resources)
+		answer.AddResources(state, pod, resources)
 	}
-	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return answer.print(w) })
+	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return printPod(w, answer) })
 }
 
-func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.Objects, err error) {
+func (o *podOptions) read(ctx context.Context) (namespace string, objects *placement.Objects, err error) {
 	if namespace, err = o.factory.Namespace(); err != nil {
 		return "", nil, err
 	}
@@ -118,7 +119,7 @@ func (o *podOptions) read(ctx context.Context) (namespace string, objects *live.
 	if objects, err = live.Read(ctx, clients, namespace); err != nil {
 		return "", nil, err
 	}
-	err = objects.ReadSubscriptions(ctx, clients, namespace)
+	err = live.ReadSubscriptions(ctx, clients, namespace, objects)
 	return namespace, objects, err
 }
 

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/explain/placement"
 )
 
 // selections tells in words how a policy came to be in force.
@@ -20,17 +21,17 @@ var selections = map[string]string{
 	"kind":       "it selects all workloads of the kind",
 }
 
-// print writes the explanation for people.
-func (e *explanation) print(w io.Writer) error {
+// printPod writes the explanation for people.
+func printPod(w io.Writer, e *explain.PodAnswer) error {
 	field(w, "Pod", e.Namespace+"/"+e.Pod)
-	field(w, "State", e.stateText())
-	field(w, "Workload", e.workloadText())
+	field(w, "State", stateText(e))
+	field(w, "Workload", workloadText(e))
 	if e.Subscription != nil {
 		field(w, "Feed of", "subscription/"+e.Subscription.Name)
 	}
-	field(w, "Policy", e.policyText())
+	field(w, "Policy", policyText(e))
 	if len(e.Resources) > 0 {
-		field(w, "Asks for", e.resourcesText())
+		field(w, "Asks for", resourcesText(e))
 	}
 	if e.FixedSeat != nil {
 		field(w, "Seat", fmt.Sprintf("%d, the number its controller gave it", *e.FixedSeat))
@@ -45,14 +46,14 @@ func (e *explanation) print(w io.Writer) error {
 	}
 	if len(e.Clusters) > 0 {
 		fmt.Fprintln(w)
-		if err := output.Rows(w, false, clusterColumns, e.clusterRows()); err != nil {
+		if err := output.Rows(w, false, clusterColumns, clusterRows(e)); err != nil {
 			return err
 		}
 		if *e.OtherNodes > 0 {
 			fmt.Fprintf(w, "\nNodes in no cluster of the policy: %d\n", *e.OtherNodes)
 		}
 	}
-	rows := e.resourceRows()
+	rows := resourceRows(e)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -64,7 +65,7 @@ func field(w io.Writer, name, value string) {
 	fmt.Fprintf(w, "%-10s %s\n", name+":", output.OneLine(value))
 }
 
-func (e *explanation) stateText() string {
+func stateText(e *explain.PodAnswer) string {
 	if e.Placement == nil {
 		return string(e.State)
 	}
@@ -75,7 +76,7 @@ func (e *explanation) stateText() string {
 	return text
 }
 
-func (e *explanation) workloadText() string {
+func workloadText(e *explain.PodAnswer) string {
 	if e.Workload == nil {
 		return "unknown"
 	}
@@ -86,7 +87,7 @@ func (e *explanation) workloadText() string {
 	return fmt.Sprintf("%s, replicas: %d", title, *e.Workload.Replicas)
 }
 
-func (e *explanation) policyText() string {
+func policyText(e *explain.PodAnswer) string {
 	if e.Policy == nil {
 		return "none"
 	}
@@ -107,7 +108,7 @@ var resourceColumns = []output.Column{
 	{Name: "Nodes"}, {Name: "Says"},
 }
 
-func (e *explanation) clusterRows() [][]any {
+func clusterRows(e *explain.PodAnswer) [][]any {
 	rows := make([][]any, 0, len(e.Clusters))
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
@@ -121,4 +122,11 @@ func (e *explanation) clusterRows() [][]any {
 		})
 	}
 	return rows
+}
+
+func orNone(name string) string {
+	if name == "" {
+		return "no cluster"
+	}
+	return "cluster " + name
 }

@@ -17,8 +17,8 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain/placement"
 )
 
 const placementLong = `Show how the replicas of workloads are shared out over clusters.
@@ -89,7 +89,7 @@ func newPlacement(streams genericiooptions.IOStreams, factory *client.Factory) *
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the workloads of all namespaces")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print again after every change, until interrupted")
-	o.schedulers = placement.AddSchedulersFlag(flags)
+	o.schedulers = values.AddSchedulersFlag(flags)
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -138,9 +138,9 @@ func (o *placementOptions) warn(problem error) {
 
 // shower returns a function that prints the placements that follow from the objects. A workload
 // that was there once may vanish while it is watched, and come back.
-func (o *placementOptions) shower(namespace string, name *placement.Name) func(*live.Objects) error {
+func (o *placementOptions) shower(namespace string, name *placement.Name) func(*placement.Objects) error {
 	repeater := output.NewRepeater(o.streams, o.output)
-	return func(objects *live.Objects) error {
+	return func(objects *placement.Objects) error {
 		var out, notes bytes.Buffer
 		found, err := o.find(objects, namespace, name)
 		switch {
@@ -171,7 +171,7 @@ func (o *placementOptions) names(ctx context.Context, clients client.Clients, na
 	return titles, nil
 }
 
-func (o *placementOptions) find(objects *live.Objects, namespace string, name *placement.Name) (placements, error) {
+func (o *placementOptions) find(objects *placement.Objects, namespace string, name *placement.Name) (placements, error) {
 	state := placement.NewState(objects, o.schedulers.Values())
 	if name != nil {
 		found, err := state.Find(namespace, *name)

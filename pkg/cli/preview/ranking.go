@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/scenario"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain"
 )
 
 const rankingLong = `Rank clusters for the applications of a file, and tell why.
@@ -43,8 +43,8 @@ type rankingOptions struct {
 // rankingAnswer is the answer for one application. The names of its fields are a promise to
 // programs.
 type rankingAnswer struct {
-	Application string            `json:"application"`
-	Ranking     []clusters.Ranked `json:"ranking"`
+	Application string           `json:"application"`
+	Ranking     []explain.Ranked `json:"ranking"`
 }
 
 var rankingColumns = []output.Column{
@@ -85,7 +85,7 @@ func (o *rankingOptions) run(streams genericiooptions.IOStreams) error {
 	answers := make([]rankingAnswer, 0, len(rankings))
 	for i := range rankings {
 		answers = append(answers, rankingAnswer{
-			Application: rankings[i].Application.Name, Ranking: clusters.RankedOf(rankings[i].Results),
+			Application: rankings[i].Application.Name, Ranking: explain.RankedOf(rankings[i].Results),
 		})
 	}
 	return o.print(streams.Out, answers)

@@ -17,9 +17,9 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/profile"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
 )
 

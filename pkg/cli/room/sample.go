@@ -17,8 +17,8 @@ import (
 
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/feeds/manifest"
 	"berth.dev/berth/pkg/model/workload"
 )

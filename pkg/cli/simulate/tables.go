@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/simulator/whatif"
 )
 

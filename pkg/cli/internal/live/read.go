@@ -14,13 +14,14 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
 )
 
 // Read lists all objects of a namespace, or of all namespaces if it is empty. The error says in one
 // line what keeps it from reading.
-func Read(ctx context.Context, clients client.Clients, namespace string) (*Objects, error) {
-	o := &Objects{}
+func Read(ctx context.Context, clients client.Clients, namespace string) (*placement.Objects, error) {
+	o := &placement.Objects{}
 	berth := clients.Berth.BerthV1alpha1()
 	// Berth's own kinds come first: if they are not installed, nothing else matters.
 	if err := list(ctx, berth.PropagationPolicies(namespace).List, &o.Policies); err != nil {

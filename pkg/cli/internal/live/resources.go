@@ -12,6 +12,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/explain/placement"
 )
 
 // ReadClusterResources lists all ClusterResources, by name. The error says in one line what keeps
@@ -27,7 +28,7 @@ func ReadClusterResources(ctx context.Context, clients client.Clients) ([]berthv
 
 // ReadSubscriptions lists the Subscriptions of a namespace into the objects. Where the kind is not
 // installed there are none.
-func (o *Objects) ReadSubscriptions(ctx context.Context, clients client.Clients, namespace string) error {
+func ReadSubscriptions(ctx context.Context, clients client.Clients, namespace string, o *placement.Objects) error {
 	err := list(ctx, clients.Berth.BerthV1alpha1().Subscriptions(namespace).List, &o.Subscriptions)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/generated/informers/externalversions"
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -28,7 +29,7 @@ const quiet = 200 * time.Millisecond
 // show fails. The end of the context is no error. When the connection is lost, warn is told once,
 // and Watch goes on as soon as it can.
 func Watch(
-	ctx context.Context, clients client.Clients, namespace string, warn func(error), show func(*Objects) error,
+	ctx context.Context, clients client.Clients, namespace string, warn func(error), show func(*placement.Objects) error,
 ) error {
 	// A plain read reports at once what a watch would retry for ever: no connection, no rights, no
 	// CRDs.
@@ -135,7 +136,7 @@ func (w *watches) signal() {
 	}
 }
 
-func (w *watches) run(ctx context.Context, warn func(error), show func(*Objects) error) error {
+func (w *watches) run(ctx context.Context, warn func(error), show func(*placement.Objects) error) error {
 	warned := false
 	for {
 		select {
@@ -179,8 +180,8 @@ func (w *watches) synced() bool {
 }
 
 // objects returns what the watches know at present.
-func (w *watches) objects() *Objects {
-	o := &Objects{}
+func (w *watches) objects() *placement.Objects {
+	o := &placement.Objects{}
 	known(w.informers["propagationpolicies"], &o.Policies)
 	known(w.informers["clusters"], &o.Clusters)
 	known(w.informers["nodes"], &o.Nodes)

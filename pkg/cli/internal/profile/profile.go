@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth.dev/berth/manifests"
-	"berth.dev/berth/pkg/cli/internal/placement"
 	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -27,7 +27,7 @@ type Flags struct {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "scheduler-config", "",
 		"file with the KubeSchedulerConfiguration of berth-scheduler, if it is not the one that Berth is shipped with")
-	f.schedulers = placement.AddSchedulersFlag(cmd.Flags())
+	f.schedulers = values.AddSchedulersFlag(cmd.Flags())
 	// It fails only for a flag that does not exist.
 	_ = cmd.MarkFlagFilename("scheduler-config", "yaml", "yml", "json")
 }

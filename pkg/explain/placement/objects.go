@@ -1,9 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package live reads the objects of a cluster from which placements follow: once, or again whenever
-// they change.
-package live
+package placement
 
 import (
 	"slices"
@@ -21,7 +19,7 @@ type Objects struct {
 	Policies []berthv1alpha1.PropagationPolicy
 	Clusters []berthv1alpha1.Cluster
 	Nodes    []corev1.Node
-	// Subscriptions are those of the namespace; who needs them reads them with ReadSubscriptions.
+	// Subscriptions are those of the namespace.
 	Subscriptions []berthv1alpha1.Subscription
 }
 

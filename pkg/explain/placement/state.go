@@ -9,34 +9,17 @@ package placement
 import (
 	"slices"
 
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/live"
-	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-const (
-	// defaultScheduler is the schedulerName of Berth's own profile.
-	defaultScheduler = "berth-scheduler"
-
-	// maxSchedulers bounds the profiles that a user can name.
-	maxSchedulers = 64
-)
-
-// AddSchedulersFlag adds the flag that tells under which names Berth's scheduler runs, and returns
-// its value.
-func AddSchedulersFlag(flags *pflag.FlagSet) *values.Names {
-	schedulers := values.NewNames("scheduler", maxSchedulers)
-	flags.Var(schedulers, "scheduler-names",
-		"values of spec.schedulerName that Berth's scheduler serves: the names of its profiles (default "+defaultScheduler+")")
-	return schedulers
-}
+// defaultScheduler is the schedulerName of Berth's own profile.
+const defaultScheduler = "berth-scheduler"
 
 // SchedulersOf returns the names that a user listed, or that of Berth's own profile if there are
 // none.
@@ -51,7 +34,7 @@ func SchedulersOf(names []string) []string {
 // changed.
 type State struct {
 	// Objects are the objects that the state was made of.
-	Objects *live.Objects
+	Objects *Objects
 	// Topology tells which node belongs to which Cluster.
 	Topology *topology.Snapshot
 	// Policies tells which policy is in force.
@@ -62,7 +45,7 @@ type State struct {
 
 // NewState returns the state that follows from the objects. No schedulers stand for Berth's own
 // profile.
-func NewState(objects *live.Objects, schedulers []string) *State {
+func NewState(objects *Objects, schedulers []string) *State {
 	policies := make([]*berthv1alpha1.PropagationPolicy, len(objects.Policies))
 	for i := range objects.Policies {
 		policies[i] = &objects.Policies[i]

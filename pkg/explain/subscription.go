@@ -10,13 +10,13 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// subscriptionInfo is the Subscription that lists the workload of a pod.
-type subscriptionInfo struct {
+// SubscriptionInfo is the Subscription that lists the workload of a pod.
+type SubscriptionInfo struct {
 	Name string `json:"name"`
 	// Held is BundleWaits or NotDivided while the Subscription holds the pod back, absent otherwise.
 	Held string `json:"held,omitempty"`
@@ -26,7 +26,7 @@ type subscriptionInfo struct {
 
 // explainSubscription tells which Subscription places the workload, and whether it holds the pod
 // back. A pod that asks for another policy, or for none, is none of its business.
-func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w *workload.Workload) (held bool) {
+func (e *PodAnswer) explainSubscription(s *placement.State, pod *corev1.Pod, w *workload.Workload) (held bool) {
 	if e.State != waiting || pod.Annotations[berthv1alpha1.PolicyAnnotation] != "" {
 		return false
 	}
@@ -44,12 +44,12 @@ func (e *explanation) explainSubscription(s *placement.State, pod *corev1.Pod, w
 		s.Objects.Policy(pod.Namespace, subscription.PolicyName(owner.Name, feed)) == nil {
 		hold = subscription.NotDivided
 	}
-	e.Subscription = &subscriptionInfo{Name: owner.Name, Held: string(hold), Message: saidOf(owner, feed)}
+	e.Subscription = &SubscriptionInfo{Name: owner.Name, Held: string(hold), Message: saidOf(owner, feed)}
 	e.explainHold(hold)
 	return hold != subscription.NotHeld
 }
 
-func (e *explanation) explainHold(hold subscription.Hold) {
+func (e *PodAnswer) explainHold(hold subscription.Hold) {
 	name, said := e.Subscription.Name, e.Subscription.Message
 	if hold == subscription.NotHeld {
 		if said != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // explainWaiting says why a pod with a policy waits.
-func (e *explanation) explainWaiting(q *question) {
+func (e *PodAnswer) explainWaiting(q *question) {
 	var admitting, usable []string
 	for i := range e.Clusters {
 		if c := &e.Clusters[i]; c.admits {
@@ -47,7 +47,7 @@ func (e *explanation) explainWaiting(q *question) {
 
 // explainCordons says which clusters of the policy take no new pods, and what that means to a pod
 // that runs in one.
-func (e *explanation) explainCordons(q *question) {
+func (e *PodAnswer) explainCordons(q *question) {
 	for i := range q.order.Len() {
 		cluster := q.state.Topology.Cluster(q.order.Name(i))
 		switch {
@@ -64,7 +64,7 @@ func (e *explanation) explainCordons(q *question) {
 }
 
 // explainFull says why no cluster admits a pod.
-func (e *explanation) explainFull(q *question) {
+func (e *PodAnswer) explainFull(q *question) {
 	switch {
 	case q.fixed:
 		e.becausef("seat %d is beyond the max of all clusters", q.seat)
@@ -80,7 +80,7 @@ func (e *explanation) explainFull(q *question) {
 }
 
 // explainBound reports whether a bound pod is where the policy wants it.
-func (e *explanation) explainBound(q *question) {
+func (e *PodAnswer) explainBound(q *question) {
 	p := e.Placement
 	switch {
 	case e.State == bound && modelpolicy.Adopts(q.policy.Name, q.workload, q.pod, q.state.Schedulers):
@@ -109,7 +109,7 @@ func (e *explanation) explainBound(q *question) {
 
 // explainSurplus reports whether a pod in a cluster of the policy is among those that may have to
 // move.
-func (e *explanation) explainSurplus(q *question, cluster int) {
+func (e *PodAnswer) explainSurplus(q *question, cluster int) {
 	surplus, name := -q.plan.Free(cluster, q.held[cluster]), q.order.Name(cluster)
 	switch owner := q.admission.Only; {
 	case q.fixed && (owner == admit.None || int(owner) == cluster):
@@ -126,7 +126,7 @@ func (e *explanation) explainSurplus(q *question, cluster int) {
 }
 
 // explainEnd adds what holds whatever the policy says.
-func (e *explanation) explainEnd() {
+func (e *PodAnswer) explainEnd() {
 	switch e.State {
 	case terminating:
 		e.becausef("it is being deleted, so it holds no seat any more")

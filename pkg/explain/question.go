@@ -11,15 +11,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/admit"
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// clusterInfo is what a cluster of the policy says to the pod.
-type clusterInfo struct {
+// ClusterInfo is what a cluster of the policy says to the pod.
+type ClusterInfo struct {
 	Name   string `json:"name"`
 	Exists bool   `json:"exists"`
 	// Desired is the share of the cluster; absent if the number of replicas is not known.
@@ -29,7 +29,7 @@ type clusterInfo struct {
 	// FreeSeats is the number of seats that nobody holds, NextSeat the lowest of them.
 	FreeSeats int        `json:"freeSeats"`
 	NextSeat  *int       `json:"nextSeat,omitempty"`
-	Nodes     nodeCounts `json:"nodes"`
+	Nodes     NodeCounts `json:"nodes"`
 	// Says is the answer in words.
 	Says string `json:"says"`
 
@@ -124,17 +124,17 @@ func (q *question) seatOf(pod *corev1.Pod) int64 {
 }
 
 // clusters returns what the clusters say, by name.
-func (q *question) clusters() []clusterInfo {
-	infos := make([]clusterInfo, q.order.Len())
+func (q *question) clusters() []ClusterInfo {
+	infos := make([]ClusterInfo, q.order.Len())
 	for i := range infos {
 		infos[i] = q.ask(i)
 	}
-	slices.SortFunc(infos, func(a, b clusterInfo) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(infos, func(a, b ClusterInfo) int { return strings.Compare(a.Name, b.Name) })
 	return infos
 }
 
-func (q *question) ask(cluster int) clusterInfo {
-	c := clusterInfo{Name: q.order.Name(cluster), Current: q.held[cluster].Len()}
+func (q *question) ask(cluster int) ClusterInfo {
+	c := ClusterInfo{Name: q.order.Name(cluster), Current: q.held[cluster].Len()}
 	if known := q.state.Topology.Cluster(c.Name); known != nil {
 		c.Exists = true
 		c.Nodes = countNodes(q.pod, known.Nodes)
@@ -153,7 +153,7 @@ func (q *question) ask(cluster int) clusterInfo {
 }
 
 // answer returns why the policy lets the pod into a cluster, or does not.
-func (q *question) answer(cluster int, c *clusterInfo) string {
+func (q *question) answer(cluster int, c *ClusterInfo) string {
 	switch {
 	case q.fixed && c.admits:
 		return fmt.Sprintf("owns seat %d", q.seat)
@@ -177,7 +177,7 @@ func (q *question) answer(cluster int, c *clusterInfo) string {
 }
 
 // nodesSay says what keeps an admitted pod from the nodes of a cluster.
-func (c *clusterInfo) nodesSay() string {
+func (c *ClusterInfo) nodesSay() string {
 	switch {
 	case !c.Exists:
 		return ", but does not exist"

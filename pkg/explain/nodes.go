@@ -12,9 +12,9 @@ import (
 	"berth.dev/berth/pkg/model/topology"
 )
 
-// nodeCounts counts nodes by what they say to a pod. Each node counts once, under the first of
+// NodeCounts counts nodes by what they say to a pod. Each node counts once, under the first of
 // NotReady, Cordoned, Tainted and Unmatched that applies.
-type nodeCounts struct {
+type NodeCounts struct {
 	Total     int `json:"total"`
 	Usable    int `json:"usable"`
 	NotReady  int `json:"notReady"`
@@ -23,8 +23,8 @@ type nodeCounts struct {
 	Unmatched int `json:"unmatched"`
 }
 
-func countNodes(pod *corev1.Pod, nodes []*corev1.Node) nodeCounts {
-	counts := nodeCounts{Total: len(nodes)}
+func countNodes(pod *corev1.Pod, nodes []*corev1.Node) NodeCounts {
+	counts := NodeCounts{Total: len(nodes)}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for _, node := range nodes {
 		*counts.class(pod, node, affinity)++
@@ -33,7 +33,7 @@ func countNodes(pod *corev1.Pod, nodes []*corev1.Node) nodeCounts {
 }
 
 // class returns the count that a node belongs to.
-func (n *nodeCounts) class(pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity) *int {
+func (n *NodeCounts) class(pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity) *int {
 	switch {
 	case !topology.Ready(node):
 		return &n.NotReady

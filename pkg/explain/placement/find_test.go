@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 )
 
 // FuzzParseName checks that a name either is refused with a message of bearable length, or means

@@ -13,57 +13,60 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// state says what has become of a pod.
-type state string
+// State says what has become of a pod.
+type State string
 
 const (
-	waiting     state = "Waiting"
-	placed      state = "Placed"
-	bound       state = "Bound"
-	terminating state = "Terminating"
-	finished    state = "Finished"
+	waiting     State = "Waiting"
+	placed      State = "Placed"
+	bound       State = "Bound"
+	terminating State = "Terminating"
+	finished    State = "Finished"
 )
 
-// explanation is the answer. The names of its fields are a promise to programs.
-type explanation struct {
+// PodAnswer tells why a pod runs where it does, or waits. The names of its fields are a promise to
+// programs.
+type PodAnswer struct {
 	Namespace     string        `json:"namespace"`
 	Pod           string        `json:"pod"`
 	SchedulerName string        `json:"schedulerName"`
-	State         state         `json:"state"`
-	Workload      *workloadInfo `json:"workload,omitempty"`
+	State         State         `json:"state"`
+	Workload      *WorkloadInfo `json:"workload,omitempty"`
 	// Subscription is the one that lists the workload of a pod that waits.
-	Subscription *subscriptionInfo `json:"subscription,omitempty"`
-	Policy       *policyInfo       `json:"policy,omitempty"`
+	Subscription *SubscriptionInfo `json:"subscription,omitempty"`
+	Policy       *PolicyInfo       `json:"policy,omitempty"`
 	// Placement is where a bound pod runs.
-	Placement *placementInfo `json:"placement,omitempty"`
+	Placement *PlacementInfo `json:"placement,omitempty"`
 	// FixedSeat is the seat of a pod that its controller numbers.
 	FixedSeat *int32   `json:"fixedSeat,omitempty"`
 	Reasons   []string `json:"reasons"`
 	// Clusters are those of the policy, by name.
-	Clusters []clusterInfo `json:"clusters,omitempty"`
+	Clusters []ClusterInfo `json:"clusters,omitempty"`
 	// OtherNodes is the number of nodes in no cluster of the policy.
 	OtherNodes *int `json:"otherNodes,omitempty"`
 	// Resources are the ClusterResources that the pod asks for, by name.
-	Resources []resourceInfo `json:"resources,omitempty"`
+	Resources []ResourceInfo `json:"resources,omitempty"`
 	// Scheduler is what the scheduler last said about the pod.
-	Scheduler *schedulerInfo `json:"scheduler,omitempty"`
+	Scheduler *SchedulerInfo `json:"scheduler,omitempty"`
 }
 
-type workloadInfo struct {
+// WorkloadInfo is what a pod belongs to.
+type WorkloadInfo struct {
 	berthv1alpha1.WorkloadReference `json:",inline"`
 
 	// Replicas is the number of replicas wanted; absent if Berth cannot know it.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
-type policyInfo struct {
+// PolicyInfo is the policy in force and how it came to be.
+type PolicyInfo struct {
 	Name string `json:"name"`
 	// SelectedBy is annotation, name, labels or kind.
 	SelectedBy        string `json:"selectedBy"`
@@ -72,7 +75,8 @@ type policyInfo struct {
 	Over []string `json:"over,omitempty"`
 }
 
-type placementInfo struct {
+// PlacementInfo is where a bound pod runs.
+type PlacementInfo struct {
 	Node string `json:"node"`
 	// Cluster is where the node belongs now; empty if to none.
 	Cluster string `json:"cluster"`
@@ -84,14 +88,16 @@ type placementInfo struct {
 	Seat *int32 `json:"seat,omitempty"`
 }
 
-type schedulerInfo struct {
+// SchedulerInfo is what the scheduler last said about a pod that it could not bind.
+type SchedulerInfo struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// explain works out the answer for a pod of the state's objects.
-func explain(s *placement.State, pod *corev1.Pod) *explanation {
-	e := &explanation{
+// Pod works out why a pod of the state's objects runs where it does, or waits. What it asks for of
+// ClusterResources is told by AddResources.
+func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
+	e := &PodAnswer{
 		Namespace: pod.Namespace, Pod: pod.Name, SchedulerName: pod.Spec.SchedulerName, State: stateOf(pod),
 		Placement: placementOf(s, pod), Scheduler: schedulerOf(pod), Reasons: []string{},
 	}
@@ -125,12 +131,12 @@ func explain(s *placement.State, pod *corev1.Pod) *explanation {
 	return e
 }
 
-func (e *explanation) becausef(format string, args ...any) {
+func (e *PodAnswer) becausef(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }
 
 // findPolicy finds the workload and the policy in force. If there is none it says why.
-func (e *explanation) findPolicy(
+func (e *PodAnswer) findPolicy(
 	s *placement.State, pod *corev1.Pod,
 ) (*berthv1alpha1.PropagationPolicy, *workload.Workload) {
 	if e.State == waiting && !slices.Contains(s.Schedulers, pod.Spec.SchedulerName) {
@@ -145,7 +151,7 @@ func (e *explanation) findPolicy(
 	if err != nil {
 		return nil, nil
 	}
-	e.Workload = &workloadInfo{WorkloadReference: berthv1alpha1.WorkloadReference{
+	e.Workload = &WorkloadInfo{WorkloadReference: berthv1alpha1.WorkloadReference{
 		APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name,
 	}}
 	if w.ReplicasKnown {
@@ -166,7 +172,7 @@ func (e *explanation) findPolicy(
 			pod.Namespace, placement.Title(w.Kind, w.Name))
 		e.explainSelectors(s, pod.Namespace)
 	default:
-		e.Policy = &policyInfo{
+		e.Policy = &PolicyInfo{
 			Name: policy.Name, SelectedBy: by.String(), Over: losers(s, &w, policy),
 			WhenUnsatisfiable: string(cmp.Or(policy.Spec.Placement.WhenUnsatisfiable, berthv1alpha1.DoNotSchedule)),
 		}
@@ -189,7 +195,7 @@ const maxProblems = 5
 
 // explainSelectors tells which selectors of the namespace cannot select anything: perhaps one of
 // them was meant to.
-func (e *explanation) explainSelectors(s *placement.State, namespace string) {
+func (e *PodAnswer) explainSelectors(s *placement.State, namespace string) {
 	told := 0
 	for i := range s.Objects.Policies {
 		policy := &s.Objects.Policies[i]
@@ -206,7 +212,7 @@ func (e *explanation) explainSelectors(s *placement.State, namespace string) {
 	}
 }
 
-func stateOf(pod *corev1.Pod) state {
+func stateOf(pod *corev1.Pod) State {
 	_, stamped := stamp.Of(pod)
 	switch {
 	case workload.Finished(pod):
@@ -222,11 +228,11 @@ func stateOf(pod *corev1.Pod) state {
 	}
 }
 
-func placementOf(s *placement.State, pod *corev1.Pod) *placementInfo {
+func placementOf(s *placement.State, pod *corev1.Pod) *PlacementInfo {
 	if pod.Spec.NodeName == "" {
 		return nil
 	}
-	p := &placementInfo{Node: pod.Spec.NodeName, Cluster: s.Topology.ClusterOf(pod)}
+	p := &PlacementInfo{Node: pod.Spec.NodeName, Cluster: s.Topology.ClusterOf(pod)}
 	if given, stamped := stamp.Of(pod); stamped {
 		p.PlacedBy, p.PlacedIn = given.Policy, given.Cluster
 		if given.Seat != stamp.NoSeat {
@@ -237,10 +243,10 @@ func placementOf(s *placement.State, pod *corev1.Pod) *placementInfo {
 }
 
 // schedulerOf returns what the scheduler last said about a pod that it could not bind.
-func schedulerOf(pod *corev1.Pod) *schedulerInfo {
+func schedulerOf(pod *corev1.Pod) *SchedulerInfo {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue {
-			return &schedulerInfo{Reason: c.Reason, Message: c.Message}
+			return &SchedulerInfo{Reason: c.Reason, Message: c.Message}
 		}
 	}
 	return nil

@@ -6,30 +6,30 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/placement"
+	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-// resourceInfo is what a pod asks for of a ClusterResource, and what the pools say to it.
-type resourceInfo struct {
+// ResourceInfo is what a pod asks for of a ClusterResource, and what the pools say to it.
+type ResourceInfo struct {
 	Name string `json:"name"`
 	// Quantity is what the pod asks for.
 	Quantity resource.Quantity `json:"quantity"`
 	// Charged are the pools that Berth charged a bound pod to.
 	Charged []string `json:"charged,omitempty"`
 	// Pools are those of the ClusterResource, in the order of their declaration.
-	Pools []poolInfo `json:"pools"`
+	Pools []PoolInfo `json:"pools"`
 }
 
-type poolInfo struct {
+// PoolInfo is what a pool says to a pod.
+type PoolInfo struct {
 	Name        string            `json:"name"`
 	Allocatable resource.Quantity `json:"allocatable"`
 	Allocated   resource.Quantity `json:"allocated"`
@@ -40,16 +40,16 @@ type poolInfo struct {
 	Says string `json:"says"`
 }
 
-// explainResources tells what the pod asks for or holds of ClusterResources, and why it waits for
+// AddResources tells what the pod asks for or holds of ClusterResources, and why it waits for
 // them.
-func (e *explanation) explainResources(s *placement.State, pod *corev1.Pod, objects []berthv1alpha1.ClusterResource) {
+func (e *PodAnswer) AddResources(s *placement.State, pod *corev1.Pod, objects []berthv1alpha1.ClusterResource) {
 	requests, err := demand.Of(pod)
 	if err != nil {
 		e.becausef("what it asks for of cluster resources cannot be carried out: %v", err)
 	}
 	charges, _ := stamp.ChargesOf(pod)
 	for _, request := range requests {
-		info := resourceInfo{Name: request.Resource, Quantity: request.Quantity, Pools: []poolInfo{}}
+		info := ResourceInfo{Name: request.Resource, Quantity: request.Quantity, Pools: []PoolInfo{}}
 		for _, c := range charges {
 			if c.Resource == request.Resource {
 				info.Charged = append(info.Charged, c.Pool)
@@ -69,7 +69,7 @@ func (e *explanation) explainResources(s *placement.State, pod *corev1.Pod, obje
 	}
 }
 
-func (e *explanation) holds() string {
+func (e *PodAnswer) holds() string {
 	switch e.State {
 	case finished:
 		return "it has finished and given back"
@@ -81,7 +81,7 @@ func (e *explanation) holds() string {
 }
 
 // explainRequest fills in what the pools say to a request, and tells why a pod waits for it.
-func (e *explanation) explainRequest(s *placement.State, info *resourceInfo, objects []berthv1alpha1.ClusterResource) {
+func (e *PodAnswer) explainRequest(s *placement.State, info *ResourceInfo, objects []berthv1alpha1.ClusterResource) {
 	i := slices.IndexFunc(objects, func(r berthv1alpha1.ClusterResource) bool { return r.Name == info.Name })
 	if i < 0 {
 		e.waitsf("there is no cluster resource %s", info.Name)
@@ -112,7 +112,7 @@ func (e *explanation) explainRequest(s *placement.State, info *resourceInfo, obj
 }
 
 // waitsf adds a reason if the pod waits.
-func (e *explanation) waitsf(format string, args ...any) {
+func (e *PodAnswer) waitsf(format string, args ...any) {
 	if e.State == waiting {
 		e.becausef(format, args...)
 	}
@@ -129,11 +129,11 @@ type poolQuestion struct {
 }
 
 // ask returns what the pools say. What pods hold is taken from the status.
-func (q *poolQuestion) ask() []poolInfo {
-	infos := make([]poolInfo, len(q.resource.Pools()))
+func (q *poolQuestion) ask() []PoolInfo {
+	infos := make([]PoolInfo, len(q.resource.Pools()))
 	q.free = q.resource.Left(&q.object.Status)
 	for i, p := range q.resource.Pools() {
-		info := poolInfo{
+		info := PoolInfo{
 			Name: p.Name, Allocatable: q.object.Status.Allocatable[i].Quantity, Nodes: q.places.Selected(int32(i)),
 		}
 		info.Free = info.Allocatable.DeepCopy()
@@ -162,7 +162,7 @@ func (q *poolQuestion) says(p *pool.Pool, free int64, nodes int) string {
 }
 
 // answer says in words whether the pools can take the pod.
-func (q *poolQuestion) answer(info *resourceInfo) string {
+func (q *poolQuestion) answer(info *ResourceInfo) string {
 	asks := fmt.Sprintf("it asks for %s of cluster resource %s", info.Quantity.String(), info.Name)
 	var enough, later, nodes int
 	for site := range int32(q.places.Sites()) {
@@ -194,31 +194,4 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// resourceRows has a row for each pool of each ClusterResource that the pod asks for.
-func (e *explanation) resourceRows() [][]any {
-	var rows [][]any
-	for i := range e.Resources {
-		r := &e.Resources[i]
-		for k := range r.Pools {
-			p := &r.Pools[k]
-			says := p.Says
-			if slices.Contains(r.Charged, p.Name) {
-				says = "is charged"
-			}
-			rows = append(rows, []any{
-				r.Name, r.Quantity.String(), p.Name, p.Allocatable.String(), p.Allocated.String(), p.Free.String(), p.Nodes, says,
-			})
-		}
-	}
-	return rows
-}
-
-func (e *explanation) resourcesText() string {
-	texts := make([]string, len(e.Resources))
-	for i := range e.Resources {
-		texts[i] = e.Resources[i].Quantity.String() + " of " + e.Resources[i].Name
-	}
-	return strings.Join(texts, ", ")
 }

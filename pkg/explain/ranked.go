@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package clusters
+package explain
 
 import (
 	"berth.dev/berth/pkg/placement/rank"

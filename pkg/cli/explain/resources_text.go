@@ -1,0 +1,38 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"berth.dev/berth/pkg/explain"
+)
+
+// resourceRows has a row for each pool of each ClusterResource that the pod asks for.
+func resourceRows(e *explain.PodAnswer) [][]any {
+	var rows [][]any
+	for i := range e.Resources {
+		r := &e.Resources[i]
+		for k := range r.Pools {
+			p := &r.Pools[k]
+			says := p.Says
+			if slices.Contains(r.Charged, p.Name) {
+				says = "is charged"
+			}
+			rows = append(rows, []any{
+				r.Name, r.Quantity.String(), p.Name, p.Allocatable.String(), p.Allocated.String(), p.Free.String(), p.Nodes, says,
+			})
+		}
+	}
+	return rows
+}
+
+func resourcesText(e *explain.PodAnswer) string {
+	texts := make([]string, len(e.Resources))
+	for i := range e.Resources {
+		texts[i] = e.Resources[i].Quantity.String() + " of " + e.Resources[i].Name
+	}
+	return strings.Join(texts, ", ")
+}
