@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
+
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // witness follows every revision of the pods of a namespace. It shares no code with what it checks.
@@ -39,22 +39,7 @@ func observe(ctx context.Context, namespace string, units int64) *witness {
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(list.Items).To(BeEmpty(), "the witness must come first")
-	watching, stop := context.WithCancel(context.Background())
-	watcher, err := watchtools.NewRetryWatcherWithContext(watching, list.ResourceVersion,
-		&cache.ListWatch{WatchFuncWithContext: pods.Watch})
-	Expect(err).NotTo(HaveOccurred())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer GinkgoRecover()
-		for event := range watcher.ResultChan() {
-			w.see(event)
-		}
-	}()
-	DeferCleanup(func() {
-		stop()
-		<-ended
-	})
+	installation.Follow(list.ResourceVersion, pods.Watch, w.see)
 	return w
 }
 

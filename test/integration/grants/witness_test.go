@@ -19,10 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // witness follows every revision of the pods of a namespace and of ClusterResources. It shares no
@@ -46,35 +45,21 @@ func observe(ctx context.Context, namespace string, most map[string]int64) *witn
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(list.Items).To(BeEmpty(), "the witness must come first")
-	w.follow(list.ResourceVersion, pods.Watch, w.seePod)
+	installation.Follow(list.ResourceVersion, pods.Watch, w.counted(w.seePod))
 	resources := berth.BerthV1alpha1().ClusterResources()
 	all, err := resources.List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	w.follow(all.ResourceVersion, resources.Watch, w.seeResource)
+	installation.Follow(all.ResourceVersion, resources.Watch, w.counted(w.seeResource))
 	return w
 }
 
-func (w *witness) follow(
-	from string, start func(context.Context, metav1.ListOptions) (watch.Interface, error), see func(watch.EventType, runtime.Object),
-) {
-	GinkgoHelper()
-	watching, stop := context.WithCancel(context.Background())
-	watcher, err := watchtools.NewRetryWatcherWithContext(watching, from, &cache.ListWatch{WatchFuncWithContext: start})
-	Expect(err).NotTo(HaveOccurred())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for event := range watcher.ResultChan() {
-			w.mu.Lock()
-			w.revisions++
-			see(event.Type, event.Object)
-			w.mu.Unlock()
-		}
-	}()
-	DeferCleanup(func() {
-		stop()
-		<-ended
-	})
+func (w *witness) counted(see func(watch.EventType, runtime.Object)) func(watch.Event) {
+	return func(event watch.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.revisions++
+		see(event.Type, event.Object)
+	}
 }
 
 func (w *witness) breachf(format string, args ...any) {

@@ -17,10 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 // witness follows every revision of the pods of a site, and knows at each what is charged to each
@@ -51,24 +50,7 @@ func (s *site) watchFrom(ctx context.Context, resource string, allocatable map[s
 		resource: s.full(resource), allocatable: allocatable,
 		pods: map[types.UID]*corev1.Pod{}, charged: map[string]int{}, highest: map[string]int{},
 	}
-	watching, stop := context.WithCancel(context.Background())
-	watcher, err := watchtools.NewRetryWatcherWithContext(watching, list.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return pods.Watch(ctx, options)
-		},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for event := range watcher.ResultChan() {
-			w.see(event)
-		}
-	}()
-	DeferCleanup(func() {
-		stop()
-		<-ended
-	})
+	installation.Follow(list.ResourceVersion, pods.Watch, w.see)
 	return w
 }
 
