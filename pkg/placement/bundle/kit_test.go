@@ -8,7 +8,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth.dev/berth/pkg/placement/bundle"
@@ -135,4 +137,25 @@ func text(r *bundle.Result) string {
 		return strings.Join(list, ", ")
 	}
 	return string(r.Admission) + ": " + strings.Join(list, ", ")
+}
+
+// decision is what Decide is to return, in the order of the Subscriptions.
+type decision struct {
+	free          replicas
+	subscriptions []bundle.Subscription
+	want          []string
+}
+
+func (d decision) check(t *testing.T) {
+	results, err := bundle.Decide(d.subscriptions, &cpus{free: d.free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]string, len(results))
+	for i := range results {
+		got[i] = text(&results[i])
+	}
+	if diff := cmp.Diff(d.want, got); diff != "" {
+		t.Errorf("divisions (-want +got):\n%s", diff)
+	}
 }
