@@ -29,7 +29,7 @@ func moving(t *testing.T, edit func(*berthv1alpha1.Application)) *world {
 	return w
 }
 
-// wait puts a pod of the Deployment into the queue of the scheduler, which finds no node for it.
+// queue puts a pod of the Deployment into the queue of the scheduler, which finds no node for it.
 func (w *world) queue() {
 	w.t.Helper()
 	w.podCount++
