@@ -202,13 +202,17 @@ const numbers = "stored entries have a weight, and none has replicas"
 // draining is why the rule about drain breaks nothing.
 const draining = "nothing that is stored has drain"
 
+// places is why the rule about $( breaks nothing.
+const places = "a query with $( had no meaning for the providers that there are"
+
 // tightened are the rules that were added knowingly, by path and rule, each with the reason why
 // they hold for all that is stored.
 var tightened = map[string]string{
-	".spec !has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable":     draining,
-	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                  numbers,
-	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                numbers,
-	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)": numbers,
+	".spec !has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable":                      draining,
+	`.spec.provider.metric self.matches('^([^$]|[$]+[^($]|[$]+[(](cluster|labels[.][-A-Za-z0-9_./]+)[)])*[$]*$')`: places,
+	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                                   numbers,
+	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                                 numbers,
+	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)":                  numbers,
 }
 
 // compare compares what a schema said of a field with what it says now.

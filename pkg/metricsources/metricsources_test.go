@@ -399,7 +399,7 @@ func TestTake(t *testing.T) {
 		"unknown to the provider": {name: "x", spec: berthv1alpha1.MetricSpec{Max: 5}, wantReason: "NoValue"},
 	}
 	for name, tc := range tests {
-		got, err := metricsources.Take(t.Context(), source, tc.name, &tc.spec)
+		got, err := metricsources.Take(t.Context(), source, metricsources.QueryOf(tc.name, &tc.spec), &tc.spec)
 		if tc.wantReason != "" {
 			if err == nil || reason(t, err) != tc.wantReason {
 				t.Errorf("%s: got %v, %v, want %s", name, got, err, tc.wantReason)

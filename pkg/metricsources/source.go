@@ -71,14 +71,9 @@ type Sample struct {
 	Normalized float64
 }
 
-// Take reads a metric and normalises its value. The name is that of the metric object. An error is
-// an *Error.
-func Take(ctx context.Context, source Source, name string, spec *berthv1alpha1.MetricSpec) (Sample, error) {
-	asked := spec.Provider.Metric
-	if asked == "" {
-		asked = name
-	}
-	value, err := source.Read(ctx, asked)
+// Take asks a query and normalises the value by the range of the metric. An error is an *Error.
+func Take(ctx context.Context, source Source, query string, spec *berthv1alpha1.MetricSpec) (Sample, error) {
+	value, err := source.Read(ctx, query)
 	if err != nil {
 		return Sample{}, err
 	}

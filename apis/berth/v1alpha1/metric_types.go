@@ -127,9 +127,11 @@ type MetricSource struct {
 
 	// metric is what the provider calls the metric: for Prometheus a name or any PromQL expression
 	// with one value, for Kafka the text in the comparison column, for a static provider the key.
-	// Default: the name of this object.
+	// $(cluster) stands for the name of the cluster, cloud or project, and $(labels.KEY) for its label
+	// KEY: the metric has one value for each of them then. Default: the name of this object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([^$]|[$]+[^($]|[$]+[(](cluster|labels[.][-A-Za-z0-9_./]+)[)])*[$]*$')",message="$( must be followed by cluster) or labels.KEY)"
 	Metric string `json:"metric,omitempty"`
 }
 

@@ -220,6 +220,10 @@ const (
 	// ReasonInvalidMetric says that the spec of a metric cannot be used.
 	ReasonInvalidMetric = "InvalidMetric"
 
+	// ReasonMissingLabel says that a metric is read for each cluster by a label, and the cluster lacks
+	// it.
+	ReasonMissingLabel = "MissingLabel"
+
 	// ReasonUnknownProvider says that a metric names a provider that does not exist.
 	ReasonUnknownProvider = "UnknownProvider"
 

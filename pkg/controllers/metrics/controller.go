@@ -55,7 +55,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	for _, place := range []client.Object{
 		&berthv1alpha1.Cluster{}, &berthv1alpha1.Cloud{}, &berthv1alpha1.GlobalCloud{}, &berthv1alpha1.OpenStackProject{},
 	} {
-		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), place, singleton.After[client.Object](pause), newSpec()))
+		controller.WatchesRawSource(source.TypedKind(mgr.GetCache(), place,
+			singleton.After[client.Object](pause, r.sampler.notice), predicate.Or(newSpec(), predicate.LabelChangedPredicate{})))
 	}
 	for _, origin := range []client.Object{
 		&berthv1alpha1.GlobalMetric{}, &berthv1alpha1.Metric{},
@@ -87,8 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if w.constraints, err = r.constraints.read(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err
 	}
-	places, err := r.places(ctx)
-	if err != nil {
+	if w.places, err = places(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
@@ -104,7 +104,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		errs = append(errs, err)
 	}
 	for _, m := range w.metrics {
-		if found, read := r.sampler.readings.metric(m.uid); read {
+		if m.perPlace() {
+			write(m.object, func(o client.Object) { r.setPerPlace(w, m, o, now) })
+		} else if found, read := r.sampler.readings.metric(readingKey{m.uid, m.query()}); read {
 			write(m.object, func(o client.Object) { r.setMetric(o, measure(m, found, now), now) })
 		}
 	}
@@ -113,39 +115,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 			write(p.object, func(o client.Object) { setProvider(o, failed) })
 		}
 	}
-	for _, object := range places {
+	for _, object := range w.places {
 		write(object, func(o client.Object) { r.setPlace(w, o, now) })
 	}
 	return result, errors.Join(errs...)
-}
-
-// places returns everything that has metrics.
-func (r *Reconciler) places(ctx context.Context) ([]client.Object, error) {
-	var (
-		clusters     berthv1alpha1.ClusterList
-		clouds       berthv1alpha1.CloudList
-		globalClouds berthv1alpha1.GlobalCloudList
-		projects     berthv1alpha1.OpenStackProjectList
-	)
-	for _, list := range []client.ObjectList{&clusters, &clouds, &globalClouds, &projects} {
-		if err := r.Client.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("listing what has metrics: %w", err)
-		}
-	}
-	var places []client.Object
-	for i := range clusters.Items {
-		places = append(places, &clusters.Items[i])
-	}
-	for i := range clouds.Items {
-		places = append(places, &clouds.Items[i])
-	}
-	for i := range globalClouds.Items {
-		places = append(places, &globalClouds.Items[i])
-	}
-	for i := range projects.Items {
-		places = append(places, &projects.Items[i])
-	}
-	return places, nil
 }
 
 // write updates the status of an object if it differs. The patch holds the version it was computed

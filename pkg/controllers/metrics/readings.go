@@ -39,23 +39,30 @@ func specsOf(m *metric, p *provider) specs {
 	return s
 }
 
+// readingKey names a reading: what is asked for a metric, which may be another query for each
+// place.
+type readingKey struct {
+	metric types.UID
+	query  string
+}
+
 // readings are what the Sampler found out. They are safe for concurrent use.
 type readings struct {
 	mu      sync.Mutex
-	metrics map[types.UID]reading
+	metrics map[readingKey]reading
 	// providers have the outcome of the last attempt, nil for success.
 	providers map[types.UID]*metricsources.Error
 }
 
 func newReadings() *readings {
-	return &readings{metrics: map[types.UID]reading{}, providers: map[types.UID]*metricsources.Error{}}
+	return &readings{metrics: map[readingKey]reading{}, providers: map[types.UID]*metricsources.Error{}}
 }
 
-// metric returns what is known of a metric, false if it was not read yet.
-func (r *readings) metric(uid types.UID) (reading, bool) {
+// metric returns what is known of a query of a metric, false if it was not asked yet.
+func (r *readings) metric(key readingKey) (reading, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found, ok := r.metrics[uid]
+	found, ok := r.metrics[key]
 	return found, ok
 }
 
@@ -69,18 +76,18 @@ func (r *readings) provider(uid types.UID) (*metricsources.Error, bool) {
 
 // note keeps the outcome of an attempt. The age of a value is counted by the local clock from when
 // it arrived. The last value of an earlier process stands in the status and counts from now.
-func (r *readings) note(m *metric, p *provider, value float64, err *metricsources.Error, now time.Time) {
+func (r *readings) note(q *question, p *provider, value float64, err *metricsources.Error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next, known := r.metrics[m.uid]
-	next.err, next.of = err, specsOf(m, p)
+	next, known := r.metrics[q.key()]
+	next.err, next.of = err, specsOf(q.metric, p)
 	switch {
 	case err == nil:
 		next.value, next.since = &value, now
 	case !known:
-		next.value, next.since = m.status.Value, now
+		next.value, next.since = q.last, now
 	}
-	r.metrics[m.uid] = next
+	r.metrics[q.key()] = next
 }
 
 func (r *readings) noteProvider(uid types.UID, err *metricsources.Error) {
@@ -89,21 +96,21 @@ func (r *readings) noteProvider(uid types.UID, err *metricsources.Error) {
 	r.providers[uid] = err
 }
 
-// upToDate reports whether a metric was read as it and its provider are now.
-func (r *readings) upToDate(m *metric, p *provider) bool {
+// upToDate reports whether a query was asked as it and its provider are now.
+func (r *readings) upToDate(q *question, p *provider) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, read := r.metrics[m.uid]
-	return read && known.of == specsOf(m, p)
+	known, read := r.metrics[q.key()]
+	return read && known.of == specsOf(q.metric, p)
 }
 
 // keep forgets metrics and providers that do not exist any more.
-func (r *readings) keep(metrics, providers map[types.UID]struct{}) {
+func (r *readings) keep(metrics map[readingKey]struct{}, providers map[types.UID]struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for uid := range r.metrics {
-		if _, exists := metrics[uid]; !exists {
-			delete(r.metrics, uid)
+	for key := range r.metrics {
+		if _, exists := metrics[key]; !exists {
+			delete(r.metrics, key)
 		}
 	}
 	for uid := range r.providers {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/metricsources"
@@ -71,7 +72,7 @@ func differs(before, after *float64, threshold float64) bool {
 
 // samples returns the samples of a place. What is known of a metric that fails stays.
 func (r *Reconciler) samples(
-	w *world, namespace string, references []berthv1alpha1.MetricReference, before []berthv1alpha1.MetricSample, now time.Time,
+	w *world, place client.Object, references []berthv1alpha1.MetricReference, before []berthv1alpha1.MetricSample, now time.Time,
 ) []berthv1alpha1.MetricSample {
 	var after []berthv1alpha1.MetricSample
 	for _, reference := range references {
@@ -82,13 +83,19 @@ func (r *Reconciler) samples(
 		if i >= 0 {
 			sample = before[i]
 		}
-		m, exists := w.metrics[keyOf(reference.Namespace, reference.Name)]
-		if foreign := namespace != "" && reference.Namespace != "" && reference.Namespace != namespace; !exists || foreign {
+		m := w.metricOf(place, reference)
+		if m == nil {
 			sample.Stale, sample.Reason = sample.Value != nil, berthv1alpha1.ReasonUnknownMetric
 			after = append(after, sample)
 			continue
 		}
-		if found, read := r.sampler.readings.metric(m.uid); read {
+		query, failed := m.queryFor(place)
+		if failed != nil {
+			sample.Stale, sample.Reason = sample.Value != nil, failed.Reason
+			after = append(after, sample)
+			continue
+		}
+		if found, read := r.sampler.readings.metric(readingKey{m.uid, query}); read {
 			r.fill(&sample, measure(m, found, now), now, w.crosses)
 			after = append(after, sample)
 		} else if i >= 0 {

@@ -115,24 +115,27 @@ const (
 	everything
 )
 
-// round starts one reading of each metric. Providers are asked beside each other, the metrics of
-// one after each other.
+// round starts one reading of each metric, for each place if it is another one there. Providers are
+// asked beside each other, the metrics of one after each other.
 func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scope) error {
 	w, err := readWorld(ctx, s.options.Reader)
 	if err != nil {
 		return err
 	}
-	byProvider := map[types.UID][]*metric{}
-	metrics, providers := map[types.UID]struct{}{}, map[types.UID]struct{}{}
-	for _, m := range w.metrics {
-		metrics[m.uid] = struct{}{}
-		p, found := w.providers[m.source()]
+	if err := w.readPlaces(ctx, s.options.Reader); err != nil {
+		return err
+	}
+	byProvider := map[types.UID][]*question{}
+	metrics, providers := map[readingKey]struct{}{}, map[types.UID]struct{}{}
+	for _, q := range w.questions() {
+		metrics[q.key()] = struct{}{}
+		p, found := w.providers[q.metric.source()]
 		switch {
-		case which == fresh && s.readings.upToDate(m, p):
+		case which == fresh && s.readings.upToDate(q, p):
 		case found:
-			byProvider[p.uid] = append(byProvider[p.uid], m)
+			byProvider[p.uid] = append(byProvider[p.uid], q)
 		default:
-			s.readings.note(m, nil, 0, unknownProvider, s.options.Clock.Now())
+			s.readings.note(q, nil, 0, unknownProvider, s.options.Clock.Now())
 		}
 	}
 	for _, p := range w.providers {
@@ -148,7 +151,7 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scop
 }
 
 // readProvider reads the metrics of a provider, unless an earlier round is still at it.
-func (s *Sampler) readProvider(ctx context.Context, p *provider, metrics []*metric, running *sync.WaitGroup, which scope) {
+func (s *Sampler) readProvider(ctx context.Context, p *provider, questions []*question, running *sync.WaitGroup, which scope) {
 	o := s.outlet(p.uid)
 	if !o.busy.CompareAndSwap(false, true) {
 		if which == fresh {
@@ -162,7 +165,7 @@ func (s *Sampler) readProvider(ctx context.Context, p *provider, metrics []*metr
 			return
 		}
 		defer s.atOnce.Release(1)
-		s.readAll(ctx, o, p, metrics)
+		s.readAll(ctx, o, p, questions)
 		s.notify()
 	})
 }
@@ -191,27 +194,27 @@ func (s *Sampler) wait(ctx context.Context, p *provider) bool {
 	}
 }
 
-func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics []*metric) {
+func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, questions []*question) {
 	var outcome *metricsources.Error
 	source, err := o.open(ctx, &s.options, p)
-	for i, m := range metrics {
+	for i, q := range questions {
 		if err == nil {
 			err = o.breaker.Open()
 		}
 		if err != nil {
 			// All other metrics of the provider fail in the same way.
-			for _, other := range metrics[i:] {
+			for _, other := range questions[i:] {
 				s.readings.note(other, p, 0, err, s.options.Clock.Now())
 			}
 			outcome = err
 			break
 		}
-		value, failed := s.read(ctx, source, p, m)
+		value, failed := s.read(ctx, source, p, q)
 		if ctx.Err() != nil {
 			return
 		}
 		o.breaker.Done(failed)
-		s.readings.note(m, p, value, failed, s.options.Clock.Now())
+		s.readings.note(q, p, value, failed, s.options.Clock.Now())
 		if failed != nil && failed.Provider {
 			outcome = failed
 		}
@@ -219,10 +222,10 @@ func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, metrics [
 	s.readings.noteProvider(p.uid, outcome)
 }
 
-// read reads one metric, and checks its value against its range.
-func (s *Sampler) read(ctx context.Context, source metricsources.Source, p *provider, m *metric) (float64, *metricsources.Error) {
+// read asks one question, and checks the value against the range of the metric.
+func (s *Sampler) read(ctx context.Context, source metricsources.Source, p *provider, q *question) (float64, *metricsources.Error) {
 	begin := s.options.Clock.Now()
-	sample, err := metricsources.Take(ctx, source, m.object.GetName(), m.spec)
+	sample, err := metricsources.Take(ctx, source, q.query, q.metric.spec)
 	readDuration.WithLabelValues(string(p.spec.Type)).Observe(s.options.Clock.Since(begin).Seconds())
 	if err == nil {
 		reads.WithLabelValues(string(p.spec.Type), berthv1alpha1.ReasonMetricsRead).Inc()

@@ -12,17 +12,13 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/metricsources"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // setMetric sets the status of a metric.
 func (r *Reconciler) setMetric(object client.Object, m measured, now time.Time) {
-	var status *berthv1alpha1.MetricStatus
-	switch o := object.(type) {
-	case *berthv1alpha1.Metric:
-		status = &o.Status
-	case *berthv1alpha1.GlobalMetric:
-		status = &o.Status
-	default:
+	status := statusOf(object)
+	if status == nil {
 		return
 	}
 	status.ObservedGeneration = object.GetGeneration()
@@ -33,6 +29,17 @@ func (r *Reconciler) setMetric(object client.Object, m measured, now time.Time) 
 		Type: berthv1alpha1.MetricAvailable, Reason: berthv1alpha1.ReasonMetricsRead, Message: "the value was read",
 		ObservedGeneration: object.GetGeneration(),
 	}, m.err))
+}
+
+// statusOf returns the status of a metric, nil for other objects.
+func statusOf(object client.Object) *berthv1alpha1.MetricStatus {
+	switch o := object.(type) {
+	case *berthv1alpha1.Metric:
+		return &o.Status
+	case *berthv1alpha1.GlobalMetric:
+		return &o.Status
+	}
+	return nil
 }
 
 // setProvider sets the status of a provider.
@@ -65,26 +72,17 @@ func outcome(succeeded metav1.Condition, failed *metricsources.Error) metav1.Con
 
 // setPlace sets the samples of a Cluster, cloud or project.
 func (r *Reconciler) setPlace(w *world, object client.Object, now time.Time) {
-	var references []berthv1alpha1.MetricReference
-	var samples *[]berthv1alpha1.MetricSample
-	var conditions *[]metav1.Condition
+	references, samples, conditions := partsOf(object)
 	switch o := object.(type) {
-	case *berthv1alpha1.Cluster:
-		// The cluster controller owns observedGeneration there.
-		references, samples, conditions = o.Spec.Metrics, &o.Status.Metrics, &o.Status.Conditions
+	// The cluster controller owns observedGeneration of Clusters.
 	case *berthv1alpha1.Cloud:
-		references, samples, conditions = o.Spec.Metrics, &o.Status.Metrics, &o.Status.Conditions
 		o.Status.ObservedGeneration = o.Generation
 	case *berthv1alpha1.GlobalCloud:
-		references, samples, conditions = o.Spec.Metrics, &o.Status.Metrics, &o.Status.Conditions
 		o.Status.ObservedGeneration = o.Generation
 	case *berthv1alpha1.OpenStackProject:
-		references, samples, conditions = o.Spec.Metrics, &o.Status.Metrics, &o.Status.Conditions
 		o.Status.ObservedGeneration = o.Generation
-	default:
-		return
 	}
-	*samples = r.samples(w, object.GetNamespace(), references, *samples, now)
+	*samples = r.samples(w, object, references, *samples, now)
 	condition, known := available(len(references), *samples)
 	switch {
 	case known:
@@ -93,4 +91,36 @@ func (r *Reconciler) setPlace(w *world, object client.Object, now time.Time) {
 	case len(references) == 0:
 		apimeta.RemoveStatusCondition(conditions, berthv1alpha1.MetricsAvailable)
 	}
+}
+
+// setPerPlace sets the status of a metric that has a value for each place. The values stand there.
+func (r *Reconciler) setPerPlace(w *world, m *metric, object client.Object, now time.Time) {
+	status := statusOf(object)
+	if status == nil {
+		return
+	}
+	status.ObservedGeneration = object.GetGeneration()
+	status.Value, status.Normalized, status.Time = nil, nil, nil
+	condition := metav1.Condition{
+		Type: berthv1alpha1.MetricAvailable, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonMetricsRead,
+		Message: "it has a value for each cluster that lists it", ObservedGeneration: object.GetGeneration(),
+	}
+	var failing []string
+	for _, place := range w.users(m) {
+		query, failed := m.queryFor(place)
+		if failed == nil {
+			found, read := r.sampler.readings.metric(readingKey{m.uid, query})
+			if failed = measure(m, found, now).err; !read || failed == nil {
+				continue
+			}
+		}
+		if len(failing) == 0 {
+			condition.Status, condition.Reason = metav1.ConditionFalse, failed.Reason
+		}
+		failing = append(failing, place.GetName()+": "+failed.Message)
+	}
+	if len(failing) > 0 {
+		condition.Message = names.First(failing, maxNamed, ", ")
+	}
+	apimeta.SetStatusCondition(&status.Conditions, condition)
 }

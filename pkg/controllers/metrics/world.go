@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/metricsources"
 	"berth.dev/berth/pkg/placement/constraint"
 )
 
@@ -31,6 +32,12 @@ type metric struct {
 	status *berthv1alpha1.MetricStatus
 }
 
+// query is what its provider is asked.
+func (m *metric) query() string { return metricsources.QueryOf(m.object.GetName(), m.spec) }
+
+// perPlace reports whether it has a value for each place.
+func (m *metric) perPlace() bool { return metricsources.PerPlace(m.query()) }
+
 // source names the provider of the metric.
 func (m *metric) source() key { return keyOf(m.object.GetNamespace(), m.spec.Provider.Name) }
 
@@ -48,6 +55,8 @@ type provider struct {
 type world struct {
 	metrics   map[key]*metric
 	providers map[key]*provider
+	// places are what has metrics. They are nil if no metric is another one for each place.
+	places []client.Object
 	// constraints are those in force, by the name of the metric; nil while they do not matter.
 	constraints map[string][]*constraint.Constraint
 }

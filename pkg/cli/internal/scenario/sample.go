@@ -24,12 +24,14 @@ func (s *Scenario) sample(cluster *berthv1alpha1.Cluster) {
 			cluster.Status.Metrics = append(cluster.Status.Metrics,
 				berthv1alpha1.MetricSample{Name: reference.Name, Namespace: reference.Namespace})
 		}
-		s.update(reference, &cluster.Status.Metrics[i])
+		s.update(cluster, reference, &cluster.Status.Metrics[i])
 	}
 }
 
 // update reads a metric. If that fails the last value stays, and says so.
-func (s *Scenario) update(reference berthv1alpha1.MetricReference, sample *berthv1alpha1.MetricSample) {
+func (s *Scenario) update(
+	cluster *berthv1alpha1.Cluster, reference berthv1alpha1.MetricReference, sample *berthv1alpha1.MetricSample,
+) {
 	metric, found := s.metrics[keyOf(reference.Namespace, reference.Name)]
 	if !found {
 		sample.Stale, sample.Reason = true, berthv1alpha1.ReasonUnknownMetric
@@ -47,7 +49,7 @@ func (s *Scenario) update(reference berthv1alpha1.MetricReference, sample *berth
 		sample.Reason = "its provider is of type " + string(provider.Type) + " and is not asked here"
 		return
 	}
-	taken, err := read(provider, reference.Name, metric)
+	taken, err := read(provider, reference.Name, metric, cluster)
 	if err != nil {
 		sample.Stale, sample.Reason = true, berthv1alpha1.ReasonInvalidProvider
 		if known := (*metricsources.Error)(nil); errors.As(err, &known) {
@@ -72,11 +74,15 @@ func observed(metric *berthv1alpha1.MetricSpec, sample *berthv1alpha1.MetricSamp
 }
 
 func read(
-	provider *berthv1alpha1.MetricsProviderSpec, name string, metric *berthv1alpha1.MetricSpec,
+	provider *berthv1alpha1.MetricsProviderSpec, name string, metric *berthv1alpha1.MetricSpec, cluster *berthv1alpha1.Cluster,
 ) (metricsources.Sample, error) {
 	source, err := metricsources.New(provider, metricsources.Options{})
 	if err != nil {
 		return metricsources.Sample{}, err
 	}
-	return metricsources.Take(context.Background(), source, name, metric)
+	query, err := metricsources.Expand(metricsources.QueryOf(name, metric), cluster.Name, cluster.Labels)
+	if err != nil {
+		return metricsources.Sample{}, err
+	}
+	return metricsources.Take(context.Background(), source, query, metric)
 }

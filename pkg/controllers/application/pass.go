@@ -1,0 +1,75 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// pass is one pass over one Application.
+type pass struct {
+	// app is worked on; stored is what the API server has.
+	app, stored *berthv1alpha1.Application
+	memo        *memo
+	now         time.Time
+	next        time.Duration
+	// lost is a cluster that was given up just now, and that cannot be left for where it came from.
+	lost string
+	// offline is what is known of the cluster where it runs, if that is offline.
+	offline offline
+	// unknown is what a first choice does without.
+	unknown []string
+}
+
+// again asks for another pass after a while.
+func (p *pass) again(after time.Duration) {
+	after = max(after, time.Millisecond)
+	if p.next == 0 || after < p.next {
+		p.next = after
+	}
+}
+
+// writeStatus writes the status if it has changed.
+func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
+	if apiequality.Semantic.DeepEqual(p.stored.Status, p.app.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(p.stored, client.MergeFromWithOptimisticLock{})
+	written := p.app.DeepCopy()
+	if err := r.Client.Status().Patch(ctx, written, patch); err != nil {
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			return client.IgnoreNotFound(err)
+		}
+		return fmt.Errorf("writing the status of application %s/%s: %w", p.app.Namespace, p.app.Name, err)
+	}
+	p.stored, p.app = written, written.DeepCopy()
+	return nil
+}
+
+// maxMessage is the longest message of a condition in bytes.
+const maxMessage = 1024
+
+// condition sets a condition of the Application.
+func (p *pass) condition(kind string, holds bool, reason, message string) {
+	status := metav1.ConditionFalse
+	if holds {
+		status = metav1.ConditionTrue
+	}
+	if len(message) > maxMessage {
+		message = message[:maxMessage]
+	}
+	apimeta.SetStatusCondition(&p.app.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: p.app.Generation,
+	})
+}
