@@ -205,11 +205,16 @@ const draining = "nothing that is stored has drain"
 // places is why the rule about $( breaks nothing.
 const places = "a query with $( had no meaning for the providers that there are"
 
+// groups is why the rules about groups of clusters break nothing.
+const groups = "stored policies have weights, and none has groups"
+
 // tightened are the rules that were added knowingly, by path and rule, each with the reason why
 // they hold for all that is stored.
 var tightened = map[string]string{
 	".spec !has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable":                      draining,
 	`.spec.provider.metric self.matches('^([^$]|[$]+[^($]|[$]+[(](cluster|labels[.][-A-Za-z0-9_./]+)[)])*[$]*$')`: places,
+	".spec.placement has(self.staticWeightList) || has(self.clusterGroups)":                                       groups,
+	".spec.placement !has(self.staticWeightList) || !has(self.clusterGroups)":                                     groups,
 	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                                   numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                                 numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)":                  numbers,

@@ -119,6 +119,7 @@ func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
 	e.Clusters = asked.clusters()
 	others := asked.otherNodes()
 	e.OtherNodes = &others
+	e.explainGroups(compiled)
 	e.explainCordons(asked)
 	switch e.State {
 	case waiting:

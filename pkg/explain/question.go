@@ -20,7 +20,9 @@ import (
 
 // ClusterInfo is what a cluster of the policy says to the pod.
 type ClusterInfo struct {
-	Name   string `json:"name"`
+	Name string `json:"name"`
+	// Group is the one of the policy's groups that the cluster is in.
+	Group  string `json:"group,omitempty"`
 	Exists bool   `json:"exists"`
 	// Desired is the share of the cluster; absent if the number of replicas is not known.
 	Desired *int `json:"desired,omitempty"`
@@ -135,6 +137,9 @@ func (q *question) clusters() []ClusterInfo {
 
 func (q *question) ask(cluster int) ClusterInfo {
 	c := ClusterInfo{Name: q.order.Name(cluster), Current: q.held[cluster].Len()}
+	if q.order.Groups() > 0 {
+		c.Group = q.order.GroupName(q.order.GroupOf(cluster))
+	}
 	if known := q.state.Topology.Cluster(c.Name); known != nil {
 		c.Exists = true
 		c.Nodes = countNodes(q.pod, known.Nodes)

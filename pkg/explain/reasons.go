@@ -45,6 +45,18 @@ func (e *PodAnswer) explainWaiting(q *question) {
 	}
 }
 
+// explainGroups says which groups of a policy are not what they seem to be.
+func (e *PodAnswer) explainGroups(policy *modelpolicy.Policy) {
+	if empty := policy.Layout.Empty; len(empty) > 0 {
+		e.becausef("no Cluster is in these groups of the policy: %s", strings.Join(empty, ", "))
+	}
+	for _, o := range policy.Layout.Overlaps {
+		if e.Placement != nil && e.Placement.Cluster == o.Cluster {
+			e.becausef("cluster %s is in the groups %s and %s of the policy, and belongs to the first", o.Cluster, o.First, o.Second)
+		}
+	}
+}
+
 // explainCordons says which clusters of the policy take no new pods, and what that means to a pod
 // that runs in one.
 func (e *PodAnswer) explainCordons(q *question) {
@@ -66,6 +78,8 @@ func (e *PodAnswer) explainCordons(q *question) {
 // explainFull says why no cluster admits a pod.
 func (e *PodAnswer) explainFull(q *question) {
 	switch {
+	case q.order.Len() == 0:
+		e.becausef("no Cluster is in the groups of the policy yet")
 	case q.fixed:
 		e.becausef("seat %d is beyond the max of all clusters", q.seat)
 	case q.plan == nil:

@@ -108,6 +108,12 @@ func (p *PolicyWrapper) Bounds(least, most int32) *PolicyWrapper {
 	return p
 }
 
+// Groups shares replicas out over groups of clusters.
+func (p *PolicyWrapper) Groups(groups ...berthv1alpha1.ClusterGroup) *PolicyWrapper {
+	p.Spec.Placement.ClusterGroups = groups
+	return p
+}
+
 // Anyway lets pods go beyond the shares.
 func (p *PolicyWrapper) Anyway() *PolicyWrapper {
 	p.Spec.Placement.WhenUnsatisfiable = berthv1alpha1.ScheduleAnyway

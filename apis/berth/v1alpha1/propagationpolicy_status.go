@@ -24,7 +24,7 @@ type PropagationPolicyStatus struct {
 	Ready string `json:"ready,omitempty"`
 
 	// workloads tells for each workload how its replicas are shared out: those that differ from the
-	// wish first, then by kind and name; at most the first 100.
+	// wish first, then by kind and name; at most the first 100, and no more than fit into 60 KiB.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -58,7 +58,15 @@ type WorkloadPlacement struct {
 	// +optional
 	Misplaced int32 `json:"misplaced"`
 
-	// clusters tells the share of each cluster, by name.
+	// groups tells what each group of clusters gets, if the policy has groups.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Groups []GroupPlacement `json:"groups,omitempty"`
+
+	// clusters tells the share of each cluster, by name. Of more than 100 clusters it tells of 50:
+	// those that differ most from their share.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -76,6 +84,29 @@ type WorkloadReference struct {
 
 	// name of the workload.
 	Name string `json:"name"`
+}
+
+// GroupPlacement tells how many replicas of a workload a group of clusters should have, and has.
+type GroupPlacement struct {
+	// name of the group.
+	Name string `json:"name"`
+
+	// clusters is the number of clusters in the group.
+	// +optional
+	Clusters int32 `json:"clusters"`
+
+	// desired is the part of the group in the replicas of the workload.
+	// +optional
+	Desired int32 `json:"desired"`
+
+	// current is the number of pods of the workload that are bound to nodes of the group and not being
+	// deleted.
+	// +optional
+	Current int32 `json:"current"`
+
+	// pending is the number of replicas by which clusters of the group are short of their shares.
+	// +optional
+	Pending int32 `json:"pending"`
 }
 
 // ClusterPlacement tells how many replicas of a workload a cluster should have, and has.

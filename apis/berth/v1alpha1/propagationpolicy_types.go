@@ -104,15 +104,31 @@ type ResourceSelector struct {
 }
 
 // Placement says how the replicas of a workload are shared out over clusters.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.staticWeightList) || has(self.clusterGroups)",message="give staticWeightList or clusterGroups",fieldPath=".staticWeightList",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.staticWeightList) || !has(self.clusterGroups)",message="clusterGroups must not be given together with staticWeightList",fieldPath=".clusterGroups",reason=FieldValueForbidden
 type Placement struct {
 	// staticWeightList gives weights to clusters. Replicas are shared out in proportion to the weights
 	// by Webster's method (Sainte-Lague): with as many replicas as the sum of all weights, every
 	// cluster gets exactly its weight. An entry may give a number of replicas instead; such numbers
-	// are served first, and weights share what is left. A cluster may be listed once.
+	// are served first, and weights share what is left. A cluster may be listed once. Exactly one of
+	// staticWeightList and clusterGroups is given.
+	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
-	StaticWeightList []StaticClusterWeight `json:"staticWeightList"`
+	StaticWeightList []StaticClusterWeight `json:"staticWeightList,omitempty"`
+
+	// clusterGroups gives weights or numbers of replicas to groups of clusters, which may be selected
+	// by labels, so that clusters which are made later belong to them. The groups share the replicas
+	// by Webster's method as the entries of staticWeightList do, and the clusters of a group share
+	// what the group gets.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	ClusterGroups []ClusterGroup `json:"clusterGroups,omitempty"`
 
 	// constraints are what a cluster must meet to take new pods of the policy. Running pods stay.
 	// +optional

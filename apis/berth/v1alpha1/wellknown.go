@@ -158,6 +158,14 @@ const (
 	// ReasonEmptyCluster says that a named cluster has no nodes.
 	ReasonEmptyCluster = "EmptyCluster"
 
+	// ReasonEmptyGroup says that no Cluster is in a group of the policy at present. The other groups
+	// are served; one that comes into it gets its part.
+	ReasonEmptyGroup = "EmptyGroup"
+
+	// ReasonClusterInTwoGroups says that a Cluster is in several groups of the policy; it belongs to
+	// the first of them.
+	ReasonClusterInTwoGroups = "ClusterInTwoGroups"
+
 	// ReasonNoWorkloads says that the policy selects no workload at present.
 	ReasonNoWorkloads = "NoWorkloads"
 

@@ -6,7 +6,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,45 +37,6 @@ func accepted(in *inForce) metav1.Condition {
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAccepted, "the policy can be carried out"
 	}
-	return condition
-}
-
-// clustersResolved reports whether all clusters that the policy names exist and have nodes.
-func clustersResolved(in *inForce) metav1.Condition {
-	condition := metav1.Condition{Type: berthv1alpha1.PolicyClustersResolved, Status: metav1.ConditionFalse}
-	if in.Err != nil {
-		condition.Status = metav1.ConditionUnknown
-		condition.Reason, condition.Message = berthv1alpha1.ReasonInvalidWeights, "the weights of the policy cannot be used"
-		return condition
-	}
-	var unknown, empty []string
-	for i, cluster := range in.clusters {
-		switch {
-		case cluster == nil:
-			unknown = append(unknown, in.Order.Name(i))
-		case len(cluster.Nodes) == 0:
-			empty = append(empty, in.Order.Name(i))
-		}
-	}
-	slices.Sort(unknown)
-	slices.Sort(empty)
-	var messages []string
-	if len(unknown) > 0 {
-		condition.Reason = berthv1alpha1.ReasonUnknownCluster
-		messages = append(messages, "these clusters do not exist, so their shares wait: "+names.First(unknown, maxNames, ", "))
-	}
-	if len(empty) > 0 {
-		if condition.Reason == "" {
-			condition.Reason = berthv1alpha1.ReasonEmptyCluster
-		}
-		messages = append(messages, "these clusters have no nodes, so their shares wait: "+names.First(empty, maxNames, ", "))
-	}
-	if condition.Reason == "" {
-		condition.Status = metav1.ConditionTrue
-		condition.Reason, condition.Message = berthv1alpha1.ReasonClustersFound, "all clusters exist and have nodes"
-		return condition
-	}
-	condition.Message = strings.Join(messages, "; ")
 	return condition
 }
 

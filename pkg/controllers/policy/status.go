@@ -17,10 +17,17 @@ import (
 )
 
 const (
-	// maxWorkloads and maxClusterRows bound the status, so that it fits into an object whatever a
-	// policy selects.
-	maxWorkloads   = 100
-	maxClusterRows = 2000
+	// maxWorkloads and maxRowBytes, which counts them as JSON, bound the rows of a status, so that it
+	// is written quickly whatever a policy selects.
+	maxWorkloads = 100
+	maxRowBytes  = 60 << 10
+
+	// Of more than maxClusters clusters a row tells of farClusters.
+	maxClusters = 100
+	farClusters = 50
+
+	// workloadBytes and clusterBytes are what a row and a line of it cost beside the names.
+	workloadBytes, clusterBytes = 120, 60
 )
 
 // setStatus fills in the status of a policy. It holds no times and no countdowns: as long as
@@ -65,10 +72,10 @@ func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
 		)
 	})
 	var list []berthv1alpha1.WorkloadPlacement
-	left := maxClusterRows
+	left := maxRowBytes
 	for _, p := range sorted {
 		row := p.row(in)
-		if left -= len(row.Clusters); left < 0 || len(list) == maxWorkloads {
+		if left -= sizeOf(&row); left < 0 || len(list) == maxWorkloads {
 			break
 		}
 		list = append(list, row)
@@ -94,12 +101,59 @@ func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
 		replicas := p.Replicas
 		row.Replicas = &replicas
 	}
+	row.Groups, row.Clusters = p.groups(in), p.clusters(in)
+	return row
+}
+
+// sizeOf returns about how many bytes a row takes.
+func sizeOf(row *berthv1alpha1.WorkloadPlacement) int {
+	size := workloadBytes + len(row.Ref.APIVersion) + len(row.Ref.Kind) + len(row.Ref.Name)
+	for i := range row.Groups {
+		size += clusterBytes + len(row.Groups[i].Name)
+	}
+	for i := range row.Clusters {
+		size += clusterBytes + len(row.Clusters[i].Name)
+	}
+	return size
+}
+
+// clusters tells the shares of the clusters by name, of many those that differ most from theirs.
+func (p *placement) clusters(in *inForce) []berthv1alpha1.ClusterPlacement {
+	lines := make([]berthv1alpha1.ClusterPlacement, len(p.Desired))
 	for i := range p.Desired {
-		row.Clusters = append(row.Clusters, berthv1alpha1.ClusterPlacement{
+		lines[i] = berthv1alpha1.ClusterPlacement{
 			Name: in.Order.Name(i), Desired: p.Desired[i], Current: p.Current[i],
 			Pending: max(0, p.Desired[i]-p.Current[i]),
-		})
+		}
 	}
-	slices.SortFunc(row.Clusters, func(a, b berthv1alpha1.ClusterPlacement) int { return strings.Compare(a.Name, b.Name) })
-	return row
+	byName := func(a, b berthv1alpha1.ClusterPlacement) int { return strings.Compare(a.Name, b.Name) }
+	if len(lines) > maxClusters {
+		slices.SortFunc(lines, func(a, b berthv1alpha1.ClusterPlacement) int {
+			return cmp.Or(
+				cmp.Compare(b.Pending, a.Pending), cmp.Compare(b.Current-b.Desired, a.Current-a.Desired), byName(a, b),
+			)
+		})
+		lines = lines[:farClusters]
+	}
+	slices.SortFunc(lines, byName)
+	return lines
+}
+
+// groups tells the parts of the groups of the policy, in their order.
+func (p *placement) groups(in *inForce) []berthv1alpha1.GroupPlacement {
+	if in.Err != nil || in.Order.Groups() == 0 {
+		return nil
+	}
+	lines := make([]berthv1alpha1.GroupPlacement, in.Order.Groups())
+	for g := range lines {
+		lines[g].Name = in.Order.GroupName(g)
+	}
+	for i := range p.Desired {
+		line := &lines[in.Order.GroupOf(i)]
+		line.Clusters++
+		line.Desired += p.Desired[i]
+		line.Current += p.Current[i]
+		line.Pending += max(0, p.Desired[i]-p.Current[i])
+	}
+	return lines
 }

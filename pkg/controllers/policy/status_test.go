@@ -165,6 +165,32 @@ func TestWorkloadsThatNoPolicyPlaces(t *testing.T) {
 	})
 }
 
+// grouped replaces the weights of a policy by groups: beijing and hangzhou by name, stores by a
+// label that nothing has, and all.
+func grouped(spec *berthv1alpha1.PropagationPolicySpec) {
+	spec.Placement = berthv1alpha1.Placement{ClusterGroups: []berthv1alpha1.ClusterGroup{
+		{Name: "both", ClusterNames: []string{"hangzhou"}, Weight: new(int64(3))},
+		{Name: "stores", ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "store"}}},
+		{Name: "all", ClusterSelector: &metav1.LabelSelector{}, Weight: new(int64(2))},
+	}}
+}
+
+func TestGroupsInStatus(t *testing.T) {
+	runStatus(t, map[string]statusCase{
+		"what each gets": {
+			objects: world(sites(), placed(), these(newPolicy("p", grouped))),
+			want: []berthv1alpha1.WorkloadPlacement{{
+				Ref:      berthv1alpha1.WorkloadReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+				Replicas: new(int32(5)),
+				Groups: []berthv1alpha1.GroupPlacement{
+					{Name: "both", Clusters: 1, Desired: 3, Current: 3}, {Name: "stores"}, {Name: "all", Clusters: 1, Desired: 2, Current: 2},
+				},
+				Clusters: []berthv1alpha1.ClusterPlacement{row("beijing", 2, 2), row("hangzhou", 3, 3)},
+			}},
+		},
+	})
+}
+
 func TestConditions(t *testing.T) {
 	const (
 		accepted   = berthv1alpha1.PolicyAccepted
@@ -217,6 +243,22 @@ func TestConditions(t *testing.T) {
 			objects: these(newCluster("hangzhou"), newPolicy("p")), conditionType: resolved,
 			want: "False UnknownCluster: these clusters do not exist, so their shares wait: beijing; " +
 				"these clusters have no nodes, so their shares wait: hangzhou",
+		},
+		"a group without clusters": {
+			objects: world(sites(), these(newPolicy("p", grouped))), conditionType: resolved,
+			want: "False EmptyGroup: no Cluster is in these groups yet, so the others share the replicas: stores; " +
+				"clusters in several groups belong to the first one: hangzhou is in both and in all",
+		},
+		"groups are accepted": {
+			objects: world(sites(), these(newPolicy("p", grouped))), conditionType: accepted,
+			want: "True Accepted: the policy can be carried out",
+		},
+		"a group that cannot be understood": {
+			objects: world(sites(), these(newPolicy("p", grouped, func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.ClusterGroups[1].ClusterSelector.MatchExpressions = labelled.LabelSelector.MatchExpressions
+			}))), conditionType: accepted,
+			want: `False InvalidWeights: spec.placement.clusterGroups[1].clusterSelector: the selector cannot be understood: ` +
+				`"Near" is not a valid label selector operator`,
 		},
 		"no workload": {
 			objects: world(sites(), these(newPolicy("p"))), conditionType: placedIs,
@@ -286,7 +328,7 @@ func TestStatusIsBounded(t *testing.T) {
 	}{
 		"few":                               {clusters: 2, deployments: 3, want: 3},
 		"many workloads":                    {clusters: 2, deployments: 150, want: 100},
-		"many clusters":                     {clusters: 300, deployments: 20, want: 6},
+		"many clusters":                     {clusters: 300, deployments: 20, want: 18},
 		"one workload of a lot of clusters": {clusters: 1000, deployments: 2, want: 2},
 	}
 	for name, tc := range tests {

@@ -32,11 +32,12 @@ func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 }
 
 // ClusterChanges lets those events of Clusters pass that can change to which Cluster a node
-// belongs: all but those of the status.
+// belongs, or which policies select it: all but those of the status.
 func ClusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
-			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation
+			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
+				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 		},
 	}
 }

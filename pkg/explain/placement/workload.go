@@ -93,6 +93,9 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 		w.Clusters = append(w.Clusters, c)
 	}
 	w.Notes = append(w.Notes, s.clusterNotes(object.Name, inForce.Order)...)
+	for _, group := range inForce.Layout.Empty {
+		w.Notes = append(w.Notes, fmt.Sprintf("no cluster is in group %q of policy %q", group, object.Name))
+	}
 	if shares.Plan != nil && shares.Plan.Unplaced() > 0 {
 		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", shares.Plan.Unplaced()))
 	}

@@ -8,7 +8,7 @@
 package policy
 
 import (
-	"slices"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -32,33 +32,44 @@ type Policy struct {
 	Constraints    rank.Constraints
 	ConstraintsErr error
 
-	// sites and clusters are what the order was made from.
-	sites    *grouping.Sites
-	clusters []apportion.Cluster
-	plans    *apportion.Plans
-	table    table
+	// Layout is what the order was made from, nil if the placement cannot be understood.
+	Layout *grouping.Layout
+
+	// sites are the last ones for which the order is right.
+	sites atomic.Pointer[grouping.Sites]
+	plans *apportion.Plans
+	table table
 }
 
 // Compile returns the compiled policy for the Clusters that there are. What is wrong with it stands
 // in Err and ConstraintsErr.
 func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Policy {
-	clusters, err := grouping.Clusters(&object.Spec.Placement, sites)
-	p := &Policy{Object: object, Err: err, sites: sites, clusters: clusters}
+	layout, err := layoutOf(object, sites)
+	p := &Policy{Object: object, Err: err, Layout: layout}
+	p.sites.Store(sites)
 	if err == nil {
-		p.Order, p.Err = grouping.NewOrder(clusters)
+		p.Order, p.Err = layout.Order()
 	}
 	p.plans = apportion.NewPlans(p.Order)
 	p.Constraints, p.ConstraintsErr = rank.ParseConstraints(object.Spec.Placement.Constraints)
 	return p
 }
 
+// layoutOf returns the layout of a policy.
+func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*grouping.Layout, error) {
+	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites)
+}
+
 // follows returns the policy for other sites, which is itself if they make no difference to it.
 func (p *Policy) follows(sites *grouping.Sites) *Policy {
-	if p.sites == sites || len(p.sites.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
+	before := p.sites.Load()
+	if before == sites ||
+		len(p.Object.Spec.Placement.ClusterGroups) == 0 && len(before.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
 		return p
 	}
-	clusters, err := grouping.Clusters(&p.Object.Spec.Placement, sites)
-	if (err == nil) == (p.Err == nil) && slices.EqualFunc(clusters, p.clusters, apportion.Cluster.Equal) {
+	layout, err := layoutOf(p.Object, sites)
+	if err == nil && layout.Equal(p.Layout) || err != nil && p.Err != nil && err.Error() == p.Err.Error() {
+		p.sites.Store(sites)
 		return p
 	}
 	return Compile(p.Object, sites)

@@ -12,6 +12,9 @@
 // Minima that have a turn come before the others, turn by turn. Clusters of a
 // later tier are served when all of the earlier ones are at their maxima.
 //
+// Clusters may be in groups: then the groups share the seats by these rules, and
+// the clusters of a group share those of the group.
+//
 // All clusters and weights together define one fixed, endless [Order] of seats,
 // and the shares of N replicas are its first N seats. Everything else follows:
 //

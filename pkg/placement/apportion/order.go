@@ -56,6 +56,7 @@ type Order struct {
 	names    []string // as given
 	index    map[string]int32
 	stages   []stage // the seat order is the concatenation of the stages
+	nest     *nest   // if the clusters are in groups; then there are no stages
 }
 
 // bounds is a validated Cluster. The rank is its position among all clusters by
@@ -135,7 +136,7 @@ func (c *Cluster) max() int64 {
 }
 
 // Len returns the number of clusters.
-func (o *Order) Len() int { return len(o.clusters) }
+func (o *Order) Len() int { return len(o.names) }
 
 // Name returns the name of the cluster with the given index.
 func (o *Order) Name(cluster int) string { return o.names[cluster] }
@@ -153,6 +154,9 @@ func (o *Order) Index(name string) (cluster int, ok bool) {
 //
 // The cost depends on the number of clusters, not on n.
 func (o *Order) Shares(n int64) (shares []int64, unplaced int64) {
+	if o.nest != nil {
+		return o.nest.shares(n)
+	}
 	shares = make([]int64, len(o.clusters))
 	unplaced = max(n, 0)
 	for i := range o.stages {
@@ -171,6 +175,9 @@ func (o *Order) Shares(n int64) (shares []int64, unplaced int64) {
 // never longer than [MaxSeats]. A negative n counts as 0.
 func (o *Order) Seats(n int64) []int32 {
 	n = min(max(n, 0), MaxSeats)
+	if o.nest != nil {
+		return o.nest.seats(n)
+	}
 	var size int64
 	for i := range o.stages {
 		size += min(n-size, o.stages[i].size)
@@ -192,6 +199,9 @@ func (o *Order) OwnerOf(seat int64) (cluster int, ok bool) {
 	if seat < 0 || seat >= MaxSeats {
 		return 0, false
 	}
+	if o.nest != nil {
+		return o.nest.ownerOf(seat)
+	}
 	for i := range o.stages {
 		if st := &o.stages[i]; seat < st.size {
 			queue := newClaims(st.members, st.first(seat))
@@ -209,6 +219,9 @@ func (o *Order) OwnerOf(seat int64) (cluster int, ok bool) {
 //
 // The cost depends on the number of clusters, not on k.
 func (o *Order) SeatNumber(cluster int, k int64) (seat int64, ok bool) {
+	if o.nest != nil {
+		return o.nest.seatNumber(cluster, k)
+	}
 	for i := range o.stages {
 		st := &o.stages[i]
 		m, found := st.find(int32(cluster), k)
@@ -227,8 +240,12 @@ func (o *Order) SeatNumber(cluster int, k int64) (seat int64, ok bool) {
 // held[i] seats. Clusters at their maximum are left out. It answers "where does
 // the next replica go" for a workload whose number of replicas is not known: to
 // the first cluster of the ranking that has room. The slice held must have one
-// entry per cluster; a negative entry counts as 0.
+// entry per cluster; a negative entry counts as 0. Clusters of one group stand together, in the
+// place of the next seat of the group.
 func (o *Order) Ranking(held []int64) []int32 {
+	if o.nest != nil {
+		return o.nest.ranking(held)
+	}
 	seats := func(cluster int32) int64 { return max(held[cluster], 0) }
 	ranked := make([]int32, 0, len(o.clusters))
 	for i := range o.clusters {

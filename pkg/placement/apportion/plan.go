@@ -27,12 +27,12 @@ func (o *Order) Plan(n int64) *Plan {
 	p := &Plan{
 		replicas: max(n, 0),
 		owners:   o.Seats(n),
-		first:    make([]int32, len(o.clusters)+1),
+		first:    make([]int32, len(o.names)+1),
 	}
 	for _, c := range p.owners {
 		p.first[c+1]++
 	}
-	for c := range o.clusters {
+	for c := range o.names {
 		p.first[c+1] += p.first[c]
 	}
 	// Filling moves the beginning of each cluster to its end, which is the

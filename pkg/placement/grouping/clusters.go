@@ -12,17 +12,16 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// MaxClusters is the largest number of clusters that one policy can share replicas over: as many as
-// its status can tell of. The schema bounds the entries of staticWeightList and the names in each,
-// but not their product.
+// MaxClusters is the largest number of clusters that one policy can list with their weights: as
+// many as its status can tell of. The schema bounds the entries of staticWeightList and the names
+// in each, but not their product.
 const MaxClusters = 1000
 
-// Clusters returns the clusters that a placement shares replicas over. One that is cordoned has no
-// share: it stays among them, so that what still runs there can be told. It fails if the weights
-// cannot be used: a weight is out of range, a number of replicas is given together with weights or
-// bounds, or there are more than MaxClusters clusters. What package apportion refuses, such as a
-// cluster that is listed twice, is left to it.
-func Clusters(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Cluster, error) {
+// static returns the clusters of a staticWeightList. One that is cordoned has no share: it stays
+// among them, so that what still runs there can be told. It fails if the weights cannot be used: a
+// weight is out of range, a number of replicas is given together with weights or bounds, or there
+// are more than MaxClusters clusters.
+func static(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Cluster, error) {
 	var clusters []apportion.Cluster
 	for i := range placement.StaticWeightList {
 		entry := &placement.StaticWeightList[i]
@@ -39,9 +38,9 @@ func Clusters(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Clu
 	return closeCordoned(clusters, sites)
 }
 
-// NewOrder returns the seat order of clusters that Clusters has returned. The error names the field
+// newOrder returns the seat order of clusters that static has returned. The error names the field
 // that is wrong.
-func NewOrder(clusters []apportion.Cluster) (*apportion.Order, error) {
+func newOrder(clusters []apportion.Cluster) (*apportion.Order, error) {
 	order, err := apportion.NewOrder(clusters)
 	if err != nil {
 		return nil, fmt.Errorf("spec.placement.staticWeightList: %w", err)
@@ -56,7 +55,7 @@ func closeCordoned(clusters []apportion.Cluster, sites *Sites) ([]apportion.Clus
 	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return cordoned[c.Name] }) {
 		return clusters, nil
 	}
-	if _, err := NewOrder(clusters); err != nil {
+	if _, err := newOrder(clusters); err != nil {
 		return nil, err
 	}
 	for i := range clusters {

@@ -26,11 +26,11 @@ func order(policy *berthv1alpha1.PropagationPolicy, cordoned ...string) (*apport
 		c.Name, c.Spec.Unschedulable = name, true
 		all = append(all, c)
 	}
-	clusters, err := grouping.Clusters(&policy.Spec.Placement, grouping.NewSites(all, nil))
+	layout, err := grouping.NewLayout(&policy.Spec.Placement, "shop/web", grouping.NewSites(all, nil))
 	if err != nil {
 		return nil, err
 	}
-	return grouping.NewOrder(clusters)
+	return layout.Order()
 }
 
 func weighted(entries ...weight) *berthv1alpha1.PropagationPolicy {

@@ -55,3 +55,10 @@ func (s *Sites) Cordoned() map[string]bool {
 	}
 	return s.cordoned
 }
+
+func (s *Sites) all() []site {
+	if s == nil {
+		return nil
+	}
+	return s.list
+}

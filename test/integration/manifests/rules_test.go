@@ -71,6 +71,11 @@ func weights(entry string) string {
 	return "placement: {staticWeightList: [" + entry + "]}"
 }
 
+// groups returns the placement of a policy with the groups of clusters.
+func groups(list string) string {
+	return "placement: {clusterGroups: [" + list + "]}"
+}
+
 // rebalance returns the rebalance of a policy.
 func rebalance(fields string) string {
 	return "rebalance: {" + fields + "}"

@@ -1,0 +1,132 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grouping
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/rendezvous"
+)
+
+// MaxGroupedClusters is the largest number of clusters in the groups of one policy.
+const MaxGroupedClusters = 10_000
+
+// grouped returns the layout of groups.
+func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites) (*Layout, error) {
+	l := &Layout{groups: make([]apportion.Group, len(groups))}
+	first := map[string]string{}
+	for i := range groups {
+		group := &groups[i]
+		field := fmt.Sprintf("spec.placement.clusterGroups[%d]", i)
+		if err := checkGroup(group); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		names, err := members(group, sites)
+		if err != nil {
+			return nil, fmt.Errorf("%s.clusterSelector: %w", field, err)
+		}
+		names = l.unclaimed(names, group.Name, first)
+		if len(first) > MaxGroupedClusters {
+			return nil, fmt.Errorf("%s: more than %d clusters", field, MaxGroupedClusters)
+		}
+		if len(names) == 0 {
+			l.Empty = append(l.Empty, group.Name)
+		}
+		l.groups[i] = share(group, i, clustersOf(group, names, key, sites))
+	}
+	return l, nil
+}
+
+// checkGroup refuses what the schema does, for those who read it from elsewhere.
+func checkGroup(group *berthv1alpha1.ClusterGroup) error {
+	numbers := 0
+	for _, given := range []bool{group.Weight != nil, group.Replicas != nil, group.ReplicasPerCluster != nil} {
+		if given {
+			numbers++
+		}
+	}
+	switch {
+	case (group.ClusterSelector != nil) == (len(group.ClusterNames) > 0):
+		return errors.New("give exactly one of clusterSelector and clusterNames")
+	case numbers > 1:
+		return errors.New("give at most one of weight, replicas and replicasPerCluster")
+	}
+	return nil
+}
+
+// members returns the names of the clusters that a group names or selects, in ascending order.
+func members(group *berthv1alpha1.ClusterGroup, sites *Sites) ([]string, error) {
+	if group.ClusterSelector == nil {
+		return slices.Sorted(slices.Values(group.ClusterNames)), nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(group.ClusterSelector)
+	if err != nil {
+		return nil, fmt.Errorf("the selector cannot be understood: %w", err)
+	}
+	var names []string
+	for i := range sites.all() {
+		if s := &sites.list[i]; !s.leaving && selector.Matches(labels.Set(s.labels)) {
+			names = append(names, s.name)
+		}
+	}
+	return names, nil
+}
+
+// unclaimed returns the clusters that are in no group further up, and notes whose they are.
+func (l *Layout) unclaimed(names []string, group string, first map[string]string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		if owner, claimed := first[name]; claimed {
+			l.Overlaps = append(l.Overlaps, Overlap{Cluster: name, First: owner, Second: group})
+			return true
+		}
+		first[name] = group
+		return false
+	})
+}
+
+// clustersOf returns the clusters of a group as they share what it gets. Those that are cordoned
+// have no share, as in static.
+func clustersOf(group *berthv1alpha1.ClusterGroup, names []string, key string, sites *Sites) []apportion.Cluster {
+	clusters := make([]apportion.Cluster, len(names))
+	for i, name := range names {
+		c := apportion.Cluster{Name: name, Weight: 1, Precedence: rendezvous.Hash(key+"/"+group.Name, name)}
+		if n := group.ReplicasPerCluster; n != nil {
+			c.Max = new(int64(*n))
+		}
+		if sites.Cordoned()[name] {
+			c = apportion.Cluster{Name: name, Max: new(int64)}
+		}
+		clusters[i] = c
+	}
+	return clusters
+}
+
+// share returns a group, given its clusters and its index, as it shares with the others. Of groups
+// that are alike the first one goes first.
+func share(group *berthv1alpha1.ClusterGroup, index int, clusters []apportion.Cluster) apportion.Group {
+	as := apportion.Cluster{Name: group.Name, Weight: 1, Precedence: uint64(index)}
+	switch {
+	case group.Replicas != nil:
+		as = counted(as, int64(*group.Replicas))
+	case group.ReplicasPerCluster != nil:
+		as = counted(as, int64(*group.ReplicasPerCluster)*int64(len(clusters)))
+	case group.Weight != nil:
+		as.Weight = *group.Weight
+	}
+	return apportion.Group{As: as, Clusters: clusters}
+}
+
+// counted gives a group a number of replicas instead of a weight. Those further up are served
+// first.
+func counted(as apportion.Cluster, n int64) apportion.Cluster {
+	as.Turn, as.Min, as.Max = int32(as.Precedence)+1, n, &n
+	return as
+}

@@ -1,0 +1,76 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// tierLabel on a Cluster says to which group of these specs it belongs.
+const tierLabel = "example.com/tier"
+
+// tier returns the selector of the clusters of the site that have the tier.
+func (s *site) tier(tier string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{tierLabel: s.full(tier)}}
+}
+
+// setTier gives a cluster a tier, none if it is empty.
+func (s *site) setTier(ctx context.Context, cluster, tier string) {
+	GinkgoHelper()
+	value := "null"
+	if tier != "" {
+		value = fmt.Sprintf("%q", s.full(tier))
+	}
+	_, err := berth.BerthV1alpha1().Clusters().Patch(ctx, s.full(cluster), types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, tierLabel, value), metav1.PatchOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+var _ = Describe("a policy with groups of clusters", func() {
+	It("serves sites that are registered, labelled and relabelled later", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "store-a", "region-a", "region-b")
+		s.setTier(ctx, "region-a", "region")
+		s.setTier(ctx, "region-b", "region")
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{
+			{Name: "stores", ClusterSelector: s.tier("store"), ReplicasPerCluster: ptr.To[int32](1)},
+			{Name: "regions", ClusterSelector: s.tier("region"), Weight: ptr.To[int64](3)},
+		}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 6))
+		s.expectShares(ctx, "nginx", map[string]int{"region-a": 3, "region-b": 3})
+
+		By("labelling a site that exists")
+		s.setTier(ctx, "store-a", "store")
+		s.scale(ctx, "nginx", 7)
+		s.expectShares(ctx, "nginx", map[string]int{"store-a": 1, "region-a": 3, "region-b": 3})
+
+		By("registering a new one")
+		s.createNodes(ctx, "store-b", 1)
+		s.createCluster(ctx, "store-b")
+		s.setTier(ctx, "store-b", "store")
+		s.scale(ctx, "nginx", 8)
+		s.expectShares(ctx, "nginx", map[string]int{"store-a": 1, "store-b": 1, "region-a": 3, "region-b": 3})
+	})
+
+	It("lets pods wait while there is no cluster in any group, and takes up those that come", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "store-a")
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{Name: "stores", ClusterSelector: s.tier("store")}}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 2))
+		s.expectShares(ctx, "nginx", map[string]int{"waiting": 2})
+		s.setTier(ctx, "store-a", "store")
+		s.expectShares(ctx, "nginx", map[string]int{"store-a": 2})
+	})
+})
