@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"pkg/feeds", "pkg/metricsources", "pkg/ownership", "pkg/registration"},
 	{"pkg/plugins"},
 	{"pkg/simulator"},
-	{"pkg/explain"},
+	{"pkg/explain", "pkg/ui"},
 	{"pkg/controllers", "pkg/cli", "pkg/gateway", "pkg/localplane", "pkg/plugintest"},
 	{"cmd"},
 	{"test", "hack", "docs", "examples"},

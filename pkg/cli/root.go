@@ -34,6 +34,7 @@ import (
 	"berth.dev/berth/pkg/cli/room"
 	"berth.dev/berth/pkg/cli/simulate"
 	"berth.dev/berth/pkg/cli/supportbundle"
+	"berth.dev/berth/pkg/cli/ui"
 	"berth.dev/berth/pkg/cli/unregister"
 	"berth.dev/berth/pkg/cli/version"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -124,6 +125,7 @@ func newCommand(o Options) *cobra.Command {
 		room.NewCommand(o.Streams, factory),
 		simulate.NewCommand(o.Streams, factory),
 		supportbundle.NewCommand(o.Streams, factory),
+		ui.NewCommand(o.Streams, factory),
 		unregister.NewCommand(o.Streams, factory),
 		version.NewCommand(o.Streams),
 		newOptionsCommand(),

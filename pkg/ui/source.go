@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+)
+
+const (
+	// quiet is how long a change is held back for others that come with it.
+	quiet = 300 * time.Millisecond
+
+	// staleAfter is how long a watch may be interrupted before what it knows counts as outdated. A
+	// watch that ends in the ordinary way begins again at once.
+	staleAfter = 3 * time.Second
+)
+
+// Source watches what the pages show, with the rights of one user. It is safe for concurrent use.
+type Source struct {
+	namespace  string
+	schedulers []string
+	kinds      map[string]*kind
+
+	mu sync.Mutex
+	// version counts the changes, changed is closed at the next one.
+	version uint64
+	changed chan struct{}
+	// pending is set while a change is held back.
+	pending bool
+	// latest is the snapshot of builtOf.
+	latest  *snapshot
+	builtOf uint64
+}
+
+// NewSource watches the objects of a namespace, or of all if it is empty, until the context ends.
+// No schedulers stand for Berth's own profile. What the user may not read is left out, and the
+// pages say so.
+func NewSource(
+	ctx context.Context, kube kubernetes.Interface, berth versioned.Interface, namespace string, schedulers []string,
+) *Source {
+	s := &Source{namespace: namespace, schedulers: schedulers, changed: make(chan struct{}), version: 1}
+	s.kinds = watchedKinds(kube, berth, namespace)
+	for _, k := range s.kinds {
+		k.start(ctx, s.signal)
+	}
+	go s.noticeStaleness(ctx)
+	return s
+}
+
+// signal notes a change, and wakes those that wait for one a moment later.
+func (s *Source) signal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending {
+		return
+	}
+	s.pending = true
+	time.AfterFunc(quiet, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pending = false
+		s.version++
+		close(s.changed)
+		s.changed = make(chan struct{})
+	})
+}
+
+// next returns the number of changes so far, and a channel that is closed at the next one.
+func (s *Source) next() (version uint64, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version, s.changed
+}
+
+// snapshot returns what is known at present.
+func (s *Source) snapshot() *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.latest == nil || s.builtOf != s.version {
+		s.latest, s.builtOf = newSnapshot(s), s.version
+	}
+	return s.latest
+}
+
+// noticeStaleness signals when something becomes outdated, which nothing else tells.
+func (s *Source) noticeStaleness(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for last := (time.Time{}); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if since := s.staleSince(); !since.Equal(last) {
+			last = since
+			s.signal()
+		}
+	}
+}
+
+// staleSince returns since when something is outdated, the zero time if nothing is.
+func (s *Source) staleSince() time.Time {
+	var earliest time.Time
+	for _, k := range s.kinds {
+		since := k.interrupted()
+		if since.IsZero() || time.Since(since) < staleAfter {
+			continue
+		}
+		if earliest.IsZero() || since.Before(earliest) {
+			earliest = since
+		}
+	}
+	return earliest
+}

@@ -1,0 +1,158 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ui_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+func TestSitesShowWhatIsWantedCurrentAndShort(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 2)
+	w.cluster("hangzhou", 1)
+	pod := w.deployment("nginx", 5, map[string]int64{"beijing": 2, "hangzhou": 3})
+	place(pod("a"), "beijing-0", "nginx", "beijing", 0)
+	place(pod("b"), "beijing-1", "nginx", "beijing", 1)
+	place(pod("c"), "hangzhou-0", "nginx", "hangzhou", 2)
+	want := [][]string{
+		{"beijing", "unknown", "", "2", "2", "2", "2", "0", "100%"},
+		{"hangzhou", "unknown", "", "1", "1", "3", "1", "2", "33%"},
+	}
+	if diff := cmp.Diff(want, w.table("/ui/sites", "sites")); diff != "" {
+		t.Errorf("sites (-want +got):\n%s", diff)
+	}
+	want = [][]string{{namespace, "deployment/nginx", "nginx", "3", "1", "2", "33%"}}
+	if diff := cmp.Diff(want, w.table("/ui/clusters/hangzhou", "workloads")); diff != "" {
+		t.Errorf("the page of a site (-want +got):\n%s", diff)
+	}
+	want = [][]string{{"beijing", "2", "2", "0", "100%"}, {"hangzhou", "3", "1", "2", "33%"}}
+	if diff := cmp.Diff(want, w.table("/ui/namespaces/shop/workloads/deployment/nginx", "clusters")); diff != "" {
+		t.Errorf("the page of a workload (-want +got):\n%s", diff)
+	}
+}
+
+func TestTablesSortAndFilter(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("a", 2)
+	w.cluster("b", 10)
+	w.cluster("c", 9)
+	names := func(query string) string {
+		found := ""
+		for _, row := range w.table("/ui/sites"+query, "sites") {
+			found += row[0]
+		}
+		return found
+	}
+	for query, want := range map[string]string{
+		"": "abc", "?sort=sites.nodes": "acb", "?sort=-sites.nodes": "bca", "?q=B": "b", "?q=none-of-them": "", "?sort=nonsense": "abc",
+	} {
+		if got := names(query); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	_, body := w.get("/ui/sites?sort=sites.nodes&q=a")
+	sorted := 0
+	for _, th := range findAll(findID(t, body, "sites"), "th") {
+		if attribute(th, "aria-sort") == "ascending" {
+			sorted++
+		}
+	}
+	if sorted != 1 || !strings.Contains(body, "?q=a&amp;sort=-sites.nodes") || !strings.Contains(body, "2 filtered out") {
+		t.Errorf("%d columns are said to be sorted, in %s", sorted, body)
+	}
+}
+
+func TestPoolsShowTheirHolders(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 1)
+	w.licences("matlab")
+	asker := w.pod("asker")
+	asker.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		berthv1alpha1.ClusterResourceDomain + "/matlab": resource.MustParse("7"),
+	}}}}
+	want := [][]string{{"matlab", "floating", "unknown", "10", "4", "6", "40%", "1", "-", "0"}}
+	if diff := cmp.Diff(want, w.table("/ui/pools", "pools")); diff != "" {
+		t.Errorf("pools (-want +got):\n%s", diff)
+	}
+	want = [][]string{{namespace, "matlab-holder", "floating", "4", "beijing", "beijing-0"}}
+	if diff := cmp.Diff(want, w.table("/ui/resources/matlab", "holders")); diff != "" {
+		t.Errorf("holders (-want +got):\n%s", diff)
+	}
+}
+
+func TestApplicationsShowRankingAndMoves(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 1).Labels = map[string]string{"tier": "gold"}
+	w.cluster("hangzhou", 1)
+	app := &berthv1alpha1.Application{ObjectMeta: w.meta("cart")}
+	app.Spec.Constraints.ClusterLabels = []string{"tier is gold"}
+	app.Status.ScheduledTo, app.Status.Score, app.Status.Ready = "beijing", new(1.5), "2/3"
+	app.Status.Ranking = []berthv1alpha1.RankedPlace{{Name: "beijing", Eligible: true, Score: 1.5}, {Name: "hangzhou"}}
+	app.Status.Move = &berthv1alpha1.ApplicationMoveStatus{
+		From: "hangzhou", To: "beijing", Step: berthv1alpha1.MoveStart, StartTime: metav1.Unix(1, 0), Deadline: metav1.Unix(2, 0),
+	}
+	w.berth = append(w.berth, app)
+	want := [][]string{{namespace, "cart", "beijing", "1.5", "2/3", "hangzhou to beijing, Start", "beijing 1.5", "-"}}
+	if diff := cmp.Diff(want, w.table("/ui/applications", "applications")); diff != "" {
+		t.Errorf("applications (-want +got):\n%s", diff)
+	}
+	ranking := w.table("/ui/namespaces/shop/applications/cart", "ranking")
+	if len(ranking) != 2 || ranking[0][0] != "beijing" || ranking[0][1] != "yes" || ranking[1][1] != "no" || ranking[1][4] == "" {
+		t.Errorf("ranking %q", ranking)
+	}
+}
+
+func TestWaitingPodsAreGroupedByReason(t *testing.T) {
+	w := newWorld(t)
+	says(w.pod("a"), "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) in no cluster of the policy. preemption: 0/3 nodes are "+
+		"available: 3 Preemption is not helpful for scheduling.")
+	says(w.pod("b"), "0/9 nodes are available: 8 node(s) in no cluster of the policy, 1 Insufficient cpu.")
+	says(w.pod("c"), "no Scheduler runs")
+	w.pod("d")
+	w.pod("e").Spec.SchedulerName = "default-scheduler"
+	groups := w.table("/ui/waiting", "reasons")
+	for i := range groups {
+		groups[i] = groups[i][:2]
+	}
+	want := [][]string{
+		{"Insufficient cpu, node(s) in no cluster of the policy", "2"},
+		{"no Scheduler runs", "1"}, {"no scheduler has said anything about it yet", "1"},
+	}
+	if diff := cmp.Diff(want, groups); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if got := w.table("/ui/waiting?reason=no+Scheduler+runs", "pods"); len(got) != 1 || got[0][1] != "c" {
+		t.Errorf("the pods of one reason: %q", got)
+	}
+}
+
+func TestAPodHasItsExplanation(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 1)
+	w.cluster("hangzhou", 1)
+	pod := w.deployment("nginx", 1, map[string]int64{"beijing": 1})
+	says(pod("a"), "0/2 nodes are available: 2 Insufficient cpu.")
+	_, body := w.get("/ui/namespaces/shop/pods/a")
+	for _, want := range []string{
+		"the policy lets it into beijing, and nodes there look usable", "the scheduler says (Unschedulable): 0/2 nodes are available",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in %s", want, body)
+		}
+	}
+	for _, path := range []string{"/ui/namespaces/shop/pods/none", "/ui/clusters/none", "/ui/nonsense", "/ui/namespaces/x/pods/a", "/elsewhere"} {
+		if response, _ := w.get(path); response.StatusCode != http.StatusNotFound {
+			t.Errorf("GET %s: status %d", path, response.StatusCode)
+		}
+	}
+}
