@@ -35,6 +35,14 @@ type Config struct {
 
 	// Limits bound what clients may ask for.
 	Limits Limits
+
+	// TokenClients make the clients that the pages for browsers are read with. Without them there
+	// are no pages.
+	TokenClients TokenClients
+
+	// Context ends what the pages watch, and the streams that tell browsers of changes. Nil stands
+	// for one that does not end.
+	Context context.Context
 }
 
 // Limits bound what clients may ask for. All must be positive.
@@ -69,6 +77,8 @@ type Gateway struct {
 	inFlight  chan struct{}
 	measures  *measures
 	metrics   http.Handler
+	// pages is nil if there are none.
+	pages *pages
 }
 
 var _ http.Handler = &Gateway{}
@@ -85,6 +95,9 @@ func New(config Config) *Gateway {
 		metrics:   promhttp.HandlerFor(config.Registry, promhttp.HandlerOpts{}),
 	}
 	g.lookup = newLookup(g.clusters)
+	if config.TokenClients != nil {
+		g.pages = newPages(g)
+	}
 	return g
 }
 
@@ -100,6 +113,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rt := routeOf(r.URL)
 	observed := g.observe(w, r, rt)
 	defer observed.end(r.Context())
+	if rt.kind == routePages && g.pages != nil {
+		// A stream of events lasts longer than what is answered at once.
+		g.pages.serve(observed, r)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), g.config.Limits.BodyTimeout+handlingTimeout)
 	defer cancel()
 	err := g.serve(observed, &request{Request: r.WithContext(ctx), route: rt})
@@ -125,7 +143,7 @@ func (g *Gateway) serve(w *observer, r *request) error {
 			return err
 		}
 	}
-	if r.route.kind == routeNone {
+	if r.route.kind == routeNone || r.route.kind == routePages {
 		return problem(http.StatusNotFound, CodeNoSuchPath, "the API has no such path")
 	}
 	if !r.route.allows(r.Method) {

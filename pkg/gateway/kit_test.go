@@ -24,12 +24,14 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/pkg/generated/clientset/versioned"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/registration"
 )
@@ -62,6 +64,8 @@ type world struct {
 
 	server *httptest.Server
 	uids   int
+	// lent are the tokens that clients were made for.
+	lent []string
 }
 
 func newWorld(t *testing.T, objects ...runtime.Object) *world {
@@ -92,9 +96,19 @@ func (w *world) start() {
 	}
 	w.server = httptest.NewServer(gateway.New(gateway.Config{
 		Clusters: w.objects.BerthV1alpha1(), Pods: w.pods.CoreV1(), Registry: w.registry, Limits: w.limits,
-		Authenticator: fixed(w), Authorizer: rights(w),
+		Authenticator: fixed(w), Authorizer: rights(w), Context: w.t.Context(),
+		TokenClients: func(token string) (kubernetes.Interface, versioned.Interface, error) {
+			w.lent = append(w.lent, token)
+			return w.pods, w.objects, nil
+		},
 	}))
 	w.t.Cleanup(w.server.Close)
+}
+
+// client returns the client that requests are sent with.
+func (w *world) client() *http.Client {
+	w.start()
+	return w.server.Client()
 }
 
 func (w *world) authenticate(r *http.Request) (*authenticator.Response, bool, error) {

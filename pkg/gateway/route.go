@@ -21,6 +21,7 @@ const (
 	routeOpenAPI  = "openapi.json"
 	routeHealth   = "health"
 	routeMetrics  = "metrics"
+	routePages    = "ui"
 	routeNone     = "none"
 )
 
@@ -75,6 +76,9 @@ func routeOf(u *url.URL) route {
 		return route{kind: routeMetrics}
 	case pathPrefix + "/openapi.json":
 		return route{kind: routeOpenAPI}
+	}
+	if isPage(u.Path) {
+		return route{kind: routePages}
 	}
 	rest, found := strings.CutPrefix(u.EscapedPath(), pathPrefix+"/clusters")
 	if !found || rest != "" && rest[0] != '/' {

@@ -43,7 +43,7 @@ func run(ctx context.Context, opts *options) error {
 	if err := opts.SecureServing.ApplyTo(&secure); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	handler, err := newHandler(opts, secure)
+	handler, err := newHandler(ctx, opts, secure)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func run(ctx context.Context, opts *options) error {
 
 // newHandler makes the gateway. Its clients have its own rights; what callers may do is asked of
 // the API server.
-func newHandler(opts *options, secure *genericapiserver.SecureServingInfo) (http.Handler, error) {
+func newHandler(ctx context.Context, opts *options, secure *genericapiserver.SecureServingInfo) (http.Handler, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", opts.kubeconfig())
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
@@ -86,11 +86,29 @@ func newHandler(opts *options, secure *genericapiserver.SecureServingInfo) (http
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g := gateway.Config{
 		Clusters: berth.BerthV1alpha1(), Pods: kube.CoreV1(), Registry: registry, Limits: opts.Limits,
+		TokenClients: tokenClients(config), Context: ctx,
 	}
 	if err := delegate(opts, secure, &g); err != nil {
 		return nil, err
 	}
 	return gateway.New(g), nil
+}
+
+// tokenClients makes clients for the same API server that have the rights of a token alone.
+func tokenClients(config *rest.Config) gateway.TokenClients {
+	return func(token string) (kubernetes.Interface, versioned.Interface, error) {
+		anonymous := rest.AnonymousClientConfig(config)
+		anonymous.BearerToken = token
+		kube, err := kubernetes.NewForConfig(anonymous)
+		if err != nil {
+			return nil, nil, fmt.Errorf("making a client: %w", err)
+		}
+		berth, err := versioned.NewForConfig(anonymous)
+		if err != nil {
+			return nil, nil, fmt.Errorf("making a client: %w", err)
+		}
+		return kube, berth, nil
+	}
 }
 
 // delegate lets the API server decide who callers are and what they may do.

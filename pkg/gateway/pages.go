@@ -1,0 +1,179 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/ui"
+)
+
+const (
+	// tokenCookie keeps the token of a browser. No script can read it.
+	tokenCookie = "berth-token"
+
+	enterPath, leavePath, eventsPath = ui.Prefix + "enter", ui.Prefix + "leave", ui.Prefix + "events"
+
+	// maxToken bounds what is kept in a cookie, which browsers bound at 4096 bytes with its name.
+	maxToken = 3800
+
+	// maxViewers bounds how many different users and namespaces are looked at at once: each of them
+	// takes memory for all the objects that the user may see.
+	maxViewers = 50
+)
+
+// TokenClients returns clients that have the rights of a token and no others.
+type TokenClients func(token string) (kubernetes.Interface, versioned.Interface, error)
+
+// token matches what can be a token, and can be kept in a cookie as it is.
+var token = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
+
+// pages are the pages for browsers. Whoever looks at them is known by a token, in a header or in a
+// cookie, and what they show is read with that token: the gateway lends nobody its own rights.
+type pages struct {
+	gateway *Gateway
+	sources ui.Sources
+	handler ui.Handler
+	streams chan struct{}
+	// ctx ends what is watched.
+	ctx context.Context
+}
+
+func newPages(g *Gateway) *pages {
+	p := &pages{
+		gateway: g, sources: ui.Sources{Most: maxViewers}, streams: make(chan struct{}, g.config.Limits.InFlight), ctx: context.Background(),
+	}
+	if g.config.Context != nil {
+		p.ctx = g.config.Context
+	}
+	p.handler = ui.Handler{Find: p.find, Done: p.ctx.Done()}
+	return p
+}
+
+// isPage reports whether a path is that of a page.
+func isPage(path string) bool {
+	return path == strings.TrimSuffix(ui.Prefix, "/") || strings.HasPrefix(path, ui.Prefix)
+}
+
+// serve answers a request for a page.
+func (p *pages) serve(w *observer, r *http.Request) {
+	busy := p.gateway.inFlight
+	if r.URL.Path == eventsPath {
+		busy = p.streams
+	}
+	select {
+	case busy <- struct{}{}:
+		defer func() { <-busy }()
+	default:
+		w.fail(tooMany("there are"))
+		return
+	}
+	switch {
+	case r.URL.Path == enterPath && r.Method == http.MethodPost:
+		p.enter(w, r)
+	case r.URL.Path == leavePath:
+		ui.SetHeaders(w.Header())
+		http.SetCookie(w, cookieOf(r, "", -1))
+		http.Redirect(w, r, ui.Prefix, http.StatusFound)
+	default:
+		p.handler.ServeHTTP(w, r)
+	}
+}
+
+// ask asks for a token, and says what is wrong with the last one.
+func ask(w http.ResponseWriter, status int, problem string) {
+	ui.WriteDocument(w, status, "enter.html", struct{ Problem string }{problem})
+}
+
+// enter keeps a token in a cookie, if it is one.
+func (p *pages) enter(w *observer, r *http.Request) {
+	ui.SetHeaders(w.Header())
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		http.Error(w, "the form was sent from elsewhere", http.StatusForbidden)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 2*maxToken)
+	given := strings.TrimSpace(r.PostFormValue("token"))
+	if len(given) > maxToken || !token.MatchString(given) {
+		ask(w, http.StatusBadRequest, "This is no token that a browser can keep.")
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+given)
+	if err := p.gateway.identify(w, &request{Request: r}); err != nil {
+		refuse(w, r, err)
+		return
+	}
+	http.SetCookie(w, cookieOf(r, given, 0))
+	http.Redirect(w, r, ui.Prefix, http.StatusSeeOther)
+}
+
+func cookieOf(r *http.Request, value string, age int) *http.Cookie {
+	return &http.Cookie{
+		Name: tokenCookie, Value: value, Path: ui.Prefix, MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// refuse answers somebody who may not look. A browser gets the form for another token.
+func refuse(w *observer, r *http.Request, err error) {
+	problem := problemOf(err)
+	if problem.status == http.StatusUnauthorized && r.URL.Path != eventsPath {
+		ask(w, problem.status, "The API server does not take this token, or not any more.")
+		return
+	}
+	w.fail(err)
+}
+
+// find returns who looks at a page.
+func (p *pages) find(w http.ResponseWriter, r *http.Request) *ui.Viewer {
+	o, ok := w.(*observer)
+	if !ok {
+		http.Error(w, "the page could not be served", http.StatusInternalServerError)
+		return nil
+	}
+	given, inHeader := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !inHeader {
+		cookie, err := r.Cookie(tokenCookie)
+		if err != nil || !token.MatchString(cookie.Value) {
+			ask(w, http.StatusUnauthorized, "")
+			return nil
+		}
+		given = cookie.Value
+		r.Header.Set("Authorization", "Bearer "+given)
+	}
+	asked := &request{Request: r}
+	if err := p.gateway.identify(o, asked); err != nil {
+		refuse(o, r, err)
+		return nil
+	}
+	source, err := p.source(given, ui.NamespaceOf(r, ""))
+	switch {
+	case errors.Is(err, ui.ErrTooMany):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return nil
+	case err != nil:
+		o.fail(internal(err))
+		return nil
+	}
+	return &ui.Viewer{Source: source, Name: bounded(asked.user.GetName()), Leave: !inHeader, Namespaced: true}
+}
+
+// source returns what a token may see of a namespace.
+func (p *pages) source(given, namespace string) (*ui.Source, error) {
+	sum := sha256.Sum256([]byte(given))
+	return p.sources.Get(p.ctx, string(sum[:])+namespace, func(ctx context.Context) (*ui.Source, error) {
+		kube, berth, err := p.gateway.config.TokenClients(given)
+		if err != nil {
+			return nil, err
+		}
+		return ui.NewSource(ctx, kube, berth, namespace, nil), nil
+	})
+}

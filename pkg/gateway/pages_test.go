@@ -1,0 +1,100 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/gateway"
+)
+
+func TestPagesAreReadWithTheTokenOfTheCaller(t *testing.T) {
+	w := newWorld(t, &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "beijing"}})
+	got := w.send(http.MethodGet, "/ui/sites", "")
+	if got.status != http.StatusOK || !strings.Contains(got.body, "beijing") || !strings.Contains(got.body, admin) {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	if policy := got.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {
+		t.Errorf("policy %q", policy)
+	}
+	got = w.send(http.MethodGet, "/ui/", "", "Authorization", "", "Cookie", "berth-token=someone")
+	if got.status != http.StatusOK || !strings.Contains(got.body, "someone") || !strings.Contains(got.body, "/ui/leave") {
+		t.Errorf("with a cookie: status %d: %s", got.status, got.body)
+	}
+	w.send(http.MethodGet, "/ui/pools", "")
+	if want := []string{admin, "someone"}; !slices.Equal(w.lent, want) {
+		t.Errorf("clients for %q, want %q", w.lent, want)
+	}
+}
+
+func TestBrowsersAreAskedForAToken(t *testing.T) {
+	w := newWorld(t)
+	for name, headers := range map[string][]string{
+		"no token":            {"Authorization", ""},
+		"an expired header":   {"Authorization", "Bearer expired"},
+		"an expired cookie":   {"Authorization", "", "Cookie", "berth-token=expired"},
+		"what is not a token": {"Authorization", "", "Cookie", "berth-token=a b"},
+	} {
+		got := w.send(http.MethodGet, "/ui/sites", "", headers...)
+		if got.status != http.StatusUnauthorized || !strings.Contains(got.body, `name="token"`) {
+			t.Errorf("%s: status %d: %s", name, got.status, got.body)
+		}
+	}
+	if got := w.send(http.MethodGet, "/ui/events", "", "Authorization", "Bearer expired"); got.status != http.StatusUnauthorized {
+		t.Errorf("events: status %d", got.status)
+	}
+	if got := w.send(http.MethodGet, "/ui/assets/style.css", "", "Authorization", ""); got.status != http.StatusOK {
+		t.Errorf("the style: status %d", got.status)
+	}
+	if len(w.lent) > 0 {
+		t.Errorf("clients were made for %q", w.lent)
+	}
+	w.identityError = errors.New("connection refused")
+	if got := w.send(http.MethodGet, "/ui/sites", ""); got.status == http.StatusOK {
+		t.Errorf("without an API server: status %d", got.status)
+	}
+}
+
+func TestEnterAndLeave(t *testing.T) {
+	w := newWorld(t)
+	const form = "application/x-www-form-urlencoded"
+	follow := w.client()
+	follow.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	defer func() { follow.CheckRedirect = nil }()
+	enter := func(body string, headers ...string) answer {
+		return w.send(http.MethodPost, "/ui/enter", body, append([]string{"Authorization", "", "Content-Type", form}, headers...)...)
+	}
+	got := enter("token=someone")
+	cookie := got.header.Get("Set-Cookie")
+	if got.status != http.StatusSeeOther || !strings.Contains(cookie, "berth-token=someone; Path=/ui/; HttpOnly") ||
+		!strings.Contains(cookie, "SameSite=Strict") {
+		t.Errorf("status %d, cookie %q", got.status, cookie)
+	}
+	if got := enter("token=expired"); got.status != http.StatusUnauthorized || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("an expired token: status %d", got.status)
+	}
+	if got := enter("token=" + strings.Repeat("x", 5000)); got.status != http.StatusBadRequest {
+		t.Errorf("a long token: status %d", got.status)
+	}
+	if got := enter("token=someone", "Sec-Fetch-Site", "cross-site"); got.status != http.StatusForbidden {
+		t.Errorf("from another site: status %d", got.status)
+	}
+	if got := w.send(http.MethodGet, "/ui/leave", ""); got.status != http.StatusFound || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("leaving: status %d, cookie %q", got.status, got.header.Get("Set-Cookie"))
+	}
+}
+
+func TestPagesHaveTheRateOfTheUser(t *testing.T) {
+	w := newWorld(t)
+	w.limits.ClientQPS, w.limits.ClientBurst = 0.001, 1
+	w.send(http.MethodGet, "/ui/sites", "")
+	w.send(http.MethodGet, "/ui/sites", "").checkProblem(t, http.StatusTooManyRequests, gateway.CodeTooManyRequests, "you send")
+}
