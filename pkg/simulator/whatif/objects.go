@@ -106,8 +106,11 @@ func (s *Simulation) apply(ctx context.Context, given runtime.Object) error {
 	if before != nil {
 		carryStatus(typed, before)
 	}
-	if node, is := typed.(*corev1.Node); is {
-		completeNode(node)
+	switch o := typed.(type) {
+	case *corev1.Node:
+		completeNode(o)
+	case *corev1.PersistentVolume:
+		completeVolume(o)
 	}
 	return s.store(identity, typed)
 }
@@ -232,6 +235,13 @@ func completeNode(node *corev1.Node) {
 		}
 	}
 	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue})
+}
+
+// completeVolume has a volume that nobody claims be there for claims, as its controller does.
+func completeVolume(volume *corev1.PersistentVolume) {
+	if volume.Status.Phase == corev1.VolumePending && volume.Spec.ClaimRef == nil {
+		volume.Status.Phase = corev1.VolumeAvailable
+	}
 }
 
 func keyOf(o metav1.Object) types.NamespacedName {
