@@ -10,7 +10,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -70,5 +74,34 @@ var _ = Describe("a new leader", Serial, func() {
 		Eventually(first.Done()).WithTimeout(timeout).Should(BeClosed())
 		Expect(w.bound()).To(Equal(units))
 		w.expectNoBreach()
+	})
+
+	leases := func() coordination.LeaseInterface {
+		return client.CoordinationV1().Leases(localplane.BerthNamespace)
+	}
+
+	It("or the old one gives nothing twice after somebody has deleted the lease", func(ctx SpecContext) {
+		begin(ctx, func() {
+			first.ExpectEnd()
+			Expect(leases().Delete(ctx, schedulerproc.Name, metav1.DeleteOptions{})).To(Succeed())
+		})
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+	})
+
+	It("begins when a stranger who took the lease has let it lapse, and the old one has ended", func(ctx SpecContext) {
+		begin(ctx, func() {
+			first.ExpectEnd()
+			Eventually(func() error {
+				lease, err := leases().Get(ctx, schedulerproc.Name, metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("stranger"), ptr.To(metav1.NowMicro())
+				_, err = leases().Update(ctx, lease, metav1.UpdateOptions{})
+				return err
+			}, timeout, poll/100).Should(Succeed())
+		})
+		Eventually(first.Done()).WithTimeout(timeout).Should(BeClosed())
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal("stranger")))
 	})
 })

@@ -73,7 +73,7 @@ var _ = Describe("I3: a pod that waits says why and is placed once", func() {
 		s.expectBound(ctx, "early")
 	})
 
-	It("there is more of it; and less of it evicts nobody and gives nothing more out", func(ctx SpecContext) {
+	It("there is more of it; less of it evicts nobody and gives nothing more out, until there is more again", func(ctx SpecContext) {
 		s.createResource(ctx, "licence", s.capacity("", "1"))
 		s.createPod(ctx, "first", asking("licence", "1"))
 		s.expectBound(ctx, "first")
@@ -94,6 +94,31 @@ var _ = Describe("I3: a pod that waits says why and is placed once", func() {
 		Consistently(s.count).WithContext(ctx).WithArguments(more...).WithTimeout(settle).WithPolling(poll).Should(Equal(2))
 		s.deletePod(ctx, "first")
 		Consistently(s.count).WithContext(ctx).WithArguments(more...).WithTimeout(settle).WithPolling(poll).Should(Equal(2))
+
+		s.setCapacity(ctx, "licence", s.capacity("", "3"))
+		s.expectBound(ctx, "more-0", "more-1", "more-2")
+		Eventually(func(g Gomega) {
+			g.Expect(s.resource(ctx, "licence").Status.Conditions).To(ContainElement(And(
+				HaveField("Type", berthv1alpha1.ClusterResourceOvercommitted), HaveField("Status", metav1.ConditionFalse))))
+		}, timeout, poll).Should(Succeed())
+	})
+
+	It("what others ask for is as large as numbers get", func(ctx SpecContext) {
+		s.createResource(ctx, "licence", s.capacity("", "1"))
+		huge := []string{"huge-0", "huge-1", "huge-2"}
+		s.createPod(ctx, huge[0], askingByAnnotation("licence", "9E"))
+		s.createPod(ctx, huge[1], askingByAnnotation("licence", "8Ei"), withPriority(high))
+		s.createPod(ctx, huge[2], asking("licence", "9223372036854775807"))
+		for _, name := range huge {
+			s.expectWaiting(ctx, name, s.full("licence"))
+		}
+		s.createPod(ctx, "holder", asking("licence", "1"))
+		s.expectBound(ctx, "holder")
+		s.createPod(ctx, "early", asking("licence", "1"))
+		s.expectWaiting(ctx, "early", fmt.Sprintf(usedUp, s.full("licence")))
+		s.deletePod(ctx, "holder")
+		s.expectBound(ctx, "early")
+		s.expectToStay(ctx, waiting, huge...)
 	})
 
 	// The hint of NodeResourcesFit for nodes does not know which resources it was told to ignore.

@@ -71,6 +71,8 @@ type Proxy struct {
 	under     sync.WaitGroup
 	mu        sync.Mutex
 	forbidden map[string]time.Time
+
+	conditions conditions
 }
 
 // Start starts a proxy that speaks to the API server as config says. It forwards everything.
@@ -136,12 +138,16 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	pod, subresource := podOf(r.URL.Path)
 	if fate := p.fate.Load(); fate != nil && r.Method == http.MethodPost && subresource == "binding" {
+		p.conditions.deliver(pod)
 		p.bind(w, r, pod, (*fate)())
 		return
 	}
 	if pod != "" && p.isForbidden(pod) {
 		http.Error(w, "unreadable", http.StatusServiceUnavailable)
 		return
+	}
+	if subresource == "status" {
+		defer p.conditions.wait(r, pod)()
 	}
 	p.forward.ServeHTTP(w, r)
 }

@@ -6,6 +6,7 @@ package proxy_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,7 +25,12 @@ const (
 // send returns the status of the answer to a request, 0 if there is none.
 func send(t *testing.T, p *proxy.Proxy, method, path string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, p.Address()+path, strings.NewReader("{}"))
+	return sendBody(t, p, method, path, "{}")
+}
+
+func sendBody(t *testing.T, p *proxy.Proxy, method, path, body string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, p.Address()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,5 +92,39 @@ func TestFates(t *testing.T) {
 				t.Error("an answer comes through")
 			}
 		})
+	}
+}
+
+func TestConditionsAreWrittenJustBeforeABinding(t *testing.T) {
+	var order []string // the proxy lets one request through at a time
+	api := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		order = append(order, path.Base(r.URL.Path))
+	}))
+	defer api.Close()
+	p, err := proxy.Start(t.Context(), &rest.Config{Host: api.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	p.HoldConditions()
+	p.Decide(func() proxy.Fate { return proxy.Fate{} })
+	written := make(chan int)
+	go func() { written <- sendBody(t, p, http.MethodPatch, status, `{"status":{"conditions":[]}}`) }()
+	for p.Held() == 0 {
+		send(t, p, http.MethodPost, binding)
+	}
+	if got := <-written; got != http.StatusOK {
+		t.Errorf("answer %d to the write", got)
+	}
+	last := len(order) - 2
+	if got := order[last:]; got[0] != "status" || got[1] != "binding" {
+		t.Errorf("the API server saw %v last, want the status before the binding", got)
+	}
+	if n := len(order); send(t, p, http.MethodPatch, status) != http.StatusOK || len(order) != n+1 {
+		t.Error("a write of something else is held back")
 	}
 }
