@@ -65,6 +65,10 @@ test-integration: build-test ## Tests against etcd, kube-apiserver, kube-control
 test-race: build-test ## All tests with the race detector, the integration tests too.
 	@hack/test.sh race
 
+.PHONY: test-upstream
+test-upstream: build-control-plane ## kube-scheduler's own integration tests with Berth's plugins in every profile: 20 minutes and more. RUN=REGEXP limits them.
+	@hack/upstream.sh
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME=20s.
 	@hack/test.sh fuzz

@@ -3,7 +3,8 @@
 #
 # Usage: hack/test.sh unit|integration|race|fuzz|bench
 #   unit         every package but those below test/integration, with the race detector, and those of hack/tools
-#   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
+#   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/), and the
+#                three shortest of kube-scheduler's own with Berth's plugins (hack/upstream.sh)
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
@@ -93,7 +94,10 @@ case ${1:-} in
   # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
     need_prometheus
-    run_tests integration -p 2 "${integration_flags[@]}"
+    status=0
+    run_tests integration -p 2 "${integration_flags[@]}" || status=$?
+    [[ -n ${RUN:-} ]] || hack/upstream.sh bind eventhandler taint || status=$?
+    exit $status
     ;;
   race)
     need_prometheus
