@@ -100,3 +100,14 @@ func TestWhatWasNeverBookedCannotBeTakenBack(t *testing.T) {
 		t.Errorf("%d pods hold %s", holders, held.String())
 	}
 }
+
+func TestWhatOneGivesBackLeavesWhatOthersOfItsSchedulerHold(t *testing.T) {
+	one := []pool.Charge{{Resource: "licences", Pool: "a", Quantity: resource.MustParse("1"), Grantee: "east"}}
+	account := booked(one, one)
+	for _, want := range []int64{1, 0} {
+		account.Remove(one)
+		if held := account.HeldOf("east", "licences", "a"); held.Value() != want {
+			t.Errorf("the pods of the Scheduler hold %s, want %d", held.String(), want)
+		}
+	}
+}

@@ -65,6 +65,15 @@ func TestWhoMakesWay(t *testing.T) {
 			lacks: []pool.Lack{{Pools: []int32{0, 1}, Short: []int64{2, 2}}}, want: []int{1},
 			candidates: []pool.Candidate{holderOf(1, 0, 0), {Priority: 9, Frees: []pool.Freed{{Pool: 1, Units: 2}}}},
 		},
+		"of those who have other pools, too": {
+			lacks: short(1), want: []int{1},
+			candidates: []pool.Candidate{{Frees: []pool.Freed{{Pool: 7, Units: 9}}}, {Frees: []pool.Freed{{Pool: 7, Units: 9}, {Pool: 0, Units: 1}}}},
+		},
+		"two cheap ones of many instead of who holds most": {
+			lacks: short(4), want: []int{1, 2},
+			candidates: append([]pool.Candidate{holderOf(3, 9, 0), holderOf(2, 1, 0), holderOf(2, 1, 0)},
+				slices.Repeat([]pool.Candidate{holderOf(1, 0, 0)}, 12)...),
+		},
 		"a pod that helps with two claims": {
 			lacks: []pool.Lack{{Pools: []int32{0}, Short: []int64{1}}, {Pools: []int32{0}, Short: []int64{1}}}, want: []int{1},
 			candidates: []pool.Candidate{

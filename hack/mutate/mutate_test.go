@@ -1,0 +1,65 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFaultsOfAFile(t *testing.T) {
+	const source = `package x
+
+func f(a, b int, c bool) int {
+	if c {
+		log.Info("a")
+		g()
+	}
+	for a < b && c == true {
+		a++
+		continue
+	}
+	b = a
+	return a + 1
+}
+`
+	faults, err := faultsIn("x.go", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range faults {
+		got = append(got, f.String())
+	}
+	want := []string{
+		"x.go f: c -> !(c)", "x.go f: g() -> (left out)",
+		"x.go f: a < b && c == true -> a < b || c == true", "x.go f: a < b -> a <= b", "x.go f: c == true -> c != true",
+		"x.go f: true -> false", "x.go f: a++ -> a--", "x.go f: continue -> (left out)",
+		"x.go f: b = a -> _ = a", "x.go f: a + 1 -> a - 1", "x.go f: 1 -> 2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	if f := faults[3]; source[:f.start]+f.text+source[f.end:] == source || f.line != 8 {
+		t.Errorf("fault %s in line %d changes nothing", f, f.line)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	got := reasons("# a comment\n\nx.go f: 1 -> 2\n  because it is\n  so\nx.go f: a -> b\n  why not\n")
+	want := map[string]string{"x.go f: 1 -> 2": "because it is so", "x.go f: a -> b": "why not"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+// TestEveryEquivalentFaultHasAReason keeps the list from being a way to be quiet.
+func TestEveryEquivalentFaultHasAReason(t *testing.T) {
+	for fault, reason := range reasons(equivalent) {
+		if fault == "" || len(reason) < 20 {
+			t.Errorf("%q: the reason %q tells too little", fault, reason)
+		}
+	}
+}
