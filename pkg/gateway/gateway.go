@@ -40,9 +40,8 @@ type Config struct {
 	// are no pages.
 	TokenClients TokenClients
 
-	// Context ends what the pages watch, and the streams that tell browsers of changes. Nil stands
-	// for one that does not end.
-	Context context.Context
+	// Done ends what the pages watch, and the streams that tell browsers of changes.
+	Done <-chan struct{}
 }
 
 // Limits bound what clients may ask for. All must be positive.

@@ -96,7 +96,7 @@ func (w *world) start() {
 	}
 	w.server = httptest.NewServer(gateway.New(gateway.Config{
 		Clusters: w.objects.BerthV1alpha1(), Pods: w.pods.CoreV1(), Registry: w.registry, Limits: w.limits,
-		Authenticator: fixed(w), Authorizer: rights(w), Context: w.t.Context(),
+		Authenticator: fixed(w), Authorizer: rights(w), Done: w.t.Context().Done(),
 		TokenClients: func(token string) (kubernetes.Interface, versioned.Interface, error) {
 			w.lent = append(w.lent, token)
 			return w.pods, w.objects, nil

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
@@ -44,18 +45,11 @@ type pages struct {
 	sources ui.Sources
 	handler ui.Handler
 	streams chan struct{}
-	// ctx ends what is watched.
-	ctx context.Context
 }
 
 func newPages(g *Gateway) *pages {
-	p := &pages{
-		gateway: g, sources: ui.Sources{Most: maxViewers}, streams: make(chan struct{}, g.config.Limits.InFlight), ctx: context.Background(),
-	}
-	if g.config.Context != nil {
-		p.ctx = g.config.Context
-	}
-	p.handler = ui.Handler{Find: p.find, Done: p.ctx.Done()}
+	p := &pages{gateway: g, sources: ui.Sources{Most: maxViewers}, streams: make(chan struct{}, g.config.Limits.InFlight)}
+	p.handler = ui.Handler{Find: p.find, Done: g.config.Done}
 	return p
 }
 
@@ -169,7 +163,8 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 // source returns what a token may see of a namespace.
 func (p *pages) source(given, namespace string) (*ui.Source, error) {
 	sum := sha256.Sum256([]byte(given))
-	return p.sources.Get(p.ctx, string(sum[:])+namespace, func(ctx context.Context) (*ui.Source, error) {
+	lasting := wait.ContextForChannel(p.handler.Done)
+	return p.sources.Get(lasting, string(sum[:])+namespace, func(ctx context.Context) (*ui.Source, error) {
 		kube, berth, err := p.gateway.config.TokenClients(given)
 		if err != nil {
 			return nil, err

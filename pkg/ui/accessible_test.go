@@ -58,15 +58,14 @@ func faultsOf(n *html.Node, labels map[string]bool, ids map[string]int) []string
 	case "table":
 		faulty = len(findAll(n, "caption")) != 1 ||
 			slices.ContainsFunc(findAll(n, "th"), func(th *html.Node) bool { return attribute(th, "scope") == "" })
-	case "progress", "img":
-		faulty = attribute(n, "aria-hidden") == "" && attribute(n, "alt") == ""
+	case "progress":
+		faulty = attribute(n, "aria-hidden") == ""
 	}
-	var faults []string
 	if faulty {
-		faults = append(faults, "an element "+n.Data+" without a name, a caption or a scope")
+		return []string{"an element " + n.Data + " without a name, a caption or a scope"}
 	}
 	if slices.Contains([]string{"style", "iframe", "object"}, n.Data) || attribute(n, "style")+attribute(n, "onclick") != "" {
-		faults = append(faults, "the policy forbids "+n.Data+" or one of its attributes")
+		return []string{"the policy forbids " + n.Data + " or one of its attributes"}
 	}
-	return faults
+	return nil
 }

@@ -198,14 +198,22 @@ func (s *snapshot) find(path string, query url.Values) *page {
 		}
 		parts[i] = decoded
 	}
+	if len(parts) == 2 {
+		return s.findOf(parts[0], parts[1])
+	}
 	if len(parts) > 3 && parts[0] == "namespaces" {
 		return s.findIn(parts[1], parts[2], parts[3:])
 	}
-	switch {
-	case len(parts) == 2 && parts[0] == "clusters":
-		return s.cluster(parts[1])
-	case len(parts) == 2 && parts[0] == "resources":
-		return s.resource(parts[1])
+	return nil
+}
+
+// findOf returns the page of an object of no namespace, nil if there is none.
+func (s *snapshot) findOf(kind, name string) *page {
+	switch kind {
+	case "clusters":
+		return s.cluster(name)
+	case "resources":
+		return s.resource(name)
 	}
 	return nil
 }

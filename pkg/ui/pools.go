@@ -37,7 +37,7 @@ func (s *snapshot) pools() *page {
 // and still held.
 func poolRows(r *berthv1alpha1.ClusterResource) []row {
 	status := &r.Status
-	var names []string
+	names := make([]string, 0, len(status.Allocatable))
 	for i := range status.Allocatable {
 		names = append(names, status.Allocatable[i].Name)
 	}

@@ -109,7 +109,7 @@ func (s *snapshot) notes(needed ...string) []string {
 			byReason[why] = append(byReason[why], name)
 		}
 	}
-	var found []string
+	found := make([]string, 0, len(byReason))
 	for _, why := range slices.Sorted(maps.Keys(byReason)) {
 		found = append(found, fmt.Sprintf("Without %s (%s): what follows from them is left out.",
 			strings.Join(slices.Sorted(slices.Values(byReason[why])), ", "), why))

@@ -47,11 +47,11 @@ func TestTablesSortAndFilter(t *testing.T) {
 	w.cluster("b", 10)
 	w.cluster("c", 9)
 	names := func(query string) string {
-		found := ""
+		var found []string
 		for _, row := range w.table("/ui/sites"+query, "sites") {
-			found += row[0]
+			found = append(found, row[0])
 		}
-		return found
+		return strings.Join(found, "")
 	}
 	for query, want := range map[string]string{
 		"": "abc", "?sort=sites.nodes": "acb", "?sort=-sites.nodes": "bca", "?q=B": "b", "?q=none-of-them": "", "?sort=nonsense": "abc",

@@ -86,7 +86,7 @@ func newHandler(ctx context.Context, opts *options, secure *genericapiserver.Sec
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g := gateway.Config{
 		Clusters: berth.BerthV1alpha1(), Pods: kube.CoreV1(), Registry: registry, Limits: opts.Limits,
-		TokenClients: tokenClients(config), Context: ctx,
+		TokenClients: tokenClients(config), Done: ctx.Done(),
 	}
 	if err := delegate(opts, secure, &g); err != nil {
 		return nil, err

@@ -23,9 +23,9 @@ import (
 var printed = regexp.MustCompile(`http://127\.0\.0\.1:\d+/ui/`)
 
 // start runs berthctl ui, and returns the address that it prints.
-func start(t *testing.T, w *clitest.World, args ...string) (*clitest.Running, string) {
+func start(t *testing.T, w *clitest.World) (*clitest.Running, string) {
 	t.Helper()
-	running := clitest.Start(t, w.Options(), append([]string{"ui"}, args...)...)
+	running := clitest.Start(t, w.Options(), "ui")
 	address := printed.FindString(running.WaitForOutput(t, "\n"))
 	if address == "" {
 		t.Fatal("no address was printed")
