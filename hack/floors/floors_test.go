@@ -15,7 +15,7 @@ import (
 // floors are the folders of each floor, the lowest first. A folder belongs to the longest path that
 // is listed.
 var floors = [][]string{
-	{"apis", "pkg/generated", "manifests"},
+	{"apis", "pkg/generated", "pkg/minor", "manifests"},
 	{"pkg/placement"},
 	{"pkg/model", "pkg/fence"},
 	{"pkg/feeds", "pkg/metricsources", "pkg/ownership", "pkg/registration"},
@@ -57,7 +57,7 @@ var fitting = []string{
 }
 
 // fitters run the plugins of the scheduler, or are plugins.
-var fitters = []string{"pkg/plugins", "pkg/simulator", "pkg/plugintest", "cmd/scheduler", "test", "hack"}
+var fitters = []string{"pkg/plugins", "pkg/simulator", "pkg/plugintest", "pkg/minor", "cmd/scheduler", "test", "hack"}
 
 // readers import packages that say what fits, for something else.
 var readers = map[string]string{

@@ -8,14 +8,13 @@ package plugins
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
-	"sigs.k8s.io/scheduler-plugins/pkg/capacityscheduling"
-	"sigs.k8s.io/scheduler-plugins/pkg/coscheduling"
 
 	"berth.dev/berth/apis/config"
 	_ "berth.dev/berth/apis/config/scheme" // lets the configuration carry the arguments of the plugins
@@ -31,16 +30,16 @@ import (
 // Registry returns the factories of all plugins that berth-scheduler adds to the stock ones, by
 // name. They share the state, because the framework makes each plugin once for every profile.
 func (s *State) Registry() frameworkruntime.Registry {
-	return frameworkruntime.Registry{
-		nodegrouppolicy.Name:    s.newNodeGroupPolicy,
-		clusterresource.Name:    s.newClusterResource,
-		clustermetrics.Name:     s.newClusterMetrics,
-		feedinventory.Name:      s.newFeedInventory,
-		homescheduler.Name:      s.newHomeScheduler,
-		berthbinder.Name:        s.newBerthBinder,
-		coscheduling.Name:       coscheduling.New,
-		capacityscheduling.Name: capacityscheduling.New,
+	registry := frameworkruntime.Registry{
+		nodegrouppolicy.Name: s.newNodeGroupPolicy,
+		clusterresource.Name: s.newClusterResource,
+		clustermetrics.Name:  s.newClusterMetrics,
+		feedinventory.Name:   s.newFeedInventory,
+		homescheduler.Name:   s.newHomeScheduler,
+		berthbinder.Name:     s.newBerthBinder,
 	}
+	maps.Copy(registry, gangs())
+	return registry
 }
 
 // Options returns the Registry in the form that the scheduler's Setup takes.

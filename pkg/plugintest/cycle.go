@@ -15,6 +15,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/minor"
 )
 
 // Context returns a context for calls to plugins.
@@ -86,7 +88,7 @@ func (s *Scheduler) TryErr(pod *corev1.Pod) (*Attempt, error) {
 	ctx := s.Context()
 	s.Add(pod)
 	attempt := &Attempt{State: framework.NewCycleState()}
-	result, err := s.SchedulePod(ctx, s.Framework, attempt.State, pod)
+	result, err := minor.Schedule(ctx, s.Scheduler, s.Framework, attempt.State, pod)
 	if err == nil {
 		attempt.Node = result.SuggestedHost
 		return attempt, nil
@@ -142,7 +144,7 @@ func (s *Scheduler) Bind(assumed *corev1.Pod, attempt *Attempt) *corev1.Pod {
 		}
 		maps.Copy(bound.Annotations, annotations)
 	}
-	if err := s.Cache.FinishBinding(klog.FromContext(ctx), assumed); err != nil {
+	if err := minor.FinishBinding(klog.FromContext(ctx), s.Scheduler, assumed); err != nil {
 		s.tb.Fatalf("finishing the binding of pod %s: %v", klog.KObj(bound), err)
 	}
 	s.Add(bound)
@@ -203,7 +205,7 @@ func (s *Scheduler) FailNext() *Attempt {
 	s.WaitFor("a pod in the queue", func() bool {
 		return len(s.SchedulingQueue.PodsInActiveQ())+len(s.SchedulingQueue.PodsInBackoffQ()) > 0
 	})
-	info, err := s.SchedulingQueue.Pop(klog.FromContext(ctx))
+	info, err := minor.Pop(klog.FromContext(ctx), s.Scheduler)
 	if err != nil {
 		s.tb.Fatalf("taking a pod out of the queue: %v", err)
 	}

@@ -36,6 +36,7 @@ import (
 	"berth.dev/berth/apis/config/scheme"
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
+	"berth.dev/berth/pkg/minor"
 	"berth.dev/berth/pkg/plugins"
 	"berth.dev/berth/pkg/plugins/clusterresource"
 	"berth.dev/berth/pkg/plugins/feedinventory"
@@ -210,7 +211,7 @@ func (s *Scheduler) Stop() {
 func (s *Scheduler) start(ctx context.Context) {
 	s.tb.Helper()
 	maps.Copy(s.extra, s.State.Registry())
-	s.Informers = scheduler.NewInformerFactory(s.Kube, 0)
+	s.Informers = minor.NewInformerFactory(s.Kube)
 	recorder := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: s.Kube.EventsV1()}))
 	var err error
 	s.Scheduler, err = scheduler.New(ctx, s.Kube, s.Informers, nil, recorder,

@@ -24,6 +24,8 @@ import (
 	"k8s.io/client-go/informers/storage"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"berth.dev/berth/pkg/minor"
 )
 
 // factory makes informers that nothing runs: what they know is put into them, and their handlers
@@ -185,7 +187,7 @@ func (i *informer) AddEventHandler(
 	for _, object := range i.GetIndexer().List() {
 		handler.OnAdd(object, true)
 	}
-	return registration{handler}, nil
+	return registration{handler: handler}, nil
 }
 
 // AddEventHandlerWithResyncPeriod is AddEventHandler: nothing is lost, so nothing is told again.
@@ -204,7 +206,7 @@ func (i *informer) AddEventHandlerWithOptions(
 
 // RemoveEventHandler ends what AddEventHandler began.
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
-	i.handlers = slices.DeleteFunc(i.handlers, func(h cache.ResourceEventHandler) bool { return registration{h} == handle })
+	i.handlers = slices.DeleteFunc(i.handlers, func(h cache.ResourceEventHandler) bool { return registration{handler: h} == handle })
 	return nil
 }
 
@@ -213,8 +215,7 @@ func (*informer) HasSynced() bool { return true }
 
 // registration is a handler, which has seen everything as soon as it is added.
 type registration struct {
+	minor.Registration
+
 	handler cache.ResourceEventHandler
 }
-
-// HasSynced is true.
-func (registration) HasSynced() bool { return true }

@@ -13,11 +13,15 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/minor"
 )
 
 // nodes are the nodes with the pods on them, in the order of their names. They are the snapshot
 // that plugins read.
 type nodes struct {
+	minor.SharedLister
+
 	list   []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo
 	// homeless are the pods of nodes that are not there, by node and name.
@@ -136,6 +140,12 @@ func (n *nodes) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 // terms.
 func (n *nodes) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	return n.with(func(i fwk.NodeInfo) bool { return len(i.GetPodsWithRequiredAntiAffinity()) > 0 }), nil
+}
+
+// HavePodsWithRequiredNonHostScopedAntiAffinityList returns the same, which may be more than are
+// asked for: Kubernetes 1.37 looks first at the terms of a wider topology than that of a host.
+func (n *nodes) HavePodsWithRequiredNonHostScopedAntiAffinityList() ([]fwk.NodeInfo, error) {
+	return n.HavePodsWithRequiredAntiAffinityList()
 }
 
 func (n *nodes) with(has func(fwk.NodeInfo) bool) []fwk.NodeInfo {

@@ -12,7 +12,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	kubeschedulerscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	kubeschedulerv1 "k8s.io/kubernetes/pkg/scheduler/apis/config/v1"
-	_ "sigs.k8s.io/scheduler-plugins/apis/config/scheme" // the arguments of Coscheduling and CapacityScheduling
 
 	"berth.dev/berth/apis/config"
 	configv1 "berth.dev/berth/apis/config/v1"

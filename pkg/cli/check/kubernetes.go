@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/minor"
 )
 
 // The minor versions of Kubernetes 1 that this build is for: a scheduler may be one older than the
 // API server, and not newer.
 const (
-	oldestMinor = 35
-	newestMinor = 36
+	oldestMinor = minor.Minor
+	newestMinor = minor.Minor + 1
 )
 
 func apiReachable(s *state) []error { return one(s.versionErr) }
@@ -30,13 +31,13 @@ func one(err error) []error {
 }
 
 func kubernetesVersion(s *state) []error {
-	minor, err := strconv.Atoi(strings.TrimRight(s.version.Minor, "+"))
+	served, err := strconv.Atoi(strings.TrimRight(s.version.Minor, "+"))
 	switch {
 	case err != nil || s.version.Major != "1":
 		return one(fmt.Errorf("the API server says it is of version %q, which is none", s.version.GitVersion))
-	case minor < oldestMinor:
+	case served < oldestMinor:
 		return one(fmt.Errorf("the API server is %s: this Berth needs 1.%d or 1.%d", s.version.GitVersion, oldestMinor, newestMinor))
-	case minor > newestMinor:
+	case served > newestMinor:
 		return one(fmt.Errorf("the API server is %s, and a scheduler may be one minor version older, not more: this Berth is for 1.%d and 1.%d",
 			s.version.GitVersion, oldestMinor, newestMinor))
 	}

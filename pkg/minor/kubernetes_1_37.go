@@ -1,0 +1,77 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build kubernetes_1_37
+
+package minor
+
+import (
+	"fmt"
+
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// Minor is the number of the minor.
+const Minor = 37
+
+// SharedLister has what plugins ask a snapshot for beside nodes and volumes: no groups of pods. It
+// is for types to embed.
+type SharedLister struct{ groups }
+
+// PodGroups finds no groups.
+func (SharedLister) PodGroups() fwk.PodGroupLister { return podGroups{} }
+
+// CompositePodGroups finds no groups of groups.
+func (SharedLister) CompositePodGroups() fwk.CompositePodGroupLister { return compositePodGroups{} }
+
+// CompositePodGroupStates finds no groups of groups.
+func (SharedLister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return compositePodGroupStates{}
+}
+
+type (
+	podGroups               struct{}
+	compositePodGroups      struct{}
+	compositePodGroupStates struct{}
+)
+
+// Get finds no group.
+func (podGroups) Get(_, name string) (*schedulingv1beta1.PodGroup, error) {
+	return nil, apierrors.NewNotFound(schedulingv1beta1.Resource("podgroups"), name)
+}
+
+// Get finds no group of groups.
+func (compositePodGroups) Get(_, name string) (*schedulingv1alpha3.CompositePodGroup, error) {
+	return nil, apierrors.NewNotFound(schedulingv1alpha3.Resource("compositepodgroups"), name)
+}
+
+// Get finds no group of groups.
+func (compositePodGroupStates) Get(_, name string) (fwk.CompositePodGroupState, error) {
+	return nil, apierrors.NewNotFound(schedulingv1alpha3.Resource("compositepodgroups"), name)
+}
+
+// NewInformerFactory returns the informers that a scheduler needs.
+func NewInformerFactory(client kubernetes.Interface) informers.SharedInformerFactory {
+	return scheduler.NewInformerFactory(client, 0, nil)
+}
+
+// Pop takes the next pod out of the scheduler's queue. A group of pods is an error.
+func Pop(logger klog.Logger, s *scheduler.Scheduler) (*framework.QueuedPodInfo, error) {
+	entity, err := s.SchedulingQueue.Pop(logger)
+	if err != nil {
+		return nil, err
+	}
+	pod, ok := entity.(*framework.QueuedPodInfo)
+	if !ok {
+		return nil, fmt.Errorf("%s/%s is no pod", entity.GetNamespace(), entity.GetName())
+	}
+	return pod, nil
+}

@@ -1,0 +1,61 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build kubernetes_1_36 || kubernetes_1_37
+
+package minor
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// done is closed.
+var done = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// HasSyncedChecker is done.
+func (Registration) HasSyncedChecker() cache.DoneChecker { return synced{} }
+
+type synced struct{}
+
+// Name says who is waited for.
+func (synced) Name() string { return "simulator" }
+
+// Done is closed.
+func (synced) Done() <-chan struct{} { return done }
+
+// groups is a snapshot without groups of pods.
+type groups struct{}
+
+// PodGroupStates finds no groups.
+func (groups) PodGroupStates() fwk.PodGroupStateLister { return groups{} }
+
+// Get finds no group.
+func (groups) Get(_, name string) (fwk.PodGroupState, error) {
+	return nil, apierrors.NewNotFound(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}, name)
+}
+
+func schedule(
+	ctx context.Context, s *scheduler.Scheduler, profile framework.Framework, state fwk.CycleState, pod *corev1.Pod,
+) (scheduler.ScheduleResult, error) {
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		return scheduler.ScheduleResult{}, err
+	}
+	return s.SchedulePod(ctx, profile, state, &framework.QueuedPodInfo{PodInfo: info})
+}
+
+// FinishBinding does nothing: an assumed pod stays so until the informer knows it as bound.
+func FinishBinding(klog.Logger, *scheduler.Scheduler, *corev1.Pod) error { return nil }
