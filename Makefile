@@ -4,23 +4,24 @@ SHELL := bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-# The playground and the integration tests find the programs here.
-export BERTH_BIN := $(CURDIR)/bin
+# The playground and the integration tests find the programs here. KUBERNETES=1.37 chooses another minor than that of go.mod.
+bin := $(shell KUBERNETES=$(filter 1.%,$(KUBERNETES)); source hack/kubernetes.sh && echo $$bin)
+export BERTH_BIN := $(CURDIR)/$(bin)
 
 ##@ Try it
 
 .PHONY: demo
 demo: build-all ## Build what is needed, run the main job on a control plane on loopback, show it, clean up.
-	@bin/berth-playground demo
+	@$(bin)/berth-playground demo
 
 .PHONY: playground
 playground: build-all ## The same control plane to play with, until Ctrl-C. CLUSTERS=3 NODES=5 set its size.
-	@bin/berth-playground up $(if $(CLUSTERS),--clusters=$(CLUSTERS)) $(if $(NODES),--nodes=$(NODES))
+	@$(bin)/berth-playground up $(if $(CLUSTERS),--clusters=$(CLUSTERS)) $(if $(NODES),--nodes=$(NODES))
 
 ##@ Build
 
 .PHONY: build
-build: ## Build berth-scheduler, berth-controller-manager, berth-gateway, berthctl and berth-playground into bin/. DBG=1 keeps symbols.
+build: ## Build Berth into bin/. DBG=1 keeps symbols; KUBERNETES=1.37 builds for another minor into bin/kubernetes-1.37.
 	@hack/build.sh berth
 
 .PHONY: build-control-plane

@@ -8,18 +8,20 @@
 #   all            both; kube-scheduler, which only the benchmarks need, and helm, which only the tests of the chart and the
 #                  release need, are built when they are named
 # DBG=1 keeps the symbols a debugger needs. OUT=DIR builds into another directory, from scratch, for instance with GOOS and GOARCH for
-# another platform.
+# another platform. KUBERNETES=1.37 builds with another minor of Kubernetes, into bin/kubernetes-1.37.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=hack/progress.sh
 source hack/progress.sh
+# shellcheck source=hack/kubernetes.sh
+source hack/kubernetes.sh
 
 readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl berth-playground)
 readonly control_plane=(etcd kube-apiserver kube-controller-manager kwok)
 readonly foreign=("${control_plane[@]}" kube-scheduler helm)
 
-kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' go.mod)
-[[ $kubernetes == v* ]] || { echo "go.mod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
+kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' "$gomod")
+[[ $kubernetes == v* ]] || { echo "$gomod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
 
 # package_of PROGRAM prints the module directory and the package that the program is built from.
 package_of() {
@@ -62,12 +64,14 @@ berth_version() {
 
 # fingerprint PROGRAM prints a hash of what decides about a Kubernetes program: its version, the toolchain and this script.
 fingerprint() {
-  local module package
+  local module package file
   read -r module package < <(package_of "$1")
+  file=$module/go.mod
+  [[ $module != . ]] || file=$gomod
   {
     go env GOVERSION GOOS GOARCH CGO_ENABLED GOFLAGS
     echo "$package ${DBG:-}"
-    cat "$module/go.mod" "$module/go.sum" hack/build.sh
+    cat "$file" "${file%mod}sum" hack/build.sh
   } | git hash-object --stdin
 }
 
@@ -81,35 +85,37 @@ build() {
     [[ $version != *-dirty ]] || state=dirty
   fi
   local target=$PWD/$2
+  # The tools are modules of their own, whatever minor is chosen.
+  [[ $module == . ]] || local -x GOFLAGS=
   (cd "$module" && compile -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$target" "$package")
 }
 
 # build_foreign PROGRAM builds one of the Kubernetes programs beside its place and moves it there, so that a test which is
 # running it meanwhile keeps the file it has.
 build_foreign() {
-  local target=bin/$1 fresh
-  fresh=bin/.build/$1.$$
+  local target=$bin/$1 fresh
+  fresh=$bin/.build/$1.$$
   build "$1" "$fresh"
   mv -f "$fresh" "$target"
-  fingerprint "$1" >"bin/.build/$1.stamp"
+  fingerprint "$1" >"$bin/.build/$1.stamp"
 }
 
 # is_fresh PROGRAM succeeds if a Kubernetes program need not be built.
 is_fresh() {
-  [[ -x bin/$1 ]] && [[ $(fingerprint "$1") == "$(cat "bin/.build/$1.stamp" 2>/dev/null)" ]]
+  [[ -x $bin/$1 ]] && [[ $(fingerprint "$1") == "$(cat "$bin/.build/$1.stamp" 2>/dev/null)" ]]
 }
 
 main() {
-  local programs=() todo=() program number=0 hint out=${OUT:-bin}
+  local programs=() todo=() program number=0 hint out=${OUT:-$bin}
   case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
     berth) programs=("${own[@]}") ;;
     control-plane) programs=("${control_plane[@]}") ;;
     all) programs=("${control_plane[@]}" "${own[@]}") ;;
     *) programs=("$@") ;;
   esac
-  mkdir -p "$out" bin/.build
+  mkdir -p "$out" "$bin/.build"
   for program in "${programs[@]}"; do
-    if [[ $out != bin || " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
+    if [[ $out != "$bin" || " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
       todo+=("$program")
     fi
   done
@@ -118,14 +124,14 @@ main() {
     hint=
     [[ -e $out/$program ]] || hint="; the first time takes minutes"
     echo "building $program ($number of ${#todo[@]}$hint)"
-    if [[ $out == bin && " ${foreign[*]} " == *" $program "* ]]; then
+    if [[ $out == "$bin" && " ${foreign[*]} " == *" $program "* ]]; then
       build_foreign "$program"
     else
       build "$program" "$out/$program"
     fi
   done
-  if [[ $out == bin && " ${programs[*]} " == *" berthctl "* ]]; then
-    ln -sf berthctl bin/kubectl-berth
+  if [[ $out == "$bin" && " ${programs[*]} " == *" berthctl "* ]]; then
+    ln -sf berthctl "$bin/kubectl-berth"
   fi
 }
 

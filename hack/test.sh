@@ -8,12 +8,15 @@
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
+# KUBERNETES=1.37 compiles them with another minor of Kubernetes, and runs the programs in bin/kubernetes-1.37.
 # RUN=REGEXP limits unit, integration and race to the tests that match.
 # Some suites read from a real Prometheus server. If there is none and none can be got, they are skipped, and this says so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=hack/progress.sh
 source hack/progress.sh
+# shellcheck source=hack/kubernetes.sh
+source hack/kubernetes.sh
 
 # A result from the cache is as good as a new one on a developer's machine; a CI run is there to run.
 unit_flags=(-timeout 10m)

@@ -57,6 +57,11 @@ check_modules() {
   return $status
 }
 
+# The code compiles with the other minors of Kubernetes too, and what is written down of these follows from go.mod.
+check_minors() {
+  hack/kubernetes-minor.sh --check && go run ./hack/minors
+}
+
 check_format() {
   local files
   files=$(our_files '*.go' | xargs gofmt -l)
