@@ -47,7 +47,7 @@ func faultsOf(ctx context.Context, name string) ([]fault, error) {
 	}
 	var faults []fault
 	for path := range strings.FieldsSeq(string(output)) {
-		source, err := os.ReadFile(path) //nolint:gosec // go list has named it
+		source, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading a file of %s: %w", name, err)
 		}
@@ -91,7 +91,7 @@ func (t *trial) try(ctx context.Context, name string, f fault) (verdict, error) 
 		}
 	}
 	arguments := []string{"test", "-overlay", overlay, "-count=1", "-failfast", "-vet=off", "-timeout", t.timeout.String(), name}
-	output, err := exec.CommandContext(ctx, "go", append(arguments, t.tests...)...).CombinedOutput() //nolint:gosec // the user names the packages
+	output, err := exec.CommandContext(ctx, "go", append(arguments, t.tests...)...).CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return survived, ctx.Err()

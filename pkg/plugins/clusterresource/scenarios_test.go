@@ -34,8 +34,8 @@ func scenarios() int {
 // TestAFreedUnitIsTakenInRandomScenarios lets pods of all kinds wait for the units of a resource,
 // most of which cannot use what becomes free, and happen to them what may happen. One of them asks
 // for one unit and nothing else: as long as it waits, all units are held again after each release.
-func TestAFreedUnitIsTakenInRandomScenarios(t *testing.T) {
-	seed := uint64(time.Now().UnixNano()) //nolint:forbidigo // it is reported, and decides about nothing that a clock does
+func TestAFreedUnitIsTakenInRandomScenarios(t *testing.T) { //nolint:tparallel // its scenarios run side by side, and beside no other test
+	seed := uint64(time.Now().UnixNano())
 	for n := range scenarios() {
 		t.Run(fmt.Sprintf("seed=%d", seed+uint64(n)), func(t *testing.T) {
 			t.Parallel()
