@@ -31,6 +31,11 @@ import (
 var equivalent string
 
 func main() {
+	os.Exit(mutate())
+}
+
+// mutate does what the flags ask for, and returns the exit code.
+func mutate() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	most := flag.Int("most", 60, "how many faults of each package are tried, 0 for all")
@@ -42,11 +47,12 @@ func main() {
 	survivors, err := t.run(ctx, flag.Args(), *most, *seed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(2)
+		return 2
 	}
 	if survivors > 0 {
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // run tries faults of packages, and returns how many no test has caught.
