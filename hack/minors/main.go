@@ -1,9 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command minors type-checks the programs and the suites with each minor of Kubernetes that Berth is
-// compiled with beside that of go.mod. It reads sources instead of compiling, which takes seconds
-// where the compiler takes minutes. Unit tests are left out: they are for the minor of go.mod.
+// Command minors type-checks the programs and the suites with each minor of Kubernetes that Berth
+// is compiled with beside that of go.mod. It reads sources instead of compiling, which takes
+// seconds where the compiler takes minutes. Unit tests are left out: they are for the minor of
+// go.mod.
 //
 // Usage:
 //

@@ -20,8 +20,8 @@ import (
 // Minor is the number of the minor.
 const Minor = 35
 
-// SharedLister has what plugins ask a snapshot for beside nodes and volumes, which is nothing. It is
-// for types to embed.
+// SharedLister has what plugins ask a snapshot for beside nodes and volumes, which is nothing. It
+// is for types to embed.
 type SharedLister struct{}
 
 // NewInformerFactory returns the informers that a scheduler needs.

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package minor holds what differs between the minors of Kubernetes that Berth is compiled with.
-// One is chosen by build tags: without any, that of go.mod; with kubernetes_1_36 or kubernetes_1_37,
-// that of build/kubernetes-1.36 or build/kubernetes-1.37. Gangs are the exception: the plugins that
-// serve them are registered by package plugins, where there are any.
+// One is chosen by build tags: without any, that of go.mod; with kubernetes_1_36 or
+// kubernetes_1_37, that of build/kubernetes-1.36 or build/kubernetes-1.37. Gangs are the exception:
+// the plugins that serve them are registered by package plugins, where there are any.
 package minor
 
 import (

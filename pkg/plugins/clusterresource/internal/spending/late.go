@@ -157,8 +157,8 @@ func (l *Late) withheld(pools func(resource string) *pool.Resource) map[pool.Key
 	return withheld
 }
 
-// withheldOf returns how many units of each pool of a ClusterResource are withheld for what pods ask
-// for together, by what the list has shown.
+// withheldOf returns how many units of each pool of a ClusterResource are withheld for what pods
+// ask for together, by what the list has shown.
 func withheldOf(held *pool.Account, r *pool.Resource, claimed resource.Quantity) []int64 {
 	units, withheld := pool.UnitsUp(claimed, r.Unit()), held.Free(r)
 	for i, free := range withheld {
