@@ -209,12 +209,7 @@ func (d *Directory) follow(k *kind) {
 	}
 	following := &informer{stop: stop, owners: map[types.NamespacedName]*workload.FurtherOwner{}}
 	// Both fail only for an informer that runs already.
-	_ = shared.SetTransform(func(object any) (any, error) {
-		if owner := k.owner(object); owner != nil {
-			return owner, nil
-		}
-		return object, nil
-	})
+	_ = shared.SetTransform(k.transform)
 	// What cannot be listed is told where it matters: of the single objects.
 	_ = shared.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
 	registration, err := shared.AddEventHandler(following.handler(d.changed))
@@ -225,6 +220,18 @@ func (d *Directory) follow(k *kind) {
 	following.synced = registration.HasSynced
 	k.informer = following
 	go shared.RunWithContext(ctx)
+}
+
+// transform cuts an object down for an informer, which may do so twice with one object: it does with
+// those that a watch lists.
+func (k *kind) transform(object any) (any, error) {
+	if _, again := object.(*workload.FurtherOwner); again {
+		return object, nil
+	}
+	if owner := k.owner(object); owner != nil {
+		return owner, nil
+	}
+	return object, nil
 }
 
 // handler keeps the objects, and tells the namespaces in which something changes.

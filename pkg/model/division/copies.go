@@ -11,8 +11,9 @@ import (
 	"berth.dev/berth/pkg/placement/names"
 )
 
-// copyName leaves room for what controllers add to the names of pods.
-var copyName = names.Form{Max: 200, Keep: 200, Hash: names.FNV}
+// copyName leaves room for what controllers add to the names of pods. After a dot no name goes on
+// with the hyphen before the hash.
+var copyName = names.Form{Max: 200, Keep: 200, Trim: ".", Hash: names.FNV}
 
 // Copyable reports whether copies of the kind can run beside the object that is listed: only if
 // Berth can tell their pods apart.

@@ -15,7 +15,7 @@ import (
 // The names that were stored before there was this package, by where they are made.
 func TestNamesStayAsTheyAreStored(t *testing.T) {
 	a, b := strings.Repeat("a", 198), strings.Repeat("b", 51)
-	copies := names.Form{Max: 200, Keep: 200, Hash: names.FNV}
+	copies := names.Form{Max: 200, Keep: 200, Trim: ".", Hash: names.FNV}
 	labels := names.Form{Max: 63, Hash: names.FNV}
 	applications := names.Form{Max: 63, Keep: 52, Trim: "-.", Hash: names.SHA256}
 	tests := map[string]struct {
@@ -26,6 +26,7 @@ func TestNamesStayAsTheyAreStored(t *testing.T) {
 		"longest copy that is whole": {copies, a + "-b", a + "-b"},
 		"long copy":                  {copies, a + "-bc", a + "-b-a1d3e4db334065e9"},
 		"a copy is not trimmed":      {copies, a + "--b", a + "---a2dfdddb3423a45d"},
+		"a copy cut after a dot":     {copies, a + "b." + b, a + "b-76962efbf75effa7"},
 		"short label":                {labels, "web", "web"},
 		"longest label":              {labels, strings.Repeat("b", 63), strings.Repeat("b", 63)},
 		"long label":                 {labels, strings.Repeat("b", 64), "5338487becab6325"},
