@@ -5,10 +5,14 @@ package explain
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/failover"
+	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -20,8 +24,22 @@ type ApplicationAnswer struct {
 	ScheduledTo             string       `json:"scheduledTo,omitempty"`
 	Scheduled               *metav1.Time `json:"scheduled,omitempty"`
 	KubeControllerTriggered *metav1.Time `json:"kubeControllerTriggered,omitempty"`
+	NextReview              *metav1.Time `json:"nextReview,omitempty"`
 	Conditions              []Condition  `json:"conditions"`
 	Ranking                 []Ranked     `json:"ranking"`
+
+	Move       *berthv1alpha1.ApplicationMoveStatus `json:"move,omitempty"`
+	LeftOut    []berthv1alpha1.LeftOutCluster       `json:"leftOut,omitempty"`
+	FailedOver []berthv1alpha1.FailedOverCluster    `json:"failedOver,omitempty"`
+	Decisions  []berthv1alpha1.ApplicationDecision  `json:"decisions"`
+}
+
+// ApplicationDefaults are what holds for Applications that do not say.
+type ApplicationDefaults struct {
+	// Stickiness is what the cluster where an Application runs gains.
+	Stickiness rank.Stickiness
+	// RescheduleAfter is how long a choice stands.
+	RescheduleAfter time.Duration
 }
 
 // Condition is a condition of an object.
@@ -32,13 +50,36 @@ type Condition struct {
 	Message string `json:"message"`
 }
 
-// Application ranks all clusters for an Application, by the values of this moment.
+// Application ranks all clusters for an Application, by the values of this moment and by what the
+// scheduler said of their room when it was asked last, and tells what was decided before.
 func Application(
-	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness,
+	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, defaults ApplicationDefaults, now time.Time,
 ) (*ApplicationAnswer, error) {
-	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
+	results, err := rankApplication(app, all, defaults.Stickiness, now)
 	if err != nil {
 		return nil, fmt.Errorf("application %s: %w", app.Name, err)
+	}
+	status := &app.Status
+	answer := &ApplicationAnswer{
+		Application: app.Name, Namespace: app.Namespace, ScheduledTo: status.ScheduledTo, Scheduled: status.Scheduled,
+		KubeControllerTriggered: status.KubeControllerTriggered, NextReview: nextReview(app, defaults.RescheduleAfter, now),
+		Conditions: []Condition{}, Ranking: RankedOf(results), Move: status.Move, LeftOut: status.LeftOut, FailedOver: status.FailedOver,
+		Decisions: append([]berthv1alpha1.ApplicationDecision{}, status.Decisions...),
+	}
+	for _, c := range status.Conditions {
+		answer.Conditions = append(answer.Conditions, Condition{c.Type, string(c.Status), c.Reason, c.Message})
+	}
+	return answer, nil
+}
+
+// rankApplication compares the clusters as they are now. Only the scheduler knows which of them
+// have room, so those that had none when it was asked last stay out.
+func rankApplication(
+	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness, now time.Time,
+) ([]rank.Result, error) {
+	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
+	if err != nil {
+		return nil, err
 	}
 	candidates := make([]rank.Candidate, len(all))
 	for i := range all {
@@ -47,17 +88,36 @@ func Application(
 			candidates[i].LastScore = app.Status.Score
 		}
 	}
-	results := rank.Rank(&rank.Request{
+	migrate.WithoutFailed(candidates, app.Status.LeftOut, app.Status.ScheduledTo, now)
+	request := &rank.Request{
 		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
 		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, sticky),
-	}, candidates)
-	answer := &ApplicationAnswer{
-		Application: app.Name, Namespace: app.Namespace, ScheduledTo: app.Status.ScheduledTo, Scheduled: app.Status.Scheduled,
-		KubeControllerTriggered: app.Status.KubeControllerTriggered,
-		Conditions:              []Condition{}, Ranking: RankedOf(results),
 	}
-	for _, c := range app.Status.Conditions {
-		answer.Conditions = append(answer.Conditions, Condition{c.Type, string(c.Status), c.Reason, c.Message})
+	results := migrate.Rank(request, candidates, failover.Of(app.Spec.Failover), app.Status.FailedOver, now)
+	return request.Require(rank.Room{Lacks: lastLack(app), Further: func(string) bool { return true }}, results), nil
+}
+
+// lastLack returns what clusters lacked when the scheduler was asked last, by their names.
+func lastLack(app *berthv1alpha1.Application) func(cluster string) string {
+	lacks := map[string]string{}
+	for i := range app.Status.Ranking {
+		place := &app.Status.Ranking[i]
+		if at := slices.Index(place.Reasons, rank.WithoutRoom); at >= 0 && at+1 < len(place.Reasons) {
+			lacks[place.Name] = place.Reasons[at+1]
+		}
 	}
-	return answer, nil
+	return func(cluster string) string { return lacks[cluster] }
+}
+
+// nextReview returns when the choice is reviewed next, nil if it is not or waits for a cluster.
+func nextReview(app *berthv1alpha1.Application, every time.Duration, now time.Time) *metav1.Time {
+	chosen := app.Status.KubeControllerTriggered
+	if app.Spec.Suspend || chosen == nil || app.Status.ScheduledTo == "" {
+		return nil
+	}
+	if own := app.Spec.RescheduleAfter; own != nil && own.Duration > 0 {
+		every = own.Duration
+	}
+	next := metav1.NewTime(migrate.NextReview(chosen.Time, every, now))
+	return &next
 }

@@ -56,6 +56,12 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Ranking []RankedPlace `json:"ranking,omitempty"`
 
+	// decisions are the last ten by which a cluster was chosen, the newest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Decisions []ApplicationDecision `json:"decisions,omitempty"`
+
 	// objects are what Berth made, or is about to make, for the Application. What is in this list and
 	// no longer in the spec is deleted.
 	// +optional
@@ -156,6 +162,57 @@ type LeftOutCluster struct {
 	Failures int32 `json:"failures"`
 
 	// message is why the last one failed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// DecisionReason is why a cluster was chosen.
+//
+// +kubebuilder:validation:Enum=FirstChoice;HigherScore;NotEligible;MoveGivenUp
+type DecisionReason string
+
+const (
+	// DecisionFirstChoice means that no cluster was chosen before.
+	DecisionFirstChoice DecisionReason = "FirstChoice"
+
+	// DecisionHigherScore means that another cluster had the higher score.
+	DecisionHigherScore DecisionReason = "HigherScore"
+
+	// DecisionNotEligible means that the cluster of before did not suit any more.
+	DecisionNotEligible DecisionReason = "NotEligible"
+
+	// DecisionMoveGivenUp means that a move could not be finished.
+	DecisionMoveGivenUp DecisionReason = "MoveGivenUp"
+)
+
+// ApplicationDecision is a choice of a cluster.
+type ApplicationDecision struct {
+	// time is when it was made.
+	Time metav1.Time `json:"time"`
+
+	// from is the cluster that was chosen before, empty for none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	From string `json:"from,omitempty"`
+
+	// to is the cluster that was chosen.
+	// +kubebuilder:validation:MaxLength=63
+	To string `json:"to"`
+
+	// reason is why: FirstChoice, HigherScore, NotEligible or MoveGivenUp.
+	Reason DecisionReason `json:"reason"`
+
+	// score is what the cluster that was chosen was compared by.
+	// +optional
+	Score *float64 `json:"score,omitempty"`
+
+	// fromScore is what the cluster of before was compared by. It is absent if it was not eligible.
+	// +optional
+	FromScore *float64 `json:"fromScore,omitempty"`
+
+	// message says what the figures do not: why the cluster of before was not eligible, or why the
+	// move was given up.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`

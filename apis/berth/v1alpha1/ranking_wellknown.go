@@ -96,6 +96,10 @@ const (
 	// it.
 	ReasonManifestRefused = "ManifestRefused"
 
+	// ReasonManifestContested says that somebody else changes an object again and again, so that it is
+	// not as its manifest has it for most of the time; the message tells which and who.
+	ReasonManifestContested = "ManifestContested"
+
 	// ReasonNotAllowed says that the ServiceAccount as which an Application or a Subscription writes
 	// does not exist, lacks a right, or may not be impersonated by Berth.
 	ReasonNotAllowed = "NotAllowed"

@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/output"
@@ -26,7 +28,8 @@ const applicationLong = `Tell why an application runs in its cluster, or in none
 
 Every cluster is listed, the best one first: what keeps the application away from it, or its score and the parts of the score,
 each as value * weight. The values are those of this moment; the application is reviewed by them when its rescheduleAfter is
-over. What its cluster gains by the stickiness is in the score.`
+over. What its cluster gains by the stickiness is in the score. Which clusters have no room is told as of the last review, by
+what the scheduler said then. Below stand the last ten decisions with the scores by which they were made.`
 
 const applicationExample = `  # Why is it there?
   berthctl explain application shop
@@ -39,6 +42,8 @@ type applicationOptions struct {
 	streams    genericiooptions.IOStreams
 	factory    *client.Factory
 	stickiness values.Stickiness
+	// reschedule is how long a choice stands for applications that do not say.
+	reschedule time.Duration
 	output     *output.Flag
 }
 
@@ -64,6 +69,8 @@ func newApplication(streams genericiooptions.IOStreams, factory *client.Factory)
 		},
 	}
 	o.stickiness.AddTo(cmd.Flags(), ", as the controller manager has it")
+	cmd.Flags().DurationVar(&o.reschedule, "reschedule-after", time.Minute,
+		"how long a choice stands for applications that do not say, as the controller manager has it")
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -71,6 +78,9 @@ func newApplication(streams genericiooptions.IOStreams, factory *client.Factory)
 func (o *applicationOptions) run(ctx context.Context, name string) error {
 	if err := o.stickiness.Check(); err != nil {
 		return err
+	}
+	if o.reschedule < time.Second || o.reschedule > 24*time.Hour {
+		return errors.New("--reschedule-after must be from 1s to 24h")
 	}
 	// kubectl prints applications as application.berth.dev/NAME, and people paste that.
 	name = strings.TrimPrefix(name, "application.berth.dev/")
@@ -97,7 +107,8 @@ func (o *applicationOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return client.DescribeBerthError("listing clusters", err)
 	}
-	answer, err := explain.Application(app, clusters.Items, o.stickiness.Stickiness)
+	defaults := explain.ApplicationDefaults{Stickiness: o.stickiness.Stickiness, RescheduleAfter: o.reschedule}
+	answer, err := explain.Application(app, clusters.Items, defaults, clock.RealClock{}.Now())
 	if err != nil {
 		return err
 	}

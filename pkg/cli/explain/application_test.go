@@ -6,6 +6,7 @@ package explain_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -57,6 +58,54 @@ munich    false      -        -                              offline
 `, "\n"))
 }
 
+// What the controller remembers is told, and what has no room by its last word is not eligible.
+func TestApplicationWithAPast(t *testing.T) {
+	w, app := newShop(t)
+	later := metav1.NewTime(time.Date(2100, 1, 1, 12, 0, 0, 0, time.UTC))
+	app.Status.KubeControllerTriggered = &later
+	app.Status.Ranking = []berthv1alpha1.RankedPlace{{
+		Name: "berlin", Reasons: []string{"without room for all its pods", "deployment shop: 2 of 6 pods fit: 0/4 nodes are available"},
+	}}
+	site(w, "trier", "DE", 1)
+	site(w, "worms", "DE", 1).Status.Conditions = []metav1.Condition{{Type: "Online", Status: metav1.ConditionTrue, LastTransitionTime: later}}
+	app.Spec.Failover = &berthv1alpha1.Failover{}
+	app.Status.LeftOut = []berthv1alpha1.LeftOutCluster{{Cluster: "trier", Until: later, Failures: 2, Message: "no node"}}
+	app.Status.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "worms", Time: later}}
+	app.Status.Decisions = []berthv1alpha1.ApplicationDecision{
+		{Time: later, From: "trier", To: "bonn", Reason: "MoveGivenUp", Message: "no node"},
+		{Time: later, From: "bonn", To: "trier", Reason: "HigherScore", Score: new(0.9), FromScore: new(0.5)},
+		{Time: later, To: "bonn", Reason: "FirstChoice", Score: new(0.5)},
+	}
+	explainApplication(t, w, "shop").CheckOutput(t, strings.TrimPrefix(`
+Application: default/shop
+Cluster:     bonn
+Scheduled:   True (ClusterChosen), cluster bonn is good
+Next review: 2100-01-01T12:01:00Z
+
+CLUSTER   ELIGIBLE   SCORE    PARTS                          SAYS
+bonn      true       0.5455   green=0.5*1 stickiness=1*0.1   -
+berlin    false      -        -                              without room for all its pods, deployment shop: 2 of 6 pods fit: 0/4 nodes are available
+madrid    false      -        -                              not meeting location is DE
+munich    false      -        -                              offline
+trier     false      -        -                              left out after a move that failed, left out until 2100-01-01T12:00:00Z after 2 failed moves: no node
+worms     false      -        -                              online for too short a time after a failover, it was left because it was offline, and comes into question again at 2100-01-01T12:30:00Z
+
+DECIDED                FROM    SCORE   TO      SCORE   REASON        SAYS
+2100-01-01T12:00:00Z   trier   -       bonn    -       MoveGivenUp   no node
+2100-01-01T12:00:00Z   bonn    0.5     trier   0.9     HigherScore   -
+2100-01-01T12:00:00Z   -       -       bonn    0.5     FirstChoice   -
+`, "\n"))
+	got := explainApplication(t, w, "shop -o json --reschedule-after 10m")
+	for _, want := range []string{
+		`"nextReview":"2100-01-01T12:10:00Z"`, `"leftOut":[{"cluster":"trier"`, `"failedOver":[{"cluster":"worms"`,
+		`"decisions":[{"time":"2100-01-01T12:00:00Z","from":"trier","to":"bonn","reason":"MoveGivenUp","message":"no node"},`,
+	} {
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("output %s, want %s in it", got.Out, want)
+		}
+	}
+}
+
 func TestApplicationForPrograms(t *testing.T) {
 	w, _ := newShop(t)
 	got := explainApplication(t, w, "shop -o json --stickiness-weight 1")
@@ -74,6 +123,7 @@ func TestApplicationThatCannotBeExplained(t *testing.T) {
 		"none is named":             {"", "0 applications named, name one"},
 		"no name":                   {"Shop!", `"Shop!" is no name of an application`},
 		"a stickiness below 0":      {"shop --stickiness-value=-1", "--stickiness-value must be from 0"},
+		"a review all the time":     {"shop --reschedule-after 1ms", "--reschedule-after must be from 1s to 24h"},
 		"a constraint has an error": {"broken", "application broken: clusterLabels[0]: constraint \"location\": column 9"},
 	}
 	for name, tc := range tests {

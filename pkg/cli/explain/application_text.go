@@ -8,6 +8,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/explain"
@@ -25,10 +28,19 @@ func printApplication(w io.Writer, a *explain.ApplicationAnswer) error {
 	for _, c := range a.Conditions {
 		title(c.Type, fmt.Sprintf("%s (%s), %s", c.Status, c.Reason, c.Message))
 	}
+	if a.NextReview != nil {
+		title("Next review", timeOf(*a.NextReview))
+	}
 	if len(a.Ranking) == 0 {
-		_, err := fmt.Fprintln(w, "\nThere are no clusters.")
+		fmt.Fprintln(w, "\nThere are no clusters.")
+	} else if err := printRanking(w, a); err != nil {
 		return err
 	}
+	return printDecisions(w, a)
+}
+
+// printRanking writes the clusters, the best one first.
+func printRanking(w io.Writer, a *explain.ApplicationAnswer) error {
 	fmt.Fprintln(w)
 	rows := make([][]any, 0, len(a.Ranking))
 	for i := range a.Ranking {
@@ -46,6 +58,35 @@ func printApplication(w io.Writer, a *explain.ApplicationAnswer) error {
 		})
 	}
 	return output.Rows(w, false, rankingColumns, rows)
+}
+
+var decisionColumns = []output.Column{
+	{Name: "Decided"}, {Name: "From"}, {Name: "Score"}, {Name: "To"}, {Name: "Score"}, {Name: "Reason"}, {Name: "Says"},
+}
+
+// printDecisions writes the last decisions, the newest first.
+func printDecisions(w io.Writer, a *explain.ApplicationAnswer) error {
+	if len(a.Decisions) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	rows := make([][]any, 0, len(a.Decisions))
+	for i := range a.Decisions {
+		d := &a.Decisions[i]
+		rows = append(rows, []any{
+			timeOf(d.Time), orDash(d.From), digitsOrDash(d.FromScore), d.To, digitsOrDash(d.Score), string(d.Reason), orDash(d.Message),
+		})
+	}
+	return output.Rows(w, false, decisionColumns, rows)
+}
+
+func timeOf(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
+
+func digitsOrDash(number *float64) string {
+	if number == nil {
+		return "-"
+	}
+	return fourDigits(*number)
 }
 
 // fourDigits writes a number for people.

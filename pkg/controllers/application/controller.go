@@ -237,6 +237,7 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 		keeper: &r.keeper, again: p.again,
 	}
 	moving, err := w.bringAll(ctx, objects, seen)
+	p.contested = w.contested
 	if moving {
 		p.again(stepPause)
 	}

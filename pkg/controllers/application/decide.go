@@ -28,7 +28,10 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	if due, err := r.isDue(ctx, p, changed, moving); err != nil || !due {
 		return err
 	}
-	defer p.again(r.rescheduleAfter(p.app))
+	defer func() {
+		wait, _ := r.untilReview(p)
+		p.again(wait)
+	}()
 	constraints, err := rank.ParseConstraints(&p.app.Spec.Constraints)
 	if err != nil {
 		p.decided(changed)
@@ -72,7 +75,7 @@ func (p *pass) stays() string {
 // isDue reports whether the choice is to be reviewed, and asks for another pass when it is if not.
 func (r *Reconciler) isDue(ctx context.Context, p *pass, changed, moving bool) (bool, error) {
 	early := changed || p.app.Status.ScheduledTo == "" || p.lost != "" || p.memo.review && !moving
-	if wait := r.rescheduleAfter(p.app) - p.now.Sub(p.decidedAt()); !early && wait > 0 {
+	if wait, due := r.untilReview(p); !early && !due {
 		presses, err := r.presses(ctx, p)
 		if err != nil || !presses || moving {
 			p.again(wait)
@@ -81,6 +84,20 @@ func (r *Reconciler) isDue(ctx context.Context, p *pass, changed, moving bool) (
 	}
 	p.memo.review = p.memo.review && moving
 	return true, nil
+}
+
+// untilReview returns how long it is until the next regular review, and whether one is due now:
+// they come at even distances after the last change of the choice, so that everybody can tell when.
+func (r *Reconciler) untilReview(p *pass) (wait time.Duration, due bool) {
+	every, decided := r.rescheduleAfter(p.app), p.decidedAt()
+	if decided.IsZero() {
+		return every, true
+	}
+	chosen := decided
+	if triggered := p.app.Status.KubeControllerTriggered; triggered != nil {
+		chosen = triggered.Time
+	}
+	return migrate.NextReview(chosen, every, p.now).Sub(p.now), decided.Before(migrate.LastReview(chosen, every, p.now))
 }
 
 // follow tells of another choice, and begins to move there.
@@ -158,6 +175,7 @@ func (p *pass) record(results []rank.Result, changed, moving bool) {
 	}
 	chosen := p.within(app, results)
 	if chosen != status.ScheduledTo {
+		status.Decisions = migrate.Remember(status.Decisions, migrate.Decide(results, status.ScheduledTo, chosen, p.now))
 		status.ScheduledTo, status.Scheduled, changed = chosen, p.time(), true
 	}
 	p.decided(changed)

@@ -4,7 +4,9 @@
 package application
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"sync"
 	"time"
 
@@ -18,6 +20,8 @@ const (
 	// firstRest and longestRest are for how long an object that somebody else changes again and again
 	// is left alone after it was put right. Calm is after how long it counts as no longer changed.
 	firstRest, longestRest, calm = time.Second, 5 * time.Minute, 10 * time.Minute
+	// contest is the shortest rest after which the user is told that somebody else wants it otherwise.
+	contest = 4 * time.Second
 )
 
 // keeper knows the objects of Applications as they were applied, and which of them somebody else
@@ -38,8 +42,9 @@ type objectID struct {
 type kept struct {
 	app    types.NamespacedName
 	fields [sha256.Size]byte
-	// touched is true once somebody else has changed or deleted it.
+	// touched is true once somebody else has changed or deleted it, and by is who, if that is known.
 	touched bool
+	by      string
 	// restored is when it was last put right, and rest for how long it is left alone after that.
 	restored time.Time
 	rest     time.Duration
@@ -70,6 +75,9 @@ func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, 
 		return app, false
 	}
 	known.touched = is == nil || ownFields(is) != known.fields
+	if known.touched && is != nil {
+		known.by = lastWriter(is)
+	}
 	return known.app, known.touched
 }
 
@@ -90,6 +98,33 @@ func (k *keeper) due(id objectID, now time.Time) (is bool, after time.Duration) 
 	}
 	known.restored = now
 	return true, 0
+}
+
+// contested says that somebody else changes an object again and again, and for how long that is
+// told; empty if nobody does.
+func (k *keeper) contested(id objectID, now time.Time) (why string, left time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.made[id]
+	if known == nil || known.rest < contest {
+		return "", 0
+	}
+	if left = known.restored.Add(known.rest).Sub(now); left <= 0 {
+		return "", 0
+	}
+	who := cmp.Or(known.by, "somebody else")
+	return fmt.Sprintf("%s changes it again and again, so it is put right no sooner than %v after the last time", who, known.rest), left
+}
+
+// lastWriter returns who has changed an object last, empty if that is not known.
+func lastWriter(o metav1.Object) (name string) {
+	var latest time.Time
+	for _, entry := range o.GetManagedFields() {
+		if entry.Manager != fieldOwner && entry.Subresource == "" && entry.Time != nil && !entry.Time.Time.Before(latest) {
+			name, latest = entry.Manager, entry.Time.Time
+		}
+	}
+	return name
 }
 
 // forget forgets the objects of an Application.

@@ -4,6 +4,7 @@
 package application_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -85,12 +86,15 @@ func TestWhatIsChangedAgainAndAgainIsNotFoughtFor(t *testing.T) {
 	for range 600 { // ten times a second for a minute
 		w.spoil()
 		w.clock.SetTime(w.clock.Now().Add(100 * time.Millisecond))
-		before := w.writes
 		w.pass()
-		if w.writes != before {
+		if w.settings() == "b" {
 			restored++
 			w.look()
 		}
+	}
+	if got, want := w.condition("Ready"), "False ManifestContested: configmap settings: somebody changes it again and again, so it is "+
+		"put right no sooner than 32s after the last time"; got != want {
+		t.Errorf("Ready is %q, want %q", got, want)
 	}
 	if restored < 3 || restored > 8 {
 		t.Errorf("restored %d times in a minute, want some times and fewer and fewer", restored)
@@ -98,5 +102,9 @@ func TestWhatIsChangedAgainAndAgainIsNotFoughtFor(t *testing.T) {
 	w.after(5 * time.Minute)
 	if got := w.settings(); got != "b" {
 		t.Errorf("in the end it has %s, want b", got)
+	}
+	w.after(5 * time.Minute)
+	if got := w.condition("Ready"); !strings.HasPrefix(got, "True") {
+		t.Errorf("when all is calm, Ready is %s", got)
 	}
 }

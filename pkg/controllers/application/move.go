@@ -137,6 +137,7 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	if err == nil && rank.Unavailable(origin) == "" {
 		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
+		p.app.Status.Decisions = migrate.Remember(p.app.Status.Decisions, migrate.GaveUp(move.To, move.From, why, p.now))
 		p.lost = ""
 	}
 	message := fmt.Sprintf("the move from cluster %s to %s was given up: %s", move.From, move.To, why)

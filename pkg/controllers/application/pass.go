@@ -28,6 +28,8 @@ type pass struct {
 	lost string
 	// offline is what is known of the cluster where it runs, if that is offline.
 	offline offline
+	// contested are the objects that somebody else changes again and again, in words.
+	contested []string
 	// unknown is what a first choice does without.
 	unknown []string
 }

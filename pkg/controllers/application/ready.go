@@ -12,6 +12,7 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // runs sets the condition that reports whether everything runs in the chosen cluster, and what the
@@ -27,6 +28,10 @@ func (p *pass) runs(objects []*object, seen *observed) {
 			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+unbound(target, seen.waiting[o.policy]))
 			return
 		}
+	}
+	if len(p.contested) > 0 {
+		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonManifestContested, names.First(p.contested, maxNamed, "; "))
+		return
 	}
 	p.condition(berthv1alpha1.ApplicationReady, true, berthv1alpha1.ReasonRunning, "everything runs in cluster "+target)
 }

@@ -48,6 +48,8 @@ type writer struct {
 	// keeper knows which objects somebody else has changed, and again asks for another pass.
 	keeper *keeper
 	again  func(time.Duration)
+	// contested are the objects that somebody else changes again and again, in words.
+	contested []string
 }
 
 // apply applies an object if it must be, or if it has changed, or if that has not been done for
@@ -61,6 +63,10 @@ func (w *writer) apply(ctx context.Context, o *object, must bool) error {
 	restores, after := w.keeper.due(objectID{w.app.Namespace, o.key()}, w.now)
 	if after > 0 {
 		w.again(after)
+	}
+	if why, left := w.keeper.contested(objectID{w.app.Namespace, o.key()}, w.now); why != "" {
+		w.contested = append(w.contested, o.String()+": "+why)
+		w.again(left)
 	}
 	must = must || restores
 	last, known := w.applied[o.key()]
