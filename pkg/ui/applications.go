@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain"
-	"berth.dev/berth/pkg/placement/rank"
 )
 
 // applicationsView shows all Applications.
@@ -132,7 +132,7 @@ func (s *snapshot) ranking(app *berthv1alpha1.Application, p *page) *table {
 		{Key: "site", Title: "Site"}, {Key: "eligible", Title: "Eligible"}, {Key: "score", Title: "Score", Number: true},
 		{Key: "parts", Title: "Parts"}, {Key: "says", Title: "Says"},
 	}}
-	answer, err := explain.Application(app, s.state.Objects.Clusters, rank.Stickiness{})
+	answer, err := explain.Application(app, s.state.Objects.Clusters, explain.ApplicationDefaults{RescheduleAfter: time.Minute}, s.at)
 	if err != nil {
 		p.Reasons = append(p.Reasons, err.Error())
 		return t
