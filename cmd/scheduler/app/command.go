@@ -23,8 +23,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/cmd/internal/flagsets"
-	"berth.dev/berth/pkg/fence"
-	"berth.dev/berth/pkg/plugins"
 )
 
 // NewCommand returns the command berth-scheduler. It takes all flags of kube-scheduler. It may be
@@ -79,28 +77,21 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 		cancel()
 	}()
 
-	leader := fence.New()
-	state := plugins.NewState(leader, nil)
-	state.ShareAs(share.name, berthv1alpha1.LeaseReference{})
-	cc, sched, err := schedulerapp.Setup(ctx, opts, state.Options()...)
+	process := NewProcess(share.name)
+	cc, sched, err := schedulerapp.Setup(ctx, opts, process.State.Options()...)
 	if err != nil {
 		return err
 	}
-	state.Follow(sched)
-	if err := share.lease(cc, state); err != nil {
+	if err := share.lease(cc, process.State); err != nil {
 		return err
 	}
-	if cc.LeaderElection != nil {
-		cc.LeaderElection.Lock = fence.NewLock(cc.LeaderElection.Lock, leader, cc.LeaderElection.RenewDeadline)
-	} else {
-		leader.KeepOpen()
-	}
+	process.Guard(cc.LeaderElection)
 	if mutable, ok := gates.(featuregate.MutableFeatureGate); ok {
 		mutable.AddMetrics()
 	}
 	opts.ComponentGlobalsRegistry.AddMetrics()
 
-	go state.Run(ctx)
+	process.Start(ctx, sched)
 	return schedulerapp.Run(ctx, cc, sched)
 }
 
