@@ -70,6 +70,10 @@ test-race: build-test ## All tests with the race detector, the integration tests
 test-upstream: build-control-plane ## kube-scheduler's own integration tests with Berth's plugins in every profile: 20 minutes and more. RUN=REGEXP limits them.
 	@hack/upstream.sh
 
+.PHONY: simulate-faults
+simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DURATION=60s goes on with the next seeds.
+	@hack/simulate.sh "$(SEED)" "$(DURATION)"
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME=20s.
 	@hack/test.sh fuzz

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs the tests. All output after "Compiling" is go test's own.
 #
-# Usage: hack/test.sh unit|integration|race|fuzz|bench
+# Usage: hack/test.sh unit|simulation|integration|race|fuzz|bench
 #   unit         every package but those below test/integration, with the race detector, and those of hack/tools
 #   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/), and the
 #                three shortest of kube-scheduler's own with Berth's plugins (hack/upstream.sh)
+#   simulation   simulated worlds full of faults, for SIMULATE (default 60s) from seed 1 on
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
@@ -107,6 +108,8 @@ case ${1:-} in
     run_tests unit -race "${unit_flags[@]}"
     run_tests integration -race -p 2 "${integration_flags[@]}"
     ;;
+  # RUN names tests, and these are none.
+  simulation) [[ -n ${RUN:-} ]] || hack/simulate.sh 1 "${SIMULATE:-60s}" ;;
   fuzz) fuzz_all ;;
   bench)
     found=$(packages all)

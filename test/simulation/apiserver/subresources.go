@@ -100,7 +100,8 @@ func setCondition(object, condition tree) {
 			rest = append(rest, other)
 		}
 	}
-	status["conditions"] = append(rest, condition)
+	rest = append(rest, condition)
+	status["conditions"] = rest
 }
 
 // scaleOf returns the Scale of an object.

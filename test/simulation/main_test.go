@@ -1,0 +1,173 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package simulation_test runs simulated worlds, each in a process of its own: what Kubernetes
+// keeps globally would otherwise connect them.
+package simulation_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/test/simulation/world"
+)
+
+var (
+	seedFlag     = flag.String("seed", "", "the first seed, a number")
+	durationFlag = flag.String("duration", "", "how long to go on with the next seeds, such as 60s; without it one seed")
+	traceFlag    = flag.Bool("trace", false, "print the history of the first seed as it happens")
+	worldFlag    = flag.Bool("world", false, "be the process of one world; for the program itself")
+	skipFlag     = flag.String("skip", "", "file with the names of faults to leave out, one on each line")
+)
+
+// finished gets what the process of a world exits with. It is no channel of the bubble.
+var finished = make(chan int)
+
+// The codes that the program ends with.
+const (
+	exitInput    = 1
+	exitViolated = 2
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	switch {
+	case *worldFlag:
+		// Within a bubble this would begin to watch for signals by a channel of the bubble.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1)
+		klog.SetLogger(logr.Discard())
+		ctrl.SetLogger(logr.Discard())
+		// They hold whoever reports an error back for a while since the last one, which was in real time.
+		utilruntime.ErrorHandlers = nil
+		go func() { finished <- m.Run() }()
+		os.Exit(<-finished)
+	case *seedFlag != "" || *durationFlag != "":
+		os.Exit(simulate())
+	}
+	os.Exit(m.Run())
+}
+
+// input reads the flags.
+func input() (first uint64, length time.Duration, err error) {
+	first = 1
+	if *seedFlag != "" {
+		if first, err = strconv.ParseUint(*seedFlag, 10, 64); err != nil {
+			return 0, 0, fmt.Errorf("SEED=%.40s is no seed: it must be a whole number from 0 on", *seedFlag)
+		}
+	}
+	if *durationFlag != "" {
+		if length, err = time.ParseDuration(*durationFlag); err != nil || length <= 0 {
+			return 0, 0, fmt.Errorf("DURATION=%.40s is no duration: it must be like 60s, 10m or 1h", *durationFlag)
+		}
+	}
+	return first, length, nil
+}
+
+// result is what the process of a world tells.
+type result struct {
+	Violation string
+	Digest    string
+	Virtual   time.Duration
+	Counts    world.Counts
+	Names     []string
+	History   string
+}
+
+// resultMark begins the line with the result.
+const resultMark = "RESULT "
+
+// TestWorld is the world of one seed. The process ends with it, since what Kubernetes starts does
+// not.
+func TestWorld(t *testing.T) {
+	if !*worldFlag {
+		t.Skip("run by the other tests")
+	}
+	seed, _, err := input()
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions, err := world.Definitions(filepath.Join("..", "..", "manifests", "crds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := &world.Options{Seed: seed, Definitions: definitions}
+	if *skipFlag != "" {
+		text, err := os.ReadFile(*skipFlag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options.Skip = strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+	if *traceFlag {
+		options.Trace = os.Stderr
+	}
+	synctest.Test(t, func(*testing.T) {
+		began := time.Now()
+		w, violation := world.Simulate(options)
+		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}
+		if violation != nil {
+			r.Violation, r.History = violation.Error(), w.Tail(400)
+			if *traceFlag {
+				pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) //nolint:errcheck // for who looks for the cause
+			}
+		}
+		tell(os.Stdout, &r)
+		finished <- 0
+		select {} // the process ends
+	})
+}
+
+func tell(out io.Writer, r *result) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(out, "\n%s%s\n", resultMark, text)
+}
+
+// A world that is full of faults keeps its promises.
+func TestAFewWorlds(t *testing.T) {
+	for _, seed := range []uint64{1, 2} {
+		r, err := runWorld(t.Context(), seed, nil)
+		switch {
+		case err != nil:
+			t.Logf("seed %d is not judged: %v", seed, err)
+		case r.Violation != "":
+			t.Errorf("seed %d: %s\n%s", seed, r.Violation, r.History)
+		}
+	}
+}
+
+func TestInputThatIsNone(t *testing.T) {
+	for name, test := range map[string]struct{ seed, duration, want string }{
+		"no number":       {seed: "abc", want: "SEED=abc is no seed"},
+		"a negative seed": {seed: "-1", want: "SEED=-1 is no seed"},
+		"no duration":     {seed: "1", duration: "long", want: "DURATION=long is no duration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, length := *seedFlag, *durationFlag
+			t.Cleanup(func() { *seedFlag, *durationFlag = before, length })
+			*seedFlag, *durationFlag = test.seed, test.duration
+			if _, _, err := input(); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %s", err, test.want)
+			}
+		})
+	}
+}

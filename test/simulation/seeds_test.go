@@ -1,0 +1,173 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// patience is how long the process of one world may take. A world that takes longer is not judged:
+// the machine is too slow, or something keeps virtual time from passing.
+const patience = 2 * time.Minute
+
+// errTooSlow says that a world was not judged.
+var errTooSlow = fmt.Errorf("it took longer than %s, the machine is too slow or the world stands still", patience)
+
+// runWorld runs the world of a seed in a process of its own. The error is why it was not judged.
+func runWorld(ctx context.Context, seed uint64, skip []string) (*result, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}
+	if *traceFlag && skip == nil {
+		args = append(args, "-trace")
+	}
+	if len(skip) > 0 {
+		folder, err := os.MkdirTemp("", "simulation")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+		file := filepath.Join(folder, "skip")
+		if err := os.WriteFile(file, []byte(strings.Join(skip, "\n")), 0o600); err != nil {
+			return nil, err
+		}
+		args = append(args, "-skip="+file)
+	}
+	child := exec.CommandContext(ctx, self, args...)
+	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
+	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
+	var out, problems bytes.Buffer
+	child.Stdout, child.Stderr = &out, &problems
+	if *traceFlag && skip == nil {
+		child.Stderr = os.Stderr
+	}
+	err = child.Run()
+	if ctx.Err() != nil {
+		return nil, errTooSlow
+	}
+	for line := range strings.Lines(out.String()) {
+		if text, found := strings.CutPrefix(line, resultMark); found {
+			r := &result{}
+			return r, json.Unmarshal([]byte(text), r)
+		}
+	}
+	// A program that crashes has broken a promise, too.
+	said := problems.String() + out.String()
+	return &result{Violation: fmt.Sprintf("the process ended: %v", err), History: said[:min(len(said), 6000)]}, nil
+}
+
+// simulate runs seed after seed and returns the code to exit with.
+func simulate() int {
+	first, length, err := input()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitInput
+	}
+	ctx, began, sum := context.Background(), time.Now(), newTotal()
+	defer func() { sum.print(time.Since(began)) }()
+	for seed := first; seed == first || time.Since(began) < length; seed++ {
+		r, err := runWorld(ctx, seed, nil)
+		if err != nil {
+			sum.undecided++
+			fmt.Fprintf(os.Stdout, "seed %d: not judged: %v\n", seed, err)
+			continue
+		}
+		sum.add(r)
+		if r.Violation != "" {
+			explain(ctx, seed, r)
+			return exitViolated
+		}
+		fmt.Fprintf(os.Stdout, "seed %d: kept, %d API writes, %d faults, %s simulated, history %s\n",
+			seed, r.Counts.Writes, r.faults(), r.Virtual.Round(time.Second), r.Digest)
+	}
+	return 0
+}
+
+// explain prints what is wrong, what happened before, and with how few faults it still is.
+func explain(ctx context.Context, seed uint64, r *result) {
+	fmt.Fprintf(os.Stdout, "%s\n\nseed %d: VIOLATED: %s\n", r.History, seed, r.Violation)
+	left := shrink(ctx, seed, r.Names)
+	fmt.Fprintf(os.Stdout, "It still is with these %d of %d faults and disturbances:\n", len(left), len(r.Names))
+	for _, name := range left {
+		fmt.Fprintln(os.Stdout, "  "+name)
+	}
+	fmt.Fprintf(os.Stdout, "Repeat it with: make simulate-faults SEED=%d\n", seed)
+}
+
+// shrinkTime bounds the search for the faults that matter.
+const shrinkTime = time.Minute
+
+// shrink leaves out faults for as long as a promise is broken without them.
+func shrink(ctx context.Context, seed uint64, names []string) []string {
+	end := time.Now().Add(shrinkTime)
+	var skip []string
+	left := slices.Clone(names)
+	for size := len(left) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(left) && time.Now().Before(end); {
+			without := append(slices.Clone(skip), left[at:at+size]...)
+			if r, err := runWorld(ctx, seed, without); err == nil && r.Violation != "" {
+				skip, left = without, slices.Delete(left, at, at+size)
+				continue
+			}
+			at += size
+		}
+	}
+	return left
+}
+
+// total adds up what was done.
+type total struct {
+	worlds, undecided, requests, writes, bound, evictions int
+	virtual                                               time.Duration
+	faults                                                map[string]int
+}
+
+func newTotal() *total { return &total{faults: map[string]int{}} }
+
+func (s *total) add(r *result) {
+	s.worlds++
+	s.requests += r.Counts.Requests
+	s.writes += r.Counts.Writes
+	s.bound += r.Counts.Bound
+	s.evictions += r.Counts.Evictions
+	s.virtual += r.Virtual
+	for kind, n := range r.Counts.Faults {
+		s.faults[kind] += n
+	}
+}
+
+func (r *result) faults() int {
+	n := 0
+	for _, count := range r.Counts.Faults {
+		n += count
+	}
+	return n
+}
+
+func (s *total) print(took time.Duration) {
+	n := 0
+	for _, count := range s.faults {
+		n += count
+	}
+	fmt.Fprintf(os.Stdout, "%d worlds, %s simulated in %s: %d requests, %d API writes, %d faults and disturbances, %d pods bound, %d evicted, %d not judged\n",
+		s.worlds, s.virtual.Round(time.Second), took.Round(time.Second), s.requests, s.writes, n, s.bound, s.evictions, s.undecided)
+	for _, kind := range slices.Sorted(maps.Keys(s.faults)) {
+		fmt.Fprintf(os.Stdout, "  %-22s %d\n", kind, s.faults[kind])
+	}
+}

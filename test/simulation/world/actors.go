@@ -1,0 +1,264 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/simulation/apiserver"
+)
+
+// The resources that those who act in a world write.
+var (
+	pods        = corev1.SchemeGroupVersion.WithResource("pods")
+	nodes       = corev1.SchemeGroupVersion.WithResource("nodes")
+	deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
+	replicaSets = appsv1.SchemeGroupVersion.WithResource("replicasets")
+	clusters    = berthv1alpha1.SchemeGroupVersion.WithResource("clusters")
+	policies    = berthv1alpha1.SchemeGroupVersion.WithResource("propagationpolicies")
+	resources   = berthv1alpha1.SchemeGroupVersion.WithResource("clusterresources")
+)
+
+// namespace is where all workloads are.
+const namespace = "default"
+
+// object is the JSON of a part of an object.
+type object = map[string]any
+
+// act lets somebody who is no program of Berth write something. What is refused is of no account:
+// those who act look again.
+func (w *World) act(verb string, resource schema.GroupVersionResource, name, subresource string, body any) bool {
+	in := namespace
+	if resource == nodes || resource == clusters || resource == resources {
+		in = ""
+	}
+	answer := w.server.Serve(apiserver.NewRequest(verb, resource, in, name, subresource, body))
+	return answer.Code < http.StatusBadRequest
+}
+
+// create makes an object of a type.
+func (w *World) create(resource schema.GroupVersionResource, o metav1.Object) {
+	if !w.act("create", resource, "", "", o) {
+		w.note("cannot create %s %s", resource.Resource, o.GetName())
+	}
+}
+
+// saw keeps the mirror of pods and nodes, and lets the kubelet know. It is called after each write.
+func (w *World) saw(change *apiserver.Change) {
+	switch change.Resource {
+	case pods.Resource:
+		w.sawPod(change)
+	case nodes.Resource:
+		node := &corev1.Node{}
+		if !change.Decode(node) {
+			delete(w.nodes, change.Name)
+			return
+		}
+		w.nodes[change.Name] = node
+	case resources.Resource:
+		found := &berthv1alpha1.ClusterResource{}
+		if change.Decode(found) {
+			w.sawResource(found)
+		}
+	case policies.Resource:
+		found := &berthv1alpha1.PropagationPolicy{}
+		if change.Decode(found) {
+			w.policies[found.Name] = found
+		}
+	}
+}
+
+func (w *World) sawPod(change *apiserver.Change) {
+	before, after := w.pods[change.Name], &corev1.Pod{}
+	if !change.Decode(after) {
+		after = nil
+		delete(w.pods, change.Name)
+	} else {
+		w.pods[change.Name] = after
+	}
+	w.judge(before, after)
+	if after == nil || after.Spec.NodeName == "" {
+		return
+	}
+	switch {
+	case after.DeletionTimestamp != nil && (before == nil || before.DeletionTimestamp == nil):
+		w.after(w.pause("end of "+after.Name, 2*time.Second), func() { w.endPod(after) })
+	case before == nil || before.Spec.NodeName == "":
+		w.bound[after.UID] = time.Now()
+		w.after(w.pause("start of "+after.Name, time.Second), func() { w.startPod(after.Name) })
+	}
+}
+
+// pause is how long something takes, up to a time, as the seed wants it.
+func (w *World) pause(name string, most time.Duration) time.Duration {
+	return most/10 + time.Duration(w.hash(name)%uint64(most))
+}
+
+// startPod is what a kubelet does for a pod that it was given.
+func (w *World) startPod(name string) {
+	pod := w.pods[name]
+	if pod == nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" || !w.nodeWorks(pod.Spec.NodeName) {
+		return
+	}
+	at := time.Now().UTC().Format(time.RFC3339)
+	kinds := []string{"PodScheduled", "Initialized", "ContainersReady", "Ready"}
+	conditions := make([]object, len(kinds))
+	for i, kind := range kinds {
+		conditions[i] = object{"type": kind, "status": "True", "lastTransitionTime": at}
+	}
+	w.act("patch", pods, name, "status", object{"status": object{"phase": "Running", "startTime": at, "conditions": conditions}})
+}
+
+// endPod is what a kubelet does for a pod that is to end, and the garbage collector if there is no
+// kubelet any more.
+func (w *World) endPod(pod *corev1.Pod) {
+	now := w.pods[pod.Name]
+	if now == nil || now.UID != pod.UID {
+		return
+	}
+	if w.nodes[pod.Spec.NodeName] != nil && !w.nodeWorks(pod.Spec.NodeName) {
+		w.after(time.Second, func() { w.endPod(pod) })
+		return
+	}
+	w.act("delete", pods, pod.Name, "", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
+}
+
+func (w *World) nodeWorks(name string) bool {
+	node := w.nodes[name]
+	return node != nil && !w.broken[name]
+}
+
+// workload is a Deployment with one ReplicaSet.
+type workload struct {
+	name     string
+	replicas int32
+	licences int
+	policy   bool
+	// uid is that of the ReplicaSet, serial the number of the next pod.
+	uid    metav1.OwnerReference
+	serial int
+	status string
+}
+
+// control is what the controllers of workloads do, again and again.
+func (w *World) control() {
+	w.after(controlPause, w.control)
+	for _, l := range w.workloads {
+		w.controlPods(l)
+	}
+	for _, pod := range w.sortedPods() {
+		switch {
+		case pod.Spec.NodeName == "":
+		case w.nodes[pod.Spec.NodeName] == nil:
+			w.act("delete", pods, pod.Name, "", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
+		case time.Since(w.bound[pod.UID]) > lookAgain:
+			w.startPod(pod.Name)
+		}
+	}
+}
+
+// controlPause is how often the controllers of workloads look, lookAgain how long a kubelet may
+// take to start a pod before it is looked whether its node failed meanwhile.
+const (
+	controlPause = 150 * time.Millisecond
+	lookAgain    = 3 * time.Second
+)
+
+func (w *World) sortedPods() []*corev1.Pod {
+	list := make([]*corev1.Pod, 0, len(w.pods))
+	for _, pod := range w.pods {
+		list = append(list, pod)
+	}
+	slices.SortFunc(list, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// of returns the pods of a workload that are not being deleted, those that go first at the front.
+func (w *World) of(l *workload) []*corev1.Pod {
+	var list []*corev1.Pod
+	for _, pod := range w.sortedPods() {
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.UID == l.uid.UID && pod.DeletionTimestamp == nil {
+			list = append(list, pod)
+		}
+	}
+	cost := func(pod *corev1.Pod) int {
+		n, _ := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
+		return n
+	}
+	assigned := func(pod *corev1.Pod) int { return min(1, len(pod.Spec.NodeName)) }
+	slices.SortStableFunc(list, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(assigned(a), assigned(b)), cmp.Compare(cost(a), cost(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+	})
+	return list
+}
+
+func (w *World) controlPods(l *workload) {
+	own := w.of(l)
+	for range int(l.replicas) - len(own) {
+		l.serial++
+		w.create(pods, l.pod())
+	}
+	for i := range len(own) - int(l.replicas) {
+		w.act("delete", pods, own[i].Name, "", metav1.DeleteOptions{})
+	}
+	ready := int32(0)
+	for _, pod := range own {
+		if pod.Status.Phase == corev1.PodRunning {
+			ready++
+		}
+	}
+	status := object{"replicas": l.replicas, "readyReplicas": ready, "availableReplicas": ready, "updatedReplicas": l.replicas}
+	text := fmt.Sprint(status)
+	if text == l.status {
+		return
+	}
+	l.status = text
+	w.observe(deployments, l.name, status)
+	delete(status, "updatedReplicas")
+	w.observe(replicaSets, l.name+"-1", status)
+}
+
+// observe writes the status of a workload's object as its controller does.
+func (w *World) observe(resource schema.GroupVersionResource, name string, status object) {
+	status["observedGeneration"] = w.generations[name]
+	w.act("patch", resource, name, "status", object{"status": status})
+}
+
+// scale changes how many replicas a workload wants.
+func (w *World) scale(l *workload, replicas int32) {
+	l.replicas, l.status = replicas, ""
+	w.generations[l.name]++
+	w.generations[l.name+"-1"]++
+	w.act("patch", deployments, l.name, "", object{"spec": object{"replicas": replicas}})
+	w.act("patch", replicaSets, l.name+"-1", "", object{"spec": object{"replicas": replicas}})
+}
+
+func (l *workload) labels() map[string]string {
+	return map[string]string{"app": l.name, appsv1.DefaultDeploymentUniqueLabelKey: "1"}
+}
+
+func (l *workload) pod() *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s-1-%d", l.name, l.serial), Labels: l.labels(), OwnerReferences: []metav1.OwnerReference{l.uid},
+		},
+		Spec: l.podSpec(),
+	}
+	if l.licences > 0 {
+		pod.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + licence: strconv.Itoa(l.licences)}
+	}
+	return pod
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"errors"
+	"hash/fnv"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// fault is what goes wrong with a request.
+type fault struct {
+	kind string
+	// delay is how much later than usual the request arrives, answerDelay the answer.
+	delay, answerDelay time.Duration
+	// twice is how much later it arrives once more, 0 for not.
+	twice time.Duration
+	// lost is true if it never arrives, cut if there is no answer.
+	lost, cut bool
+	// refusal is what the API server answers without carrying the request out, wrong what the client
+	// is told although it has been carried out.
+	refusal, wrong error
+}
+
+func (f *fault) text() string {
+	if f.kind == "" {
+		return ""
+	}
+	return " (" + f.kind + ")"
+}
+
+// rates are how often faults happen.
+type rates struct {
+	// perMille is how many of a thousand writes, and of ten thousand reads, something happens to.
+	perMille uint64
+	slowest  time.Duration
+}
+
+// faults are what can happen to a request.
+var faults = []struct {
+	kind string
+	make func(h uint64) fault
+}{
+	{"lost", func(uint64) fault { return fault{lost: true} }},
+	{"answer lost", func(uint64) fault { return fault{cut: true} }},
+	{"late", func(h uint64) fault { return fault{delay: seconds(h, 20)} }},
+	{"answer late", func(h uint64) fault { return fault{answerDelay: seconds(h, 20)} }},
+	{"late, answer lost", func(h uint64) fault { return fault{delay: seconds(h, 20), cut: true} }},
+	{"reordered", func(h uint64) fault { return fault{delay: seconds(h, 1)} }},
+	{"twice", func(h uint64) fault { return fault{twice: time.Millisecond + seconds(h, 20)} }},
+	{"answered 500", func(uint64) fault { return fault{wrong: apierrors.NewInternalError(errors.New("simulated"))} }},
+	{"answered 504", func(uint64) fault { return fault{wrong: apierrors.NewTimeoutError("simulated", 1)} }},
+	{"409", func(uint64) fault {
+		return fault{refusal: apierrors.NewConflict(schema.GroupResource{}, "", errors.New("simulated"))}
+	}},
+	{"429", func(uint64) fault { return fault{refusal: apierrors.NewTooManyRequests("simulated", 1)} }},
+	{"500", func(uint64) fault { return fault{refusal: apierrors.NewInternalError(errors.New("simulated"))} }},
+	{"503", func(uint64) fault {
+		return fault{refusal: apierrors.NewGenericServerResponse(
+			http.StatusServiceUnavailable, "", schema.GroupResource{}, "", "simulated", 0, true)}
+	}},
+}
+
+// seconds returns a time of up to some seconds.
+func seconds(h uint64, most uint64) time.Duration {
+	return time.Duration(h%(most*1000)) * time.Millisecond
+}
+
+// hash returns a number that depends on the seed and the name only.
+func (w *World) hash(name string) uint64 {
+	h := fnv.New64a()
+	var seed [8]byte
+	for i := range seed {
+		seed[i] = byte(w.seed >> (8 * i))
+	}
+	h.Write(seed[:])
+	h.Write([]byte(name))
+	x := h.Sum64()
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return x
+}
+
+// draw decides what goes wrong with a request.
+func (w *World) draw(c *call) {
+	if !w.faulty || w.skip[c.name] {
+		return
+	}
+	h := w.hash(c.name)
+	limit := w.rates.perMille * 10
+	if !c.request.Writes() {
+		limit = w.rates.perMille
+	}
+	if h%10_000 >= limit {
+		return
+	}
+	h /= 10_000
+	kind := faults[h%uint64(len(faults))]
+	c.fault = kind.make(h / uint64(len(faults)))
+	c.fault.kind = kind.kind
+	w.Counts.Faults[kind.kind]++
+	w.injected = append(w.injected, c.name)
+}
+
+// latency is how long a message is on its way.
+func (w *World) latency(name string) time.Duration {
+	return time.Duration(w.hash(name)%5000) * time.Microsecond
+}
+
+// eventDelay is how long the next event of a watch is on its way, behind the last one.
+func (w *World) eventDelay(o *open) time.Duration {
+	if !w.faulty || w.rates.slowest == 0 || w.rng.IntN(200) > 0 {
+		return 0
+	}
+	return time.Duration(w.rng.Int64N(int64(w.rates.slowest)))
+}

@@ -1,0 +1,223 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+)
+
+// violate notes that a promise is broken. The first counts.
+func (w *World) violate(format string, args ...any) {
+	if w.violation == nil {
+		w.violation = fmt.Errorf(format, args...)
+		w.note("VIOLATION: %v", w.violation)
+	}
+}
+
+// live reports whether a pod holds what it was given.
+func live(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// nodeOf returns where a pod runs, empty for nowhere.
+func nodeOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	return pod.Spec.NodeName
+}
+
+// stays reports whether a pod is there and is not being deleted.
+func stays(pod *corev1.Pod) bool { return pod != nil && pod.DeletionTimestamp == nil }
+
+// judge checks what must hold at every revision, after a pod was changed.
+func (w *World) judge(before, after *corev1.Pod) {
+	was, is := nodeOf(before), nodeOf(after)
+	switch {
+	case was != "" && is != "" && was != is && before.UID == after.UID:
+		w.violate("pod %s was bound to %s and then to %s", after.Name, was, is)
+	case was == "" && is != "":
+		w.note("pod %s is bound to %s, seat %s, charged %s", after.Name, after.Spec.NodeName,
+			after.Annotations[berthv1alpha1.SeatAnnotation], after.Annotations[berthv1alpha1.ChargedAnnotation])
+		w.Counts.Bound++
+		w.judgePools(after)
+		w.judgeSeat(after)
+	case w.acting != nil && stays(before) && !stays(after):
+		w.note("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
+		w.judgeEviction(before)
+	}
+	w.noteSurplus()
+}
+
+// usage returns what the pods hold of the pools, by name.
+func (w *World) usage() map[string]int64 {
+	sums := map[string]int64{}
+	for _, pod := range w.pods {
+		charges, charged := stamp.ChargesOf(pod)
+		if !live(pod) || !charged {
+			continue
+		}
+		for _, charge := range charges {
+			sums[charge.Pool] += charge.Quantity.Value()
+		}
+	}
+	return sums
+}
+
+// judgePools checks that a pod that was just bound has left no pool over.
+func (w *World) judgePools(bound *corev1.Pod) {
+	charges, _ := stamp.ChargesOf(bound)
+	if asked := w.asks(bound); asked > 0 && len(charges) == 0 {
+		w.violate("pod %s asks for %d licences and is bound without a charge", bound.Name, asked)
+	}
+	sums := w.usage()
+	for _, charge := range charges {
+		if most := w.most(charge.Pool); sums[charge.Pool] > most {
+			w.violate("pool %s is over: its pods hold %d of %d, the last was %s", charge.Pool, sums[charge.Pool], most, bound.Name)
+		}
+	}
+}
+
+// asks returns how many licences a pod asks for.
+func (w *World) asks(pod *corev1.Pod) int {
+	for _, l := range w.workloads {
+		if l.name == pod.Labels["app"] {
+			return l.licences
+		}
+	}
+	return 0
+}
+
+// judgeSeat checks that nobody else has the seat of a pod that was just bound.
+func (w *World) judgeSeat(bound *corev1.Pod) {
+	given, placed := stamp.Of(bound)
+	if !placed || given.Seat == stamp.NoSeat {
+		return
+	}
+	for _, other := range w.pods {
+		held, has := stamp.Of(other)
+		if has && other.UID != bound.UID && live(other) && other.DeletionTimestamp == nil && held == given &&
+			other.OwnerReferences[0].UID == bound.OwnerReferences[0].UID && time.Since(w.edited[given.Policy]) > settled {
+			w.violate("pods %s and %s both have seat %d of %s", other.Name, bound.Name, given.Seat, given.Policy)
+		}
+	}
+}
+
+// settled is how long what was decided before a change may still arrive.
+const settled = 45 * time.Second
+
+// shares returns how many replicas of a workload its policy wants at each site: the seats go one by
+// one to the site with the largest weight/(2k-1), the k-th seat of a site.
+func (w *World) shares(l *workload) map[string]int {
+	policy := w.policies[l.name]
+	if policy == nil || !l.policy {
+		return nil
+	}
+	weights := map[string]int64{}
+	for _, entry := range policy.Spec.Placement.StaticWeightList {
+		for _, name := range entry.ClusterNames {
+			weights[name] = entry.Weight
+		}
+	}
+	names := slices.Sorted(maps.Keys(weights))
+	got := map[string]int{}
+	for range l.replicas {
+		best := names[0]
+		for _, name := range names[1:] {
+			mine, other := weights[name]*int64(2*got[best]+1), weights[best]*int64(2*got[name]+1)
+			if mine > other || mine == other && got[name] < got[best] {
+				best = name
+			}
+		}
+		got[best]++
+	}
+	return got
+}
+
+// placed returns how many pods of a workload are at each site.
+func (w *World) placed(l *workload) map[string]int {
+	counts := map[string]int{}
+	for _, pod := range w.of(l) {
+		if pod.Spec.NodeName != "" {
+			counts[w.siteOf(pod.Spec.NodeName)]++
+		}
+	}
+	return counts
+}
+
+func (w *World) siteOf(node string) string {
+	site, _, _ := strings.Cut(node, "-node-")
+	return site
+}
+
+// noteSurplus notes where a workload has more pods than its share.
+func (w *World) noteSurplus() {
+	for _, l := range w.workloads {
+		if !l.policy {
+			continue
+		}
+		want := w.shares(l)
+		for site, n := range w.placed(l) {
+			if n > want[site] {
+				w.surplus[l.name+"/"+site] = time.Now()
+			}
+		}
+	}
+}
+
+// judgeEviction checks that a pod that is being evicted is one too many where it is, or was when
+// that was decided.
+func (w *World) judgeEviction(pod *corev1.Pod) {
+	w.Counts.Evictions++
+	last, ever := w.surplus[pod.Labels["app"]+"/"+w.siteOf(pod.Spec.NodeName)]
+	if !ever || time.Since(last) > settled {
+		w.violate("pod %s on %s was evicted although its site has no pod too many", pod.Name, pod.Spec.NodeName)
+	}
+}
+
+// pool is what is known of a pool.
+type pool struct {
+	capacity int64
+	// before is what it had until since.
+	before int64
+	since  time.Time
+}
+
+func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
+	w.status = r.Status
+	for _, entry := range r.Spec.Capacity {
+		p := w.pools[entry.Name]
+		if quantity := entry.Quantity.Value(); p == nil {
+			w.pools[entry.Name] = &pool{capacity: quantity, before: quantity}
+		} else if quantity != p.capacity {
+			before := p.capacity
+			if time.Since(p.since) < settled {
+				before = max(before, p.before)
+			}
+			p.before, p.capacity, p.since = before, quantity, time.Now()
+		}
+	}
+}
+
+// most returns how much of a pool may be held: what was decided before it shrank counts for a
+// while.
+func (w *World) most(name string) int64 {
+	p := w.pools[name]
+	switch {
+	case p == nil:
+		return 0
+	case time.Since(p.since) < settled:
+		return max(p.capacity, p.before)
+	}
+	return p.capacity
+}

@@ -1,0 +1,98 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// unsettled returns what must not be the case once nothing has happened for a while: pods that wait
+// although they would fit, shares that are not exact, and a status that is no recount.
+func (w *World) unsettled() []string {
+	var list []string
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	usage := w.usage()
+	for _, l := range w.workloads {
+		w.checkWorkload(l, usage, say)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.pools)) {
+		if listed := w.allocated(name); listed != usage[name] {
+			say("the status of pool %s lists %d in use, its pods hold %d", name, listed, usage[name])
+		}
+	}
+	return list
+}
+
+// checkWorkload compares where the pods of a workload are with where they should be.
+func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(string, ...any)) {
+	want, got := w.shares(l), w.placed(l)
+	waiting := len(w.of(l))
+	for _, n := range got {
+		waiting -= n
+	}
+	if waiting > 0 && w.fits(l, usage, want, got) {
+		say("%d pods of %s wait although there is room", waiting, l.name)
+	}
+	if !l.policy {
+		return
+	}
+	for _, site := range slices.Sorted(maps.Keys(got)) {
+		// A pod stays where it is one too many while no other site has room for it.
+		if got[site] > want[site] && w.fits(l, usage, want, got) {
+			say("%s has %d pods at %s, its share is %d", l.name, got[site], site, want[site])
+		}
+	}
+	if waiting == 0 && l.licences == 0 && !maps.Equal(want, got) {
+		say("%s has %v, its shares are %v", l.name, got, want)
+	}
+	w.checkPolicy(l, got, say)
+}
+
+// fits reports whether a pod of a workload could be bound: at a site where its share is not used up
+// a pool has enough left.
+func (w *World) fits(l *workload, usage map[string]int64, want, got map[string]int) bool {
+	for site := range w.sites {
+		name := siteName(site)
+		if l.policy && got[name] >= want[name] {
+			continue
+		}
+		if l.licences == 0 {
+			return true
+		}
+		for _, pool := range []string{"all", name} {
+			if p := w.pools[pool]; p != nil && p.capacity-usage[pool] >= int64(l.licences) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *World) allocated(pool string) int64 {
+	for _, entry := range w.status.Allocated {
+		if entry.Name == pool {
+			return entry.Quantity.Value()
+		}
+	}
+	return 0
+}
+
+// checkPolicy compares the status of a policy with a recount.
+func (w *World) checkPolicy(l *workload, got map[string]int, say func(string, ...any)) {
+	policy := &berthv1alpha1.PropagationPolicy{}
+	if !w.server.Read(policies, namespace, l.name, policy) {
+		return
+	}
+	for _, placement := range policy.Status.Workloads {
+		for _, entry := range placement.Clusters {
+			if int(entry.Current) != got[entry.Name] {
+				say("the status of policy %s lists %d pods at %s, there are %d", l.name, entry.Current, entry.Name, got[entry.Name])
+			}
+		}
+	}
+}

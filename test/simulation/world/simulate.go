@@ -1,0 +1,111 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Definitions reads the definitions of Berth's kinds from a folder.
+func Definitions(folder string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("there are no definitions in %s", folder)
+	}
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(paths))
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading a definition: %w", err)
+		}
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(text, definition); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		definitions = append(definitions, definition)
+	}
+	return definitions, nil
+}
+
+// Options say what is simulated.
+type Options struct {
+	// Seed decides everything.
+	Seed uint64
+	// Skip are faults and disturbances that are left out, by their names.
+	Skip []string
+	// Definitions are those of Berth's kinds.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
+	// Trace gets the history as it happens, unless it is nil.
+	Trace io.Writer
+}
+
+const (
+	// afterCalm is how long after the last disturbance all that fits must run. A program whose lists
+	// have failed for a while lists again after up to a minute, as client-go wants it, and others may
+	// wait for what it does then.
+	afterCalm = 2 * time.Minute
+	// quiet is how long nothing must happen then.
+	quiet = 30 * time.Second
+)
+
+// Simulate runs the world of a seed: it is disturbed for one to three minutes, and then left alone.
+// The error is a promise that was broken. It must be called in a synctest bubble.
+func Simulate(options *Options) (*World, error) {
+	w, err := newWorld(options.Seed, options.Definitions)
+	if err != nil {
+		return nil, err
+	}
+	w.trace, w.skip = options.Trace, map[string]bool{}
+	for _, name := range options.Skip {
+		w.skip[name] = true
+	}
+	length := time.Duration(w.between(60, 180)) * time.Second
+	w.rates = rates{
+		perMille: []uint64{0, 5, 20, 60, 150}[w.rng.IntN(5)], slowest: []time.Duration{0, 2 * time.Second, 10 * time.Second}[w.rng.IntN(3)],
+	}
+	w.sharing = w.rng.IntN(2) == 0
+	w.populate()
+	w.run()
+	w.disturb(length)
+	w.faulty = true
+	if err := w.pass(length); err != nil {
+		return w, err
+	}
+	w.calm()
+	if err := w.pass(afterCalm); err != nil {
+		return w, err
+	}
+	if left := w.unsettled(); len(left) > 0 {
+		return w, fmt.Errorf("%s after the last disturbance: %s", afterCalm, strings.Join(left, "; "))
+	}
+	evictions, bound := w.Counts.Evictions, w.Counts.Bound
+	if err := w.pass(quiet); err != nil {
+		return w, err
+	}
+	left := w.unsettled()
+	if w.Counts.Evictions != evictions || w.Counts.Bound != bound {
+		left = append(left, fmt.Sprintf("%d pods were evicted and %d bound although nothing had changed",
+			w.Counts.Evictions-evictions, w.Counts.Bound-bound))
+	}
+	if len(left) > 0 {
+		return w, fmt.Errorf("%s later: %s", quiet, strings.Join(left, "; "))
+	}
+	return w, nil
+}
+
+// Names returns the faults and disturbances that there were, each once, in order.
+func (w *World) Names() []string {
+	names := slices.Clone(w.injected)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
