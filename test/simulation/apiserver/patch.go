@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -43,13 +42,8 @@ func (k *kind) patched(how types.PatchType, original, patch []byte) ([]byte, err
 	var result []byte
 	var err error
 	switch how {
-	case types.JSONPatchType:
-		var steps jsonpatch.Patch
-		if steps, err = jsonpatch.DecodePatch(patch); err == nil {
-			result, err = steps.Apply(original)
-		}
 	case types.MergePatchType:
-		result, err = jsonpatch.MergePatch(original, patch)
+		result, err = merged(original, patch)
 	case types.StrategicMergePatchType:
 		result, err = strategic(k.GroupVersionKind, original, patch)
 	default:
@@ -59,6 +53,38 @@ func (k *kind) patched(how types.PatchType, original, patch []byte) ([]byte, err
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return result, nil
+}
+
+// merged applies a JSON merge patch (RFC 7386).
+func merged(original, patch []byte) ([]byte, error) {
+	before, err := decode(original)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := decode(patch)
+	if err != nil {
+		return nil, err
+	}
+	return encode(mergeInto(before, changes)), nil
+}
+
+func mergeInto(target, changes tree) tree {
+	if target == nil {
+		target = tree{}
+	}
+	for field, value := range changes {
+		inner, nested := value.(tree)
+		switch {
+		case value == nil:
+			delete(target, field)
+		case nested:
+			known, _ := target[field].(tree)
+			target[field] = mergeInto(known, inner)
+		default:
+			target[field] = value
+		}
+	}
+	return target
 }
 
 func strategic(kind schema.GroupVersionKind, original, patch []byte) ([]byte, error) {

@@ -25,6 +25,7 @@ import (
 	manager "berth.dev/berth/cmd/controller-manager/app"
 	scheduling "berth.dev/berth/cmd/scheduler/app"
 	"berth.dev/berth/manifests"
+	"berth.dev/berth/pkg/minor"
 )
 
 // program is one that is to run in a world, one process after the other.
@@ -135,7 +136,7 @@ func runScheduler(name string) runner {
 			lease, leaseNamespace = berthv1alpha1.DefaultLeasePrefix+name, berthv1alpha1.DefaultLeaseNamespace
 			own.State.ShareAs(name, berthv1alpha1.LeaseReference{Namespace: leaseNamespace, Name: lease})
 		}
-		informers := scheduler.NewInformerFactory(client, 0)
+		informers := minor.NewInformerFactory(client)
 		broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 		broadcaster.StartRecordingToSink(ctx.Done())
 		defer broadcaster.Shutdown()
