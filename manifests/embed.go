@@ -17,3 +17,8 @@ var SchedulerConfiguration []byte
 //go:embed base/scheduler-rbac.yaml base/controller-manager-rbac.yaml base/gateway-rbac.yaml
 //go:embed base/flow-schema.yaml base/admission/*.yaml
 var Rules embed.FS
+
+// Parsers are FeedParsers for kinds of operators, as parsers/*.yaml.
+//
+//go:embed parsers/*.yaml
+var Parsers embed.FS

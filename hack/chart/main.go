@@ -44,6 +44,9 @@ var replacements = strings.NewReplacer(
 	"'[''berth-scheduler'']'", `'[''{{ include "berth.schedulerName" . }}'']'`,
 )
 
+// conditions are the values on which objects of the base depend, by their names.
+var conditions = map[string]string{"berth-operator-kinds": ".Values.operatorKinds.enabled"}
+
 // copies are files that the templates read, by their path in the chart.
 var copies = map[string]string{
 	"files/scheduler-config.yaml": "base/scheduler-config.yaml",
@@ -166,7 +169,11 @@ func addObject(files map[string]string, object *unstructured.Unstructured) error
 	if files[name] == "" {
 		files[name] = fmt.Sprintf(note, "manifests/base")
 	}
-	files[name] += "---\n" + replacements.Replace(escape(string(content)))
+	text := "---\n" + replacements.Replace(escape(string(content)))
+	if condition := conditions[object.GetName()]; condition != "" {
+		text = "{{- if " + condition + " }}\n" + text + "{{- end }}\n"
+	}
+	files[name] += text
 	return nil
 }
 

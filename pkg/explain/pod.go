@@ -153,7 +153,7 @@ func (e *PodAnswer) findPolicy(
 		return nil, nil
 	}
 	e.Workload = &WorkloadInfo{WorkloadReference: berthv1alpha1.WorkloadReference{
-		APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name,
+		APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, Component: w.Component,
 	}}
 	if w.ReplicasKnown {
 		e.Workload.Replicas = &w.Replicas

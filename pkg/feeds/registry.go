@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -47,6 +48,32 @@ func Accept(rules []berthv1alpha1.FeedParser) (accepted []berthv1alpha1.FeedPars
 		accepted = append(accepted, sorted[i])
 	}
 	return accepted, refused
+}
+
+// Disputed returns, by the name of each rule, the names of the others that say something else of
+// the same kind, in order. Rules that cannot be understood do not count.
+func Disputed(rules []berthv1alpha1.FeedParser) map[string][]string {
+	byKind := map[schema.GroupKind][]*berthv1alpha1.FeedParser{}
+	for i := range rules {
+		if _, err := newRule(&rules[i]); err == nil {
+			kind := groupKindOf(&rules[i])
+			byKind[kind] = append(byKind[kind], &rules[i])
+		}
+	}
+	disputed := map[string][]string{}
+	for _, rivals := range byKind {
+		for _, rule := range rivals {
+			for _, other := range rivals {
+				if !apiequality.Semantic.DeepEqual(rule.Spec, other.Spec) {
+					disputed[rule.Name] = append(disputed[rule.Name], other.Name)
+				}
+			}
+		}
+	}
+	for name := range disputed {
+		slices.Sort(disputed[name])
+	}
+	return disputed
 }
 
 // ErrShadowed says that a rule is not used because of another one for the same kind.

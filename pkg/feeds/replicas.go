@@ -13,27 +13,42 @@ import (
 	"berth.dev/berth/pkg/feeds/manifest"
 )
 
-// ReadReplicas returns how many replicas an object wants; known is false if that cannot be read.
-type ReadReplicas func(object *unstructured.Unstructured) (replicas int32, known bool)
+// Wants is how many replicas an object wants.
+type Wants struct {
+	// Replicas is the number of an object as a whole, nil if it has none or it cannot be read.
+	Replicas *int32
+	// Components are the numbers of its parts, by their names; nil if it has none.
+	Components map[string]int32
+}
 
-// ReplicasByRule returns what reads the replicas of a kind by the rule for it that is used, and
-// what tells that rule from others; nil and nothing if no rule says where the replicas of the kind
-// lie. A kind with components has no single number.
+// ReadReplicas returns how many replicas an object wants.
+type ReadReplicas func(object *unstructured.Unstructured) Wants
+
+// ReplicasByRule returns what reads the replicas of a kind by the rule for it that is used, a
+// FeedParser or one of the library, and what tells that rule from others; nil and nothing if no
+// rule says where the replicas of the kind lie. A kind with components has no single number, but
+// one for each of them.
 func ReplicasByRule(rules []berthv1alpha1.FeedParser, kind schema.GroupKind) (id string, read ReadReplicas) {
 	accepted, _ := Accept(rules)
 	for i := range accepted {
-		if groupKindOf(&accepted[i]) != kind || accepted[i].Spec.Replicas == nil {
+		spec := &accepted[i].Spec
+		if groupKindOf(&accepted[i]) != kind || spec.Replicas == nil && len(spec.Components) == 0 {
 			continue
 		}
 		r, err := newRule(&accepted[i])
 		if err != nil {
 			return "", nil
 		}
-		text, err := json.Marshal(accepted[i].Spec.Replicas)
+		text, err := json.Marshal(spec)
 		if err != nil {
 			return "", nil
 		}
-		return accepted[i].Name + " " + string(text), reading(r.whole.readReplicas)
+		return accepted[i].Name + " " + string(text), reading(r.read)
+	}
+	for _, known := range library() {
+		if known.kind == kind {
+			return known.id, reading(known.read)
+		}
 	}
 	return "", nil
 }
@@ -45,25 +60,38 @@ func ReplicasByScale(specReplicasPath string) (ReadReplicas, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reading(func(object manifest.Object) (*int32, error) { return countOrOne(object, at) }), nil
+	return reading(func(object manifest.Object) (Wants, error) {
+		replicas, err := countOrOne(object, at)
+		return Wants{Replicas: replicas}, err
+	}), nil
 }
 
-// reading reads the number from an object as clients have it.
-func reading(read func(manifest.Object) (*int32, error)) ReadReplicas {
-	return func(object *unstructured.Unstructured) (int32, bool) {
+// read returns how many replicas an object wants.
+func (r *rule) read(object manifest.Object) (w Wants, err error) {
+	if len(r.components) > 0 {
+		w.Components, err = r.wants(object)
+		return w, err
+	}
+	w.Replicas, err = r.whole.readReplicas(object)
+	return w, err
+}
+
+// reading reads from an object as clients have it. What cannot be read is nothing.
+func reading(read func(manifest.Object) (Wants, error)) ReadReplicas {
+	return func(object *unstructured.Unstructured) Wants {
 		raw, err := json.Marshal(object.Object)
 		if err != nil {
-			return 0, false
+			return Wants{}
 		}
 		decoded, err := manifest.Decode(raw)
 		if err != nil {
-			return 0, false
+			return Wants{}
 		}
-		replicas, err := read(decoded)
-		if err != nil || replicas == nil {
-			return 0, false
+		wants, err := read(decoded)
+		if err != nil {
+			return Wants{}
 		}
-		return *replicas, true
+		return wants
 	}
 }
 

@@ -4,7 +4,6 @@
 package feeds
 
 import (
-	"errors"
 	"fmt"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -16,12 +15,6 @@ type rule struct {
 	name, kind string
 	whole      part
 	components []component
-}
-
-// component is a part of an object that has a name.
-type component struct {
-	name string
-	part
 }
 
 var (
@@ -41,12 +34,11 @@ func newRule(from *berthv1alpha1.FeedParser) (*rule, error) {
 		return nil, err
 	}
 	for i := range spec.Components {
-		c := &spec.Components[i]
-		p, err := newPart(fmt.Sprintf("spec.components[%d]", i), c.Replicas, &c.PodTemplate)
+		c, err := newComponent(fmt.Sprintf("spec.components[%d]", i), &spec.Components[i])
 		if err != nil {
 			return nil, err
 		}
-		r.components = append(r.components, component{name: c.Name, part: p})
+		r.components = append(r.components, c)
 	}
 	return r, nil
 }
@@ -72,40 +64,4 @@ func (r *rule) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequirements
 		return nothing(fmt.Errorf("FeedParser %q: spec.podTemplate: %w", r.name, err))
 	}
 	return replicas, requirements, r.whole.replicasAt.String(), nil
-}
-
-// Components reads the parts of the object, without those whose template it does not have.
-func (r *rule) Components(rawData []byte) ([]berthv1alpha1.FeedComponent, error) {
-	if len(r.components) == 0 {
-		return nil, nil
-	}
-	object, err := manifest.Decode(rawData)
-	if err != nil {
-		return nil, err
-	}
-	var list []berthv1alpha1.FeedComponent
-	for i := range r.components {
-		c := &r.components[i]
-		if c.absent(object) {
-			continue
-		}
-		read := berthv1alpha1.FeedComponent{Name: c.name, ReplicaJSONPath: c.replicasAt.String()}
-		if read.DesiredReplicas, err = c.readReplicas(object); err != nil {
-			return nil, fmt.Errorf("FeedParser %q: spec.components %q: replicas: %w", r.name, c.name, err)
-		}
-		if read.ReplicaRequirements, err = c.readTemplate(object); err != nil {
-			return nil, fmt.Errorf("FeedParser %q: spec.components %q: podTemplate: %w", r.name, c.name, err)
-		}
-		list = append(list, read)
-	}
-	return list, nil
-}
-
-// absent reports whether an object lacks the template of a component that has a path.
-func (c *component) absent(object manifest.Object) bool {
-	if c.template != nil {
-		return false
-	}
-	value, err := c.templateAt.In(object)
-	return errors.Is(err, manifest.ErrNowhere) || err == nil && value == nil
 }

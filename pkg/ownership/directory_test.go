@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,7 @@ func TestFurther(t *testing.T) {
 		change       func(w *world)
 		want         int32
 		wantKnown    bool
+		wantParts    map[string]int32
 		wantErr      string
 		wantInformer bool
 	}{
@@ -171,6 +173,18 @@ func TestFurther(t *testing.T) {
 					Spec: berthv1alpha1.FeedParserSpec{
 						Group: "example.com", Kind: "Fleet", Replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/ships"},
 					},
+				}}
+			},
+		},
+		"one with parts": {
+			ref: ref(groupVersion, "Fleet", "a", "a"), spec: map[string]any{"ships": int64(7)}, wantParts: map[string]int32{"ship": 7}, wantInformer: true,
+			change: func(w *world) {
+				w.rules = []berthv1alpha1.FeedParser{{
+					ObjectMeta: metav1.ObjectMeta{Name: "fleets"},
+					Spec: berthv1alpha1.FeedParserSpec{Group: "example.com", Kind: "Fleet", Components: []berthv1alpha1.ComponentRule{{
+						Name: "ship", Replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/ships"},
+						PodTemplate: berthv1alpha1.PodTemplateRule{Expression: "{'spec': {}}"},
+					}}},
 				}}
 			},
 		},
@@ -203,6 +217,7 @@ func TestFurther(t *testing.T) {
 				if owner.GetUID() != "a" || owner.Replicas != tc.want || owner.ReplicasKnown != tc.wantKnown {
 					t.Errorf("owner %s wants %d, known: %t; want %d, %t", owner.GetUID(), owner.Replicas, owner.ReplicasKnown, tc.want, tc.wantKnown)
 				}
+				checkParts(t, owner, tc.wantParts)
 				if w.changes == 0 {
 					t.Error("nobody was told")
 				}
@@ -211,6 +226,13 @@ func TestFurther(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func checkParts(t *testing.T, owner *workload.FurtherOwner, want map[string]int32) {
+	t.Helper()
+	if !maps.Equal(owner.Components, want) {
+		t.Errorf("its parts want %v, want %v", owner.Components, want)
 	}
 }
 

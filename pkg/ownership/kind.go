@@ -222,8 +222,8 @@ func (d *Directory) follow(k *kind) {
 	go shared.RunWithContext(ctx)
 }
 
-// transform cuts an object down for an informer, which may do so twice with one object: it does with
-// those that a watch lists.
+// transform cuts an object down for an informer, which may do so twice with one object: it does
+// with those that a watch lists.
 func (k *kind) transform(object any) (any, error) {
 	if _, again := object.(*workload.FurtherOwner); again {
 		return object, nil
@@ -279,5 +279,6 @@ func same(a, b *workload.FurtherOwner) bool {
 		return a == b
 	}
 	return a.GetUID() == b.GetUID() && a.Replicas == b.Replicas && a.ReplicasKnown == b.ReplicasKnown &&
+		maps.Equal(a.Components, b.Components) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && apiequality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
 }

@@ -130,7 +130,11 @@ func (k *kind) owner(object any) *workload.FurtherOwner {
 		Labels: meta.GetLabels(), OwnerReferences: meta.GetOwnerReferences(),
 	}}
 	if whole, ok := object.(*unstructured.Unstructured); ok && k.replicas != nil {
-		owner.Replicas, owner.ReplicasKnown = k.replicas(whole)
+		wants := k.replicas(whole)
+		owner.Components = wants.Components
+		if wants.Replicas != nil {
+			owner.Replicas, owner.ReplicasKnown = *wants.Replicas, true
+		}
 	}
 	return owner
 }

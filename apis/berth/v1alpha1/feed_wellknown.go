@@ -25,6 +25,10 @@ const (
 
 	// FeedParserAccepted is true while a FeedParser is used.
 	FeedParserAccepted = "Accepted"
+
+	// FeedParserConflicted is true while another FeedParser says something else of the same kind. Both
+	// have the condition, whichever is used.
+	FeedParserConflicted = "Conflicted"
 )
 
 const (
@@ -71,6 +75,9 @@ const (
 
 	// ReasonFeedParserShadowed says that an older FeedParser for the same kind is used instead.
 	ReasonFeedParserShadowed = "Shadowed"
+
+	// ReasonFeedParserDisputed says that another FeedParser says something else of the same kind.
+	ReasonFeedParserDisputed = "ClaimedDifferently"
 )
 
 const (

@@ -21,6 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Kind",type=string,JSONPath=`.spec.kind`
 // +kubebuilder:printcolumn:name="Accepted",type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].reason`
+// +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type FeedParser struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -82,12 +83,21 @@ type FeedParserSpec struct {
 	Components []ComponentRule `json:"components,omitempty"`
 }
 
-// ComponentRule says how to read a part of an object.
+// ComponentRule says how to read a part of an object, or all parts in a list of it. Pods belong to
+// the part whose name they have in one of these labels: app.kubernetes.io/component, ray.io/group,
+// training.kubeflow.org/replica-type, volcano.sh/task-spec, spark-role, component. A policy divides
+// the pods of each part for itself.
 type ComponentRule struct {
 	// name of the part, for instance "worker".
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
+
+	// list says that the object has such parts in a list, each with a name of its own. The paths in
+	// replicas and podTemplate then begin at an element of the list, which expressions know by the
+	// name object.
+	// +optional
+	List *ComponentListRule `json:"list,omitempty"`
 
 	// replicas says how many replicas the part wants; one if it is absent.
 	// +optional
@@ -96,6 +106,21 @@ type ComponentRule struct {
 	// podTemplate says what a replica of the part needs. An object without this template does not have
 	// the part.
 	PodTemplate PodTemplateRule `json:"podTemplate"`
+}
+
+// ComponentListRule says where an object has a list of parts.
+type ComponentListRule struct {
+	// path is a JSON pointer to the list, such as /spec/workerGroupSpecs. An object without it has no
+	// such parts.
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^/`
+	Path string `json:"path"`
+
+	// name is a JSON pointer to the name of a part. It begins at the element of the list, such as
+	// /groupName.
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^/`
+	Name string `json:"name"`
 }
 
 // ReplicasRule says where the number of replicas lies.
@@ -143,7 +168,8 @@ type FeedParserStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Accepted reports whether the rule is used.
+	// conditions: Accepted reports whether the rule is used, Conflicted whether another FeedParser
+	// says something else of the same kind.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -84,6 +84,11 @@ type WorkloadReference struct {
 
 	// name of the workload.
 	Name string `json:"name"`
+
+	// component is the part of the workload, such as "headgroup". Empty unless a FeedParser says that
+	// objects of the kind have several parts, which are shared out each for itself.
+	// +optional
+	Component string `json:"component,omitempty"`
 }
 
 // GroupPlacement tells how many replicas of a workload a group of clusters should have, and has.

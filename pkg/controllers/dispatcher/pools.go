@@ -75,8 +75,8 @@ func (r *Reconciler) takers(ctx context.Context) func(*corev1.Pod) ([]string, er
 
 // like are pods that find the same nodes: those of a revision whose pods have no numbers.
 type like struct {
-	owner types.UID
-	hash  string
+	owner           types.UID
+	hash, component string
 }
 
 func likeOf(pod *corev1.Pod) like {
@@ -84,7 +84,7 @@ func likeOf(pod *corev1.Pod) like {
 	if _, numbered := workload.Ordinal(pod, 0); !owned || numbered {
 		return like{owner: pod.UID}
 	}
-	return like{revision.Owner, revision.Hash}
+	return like{revision.Owner, revision.Hash, revision.Component}
 }
 
 // roomy returns the homes that have a node which takes the pod at this moment. It is nil for pods

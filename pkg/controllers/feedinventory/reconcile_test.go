@@ -273,7 +273,7 @@ func TestFeedParsers(t *testing.T) {
 		Group: "apps", Kind: "Deployment", Replicas: &berthv1alpha1.ReplicasRule{Path: "/spec/size"},
 	}}
 	second := rule.DeepCopy()
-	second.Name = "z-second"
+	second.Name, second.Spec.Replicas.Path = "z-second", "/spec/replicas"
 	wrong := rule.DeepCopy()
 	wrong.Name, wrong.Spec.Replicas.Path = "wrong", "/status/size"
 	for _, r := range []*berthv1alpha1.FeedParser{rule, second, wrong} {
@@ -294,6 +294,10 @@ func TestFeedParsers(t *testing.T) {
 	got := map[string]string{}
 	for _, r := range list.Items {
 		got[r.Name] = apimeta.FindStatusCondition(r.Status.Conditions, berthv1alpha1.FeedParserAccepted).Reason
+		conflict := apimeta.FindStatusCondition(r.Status.Conditions, berthv1alpha1.FeedParserConflicted)
+		if disputed := r.Name != "wrong"; apimeta.IsStatusConditionTrue(r.Status.Conditions, conflict.Type) != disputed {
+			t.Errorf("FeedParser %s: %s: %s", r.Name, conflict.Reason, conflict.Message)
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("conditions differ (-want +got):\n%s", diff)

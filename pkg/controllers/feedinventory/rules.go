@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -43,8 +44,10 @@ func (k *ruleKeeper) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		return reconcile.Result{}, err
 	}
 	var errs []error
+	disputed := feeds.Disputed(rules.Items)
 	for i := range rules.Items {
-		errs = append(errs, k.writeStatus(ctx, &rules.Items[i], refused[rules.Items[i].Name]))
+		name := rules.Items[i].Name
+		errs = append(errs, k.writeStatus(ctx, &rules.Items[i], refused[name], disputed[name]))
 	}
 	return reconcile.Result{}, errors.Join(errs...)
 }
@@ -67,8 +70,23 @@ func (k *ruleKeeper) askForAll(ctx context.Context, first bool) error {
 	return nil
 }
 
-// writeStatus tells of a FeedParser whether it is used.
-func (k *ruleKeeper) writeStatus(ctx context.Context, rule *berthv1alpha1.FeedParser, refused error) error {
+// conflict returns the condition that names the FeedParsers which say something else of the kind of
+// this one.
+func conflict(rule *berthv1alpha1.FeedParser, others []string) metav1.Condition {
+	condition := metav1.Condition{
+		Type: berthv1alpha1.FeedParserConflicted, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonNoConflict,
+		Message: "no other FeedParser says something else of the kind", ObservedGeneration: rule.Generation,
+	}
+	if len(others) > 0 {
+		condition.Status, condition.Reason = metav1.ConditionTrue, berthv1alpha1.ReasonFeedParserDisputed
+		condition.Message = fmt.Sprintf("FeedParser %.800s says something else of %.63s: the oldest is used; delete all but one",
+			strings.Join(others, ", "), rule.Spec.Kind)
+	}
+	return condition
+}
+
+// writeStatus tells of a FeedParser whether it is used, and which others it contradicts.
+func (k *ruleKeeper) writeStatus(ctx context.Context, rule *berthv1alpha1.FeedParser, refused error, others []string) error {
 	condition := metav1.Condition{
 		Type: berthv1alpha1.FeedParserAccepted, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonFeedParserAccepted,
 		ObservedGeneration: rule.Generation,
@@ -83,6 +101,7 @@ func (k *ruleKeeper) writeStatus(ctx context.Context, rule *berthv1alpha1.FeedPa
 	after := rule.DeepCopy()
 	after.Status.ObservedGeneration = rule.Generation
 	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
+	apimeta.SetStatusCondition(&after.Status.Conditions, conflict(rule, others))
 	if apiequality.Semantic.DeepEqual(rule.Status, after.Status) {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (p *placement) short() int32 {
 
 func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
 	row := berthv1alpha1.WorkloadPlacement{
-		Ref:     berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name},
+		Ref:     berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name, Component: p.Component},
 		Pending: p.pending, Misplaced: int32(p.Misplaced),
 	}
 	if p.ReplicasKnown {

@@ -105,7 +105,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 func reference(o *workload.Observed) Workload {
 	w := Workload{
 		Namespace: o.Namespace,
-		Ref:       berthv1alpha1.WorkloadReference{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name},
+		Ref:       berthv1alpha1.WorkloadReference{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Component: o.Component},
 	}
 	if o.ReplicasKnown {
 		w.Replicas = &o.Replicas

@@ -52,10 +52,10 @@ func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf 
 		return s
 	}
 	s.Plan = p.Plan(o.Replicas)
-	if indexes := completionIndexes(o); len(indexes) > 0 {
-		s.Plan = p.Plan(max(o.Replicas, slices.Max(indexes)+1))
-		for _, index := range indexes {
-			if owner, ok := s.Plan.Owner(int64(index)); ok {
+	if seats := o.FixedSeats(apportion.MaxSeats); len(seats) > 0 {
+		s.Plan = p.Plan(max(o.Replicas, slices.Max(seats)+1))
+		for _, seat := range seats {
+			if owner, ok := s.Plan.Owner(int64(seat)); ok {
 				s.Desired[owner]++
 			}
 		}
@@ -80,19 +80,4 @@ func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) 
 		r.Seat, r.Fixed = ordinal, true
 	}
 	return r
-}
-
-// completionIndexes returns the indexes of the pods of an Indexed Job. They go beyond the number of
-// pods that the Job wants at a time, and its shares are those of the indexes at hand.
-func completionIndexes(o *workload.Observed) []int32 {
-	if o.Kind != workload.KindJob {
-		return nil
-	}
-	var indexes []int32
-	for _, pod := range o.Pods {
-		if index, indexed := workload.Ordinal(pod, 0); indexed && index < apportion.MaxSeats {
-			indexes = append(indexes, index)
-		}
-	}
-	return indexes
 }

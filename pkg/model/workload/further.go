@@ -30,6 +30,9 @@ type FurtherOwner struct {
 	// Replicas is how many pods the object wants, and means nothing unless ReplicasKnown.
 	Replicas      int32
 	ReplicasKnown bool
+	// Components are how many pods each part of the object wants, by its name; nil for objects without
+	// parts. See Component.
+	Components map[string]int32
 }
 
 // ErrUnconfirmed says that an owner cannot be confirmed, see FurtherSource.
@@ -57,7 +60,15 @@ func ofFurther(pod *corev1.Pod, ref *metav1.OwnerReference, source Source) (Work
 	case err != nil:
 		return Workload{}, err
 	}
-	return owner.workload(ref, source, maxSteps-1)
+	w, err := owner.workload(ref, source, maxSteps-1)
+	if owner.Components != nil {
+		w.Component = Component(pod)
+		w.Replicas, w.ReplicasKnown = owner.Components[w.Component], true
+		if _, has := owner.Components[w.Component]; !has {
+			w.Component, w.ReplicasKnown = "", false
+		}
+	}
+	return w, err
 }
 
 // ofRevision returns the workload of an object of a kind of revisions, such as a ReplicaSet, that

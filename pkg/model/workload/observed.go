@@ -125,7 +125,7 @@ func (o *Observed) Asks(schedulers []string) bool {
 	})
 }
 
-// Compare orders workloads by kind, then by name, then by group.
+// Compare orders workloads by kind, then by name, by group and by component.
 func Compare(a, b *Observed) int {
 	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
 		return c
@@ -133,7 +133,10 @@ func Compare(a, b *Observed) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
 	}
-	return strings.Compare(a.APIVersion, b.APIVersion)
+	if c := strings.Compare(a.APIVersion, b.APIVersion); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Component, b.Component)
 }
 
 // requestOf is the value of the policy annotation.

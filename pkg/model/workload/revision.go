@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"math"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,6 +39,9 @@ type Revision struct {
 	// Hash tells the revisions of one controller apart; empty for controllers that make a new
 	// object for each revision.
 	Hash string
+	// Component is the part of the controller's object, see Component; empty for kinds that Berth
+	// reads.
+	Component string
 }
 
 // RevisionOf returns the revision of a pod; ok is false for a pod without a controller, and for one
@@ -54,6 +58,9 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 	revision = Revision{Namespace: pod.Namespace, Kind: kind, Name: ref.Name, Owner: ref.UID}
 	if kind != nil && kind.single {
 		return revision, true
+	}
+	if kind == nil {
+		revision.Component = Component(pod)
 	}
 	for _, label := range [...]string{
 		appsv1.ControllerRevisionHashLabelKey, appsv1.DefaultDeploymentUniqueLabelKey, rolloutsPodTemplateHash,
@@ -84,11 +91,22 @@ func RevisionUnder(pod *corev1.Pod, policy string) (revision Revision, owned boo
 	return Revision{Namespace: pod.Namespace, Name: policy, Hash: "pods without a controller"}, false
 }
 
-// Ordinal returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0.
-// Such a number is the seat of the pod: those controllers remove the highest number first, so a
-// smaller workload keeps the lowest seats. A StatefulSet that starts to count elsewhere
-// (spec.ordinals.start) is read from first, its first ordinal.
+// Ordinal returns the number of a pod, counted from 0: that of the group that it belongs to, or the
+// one that Number returns. Such a number is the seat of the pod: those controllers remove the
+// highest number first, so a smaller workload keeps the lowest seats.
 func Ordinal(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
+	if group := pod.Labels[groupIndexLabel]; group != "" {
+		if _, ok := Number(pod, first); ok {
+			return parseOrdinal(group, 0)
+		}
+	}
+	return Number(pod, first)
+}
+
+// Number returns the number that a StatefulSet or an Indexed Job gave to a pod, counted from 0. One
+// that starts to count elsewhere, as a StatefulSet with spec.ordinals.start does, is read from
+// first, the first ordinal of the workload.
+func Number(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
 		return 0, false
@@ -97,13 +115,18 @@ func Ordinal(pod *corev1.Pod, first int32) (ordinal int32, ok bool) {
 	if kind == nil || kind.ordinal == nil {
 		return 0, false
 	}
-	text, start := kind.ordinal(pod, first)
+	return parseOrdinal(kind.ordinal(pod, first))
+}
+
+// parseOrdinal reads a number, counted from a start.
+func parseOrdinal(text string, start int32) (ordinal int32, ok bool) {
 	if text == "" || len(text) > len("2147483647") {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < int64(start) {
+	n -= int64(start)
+	if err != nil || n < 0 || n > math.MaxInt32 {
 		return 0, false
 	}
-	return int32(n) - start, true
+	return int32(n), true
 }

@@ -119,9 +119,16 @@ func TestOrdinal(t *testing.T) {
 		"label of an Indexed Job's pod":    {owner: job, name: "train-3-abcde", labels: map[string]string{completion: "7"}, want: 7, wantOK: true},
 		"annotation of an older Job's pod": {owner: job, name: "train-3-abcde", annotations: map[string]string{completion: "7"}, want: 7, wantOK: true},
 		"a Job has no start":               {owner: job, name: "train-3-abcde", labels: map[string]string{completion: "7"}, start: 5, want: 7, wantOK: true},
-		"a Job that is not indexed":        {owner: job, name: "train-12345"},
-		"a StatefulSet of another group":   {owner: ref("apps.kruise.io/v1beta1", "StatefulSet", "db"), name: "db-3"},
-		"a ReplicaSet":                     {owner: ref("apps/v1", "ReplicaSet", "web"), name: "web-3"},
+		"the third Job of a JobSet":        {owner: job, name: "train-w-2-1-abcde", labels: map[string]string{completion: "1"}, start: -8, want: 9, wantOK: true},
+		"a worker of the fifth group": {
+			owner: set, name: "llm-4-1", wantOK: true, want: 4,
+			labels: map[string]string{index: "0", "leaderworkerset.sigs.k8s.io/group-index": "4", "leaderworkerset.sigs.k8s.io/worker-index": "1"},
+		},
+		"a group without a number":       {owner: set, name: "llm-4-1", labels: map[string]string{index: "0", "leaderworkerset.sigs.k8s.io/group-index": "x"}},
+		"a group of nobody's":            {owner: ref("apps/v1", "ReplicaSet", "web"), name: "web-3", labels: map[string]string{"leaderworkerset.sigs.k8s.io/group-index": "4"}},
+		"a Job that is not indexed":      {owner: job, name: "train-12345"},
+		"a StatefulSet of another group": {owner: ref("apps.kruise.io/v1beta1", "StatefulSet", "db"), name: "db-3"},
+		"a ReplicaSet":                   {owner: ref("apps/v1", "ReplicaSet", "web"), name: "web-3"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

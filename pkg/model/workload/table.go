@@ -4,7 +4,9 @@
 package workload
 
 import (
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -108,7 +110,24 @@ func ofStatefulSet(set *appsv1.StatefulSet) facts {
 }
 
 func ofJob(job *batchv1.Job) facts {
-	return facts{replicas: jobReplicas(job), template: &job.Spec.Template, settled: true}
+	return facts{
+		replicas: jobReplicas(job), template: &job.Spec.Template, settled: true, firstOrdinal: firstIndex(job),
+	}
+}
+
+// firstIndex returns with which number the indexes of a Job begin: 0, but for the second and later
+// Jobs of a JobSet, whose indexes go on where those of the Job before end. With 2 indexes a Job
+// the third Job has the seats 4 and 5, so its first index is 0 - 4.
+func firstIndex(job *batchv1.Job) int32 {
+	text := job.Labels[jobIndexLabel]
+	if text == "" || len(text) > len("2147483647") || job.Spec.Completions == nil {
+		return 0
+	}
+	number, err := strconv.ParseInt(text, 10, 32)
+	if before := number * int64(*job.Spec.Completions); err == nil && before > 0 && before < math.MaxInt32 {
+		return int32(-before)
+	}
+	return 0
 }
 
 // ofCronJob knows nothing but the template of the Jobs: how many pods there are is for each Job to
@@ -167,10 +186,10 @@ func ordinalOfStatefulSet(pod *corev1.Pod, first int32) (text string, start int3
 }
 
 // ordinalOfJob reads the label that the controller writes since Kubernetes 1.28, else the
-// annotation. Jobs count from 0.
-func ordinalOfJob(pod *corev1.Pod, _ int32) (text string, start int32) {
+// annotation. Jobs count from 0, those of a JobSet together.
+func ordinalOfJob(pod *corev1.Pod, first int32) (text string, start int32) {
 	if text = pod.Labels[batchv1.JobCompletionIndexAnnotation]; text == "" {
 		text = pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	}
-	return text, 0
+	return text, min(first, 0)
 }

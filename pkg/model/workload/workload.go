@@ -40,6 +40,9 @@ type Workload struct {
 	APIVersion, Kind, Namespace, Name string
 	// UID of the object.
 	UID types.UID
+	// Component is the part of the object if that has several, each with a number of replicas of its
+	// own; see Component.
+	Component string
 	// Labels of the object. They mean nothing if LabelsUnknown.
 	Labels map[string]string
 	// LabelsUnknown says that the object was not looked up, see NotRead.
@@ -54,7 +57,8 @@ type Workload struct {
 	// above beats one that selects the workload.
 	Above *policymatch.Workload
 	// FirstOrdinal is the number of the first pod, if the workload is a StatefulSet that does not
-	// count from 0.
+	// count from 0. For a Job of a JobSet it is the negative of how many indexes the Jobs before it
+	// have, so that all Jobs of a JobSet share out one row of seats.
 	FirstOrdinal int32
 	// Cut is the reference with which the chain of controllers ended because it could not be
 	// confirmed; nil if the chain is complete.
@@ -66,14 +70,15 @@ type Workload struct {
 type ID struct {
 	schema.GroupKind
 	types.NamespacedName
-	UID types.UID
+	UID       types.UID
+	Component string
 }
 
 // ID returns what tells the workload from others.
 func (w *Workload) ID() ID {
 	return ID{
 		GroupKind:      schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind(),
-		NamespacedName: types.NamespacedName{Namespace: w.Namespace, Name: w.Name}, UID: w.UID,
+		NamespacedName: types.NamespacedName{Namespace: w.Namespace, Name: w.Name}, UID: w.UID, Component: w.Component,
 	}
 }
 

@@ -95,7 +95,7 @@ func (s *Simulation) runStatefulSet(ctx context.Context, given *appsv1.StatefulS
 func (s *Simulation) keepOrdinals(set *appsv1.StatefulSet, replicas int) (map[int]*corev1.Pod, error) {
 	known := map[int]*corev1.Pod{}
 	for _, pod := range s.podsOf(set.UID) {
-		ordinal, ok := workload.Ordinal(pod, workload.FirstOrdinal(set))
+		ordinal, ok := workload.Number(pod, workload.FirstOrdinal(set))
 		if ok && int(ordinal) < replicas && pod.Labels[appsv1.ControllerRevisionHashLabelKey] == set.Status.UpdateRevision {
 			known[int(ordinal)] = pod
 			continue

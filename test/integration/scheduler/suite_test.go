@@ -6,6 +6,7 @@
 package scheduler_test
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -45,7 +46,9 @@ func TestScheduler(t *testing.T) {
 func begin(ctx SpecContext, started installation.Plane) {
 	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
-	Expect(localplane.ApplyManifests(ctx, plane.Config(), "testdata/operators.yaml")).To(Succeed())
+	definitions, err := filepath.Glob("../../../manifests/testdata/crds/*.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(localplane.ApplyManifests(ctx, plane.Config(), append(definitions, "testdata/operators.yaml")...)).To(Succeed())
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
 	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 	// It would evict what the scheduler misplaces.
