@@ -121,6 +121,7 @@ func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
 	e.OtherNodes = &others
 	e.explainGroups(compiled)
 	e.explainCordons(asked)
+	e.explainFailover(asked)
 	switch e.State {
 	case waiting:
 		e.explainWaiting(asked)

@@ -57,6 +57,18 @@ func (e *PodAnswer) explainGroups(policy *modelpolicy.Policy) {
 	}
 }
 
+// explainFailover says which clusters of the policy were left because they are offline.
+func (e *PodAnswer) explainFailover(q *question) {
+	for _, left := range q.policy.Status.FailedOver {
+		switch {
+		case e.State == waiting:
+			e.becausef("cluster %s has been offline for too long, so the others have its share", left.Cluster)
+		case e.Placement != nil && e.Placement.Cluster == left.Cluster:
+			e.becausef("cluster %s has been offline for too long, so the seat of this pod is elsewhere", left.Cluster)
+		}
+	}
+}
+
 // explainCordons says which clusters of the policy take no new pods, and what that means to a pod
 // that runs in one.
 func (e *PodAnswer) explainCordons(q *question) {

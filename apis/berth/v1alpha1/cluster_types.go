@@ -4,6 +4,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -189,6 +190,16 @@ type ClusterStatus struct {
 	// readyNodeCount is the number of those nodes that are ready and not cordoned.
 	// +optional
 	ReadyNodeCount int32 `json:"readyNodeCount"`
+
+	// allocatable is what the nodes of the cluster, ready or not, have for pods of each resource, at
+	// most 32 of them. Policies weigh clusters by it, so it follows the nodes at most every ten
+	// minutes, except for a cluster that is new or whose spec has changed.
+	// +optional
+	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
+
+	// allocatableTime is when allocatable has changed.
+	// +optional
+	AllocatableTime *metav1.Time `json:"allocatableTime,omitempty"`
 
 	// homeScheduler is the scheduler that the cluster is bound to. Empty as long as there is none.
 	// +optional

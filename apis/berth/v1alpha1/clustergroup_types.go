@@ -16,6 +16,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.weight)",message="replicas must not be given together with weight: it is a number, not a share",fieldPath=".replicas",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule="!has(self.replicasPerCluster) || !has(self.weight)",message="replicasPerCluster must not be given together with weight: it is a number, not a share",fieldPath=".replicasPerCluster",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule="!has(self.replicasPerCluster) || !has(self.replicas)",message="replicasPerCluster must not be given together with replicas: one is a number for each cluster, the other for all of the group",fieldPath=".replicasPerCluster",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.replicasPerCluster) || !has(self.clusterWeights)",message="clusterWeights must not be given together with replicasPerCluster, which gives all clusters the same",fieldPath=".clusterWeights",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.maxClusters) || !has(self.spreadConstraints) || self.spreadConstraints.all(s, s.minGroups <= self.maxClusters)",message="minGroups must not be greater than maxClusters",fieldPath=".spreadConstraints",reason=FieldValueInvalid
 type ClusterGroup struct {
 	// name of the group, for messages and the status.
 	// +kubebuilder:validation:MinLength=1
@@ -59,4 +61,114 @@ type ClusterGroup struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ReplicasPerCluster *int32 `json:"replicasPerCluster,omitempty"`
+
+	// clusterWeights says how the clusters of the group share what it gets. Default: alike. It must
+	// not be given together with replicasPerCluster.
+	// +optional
+	ClusterWeights *ClusterWeights `json:"clusterWeights,omitempty"`
+
+	// maxClusters is how many clusters of the group get replicas at most. Which ones does not depend
+	// on when they came, and one that comes or goes changes the choice of one at most. Cordoned
+	// clusters are not chosen. Absent means all.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	MaxClusters *int32 `json:"maxClusters,omitempty"`
+
+	// spreadConstraints say over how many cities, provinces, countries, regions or values of a label
+	// the replicas of the group are spread at least: the first replicas go to different ones, until
+	// there are as many. Where the clusters of the group have fewer values, those are all.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	SpreadConstraints []SpreadConstraint `json:"spreadConstraints,omitempty"`
+
+	// tier says after whom the group is served: it gets only what the groups of lower tiers cannot
+	// take. From 0, the default, to 100.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	Tier *int32 `json:"tier,omitempty"`
 }
+
+// ClusterWeights says how the clusters of a group share what the group gets.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.labelKey) == (self.type == 'Label')",message="labelKey is required with type Label, and must not be given with any other",fieldPath=".labelKey",reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule="has(self.resource) == (self.type == 'Allocatable')",message="resource is required with type Allocatable, and must not be given with any other",fieldPath=".resource",reason=FieldValueInvalid
+type ClusterWeights struct {
+	// type is Equal; Allocatable, for what the nodes of the cluster have of a resource, rounded down
+	// to two significant bits, as status.allocatable of the Cluster tells it; or Label, for the number
+	// that a label of the Cluster has. A cluster without the resource, or with a label that is no
+	// number from 0 to 2147483647, gets nothing, and the condition ClustersResolved tells it.
+	Type ClusterWeightType `json:"type"`
+
+	// resource is the name of the resource for the type Allocatable, cpu for instance.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Resource string `json:"resource,omitempty"`
+
+	// labelKey is the key of the label for the type Label.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	LabelKey string `json:"labelKey,omitempty"`
+}
+
+// ClusterWeightType says what gives the clusters of a group their weights.
+//
+// +kubebuilder:validation:Enum=Equal;Allocatable;Label
+type ClusterWeightType string
+
+const (
+	// WeighEqual lets clusters share alike.
+	WeighEqual ClusterWeightType = "Equal"
+
+	// WeighAllocatable weighs clusters by what their nodes have of a resource.
+	WeighAllocatable ClusterWeightType = "Allocatable"
+
+	// WeighLabel weighs clusters by the number in a label.
+	WeighLabel ClusterWeightType = "Label"
+)
+
+// SpreadConstraint says over how many places the replicas of a group are spread.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.labelKey) == (self.field == 'Label')",message="labelKey is required with field Label, and must not be given with any other",fieldPath=".labelKey",reason=FieldValueInvalid
+type SpreadConstraint struct {
+	// field is what makes the difference: City, Province and Country of geoLocation, Region of region,
+	// or Label. Clusters without it count in no group.
+	Field SpreadField `json:"field"`
+
+	// labelKey is the key of the label for the field Label.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	LabelKey string `json:"labelKey,omitempty"`
+
+	// minGroups is how many different values there are to be among the clusters with replicas.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MinGroups int32 `json:"minGroups"`
+}
+
+// SpreadField is what makes two clusters different in a SpreadConstraint.
+//
+// +kubebuilder:validation:Enum=City;Province;Country;Region;Label
+type SpreadField string
+
+const (
+	// SpreadByCity is geoLocation.city.
+	SpreadByCity SpreadField = "City"
+
+	// SpreadByProvince is geoLocation.province.
+	SpreadByProvince SpreadField = "Province"
+
+	// SpreadByCountry is geoLocation.country.
+	SpreadByCountry SpreadField = "Country"
+
+	// SpreadByRegion is region.region.
+	SpreadByRegion SpreadField = "Region"
+
+	// SpreadByLabel is a label of the Cluster.
+	SpreadByLabel SpreadField = "Label"
+)

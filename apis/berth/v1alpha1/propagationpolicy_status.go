@@ -30,6 +30,14 @@ type PropagationPolicyStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	Workloads []WorkloadPlacement `json:"workloads,omitempty"`
 
+	// failedOver are the clusters that have been offline for longer than spec.failover.after, so that
+	// the others have their seats; at most 1000.
+	// +optional
+	// +listType=map
+	// +listMapKey=cluster
+	// +kubebuilder:validation:MaxItems=1000
+	FailedOver []FailedOverCluster `json:"failedOver,omitempty"`
+
 	// conditions: Accepted reports whether the spec can be carried out, ClustersResolved whether all
 	// named clusters exist and have nodes, Placed whether the replicas run where the policy wants
 	// them, Conflicted whether another policy places a workload that this one selects.

@@ -68,6 +68,11 @@ type PropagationPolicySpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Rebalance Rebalance `json:"rebalance,omitempty"`
+
+	// failover lets the other clusters have the seats of a cluster that has gone offline, and says
+	// when it gets them back. Absent means never: the seats of a cluster wait for it.
+	// +optional
+	Failover *Failover `json:"failover,omitempty"`
 }
 
 // ResourceSelector selects workloads of the policy's namespace, or what controls them: the CronJob

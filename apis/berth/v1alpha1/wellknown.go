@@ -166,6 +166,14 @@ const (
 	// the first of them.
 	ReasonClusterInTwoGroups = "ClusterInTwoGroups"
 
+	// ReasonClustersWithoutWeight says that Clusters in a group of the policy have no weight, because
+	// a label is missing or no number, or nothing is known of the resource. They get nothing.
+	ReasonClustersWithoutWeight = "ClustersWithoutWeight"
+
+	// ReasonSpreadRelaxed says that the Clusters of a group lie in fewer places than a spread
+	// constraint asks for.
+	ReasonSpreadRelaxed = "SpreadRelaxed"
+
 	// ReasonNoWorkloads says that the policy selects no workload at present.
 	ReasonNoWorkloads = "NoWorkloads"
 

@@ -167,7 +167,7 @@ func (s *starter) start(ctx context.Context) error {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	tracker := state.NewTracker(s.mgr.GetClient())
-	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker}
+	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
 	if err := clusters.SetupWithManager(s.mgr); err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,6 +58,8 @@ type Reconciler struct {
 	Client client.Client
 	// Topology tells the nodes of each Cluster.
 	Topology *state.Tracker
+	// Clock tells the time.
+	Clock clock.PassiveClock
 }
 
 // SetupWithManager registers the controller.
@@ -101,7 +105,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	var errs []error
 	var result reconcile.Result
 	for _, c := range clusters {
-		err := r.write(ctx, c)
+		after, err := r.write(ctx, c)
+		if after > 0 && (result.RequeueAfter == 0 || after < result.RequeueAfter) {
+			result.RequeueAfter = after
+		}
 		if apierrors.IsConflict(err) {
 			// The cache lags behind, or another controller wrote its conditions in between.
 			result.RequeueAfter = afterConflict
@@ -113,24 +120,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 }
 
 // write updates the status of one Cluster if it differs. The patch holds the version it was
-// computed from, so conditions of other controllers cannot get lost in it.
-func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) error {
+// computed from, so conditions of other controllers cannot get lost in it. It returns after which
+// time there is more to write, 0 for never.
+func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) (time.Duration, error) {
 	before := &berthv1alpha1.Cluster{}
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {
-		return client.IgnoreNotFound(err)
+		return 0, client.IgnoreNotFound(err)
 	}
 	if before.UID != c.Object.UID || before.Generation != c.Object.Generation {
 		// The snapshot is of another spec. The event of the change asks for the next pass.
-		return nil
+		return 0, nil
 	}
 	after := before.DeepCopy()
+	next := setAllocatable(after, c, r.Clock.Now())
 	setStatus(after, c)
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
+		return next, nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("writing the status of cluster %s: %w", before.Name, err)
+		return 0, fmt.Errorf("writing the status of cluster %s: %w", before.Name, err)
 	}
-	return nil
+	return next, nil
 }

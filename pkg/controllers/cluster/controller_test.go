@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -62,7 +64,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 			},
 		}).Build()
 	h.tracker = state.NewTracker(h.api)
-	h.Reconciler = cluster.Reconciler{Client: h.api, Topology: h.tracker}
+	h.Reconciler = cluster.Reconciler{Client: h.api, Topology: h.tracker, Clock: clock.RealClock{}}
 	return h
 }
 

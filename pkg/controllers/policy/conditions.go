@@ -36,6 +36,9 @@ func accepted(in *inForce) metav1.Condition {
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAccepted, "the policy can be carried out"
+		if warning := hasty(in); warning != "" {
+			condition.Message += "; " + warning
+		}
 	}
 	return condition
 }
@@ -65,6 +68,9 @@ func placedCondition(in *inForce) metav1.Condition {
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
+	}
+	if left := behind(in); len(left) > 0 {
+		condition.Message += "; " + names.First(left, maxNames, "; ")
 	}
 	if len(in.unread) > 0 {
 		condition.Message += "; the policy does not count for these kinds: " + names.First(in.unread, maxNames, ", ")

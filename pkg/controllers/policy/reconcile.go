@@ -95,6 +95,7 @@ const reportPause = 500 * time.Millisecond
 func (p *pass) report(ctx context.Context, in *inForce) error {
 	after := in.policy.DeepCopy()
 	setStatus(&after.Status, in)
+	after.Status.FailedOver = p.leave(in)
 	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
 		return nil
 	}

@@ -69,7 +69,8 @@ func missing(in *inForce) []finding {
 	return found
 }
 
-// ungrouped tells the groups without clusters, and the clusters in several groups.
+// ungrouped tells what is not as it should be in groups: those without clusters, clusters in
+// several, without a weight, or in too few places.
 func ungrouped(in *inForce) []finding {
 	var found []finding
 	if empty := in.Layout.Empty; len(empty) > 0 {
@@ -84,6 +85,18 @@ func ungrouped(in *inForce) []finding {
 		}
 		found = append(found, finding{
 			berthv1alpha1.ReasonClusterInTwoGroups, "clusters in several groups belong to the first one: " + names.First(told, maxNames, ", "),
+		})
+	}
+	for _, u := range in.Layout.Unweighted {
+		found = append(found, finding{
+			berthv1alpha1.ReasonClustersWithoutWeight, fmt.Sprintf("these clusters of group %s get nothing, because they have no number of %s: %s",
+				u.Group, u.Of, names.First(u.Clusters, maxNames, ", ")),
+		})
+	}
+	for _, r := range in.Layout.Relaxed {
+		found = append(found, finding{
+			berthv1alpha1.ReasonSpreadRelaxed, fmt.Sprintf("group %s is to be spread over %d values of %s, and its clusters have %d",
+				r.Group, r.Wanted, r.Field, r.Found),
 		})
 	}
 	return found

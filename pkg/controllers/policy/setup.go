@@ -23,6 +23,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -76,7 +77,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
 			ofNamespace[*berthv1alpha1.PropagationPolicy](),
-			predicate.TypedGenerationChangedPredicate[*berthv1alpha1.PropagationPolicy]{})).
+			policyChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
@@ -94,6 +95,17 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("setting up the policy controller: %w", err)
 	}
 	return nil
+}
+
+// policyChanges lets pass what changes the meaning of a policy: its spec, and which clusters are
+// left.
+func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
+	return predicate.TypedFuncs[*berthv1alpha1.PropagationPolicy]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]) bool {
+			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
+				!modelpolicy.SameLeft(e.ObjectOld, e.ObjectNew)
+		},
+	}
 }
 
 func workloadSource[T client.Object](c cache.Cache, object T) source.TypedSource[string] {

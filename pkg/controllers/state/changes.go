@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -32,12 +33,16 @@ func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 }
 
 // ClusterChanges lets those events of Clusters pass that can change to which Cluster a node
-// belongs, or which policies select it: all but those of the status.
+// belongs, or what it gets of policies: of the status only what its nodes
+// have and whether it is online.
 func ClusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
 			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
-				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
+				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) ||
+				apimeta.IsStatusConditionTrue(e.ObjectOld.Status.Conditions, berthv1alpha1.ClusterOnline) !=
+					apimeta.IsStatusConditionTrue(e.ObjectNew.Status.Conditions, berthv1alpha1.ClusterOnline) ||
+				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable)
 		},
 	}
 }

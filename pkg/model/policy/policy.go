@@ -8,6 +8,7 @@
 package policy
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -57,7 +58,11 @@ func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Po
 
 // layoutOf returns the layout of a policy.
 func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*grouping.Layout, error) {
-	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites)
+	left := make([]string, len(object.Status.FailedOver))
+	for i := range left {
+		left[i] = object.Status.FailedOver[i].Cluster
+	}
+	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites, left...)
 }
 
 // follows returns the policy for other sites, which is itself if they make no difference to it.
@@ -107,7 +112,8 @@ func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, b
 	for _, object := range objects {
 		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 		known := before[key]
-		if known == nil || known.Object.UID != object.UID || known.Object.Generation != object.Generation {
+		if known == nil || known.Object.UID != object.UID || known.Object.Generation != object.Generation ||
+			!SameLeft(known.Object, object) {
 			known = Compile(object, sites)
 		}
 		set[key] = known.follows(sites)
@@ -118,4 +124,12 @@ func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, b
 // Of returns the compiled form of a policy of the set, nil if it is not among them.
 func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 	return s[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}]
+}
+
+// SameLeft reports whether two versions of a policy have left the same clusters, because they are
+// offline: of the status, that alone changes what a policy means.
+func SameLeft(a, b *berthv1alpha1.PropagationPolicy) bool {
+	return slices.EqualFunc(a.Status.FailedOver, b.Status.FailedOver, func(x, y berthv1alpha1.FailedOverCluster) bool {
+		return x.Cluster == y.Cluster
+	})
 }

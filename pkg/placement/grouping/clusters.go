@@ -17,11 +17,11 @@ import (
 // in each, but not their product.
 const MaxClusters = 1000
 
-// static returns the clusters of a staticWeightList. One that is cordoned has no share: it stays
+// static returns the clusters of a staticWeightList. One that is closed has no share: it stays
 // among them, so that what still runs there can be told. It fails if the weights cannot be used: a
 // weight is out of range, a number of replicas is given together with weights or bounds, or there
 // are more than MaxClusters clusters.
-func static(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Cluster, error) {
+func static(placement *berthv1alpha1.Placement, closed map[string]bool) ([]apportion.Cluster, error) {
 	var clusters []apportion.Cluster
 	for i := range placement.StaticWeightList {
 		entry := &placement.StaticWeightList[i]
@@ -35,7 +35,7 @@ func static(placement *berthv1alpha1.Placement, sites *Sites) ([]apportion.Clust
 			clusters = append(clusters, cluster(name, i, entry))
 		}
 	}
-	return closeCordoned(clusters, sites)
+	return withoutShares(clusters, closed)
 }
 
 // newOrder returns the seat order of clusters that static has returned. The error names the field
@@ -48,18 +48,17 @@ func newOrder(clusters []apportion.Cluster) (*apportion.Order, error) {
 	return order, nil
 }
 
-// closeCordoned takes their shares from clusters that are cordoned. What is wrong with one is wrong
-// while it is cordoned, too.
-func closeCordoned(clusters []apportion.Cluster, sites *Sites) ([]apportion.Cluster, error) {
-	cordoned := sites.Cordoned()
-	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return cordoned[c.Name] }) {
+// withoutShares takes their shares from clusters that are closed. What is wrong with one is wrong
+// while it is closed, too.
+func withoutShares(clusters []apportion.Cluster, closed map[string]bool) ([]apportion.Cluster, error) {
+	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return closed[c.Name] }) {
 		return clusters, nil
 	}
 	if _, err := newOrder(clusters); err != nil {
 		return nil, err
 	}
 	for i := range clusters {
-		if name := clusters[i].Name; cordoned[name] {
+		if name := clusters[i].Name; closed[name] {
 			clusters[i] = apportion.Cluster{Name: name, Max: new(int64)}
 		}
 	}

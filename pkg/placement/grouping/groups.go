@@ -16,11 +16,11 @@ import (
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
-// MaxGroupedClusters is the largest number of clusters in the groups of one policy.
-const MaxGroupedClusters = 10_000
+// maxGroupedClusters is the largest number of clusters in the groups of one policy.
+const maxGroupedClusters = 10_000
 
 // grouped returns the layout of groups.
-func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites) (*Layout, error) {
+func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites, closed map[string]bool) (*Layout, error) {
 	l := &Layout{groups: make([]apportion.Group, len(groups))}
 	first := map[string]string{}
 	for i := range groups {
@@ -34,13 +34,13 @@ func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites) (*La
 			return nil, fmt.Errorf("%s.clusterSelector: %w", field, err)
 		}
 		names = l.unclaimed(names, group.Name, first)
-		if len(first) > MaxGroupedClusters {
-			return nil, fmt.Errorf("%s: more than %d clusters", field, MaxGroupedClusters)
+		if len(first) > maxGroupedClusters {
+			return nil, fmt.Errorf("%s: more than %d clusters", field, maxGroupedClusters)
 		}
 		if len(names) == 0 {
 			l.Empty = append(l.Empty, group.Name)
 		}
-		l.groups[i] = share(group, i, clustersOf(group, names, key, sites))
+		l.groups[i] = share(group, i, l.clustersOf(group, names, key, sites, closed))
 	}
 	return l, nil
 }
@@ -92,19 +92,64 @@ func (l *Layout) unclaimed(names []string, group string, first map[string]string
 	})
 }
 
-// clustersOf returns the clusters of a group as they share what it gets. Those that are cordoned
-// have no share, as in static.
-func clustersOf(group *berthv1alpha1.ClusterGroup, names []string, key string, sites *Sites) []apportion.Cluster {
-	clusters := make([]apportion.Cluster, len(names))
+// clustersOf returns the clusters of a group as they share what it gets: those that are chosen,
+// with their weights, and those that are closed, without a share as in static. What users may not
+// expect of it is noted.
+func (l *Layout) clustersOf(
+	group *berthv1alpha1.ClusterGroup, names []string, key string, sites *Sites, closed map[string]bool,
+) []apportion.Cluster {
+	weights, none := weigh(group, names, sites)
+	if none != nil {
+		l.Unweighted = append(l.Unweighted, *none)
+	}
+	clusters, members := make([]apportion.Cluster, 0, len(names)), make([]member, 0, len(names))
 	for i, name := range names {
-		c := apportion.Cluster{Name: name, Weight: 1, Precedence: rendezvous.Hash(key+"/"+group.Name, name)}
+		if closed[name] {
+			clusters = append(clusters, apportion.Cluster{Name: name, Max: new(int64)})
+			continue
+		}
+		var labels map[string]string
+		s := sites.find(name)
+		if s != nil {
+			labels = s.labels
+		} else if group.MaxClusters != nil && sites != nil {
+			continue // what does not exist is not chosen
+		}
+		members = append(members, member{
+			name: name, weight: weights[i], precedence: rendezvous.Hash(key+"/"+group.Name, name),
+			values: valuesOf(group.SpreadConstraints, labels),
+		})
+	}
+	if most := group.MaxClusters; most != nil {
+		members = slices.DeleteFunc(members, func(m member) bool { return m.weight == 0 })
+		members = choose(members, group.SpreadConstraints, int(*most))
+	}
+	if len(members) > 0 {
+		l.Relaxed = append(l.Relaxed, relaxed(group, members)...)
+	}
+	return append(clusters, seated(group, members)...)
+}
+
+// seated returns the members of a group as clusters. Those that get the first seats because of the
+// spread constraints have one each before any other has, one after the other.
+func seated(group *berthv1alpha1.ClusterGroup, members []member) []apportion.Cluster {
+	slices.SortFunc(members, bySeat)
+	clusters := make([]apportion.Cluster, len(members))
+	for i, m := range members {
+		clusters[i] = apportion.Cluster{Name: m.name, Weight: m.weight, Precedence: m.precedence}
 		if n := group.ReplicasPerCluster; n != nil {
-			c.Max = new(int64(*n))
+			clusters[i].Max = new(int64(*n))
 		}
-		if sites.Cordoned()[name] {
-			c = apportion.Cluster{Name: name, Max: new(int64)}
-		}
-		clusters[i] = c
+	}
+	if len(group.SpreadConstraints) == 0 || group.ReplicasPerCluster != nil && *group.ReplicasPerCluster == 0 {
+		return clusters
+	}
+	weighted := slices.IndexFunc(members, func(m member) bool { return m.weight == 0 })
+	if weighted < 0 {
+		weighted = len(members)
+	}
+	for turn, i := range cover(members[:weighted], group.SpreadConstraints, weighted) {
+		clusters[i].Min, clusters[i].Turn = 1, int32(turn)+1
 	}
 	return clusters
 }
@@ -113,6 +158,9 @@ func clustersOf(group *berthv1alpha1.ClusterGroup, names []string, key string, s
 // that are alike the first one goes first.
 func share(group *berthv1alpha1.ClusterGroup, index int, clusters []apportion.Cluster) apportion.Group {
 	as := apportion.Cluster{Name: group.Name, Weight: 1, Precedence: uint64(index)}
+	if group.Tier != nil {
+		as.Tier = *group.Tier
+	}
 	switch {
 	case group.Replicas != nil:
 		as = counted(as, int64(*group.Replicas))

@@ -157,7 +157,7 @@ func TestGroupsAreRefused(t *testing.T) {
 			}
 		})
 	}
-	many := make([]*berthv1alpha1.Cluster, grouping.MaxGroupedClusters+1)
+	many := make([]*berthv1alpha1.Cluster, 10_001)
 	for i := range many {
 		many[i] = site(fmt.Sprintf("site-%d", i))
 	}

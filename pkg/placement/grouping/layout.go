@@ -5,6 +5,7 @@ package grouping
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -22,6 +23,10 @@ type Layout struct {
 	Empty []string
 	// Overlaps are the clusters that are in several groups.
 	Overlaps []Overlap
+	// Unweighted are the clusters without a weight, by group.
+	Unweighted []Unweighted
+	// Relaxed are the spread constraints that ask for more than there is.
+	Relaxed []Relaxed
 }
 
 // Overlap is a cluster that is in two groups, of which the first one has it.
@@ -30,16 +35,27 @@ type Overlap struct {
 	Cluster, First, Second string
 }
 
-// NewLayout returns the layout of a placement. What has to be chosen among clusters that are alike
+// NewLayout returns the layout of a placement. Clusters that are cordoned and those that were left,
+// because they are offline, have no share. What has to be chosen among clusters that are alike
 // depends on their names and on the key, which should be another one for each policy. Where the
 // weights of a staticWeightList cannot be used, or the groups cannot be understood, it fails and
 // names the field. What package apportion refuses, such as a cluster that is listed twice, is left
 // to Order.
-func NewLayout(placement *berthv1alpha1.Placement, key string, sites *Sites) (*Layout, error) {
-	if len(placement.ClusterGroups) > 0 {
-		return grouped(placement.ClusterGroups, key, sites)
+func NewLayout(placement *berthv1alpha1.Placement, key string, sites *Sites, left ...string) (*Layout, error) {
+	closed := sites.Cordoned()
+	if len(left) > 0 {
+		closed = maps.Clone(closed)
+		if closed == nil {
+			closed = map[string]bool{}
+		}
+		for _, name := range left {
+			closed[name] = true
+		}
 	}
-	clusters, err := static(placement, sites)
+	if len(placement.ClusterGroups) > 0 {
+		return grouped(placement.ClusterGroups, key, sites, closed)
+	}
+	clusters, err := static(placement, closed)
 	if err != nil {
 		return nil, err
 	}
@@ -65,5 +81,6 @@ func (l *Layout) Equal(other *Layout) bool {
 	}
 	return slices.EqualFunc(l.clusters, other.clusters, apportion.Cluster.Equal) &&
 		slices.EqualFunc(l.groups, other.groups, apportion.Group.Equal) &&
-		slices.Equal(l.Empty, other.Empty) && slices.Equal(l.Overlaps, other.Overlaps)
+		slices.Equal(l.Empty, other.Empty) && slices.Equal(l.Overlaps, other.Overlaps) &&
+		slices.EqualFunc(l.Unweighted, other.Unweighted, Unweighted.equal) && slices.Equal(l.Relaxed, other.Relaxed)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
 )
@@ -25,6 +27,8 @@ type site struct {
 	name    string
 	labels  map[string]string
 	leaving bool
+	// allocatable are amounts of resources as numbers: of cpu thousandths.
+	allocatable map[corev1.ResourceName]int64
 }
 
 // NewSites returns the sites of the Clusters. It returns those of before, which may be nil, if they
@@ -32,7 +36,7 @@ type site struct {
 func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
-		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil}
+		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c.Status.Allocatable)}
 		if c.Spec.Unschedulable {
 			s.cordoned[c.Name] = true
 		}
@@ -45,7 +49,17 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 }
 
 func (s site) equal(other site) bool {
-	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels)
+	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable)
+}
+
+func amounts(list corev1.ResourceList) map[corev1.ResourceName]int64 {
+	numbers := make(map[corev1.ResourceName]int64, len(list))
+	for name, amount := range list {
+		if numbers[name] = amount.Value(); name == corev1.ResourceCPU {
+			numbers[name] = amount.MilliValue()
+		}
+	}
+	return numbers
 }
 
 // Cordoned are the names of the Clusters that take no new pods. It must not be changed.
@@ -61,4 +75,14 @@ func (s *Sites) all() []site {
 		return nil
 	}
 	return s.list
+}
+
+// find returns the named site, nil if there is none.
+func (s *Sites) find(name string) *site {
+	list := s.all()
+	i, found := slices.BinarySearchFunc(list, name, func(s site, name string) int { return strings.Compare(s.name, name) })
+	if !found {
+		return nil
+	}
+	return &list[i]
 }

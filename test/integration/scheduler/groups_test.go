@@ -6,9 +6,11 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -72,5 +74,64 @@ var _ = Describe("a policy with groups of clusters", func() {
 		s.expectShares(ctx, "nginx", map[string]int{"waiting": 2})
 		s.setTier(ctx, "store-a", "store")
 		s.expectShares(ctx, "nginx", map[string]int{"store-a": 2})
+	})
+
+	It("chooses among clusters, spreads over places and weighs by capacity", func(ctx SpecContext) {
+		s := newSite(ctx)
+		for name, province := range map[string]string{"a": "north", "b": "north", "c": "north", "d": "south"} {
+			nodes := 1
+			if name == "d" {
+				nodes = 2
+			}
+			s.createNodes(ctx, name, nodes)
+			s.createClusterOf(ctx, name, berthv1alpha1.ClusterSpec{
+				MatchLabels:    s.label(name),
+				ClusterProfile: berthv1alpha1.ClusterProfile{GeoLocation: &berthv1alpha1.GeoLocation{Province: province}},
+			})
+			s.setTier(ctx, name, "region")
+		}
+		Eventually(func(g Gomega) {
+			for _, name := range []string{"a", "b", "c", "d"} {
+				c, err := berth.BerthV1alpha1().Clusters().Get(ctx, s.full(name), metav1.GetOptions{})
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(c.Status.Allocatable).To(HaveKey(corev1.ResourceCPU))
+			}
+		}, timeout, poll).Should(Succeed())
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{
+			Name: "regions", ClusterSelector: s.tier("region"), MaxClusters: ptr.To[int32](2),
+			ClusterWeights:    &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighAllocatable, Resource: "cpu"},
+			SpreadConstraints: []berthv1alpha1.SpreadConstraint{{Field: berthv1alpha1.SpreadByProvince, MinGroups: 2}},
+		}}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 6))
+		s.expectRunning(ctx, "nginx", 6)
+		shares := s.shares(ctx, "nginx")
+		Expect(shares).To(HaveLen(2), "clusters with replicas")
+		Expect(shares).To(HaveKeyWithValue("d", 4), "twice the cpu of the other one, and the only one in the south")
+	})
+})
+
+var _ = Describe("a policy with failover", func() {
+	It("gives the seats of a cluster that is offline to the others", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "beijing", "hangzhou")
+		policy := s.policy("nginx", "Deployment", twoToThree()...)
+		policy.Spec.Failover = &berthv1alpha1.Failover{
+			After: ptr.To(berthv1alpha1.FailoverAfter("1s")), ReturnAfter: &metav1.Duration{Duration: time.Second},
+		}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 5))
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+		setNodes := func(unschedulable bool) {
+			for i := range 3 {
+				_, err := client.CoreV1().Nodes().Patch(ctx, s.node("hangzhou", i), types.MergePatchType,
+					fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, unschedulable), metav1.PatchOptions{})
+				Expect(err).NotTo(HaveOccurred())
+			}
+		}
+		setNodes(true)
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 5})
+		setNodes(false)
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
 	})
 })

@@ -71,7 +71,7 @@ func New(
 		return nil, fmt.Errorf("preparing the watch of Clusters: %w", err)
 	}
 	policies, err := newSource("PropagationPolicy", listWatch(berth.PropagationPolicies(metav1.NamespaceAll)),
-		&berthv1alpha1.PropagationPolicy{}, clk, specChanged, c.markDirty)
+		&berthv1alpha1.PropagationPolicy{}, clk, policyChanged, c.markDirty)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of PropagationPolicies: %w", err)
 	}
@@ -112,4 +112,11 @@ func build(
 		s.Membership = membership.NewIndex(clusters)
 	}
 	return s
+}
+
+// policyChanged tells a change of what a policy means from other writes of its status.
+func policyChanged(oldObj, newObj any) bool {
+	before, okBefore := oldObj.(*berthv1alpha1.PropagationPolicy)
+	after, okAfter := newObj.(*berthv1alpha1.PropagationPolicy)
+	return !okBefore || !okAfter || specChanged(oldObj, newObj) || !policy.SameLeft(before, after)
 }

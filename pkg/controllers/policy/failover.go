@@ -1,0 +1,140 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/failover"
+)
+
+// maxLeft bounds the clusters that one policy has left at a time; the schema allows no more.
+const maxLeft = 1000
+
+// leave returns the clusters whose seats the others are to have, by name, and asks for another pass
+// when that may change. Where no cluster would remain, none is left.
+func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
+	if in.policy.Spec.Failover == nil || in.Err != nil {
+		return nil
+	}
+	rule := failover.Of(in.policy.Spec.Failover)
+	before := map[string]metav1.Time{}
+	for _, known := range in.policy.Status.FailedOver {
+		before[known.Cluster] = known.Time
+	}
+	var left []berthv1alpha1.FailedOverCluster
+	remains := false
+	for _, cluster := range in.clusters {
+		if cluster == nil {
+			continue
+		}
+		since, was := before[cluster.Object.Name]
+		leaves, again := isLeft(rule, cluster, was, p.now)
+		p.requeueAfter(again)
+		if !leaves {
+			remains = remains || !cluster.Object.Spec.Unschedulable
+			continue
+		}
+		if !was {
+			since = metav1.Time{Time: p.now}
+		}
+		left = append(left, berthv1alpha1.FailedOverCluster{Cluster: cluster.Object.Name, Time: since})
+	}
+	if !remains {
+		return nil
+	}
+	slices.SortFunc(left, func(a, b berthv1alpha1.FailedOverCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
+	return left[:min(len(left), maxLeft)]
+}
+
+// isLeft reports whether the others have the seats of a cluster, given whether they had them
+// before, and after which time that changes if nothing else does, 0 for never.
+func isLeft(rule failover.Rule, cluster *topology.Cluster, was bool, now time.Time) (left bool, again time.Duration) {
+	online := apimeta.FindStatusCondition(cluster.Object.Status.Conditions, berthv1alpha1.ClusterOnline)
+	if online == nil {
+		return was, 0
+	}
+	since := online.LastTransitionTime.Time
+	if online.Status != metav1.ConditionTrue {
+		at, leaves := rule.LeaveAt(since)
+		if was || !leaves {
+			return was && leaves, 0
+		}
+		return !now.Before(at), max(0, at.Sub(now))
+	}
+	if wait := rule.ReturnAt(since).Sub(now); was && wait > 0 {
+		return true, wait
+	}
+	return false, 0
+}
+
+// behind tells the pods that are still there in clusters whose seats the others have.
+func behind(in *inForce) []string {
+	var told []string
+	for _, left := range in.policy.Status.FailedOver {
+		index, named := 0, false
+		if in.Order != nil {
+			index, named = in.Order.Index(left.Cluster)
+		}
+		count := 0
+		for _, p := range in.placements {
+			if named && index < len(p.Current) {
+				count += int(p.Current[index])
+			}
+		}
+		if count > 0 {
+			told = append(told, fmt.Sprintf("%d replicas have seats elsewhere; their pods on %s still exist", count, left.Cluster))
+		}
+	}
+	return told
+}
+
+// tolerated returns for how long a pod stays bound to a node that is not reachable before
+// Kubernetes deletes it, the longest time if it stays for ever.
+func tolerated(pod *corev1.Pod) time.Duration {
+	for i := range pod.Spec.Tolerations {
+		t := &pod.Spec.Tolerations[i]
+		if t.Key != "" && t.Key != corev1.TaintNodeUnreachable || t.Effect != "" && t.Effect != corev1.TaintEffectNoExecute {
+			continue
+		}
+		if t.TolerationSeconds == nil {
+			return math.MaxInt64
+		}
+		return time.Duration(*t.TolerationSeconds) * time.Second
+	}
+	return 0
+}
+
+// hasty tells that a policy gives the seats of a cluster away before the pods there are deleted.
+func hasty(in *inForce) string {
+	if in.policy.Spec.Failover == nil {
+		return ""
+	}
+	after, leaves := failover.Of(in.policy.Spec.Failover).LeaveAt(time.Time{})
+	for _, p := range in.placements {
+		for _, pod := range p.bound {
+			stays := tolerated(pod)
+			if !leaves || stays <= after.Sub(time.Time{}) {
+				continue
+			}
+			long := "for ever"
+			if stays < math.MaxInt64 {
+				long = "for " + stays.String()
+			}
+			return fmt.Sprintf("failover.after is %v, and pods of %s tolerate %s that their node is away: their replacements wait for that",
+				after.Sub(time.Time{}), name(p.Observed), long)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,249 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package grouping_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/grouping"
+)
+
+// province puts a Cluster into a province.
+func province(name string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	c.Spec.GeoLocation = &berthv1alpha1.GeoLocation{Province: name}
+	return c
+}
+
+func withCPU(amount string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	c.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
+	return c
+}
+
+// everything is a group of all Clusters.
+func everything(change func(*group)) group {
+	g := group{Name: "all", ClusterSelector: &metav1.LabelSelector{}}
+	change(&g)
+	return g
+}
+
+func TestClusterWeights(t *testing.T) {
+	byCPU := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighAllocatable, Resource: "cpu"}
+	})
+	byLabel := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "size"}
+	})
+	tests := map[string]struct {
+		group          group
+		sites          []*berthv1alpha1.Cluster
+		want           map[string]int64
+		wantUnweighted []grouping.Unweighted
+	}{
+		"by cpu": {
+			group: byCPU, sites: []*berthv1alpha1.Cluster{withCPU("64", site("a")), withCPU("32", site("b")), withCPU("32", site("c"))},
+			want: map[string]int64{"a": 6, "b": 3, "c": 3},
+		},
+		"nothing is known of one": {
+			group: byCPU, sites: []*berthv1alpha1.Cluster{withCPU("2", site("a")), site("b")},
+			want: map[string]int64{"a": 12, "b": 0}, wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"b"}}},
+		},
+		"by a label": {
+			group: byLabel, sites: []*berthv1alpha1.Cluster{site("a", "size", "1"), site("b", "size", "3"), site("c", "size", "0")},
+			want: map[string]int64{"a": 3, "b": 9, "c": 0},
+		},
+		"labels that are no numbers": {
+			group: byLabel, sites: []*berthv1alpha1.Cluster{
+				site("a", "size", "2"), site("b", "size", "big"), site("c"), site("d", "size", "-1"), site("e", "size", "9999999999"),
+			},
+			want:           map[string]int64{"a": 12, "b": 0, "c": 0, "d": 0, "e": 0},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "size", Clusters: []string{"b", "c", "d", "e"}}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l, err := layoutOf([]group{tc.group}, tc.sites...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, sharesOf(t, l, 12)); diff != "" {
+				t.Errorf("shares (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.wantUnweighted, l.Unweighted); diff != "" {
+				t.Errorf("clusters without a weight (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A node more or less of many does not change the weight of a cluster.
+func TestWeightsByCapacityAreRounded(t *testing.T) {
+	byMemory := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighAllocatable, Resource: "memory"}
+	})
+	layout := func(a string) *grouping.Layout {
+		one, other := site("a"), site("b")
+		one.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(a)}
+		other.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4000Ti")}
+		l, err := layoutOf([]group{byMemory}, one, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	if full, less := layout("4100Ti"), layout("5000Ti"); !full.Equal(less) {
+		t.Error("a few nodes change the weight of a large cluster")
+	}
+	if half, full := layout("2000Ti"), layout("4000Ti"); half.Equal(full) {
+		t.Error("twice the capacity is no other weight")
+	}
+}
+
+func sites(provinces map[string]string) []*berthv1alpha1.Cluster {
+	var list []*berthv1alpha1.Cluster
+	for name, in := range provinces {
+		list = append(list, province(in, site(name)))
+	}
+	return list
+}
+
+func TestSpreadConstraints(t *testing.T) {
+	spread := func(most, least int32) group {
+		return everything(func(g *group) {
+			if most > 0 {
+				g.MaxClusters = &most
+			}
+			g.SpreadConstraints = []berthv1alpha1.SpreadConstraint{{Field: berthv1alpha1.SpreadByProvince, MinGroups: least}}
+		})
+	}
+	many := map[string]string{"a1": "a", "a2": "a", "a3": "a", "a4": "a", "a5": "a", "a6": "a", "b1": "b", "c1": "c"}
+	tests := map[string]struct {
+		group       group
+		sites       map[string]string
+		replicas    int64
+		want        int // different provinces with replicas
+		wantRelaxed []grouping.Relaxed
+	}{
+		"the first replicas go to different provinces": {group: spread(0, 3), sites: many, replicas: 3, want: 3},
+		"fewer replicas than provinces":                {group: spread(0, 3), sites: many, replicas: 2, want: 2},
+		"the clusters that are chosen":                 {group: spread(3, 3), sites: many, replicas: 9, want: 3},
+		"fewer provinces than wanted": {
+			group: spread(0, 4), sites: many, replicas: 8, want: 3,
+			wantRelaxed: []grouping.Relaxed{{Group: "all", Field: "geoLocation.province", Wanted: 4, Found: 3}},
+		},
+		"clusters without a province": {
+			group: spread(0, 2), sites: map[string]string{"a1": "a", "x": "", "y": ""}, replicas: 3, want: 2,
+			wantRelaxed: []grouping.Relaxed{{Group: "all", Field: "geoLocation.province", Wanted: 2, Found: 1}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l, err := layoutOf([]group{tc.group}, sites(tc.sites)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]bool{}
+			for name, n := range sharesOf(t, l, tc.replicas) {
+				if n > 0 {
+					got[tc.sites[name]] = true
+				}
+			}
+			if len(got) != tc.want {
+				t.Errorf("replicas are in the provinces %v, want %d", got, tc.want)
+			}
+			if diff := cmp.Diff(tc.wantRelaxed, l.Relaxed); diff != "" {
+				t.Errorf("relaxed constraints (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// With a limit a site that comes takes the place of one other at most, and moves nobody else.
+func TestAFurtherSiteChangesOneChoiceAtMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count, most := rapid.IntRange(1, 60).Draw(t, "sites"), rapid.Int32Range(1, 12).Draw(t, "most")
+		g := everything(func(g *group) { g.MaxClusters = &most })
+		list := make([]*berthv1alpha1.Cluster, count+1)
+		for i := range list {
+			list[i] = site(fmt.Sprintf("site-%d", i))
+		}
+		chosen := func(sites []*berthv1alpha1.Cluster) map[string]bool {
+			l, err := layoutOf([]group{g}, sites...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order, err := l.Order()
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := map[string]bool{}
+			for i := range order.Len() {
+				names[order.Name(i)] = true
+			}
+			return names
+		}
+		before, after := chosen(list[:count]), chosen(list)
+		if len(before) != min(count, int(most)) || len(after) != min(count+1, int(most)) {
+			t.Fatalf("%d and %d of %d and %d are chosen, at most %d may be", len(before), len(after), count, count+1, most)
+		}
+		gone := 0
+		for name := range before {
+			if !after[name] {
+				gone++
+			}
+		}
+		if gone > 1 {
+			t.Fatalf("%d sites lose their place to one", gone)
+		}
+	})
+}
+
+func TestOnlyClustersThatTakePodsAreChosen(t *testing.T) {
+	g := everything(func(g *group) { g.MaxClusters = new(int32(1)) })
+	l, err := layoutOf([]group{g}, cordoned(site("a")), cordoned(site("b")), site("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 0, "b": 0, "c": 3}, sharesOf(t, l, 3)); diff != "" {
+		t.Errorf("shares (-want +got):\n%s", diff)
+	}
+}
+
+func TestALaterTierTakesWhatEarlierOnesCannot(t *testing.T) {
+	l, err := layoutOf([]group{
+		{Name: "burst", ClusterNames: []string{"cloud"}, Tier: new(int32(1))},
+		{Name: "home", ClusterSelector: &metav1.LabelSelector{}, ReplicasPerCluster: new(int32(2))},
+	}, site("a"), site("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int64]int64{4: 0, 7: 3} {
+		if got := sharesOf(t, l, n)["cloud"]; got != want {
+			t.Errorf("of %d replicas cloud has %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestTheOthersHaveTheSeatsOfAClusterThatWasLeft(t *testing.T) {
+	all := grouping.NewSites([]*berthv1alpha1.Cluster{site("a"), site("b")}, nil)
+	for name, placement := range map[string]*berthv1alpha1.Placement{
+		"groups":  {ClusterGroups: []group{everything(func(*group) {})}},
+		"weights": {StaticWeightList: []weight{{ClusterNames: []string{"a", "b"}, Weight: 1}}},
+	} {
+		l, err := grouping.NewLayout(placement, "shop/web", all, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]int64{"a": 0, "b": 4}, sharesOf(t, l, 4)); diff != "" {
+			t.Errorf("%s: shares (-want +got):\n%s", name, diff)
+		}
+	}
+}
