@@ -8,9 +8,6 @@ package minor
 import (
 	"fmt"
 
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -27,35 +24,16 @@ const Minor = 37
 type SharedLister struct{ groups }
 
 // PodGroups finds no groups.
-func (SharedLister) PodGroups() fwk.PodGroupLister { return podGroups{} }
+func (SharedLister) PodGroups() fwk.PodGroupLister { return none(fwk.PodGroupLister.Get) }
 
 // CompositePodGroups finds no groups of groups.
-func (SharedLister) CompositePodGroups() fwk.CompositePodGroupLister { return compositePodGroups{} }
+func (SharedLister) CompositePodGroups() fwk.CompositePodGroupLister {
+	return none(fwk.CompositePodGroupLister.Get)
+}
 
 // CompositePodGroupStates finds no groups of groups.
 func (SharedLister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
-	return compositePodGroupStates{}
-}
-
-type (
-	podGroups               struct{}
-	compositePodGroups      struct{}
-	compositePodGroupStates struct{}
-)
-
-// Get finds no group.
-func (podGroups) Get(_, name string) (*schedulingv1beta1.PodGroup, error) {
-	return nil, apierrors.NewNotFound(schedulingv1beta1.Resource("podgroups"), name)
-}
-
-// Get finds no group of groups.
-func (compositePodGroups) Get(_, name string) (*schedulingv1alpha3.CompositePodGroup, error) {
-	return nil, apierrors.NewNotFound(schedulingv1alpha3.Resource("compositepodgroups"), name)
-}
-
-// Get finds no group of groups.
-func (compositePodGroupStates) Get(_, name string) (fwk.CompositePodGroupState, error) {
-	return nil, apierrors.NewNotFound(schedulingv1alpha3.Resource("compositepodgroups"), name)
+	return none(fwk.CompositePodGroupStateLister.Get)
 }
 
 // NewInformerFactory returns the informers that a scheduler needs.

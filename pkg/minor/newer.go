@@ -40,11 +40,20 @@ func (synced) Done() <-chan struct{} { return done }
 type groups struct{}
 
 // PodGroupStates finds no groups.
-func (groups) PodGroupStates() fwk.PodGroupStateLister { return groups{} }
+func (groups) PodGroupStates() fwk.PodGroupStateLister { return none(fwk.PodGroupStateLister.Get) }
 
-// Get finds no group.
-func (groups) Get(_, name string) (fwk.PodGroupState, error) {
-	return nil, apierrors.NewNotFound(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}, name)
+// lister finds nothing.
+type lister[T any] struct{}
+
+// none returns a lister without objects for the method Get of a kind of listers. The type of the
+// objects is not named, since it may be in a package that go.mod does not know: go mod tidy reads
+// this file whatever the build tags.
+func none[L, T any](func(L, string, string) (T, error)) lister[T] { return lister[T]{} }
+
+// Get finds nothing.
+func (lister[T]) Get(_, name string) (T, error) {
+	var nothing T
+	return nothing, apierrors.NewNotFound(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}, name)
 }
 
 func schedule(
