@@ -26,5 +26,5 @@ func NewForConfig(config *rest.Config, http *http.Client, options Options) (*Dir
 	if options.Discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, http); err != nil {
 		return nil, fmt.Errorf("making a client for discovery: %w", err)
 	}
-	return New(options), nil
+	return newDirectory(options), nil
 }

@@ -103,8 +103,8 @@ type lookup struct {
 	asked, answered, tried time.Time
 }
 
-// New returns a Directory that answers once Run is called.
-func New(options Options) *Directory {
+// newDirectory returns a Directory that answers once Run is called.
+func newDirectory(options Options) *Directory {
 	return &Directory{
 		Options: options, queue: workqueue.NewTypedDelayingQueue[key](), kinds: map[schema.GroupVersionKind]*kind{},
 		lookups: map[key]*lookup{}, limits: map[string]flowcontrol.PassiveRateLimiter{}, lifetime: context.Background(),

@@ -5,3 +5,6 @@ package ownership
 
 // Patience is how long a pod waits for its owners.
 const Patience = patience
+
+// New is newDirectory.
+var New = newDirectory
