@@ -10,6 +10,9 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -81,7 +84,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			everywhere[*berthv1alpha1.Cluster](r), state.ClusterChanges()))
+			everywhere[*berthv1alpha1.Cluster](r), clusterChanges()))
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(c, kind.NewObject()))
 	}
@@ -95,6 +98,25 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("setting up the policy controller: %w", err)
 	}
 	return nil
+}
+
+// clusterChanges lets those events of Clusters pass that change which nodes belong to one, who
+// selects it, or what it gets: what its nodes have, and whether it is online.
+func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
+	return predicate.Or(state.ClusterChanges(), predicate.TypedFuncs[*berthv1alpha1.Cluster]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
+			return online(e.ObjectOld) != online(e.ObjectNew) ||
+				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable)
+		},
+	})
+}
+
+// online returns the status of the condition Online, empty if there is none yet.
+func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
+	if c := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); c != nil {
+		return c.Status
+	}
+	return ""
 }
 
 // policyChanges lets pass what changes the meaning of a policy: its spec, and which clusters are

@@ -8,8 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -34,23 +32,12 @@ func NodeChanges() predicate.TypedPredicate[*corev1.Node] {
 }
 
 // ClusterChanges lets those events of Clusters pass that can change to which Cluster a node
-// belongs, or what it gets of policies: of the status only what its nodes
-// have and whether it is online.
+// belongs, or which policies select it: all but those of the status.
 func ClusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
 			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
-				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) ||
-				online(e.ObjectOld) != online(e.ObjectNew) ||
-				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable)
+				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 		},
 	}
-}
-
-// online returns the status of the condition Online, empty if there is none yet.
-func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
-	if c := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); c != nil {
-		return c.Status
-	}
-	return ""
 }
