@@ -31,20 +31,20 @@ import (
 var equivalent string
 
 func main() {
-	os.Exit(mutate())
-}
-
-// mutate does what the flags ask for, and returns the exit code.
-func mutate() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	most := flag.Int("most", 60, "how many faults of each package are tried, 0 for all")
 	seed := flag.Uint64("seed", 1, "chooses the faults")
 	timeout := flag.Duration("timeout", 2*time.Minute, "how long the tests may take; a fault that makes them take longer is caught")
 	tests := flag.String("tests", "", "packages whose tests are run, too, separated by commas")
 	flag.Parse()
 	t := &trial{timeout: *timeout, tests: strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' })}
-	survivors, err := t.run(ctx, flag.Args(), *most, *seed)
+	os.Exit(mutate(t, flag.Args(), *most, *seed))
+}
+
+// mutate tries faults of packages, and returns the exit code.
+func mutate(t *trial, packages []string, most int, seed uint64) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	survivors, err := t.run(ctx, packages, most, seed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		return 2

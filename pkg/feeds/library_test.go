@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -238,10 +239,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := ""
-	for range 10_000 {
-		many += "{name: a, crew: 1},"
-	}
+	many := strings.Repeat("{name: a, crew: 1},", 10_000)
 	tests := map[string]struct {
 		ships, wantErr string
 		want           []string

@@ -27,7 +27,7 @@ const (
 	// maxToken bounds what is kept in a cookie, which browsers bound at 4096 bytes with its name.
 	maxToken = 3800
 
-	// maxViewers bounds how many different users and namespaces are looked at at once: each of them
+	// maxViewers bounds how many different users and namespaces have pages at a time: each of them
 	// takes memory for all the objects that the user may see.
 	maxViewers = 50
 )
@@ -111,6 +111,7 @@ func (p *pages) enter(w *observer, r *http.Request) {
 }
 
 func cookieOf(r *http.Request, value string, age int) *http.Cookie {
+	//nolint:gosec // over plain HTTP, which the gateway only speaks on loopback, browsers keep no secure cookie
 	return &http.Cookie{
 		Name: tokenCookie, Value: value, Path: ui.Prefix, MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	}

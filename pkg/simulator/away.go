@@ -23,7 +23,7 @@ func (s *Snapshot) FillAway(ctx context.Context, cluster string, pod *corev1.Pod
 		names[node.Name] = true
 		known := s.nodes.byName[node.Name]
 		known.SetNode(back(node))
-		defer known.SetNode(node)
+		defer known.SetNode(node) //nolint:gocritic // all of them, once it has been counted
 	}
 	if len(names) == 0 {
 		return Room{}, nil

@@ -39,6 +39,7 @@ type mix struct {
 }
 
 func drawMix(t *testing.T, rt *rapid.T) *mix {
+	t.Helper()
 	m := &mix{T: rt, samples: map[bundle.Ref]*corev1.Pod{}}
 	var objects []runtime.Object
 	nodes := 1
@@ -126,7 +127,7 @@ func (m *mix) decide() {
 
 // bind binds pods of admitted bundles where they have a share, as far as nodes take them, at most
 // as many of each feed and site as are in a hurry. It reports whether any was bound.
-func (m *mix) bind(hurry int64) (any bool) {
+func (m *mix) bind(hurry int64) (bound bool) {
 	for s := range m.bundles {
 		for f := range m.bundles[s].Feeds {
 			feed := &m.bundles[s].Feeds[f]
@@ -140,12 +141,12 @@ func (m *mix) bind(hurry int64) (any bool) {
 						break
 					}
 					feed.Bound[site]++
-					any = true
+					bound = true
 				}
 			}
 		}
 	}
-	return any
+	return bound
 }
 
 func (m *mix) bindOne(sample *corev1.Pod, site string) bool {

@@ -158,8 +158,14 @@ func (w *world) start() {
 	})
 }
 
+// answer is an HTTP response but for its body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // get returns an answer and its body.
-func (w *world) get(path string) (*http.Response, string) {
+func (w *world) get(path string) (answer, string) {
 	w.t.Helper()
 	if w.server == nil {
 		w.start()
@@ -177,7 +183,7 @@ func (w *world) get(path string) (*http.Response, string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return response, string(body)
+	return answer{response.StatusCode, response.Header}, string(body)
 }
 
 // table returns the texts of the cells of a table, row by row.

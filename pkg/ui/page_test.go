@@ -76,7 +76,7 @@ func TestChangesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := w.server.Client().Do(request)
+	response, err := w.server.Client().Do(request) //nolint:bodyclose // it is closed two lines below
 	if err != nil {
 		t.Fatal(err)
 	}

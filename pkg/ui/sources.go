@@ -89,6 +89,7 @@ func chooseNamespace(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is no name of a namespace", http.StatusBadRequest)
 		return
 	}
+	//nolint:gosec // it holds no secret, and berthctl ui speaks plain HTTP on loopback
 	http.SetCookie(w, &http.Cookie{
 		Name: namespaceCookie, Value: name, Path: Prefix, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})

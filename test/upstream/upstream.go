@@ -69,7 +69,7 @@ func New(ctx context.Context, client kubernetes.Interface, factory informers.Sha
 
 // read returns the first profile in a file, with what the defaults put there.
 func read(path string) (*config.KubeSchedulerProfile, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the file is named by who runs the tests
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration that %s names: %w", ProfileVariable, err)
 	}

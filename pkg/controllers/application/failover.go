@@ -82,10 +82,10 @@ func (p *pass) noteFailover(before string) {
 	if p.app.Spec.Failover == nil || p.offline.cluster != before {
 		return
 	}
-	left := append(p.app.Status.FailedOver, berthv1alpha1.FailedOverCluster{
+	p.app.Status.FailedOver = append(p.app.Status.FailedOver, berthv1alpha1.FailedOverCluster{
 		Cluster: before, Time: metav1.NewTime(p.now).Rfc3339Copy(),
 	})
-	p.app.Status.FailedOver = left[max(0, len(left)-maxFailedOver):]
+	p.app.Status.FailedOver = p.app.Status.FailedOver[max(0, len(p.app.Status.FailedOver)-maxFailedOver):]
 }
 
 // presses reports whether the cluster where the Application runs gives cause for a review at once:

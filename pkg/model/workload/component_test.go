@@ -5,6 +5,7 @@ package workload_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,7 +75,7 @@ func TestJobsOfAJobSetShareOneRowOfSeats(t *testing.T) {
 		objects = append(objects, j)
 		for n := range 2 {
 			pods = append(pods, pod(fmt.Sprintf("%d-%d", i, n), ownedBy("batch/v1", "Job", j.Name),
-				labelled(batchv1.JobCompletionIndexAnnotation, fmt.Sprint(n))))
+				labelled(batchv1.JobCompletionIndexAnnotation, strconv.Itoa(n))))
 		}
 	}
 	var got []int32

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
@@ -23,8 +22,13 @@ func province(name string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
 	return c
 }
 
+// set makes a list of one resource.
+func set[L ~map[N]resource.Quantity, N ~string](list *L, name N, amount string) {
+	*list = L{name: resource.MustParse(amount)}
+}
+
 func withCPU(amount string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
-	c.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
+	set(&c.Status.Allocatable, "cpu", amount)
 	return c
 }
 
@@ -91,8 +95,8 @@ func TestWeightsByCapacityAreRounded(t *testing.T) {
 	})
 	layout := func(a string) *grouping.Layout {
 		one, other := site("a"), site("b")
-		one.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(a)}
-		other.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4000Ti")}
+		set(&one.Status.Allocatable, "memory", a)
+		set(&other.Status.Allocatable, "memory", "4000Ti")
 		l, err := layoutOf([]group{byMemory}, one, other)
 		if err != nil {
 			t.Fatal(err)

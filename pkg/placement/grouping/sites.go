@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
 )
@@ -28,7 +26,7 @@ type site struct {
 	labels  map[string]string
 	leaving bool
 	// allocatable are amounts of resources as numbers: of cpu thousandths.
-	allocatable map[corev1.ResourceName]int64
+	allocatable map[string]int64
 }
 
 // NewSites returns the sites of the Clusters. It returns those of before, which may be nil, if they
@@ -36,7 +34,7 @@ type site struct {
 func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
-		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c.Status.Allocatable)}
+		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c)}
 		if c.Spec.Unschedulable {
 			s.cordoned[c.Name] = true
 		}
@@ -52,11 +50,11 @@ func (s site) equal(other site) bool {
 	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable)
 }
 
-func amounts(list corev1.ResourceList) map[corev1.ResourceName]int64 {
-	numbers := make(map[corev1.ResourceName]int64, len(list))
-	for name, amount := range list {
-		if numbers[name] = amount.Value(); name == corev1.ResourceCPU {
-			numbers[name] = amount.MilliValue()
+func amounts(c *berthv1alpha1.Cluster) map[string]int64 {
+	numbers := make(map[string]int64, len(c.Status.Allocatable))
+	for name, amount := range c.Status.Allocatable {
+		if numbers[string(name)] = amount.Value(); name == "cpu" {
+			numbers[string(name)] = amount.MilliValue()
 		}
 	}
 	return numbers

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/apportion"
 )
@@ -65,7 +63,7 @@ func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 		}
 		return n, true
 	}
-	n := s.allocatable[corev1.ResourceName(by.Resource)]
+	n := s.allocatable[by.Resource]
 	return n, n > 0
 }
 

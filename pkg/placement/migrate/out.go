@@ -23,7 +23,7 @@ func WithoutFailed(candidates []rank.Candidate, out []berthv1alpha1.LeftOutClust
 			continue
 		}
 		c.Unavailable = rank.LeftOut
-		remark(c, "left out until %s after %d failed moves: %s", clock(out[at].Until.Time), out[at].Failures, out[at].Message)
+		remarkf(c, "left out until %s after %d failed moves: %s", clock(out[at].Until.Time), out[at].Failures, out[at].Message)
 	}
 }
 
@@ -67,7 +67,7 @@ func Rank(
 			continue
 		}
 		c.Unavailable = rank.Recovering
-		remark(c, "it was left because it was offline, and comes into question again at %s", clock(back))
+		remarkf(c, "it was left because it was offline, and comes into question again at %s", clock(back))
 	}
 	return rank.Rank(request, rest)
 }
@@ -87,7 +87,7 @@ func StillLeft(
 	return still
 }
 
-func remark(c *rank.Candidate, format string, args ...any) {
+func remarkf(c *rank.Candidate, format string, args ...any) {
 	c.Remarks = append(slices.Clone(c.Remarks), fmt.Sprintf(format, args...))
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -121,9 +122,7 @@ func (s *site) ownedPods(ctx context.Context, app string, from, to int, owner *m
 	for i := from; i < to; i++ {
 		pod := s.pod(app, i)
 		pod.OwnerReferences = []metav1.OwnerReference{*owner}
-		for key, value := range labels {
-			pod.Labels[key] = value
-		}
+		maps.Copy(pod.Labels, labels)
 		s.createPod(ctx, pod)
 	}
 }
@@ -139,9 +138,7 @@ func (s *site) jobOfSet(ctx context.Context, set, replicated string, index int, 
 	job.Labels, job.OwnerReferences = labels, []metav1.OwnerReference{*owner}
 	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 	job.Spec.Template.Labels = map[string]string{"app": set}
-	for key, value := range labels {
-		job.Spec.Template.Labels[key] = value
-	}
+	maps.Copy(job.Spec.Template.Labels, labels)
 	s.createJob(ctx, job)
 }
 

@@ -222,7 +222,7 @@ func (s *Server) commit(k *kind, namespace, name string, before *stored, after t
 	}
 	s.revision++
 	change.revision = s.revision
-	result := before
+	var result *stored
 	if after != nil {
 		metaOf(after)["resourceVersion"] = strconv.FormatInt(s.revision, 10)
 		result = &stored{object: after, raw: encode(after)}

@@ -117,7 +117,7 @@ func (s *Server) replace(k *kind, r *Request, before *stored, wanted tree) (*sto
 		return nil, apierrors.NewConflict(k.groupResource(), r.Name, errOtherUID)
 	}
 	after := k.merge(r.Subresource, before.object, wanted)
-	if ends(k, after) {
+	if ends(after) {
 		s.commit(k, r.Namespace, r.Name, before, nil)
 		return &stored{object: after, raw: encode(after)}, nil
 	}
@@ -178,7 +178,7 @@ func sameSpec(before, after tree) bool {
 }
 
 // ends reports whether an object that is being deleted has nothing left that keeps it.
-func ends(k *kind, object tree) bool {
+func ends(object tree) bool {
 	meta := metaOf(object)
 	finalizers, _ := meta["finalizers"].([]any)
 	if text(meta, "deletionTimestamp") == "" || len(finalizers) > 0 {

@@ -52,7 +52,7 @@ func (w *World) act(verb string, resource schema.GroupVersionResource, name, sub
 // create makes an object of a type.
 func (w *World) create(resource schema.GroupVersionResource, o metav1.Object) {
 	if !w.act("create", resource, "", "", o) {
-		w.note("cannot create %s %s", resource.Resource, o.GetName())
+		w.notef("cannot create %s %s", resource.Resource, o.GetName())
 	}
 }
 

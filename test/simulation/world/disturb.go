@@ -46,7 +46,7 @@ func (w *World) disturb(length time.Duration) {
 		w.after(at, func() {
 			w.Counts.Faults[d.kind]++
 			w.injected = append(w.injected, name)
-			w.note("%s", name)
+			w.notef("%s", name)
 			do()
 		})
 	}
@@ -188,7 +188,7 @@ func (w *World) planCompaction() (name string, do func()) {
 
 // calm ends all that disturbs.
 func (w *World) calm() {
-	w.note("calm")
+	w.notef("calm")
 	w.faulty, w.outage = false, time.Time{}
 	for _, program := range w.programs {
 		program.held = time.Time{}

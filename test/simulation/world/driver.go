@@ -102,7 +102,7 @@ func (w *World) proceed(c *call) {
 // carryOut lets a request arrive at the API server.
 func (w *World) carryOut(c *call) {
 	c.served = true
-	answer := apiserver.Answer{}
+	var answer apiserver.Answer
 	switch {
 	case c.fault.lost || w.down():
 		w.cut(c)
@@ -140,7 +140,7 @@ func (w *World) wrote(c *call, answer apiserver.Answer) {
 	}
 	// Leases are renewed all the time.
 	if c.fault.kind != "" || writes && c.request.Resource.Resource != "leases" {
-		w.note("%s -> %d%s", c.name, answer.Code, c.fault.text())
+		w.notef("%s -> %d%s", c.name, answer.Code, c.fault.text())
 	}
 }
 
@@ -152,7 +152,7 @@ func (w *World) deliver(o *open) {
 	}
 	w.Counts.Events++
 	o.body.write(frame)
-	o.due = time.Now().Add(w.eventDelay(o))
+	o.due = time.Now().Add(w.eventDelay())
 }
 
 // bookmark tells clients again and again that nothing is new for them.

@@ -114,7 +114,7 @@ func (w *World) latency(name string) time.Duration {
 }
 
 // eventDelay is how long the next event of a watch is on its way, behind the last one.
-func (w *World) eventDelay(o *open) time.Duration {
+func (w *World) eventDelay() time.Duration {
 	if !w.faulty || w.rates.slowest == 0 || w.rng.IntN(200) > 0 {
 		return 0
 	}

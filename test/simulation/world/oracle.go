@@ -16,11 +16,11 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 )
 
-// violate notes that a promise is broken. The first counts.
-func (w *World) violate(format string, args ...any) {
+// violatef notes that a promise is broken. The first counts.
+func (w *World) violatef(format string, args ...any) {
 	if w.violation == nil {
 		w.violation = fmt.Errorf(format, args...)
-		w.note("VIOLATION: %v", w.violation)
+		w.notef("VIOLATION: %v", w.violation)
 	}
 }
 
@@ -45,15 +45,15 @@ func (w *World) judge(before, after *corev1.Pod) {
 	was, is := nodeOf(before), nodeOf(after)
 	switch {
 	case was != "" && is != "" && was != is && before.UID == after.UID:
-		w.violate("pod %s was bound to %s and then to %s", after.Name, was, is)
+		w.violatef("pod %s was bound to %s and then to %s", after.Name, was, is)
 	case was == "" && is != "":
-		w.note("pod %s is bound to %s, seat %s, charged %s", after.Name, after.Spec.NodeName,
+		w.notef("pod %s is bound to %s, seat %s, charged %s", after.Name, after.Spec.NodeName,
 			after.Annotations[berthv1alpha1.SeatAnnotation], after.Annotations[berthv1alpha1.ChargedAnnotation])
 		w.Counts.Bound++
 		w.judgePools(after)
 		w.judgeSeat(after)
 	case w.acting != nil && stays(before) && !stays(after):
-		w.note("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
+		w.notef("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
 		w.judgeEviction(before)
 	}
 	w.noteSurplus()
@@ -78,12 +78,12 @@ func (w *World) usage() map[string]int64 {
 func (w *World) judgePools(bound *corev1.Pod) {
 	charges, _ := stamp.ChargesOf(bound)
 	if asked := w.asks(bound); asked > 0 && len(charges) == 0 {
-		w.violate("pod %s asks for %d licences and is bound without a charge", bound.Name, asked)
+		w.violatef("pod %s asks for %d licences and is bound without a charge", bound.Name, asked)
 	}
 	sums := w.usage()
 	for _, charge := range charges {
 		if most := w.most(charge.Pool); sums[charge.Pool] > most {
-			w.violate("pool %s is over: its pods hold %d of %d, the last was %s", charge.Pool, sums[charge.Pool], most, bound.Name)
+			w.violatef("pool %s is over: its pods hold %d of %d, the last was %s", charge.Pool, sums[charge.Pool], most, bound.Name)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (w *World) judgeSeat(bound *corev1.Pod) {
 		held, has := stamp.Of(other)
 		if has && other.UID != bound.UID && live(other) && other.DeletionTimestamp == nil && held == given &&
 			other.OwnerReferences[0].UID == bound.OwnerReferences[0].UID && time.Since(w.edited[given.Policy]) > settled {
-			w.violate("pods %s and %s both have seat %d of %s", other.Name, bound.Name, given.Seat, given.Policy)
+			w.violatef("pods %s and %s both have seat %d of %s", other.Name, bound.Name, given.Seat, given.Policy)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (w *World) judgeEviction(pod *corev1.Pod) {
 	w.Counts.Evictions++
 	last, ever := w.surplus[pod.Labels["app"]+"/"+w.siteOf(pod.Spec.NodeName)]
 	if !ever || time.Since(last) > settled {
-		w.violate("pod %s on %s was evicted although its site has no pod too many", pod.Name, pod.Spec.NodeName)
+		w.violatef("pod %s on %s was evicted although its site has no pod too many", pod.Name, pod.Spec.NodeName)
 	}
 }
 

@@ -83,13 +83,13 @@ func (w *World) start(program *program) {
 	program.starts++
 	p := &process{world: w, program: program, number: program.starts, stop: stop, alive: true, never: make(chan struct{}), began: time.Now()}
 	program.current = p
-	w.note("%s starts", program.Name)
+	w.notef("%s starts", program.Name)
 	go func() {
 		err := program.run(ctx, p)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if p.alive {
-			w.note("%s ends: %v", program.Name, err)
+			w.notef("%s ends: %v", program.Name, err)
 			w.end(p)
 			w.after(restartPause, func() { w.start(program) })
 		}

@@ -57,6 +57,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := w.send(t.process, request)
 	if c == nil {
 		<-t.process.never
+		return nil, errRefused
 	}
 	select {
 	case <-c.done:
@@ -118,8 +119,9 @@ func (s *stream) Read(into []byte) (int, error) {
 	for {
 		s.mu.Lock()
 		if s.frames.Len() > 0 {
-			defer s.mu.Unlock()
-			return s.frames.Read(into)
+			n, err := s.frames.Read(into)
+			s.mu.Unlock()
+			return n, err
 		}
 		s.mu.Unlock()
 		select {

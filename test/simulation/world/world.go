@@ -119,8 +119,8 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 // maxHistory is how many lines of the history are kept.
 const maxHistory = 20_000
 
-// note adds a line to the history.
-func (w *World) note(format string, args ...any) {
+// notef adds a line to the history.
+func (w *World) notef(format string, args ...any) {
 	if len(w.history) >= maxHistory {
 		w.history = w.history[maxHistory/2:]
 	}
@@ -177,7 +177,7 @@ func (w *World) giveUp(c *call) {
 	defer w.mu.Unlock()
 	c.givenUp = true
 	if c.request.Writes() {
-		w.note("%s is not waited for any more", c.name)
+		w.notef("%s is not waited for any more", c.name)
 	}
 }
 

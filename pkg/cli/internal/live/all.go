@@ -1,6 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package live reads what there is in a cluster.
 package live
 
 import (
