@@ -22,6 +22,11 @@ func TestDecide(t *testing.T) {
 		"room is shared in proportion": {
 			replicas{"a": 6, "b": 3}, []bundle.Subscription{spread(ab, 6)}, []string{"a=4 b=2"},
 		},
+		"what runs beyond the record needs no room": {
+			replicas{}, []bundle.Subscription{
+				with(spread(ab, 9), recorded(replicas{"a": 3, "b": 4}), bound(replicas{"a": 3, "b": 6})),
+			}, []string{"a=3 b=6"},
+		},
 		"what finds no room is counted": {
 			replicas{"a": 2, "b": 1}, []bundle.Subscription{spread(ab, 5)}, []string{"a=2 b=1 -2"},
 		},

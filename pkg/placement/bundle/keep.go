@@ -101,7 +101,7 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 		maps.DeleteFunc(before, func(name string, _ int64) bool { return p.result.cluster(name) == nil })
 	}
 	if Sum(before) <= feed.due() {
-		return before, nil
+		return p.withBound(feed, before), nil
 	}
 	seats := p.result.Seats(before)
 	if feed.Stalled > 0 {
@@ -122,4 +122,17 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 		}
 	}
 	return after, nil
+}
+
+// withBound adds to a division what runs beyond it in clusters that can be used, up to what the feed
+// wants. A share that was given up for want of room, while its pods were being bound, comes back so.
+func (p *planner) withBound(feed *Feed, before map[string]int64) map[string]int64 {
+	lacking, after := feed.due()-Sum(before), maps.Clone(before)
+	for _, c := range p.result.Clusters {
+		if more := min(lacking, feed.Bound[c.Name]-before[c.Name]); more > 0 {
+			after[c.Name] += more
+			lacking -= more
+		}
+	}
+	return after
 }
