@@ -3,8 +3,7 @@
 #
 # Usage: hack/test.sh unit|simulation|integration|race|fuzz|bench
 #   unit         every package but those below test/integration, with the race detector, and those of hack/tools
-#   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/), and the
-#                three shortest of kube-scheduler's own with Berth's plugins (hack/upstream.sh)
+#   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
 #   simulation   simulated worlds full of faults, for SIMULATE (default 60s) from seed 1 on
 #   race         unit and integration, both with the race detector
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
@@ -98,10 +97,7 @@ case ${1:-} in
   # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
     need_prometheus
-    status=0
-    run_tests integration -p 2 "${integration_flags[@]}" || status=$?
-    [[ -n ${RUN:-} ]] || hack/upstream.sh bind eventhandler taint || status=$?
-    exit $status
+    run_tests integration -p 2 "${integration_flags[@]}"
     ;;
   race)
     need_prometheus
