@@ -28,7 +28,7 @@ func (s *Snapshot) FillAway(ctx context.Context, cluster string, pod *corev1.Pod
 	if len(names) == 0 {
 		return Room{}, nil
 	}
-	return s.fill(ctx, names, cluster, pod, limit)
+	return s.fill(ctx, names, cluster, pod, limit, true)
 }
 
 // back returns the node as it was before it got lost.

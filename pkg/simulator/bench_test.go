@@ -4,21 +4,112 @@
 package simulator_test
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// BenchmarkRoom counts 1,000 copies of a pod without claims in a cluster of 500 nodes.
+// sample is a pod without claims.
+func sample() *corev1.Pod {
+	return plugintest.MakePod("sample").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "500m"}).Obj()
+}
+
+// samples are pods that differ in what Room has to look at.
+func samples() map[string]*corev1.Pod {
+	spread := sample()
+	spread.Labels = map[string]string{"app": "web"}
+	spread.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+		MaxSkew: 5, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: spread.Labels},
+	}}
+	units := sample()
+	units.Annotations = map[string]string{"pod.alpha.kubernetes.io/cluster-resource-licence": "1"}
+	claim := sample()
+	claim.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"},
+	}}}
+	return map[string]*corev1.Pod{"plain": sample(), "spread": spread, "pools": units, "claims": claim}
+}
+
+// shared is a claim that pods on all nodes can use, and its volume.
+func shared() []runtime.Object {
+	return []runtime.Object{
+		&corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: plugintest.Namespace, Name: "data", UID: "data",
+				Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"},
+			},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				VolumeName: "data", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+			},
+			Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
+		},
+		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeSpec{
+			ClaimRef: &corev1.ObjectReference{Namespace: plugintest.Namespace, Name: "data", UID: "data"},
+		}},
+	}
+}
+
+// licences are enough for all.
+func licences() *berthv1alpha1.ClusterResource {
+	r := &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{Name: "licence", UID: "licence", Generation: 1}}
+	r.Spec.Capacity = []berthv1alpha1.ClusterResourceQuantity{{Name: "all", Quantity: resource.MustParse("100000")}}
+	r.Status.Allocatable = r.Spec.Capacity
+	return r
+}
+
+// BenchmarkRoom counts 1,000 copies of a pod in a cluster of 500 nodes: after a change there, and
+// while nothing changes.
 func BenchmarkRoom(b *testing.B) {
-	s := snapshot(b, plugintest.Sites(500, "beijing")...)
-	pod := plugintest.MakePod("sample").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "500m"}).Obj()
-	for b.Loop() {
-		room, err := s.Room(b.Context(), "beijing", pod, 1000)
-		if err != nil || room.Copies != 1000 {
-			b.Fatalf("%+v, %v", room, err)
+	for name, pod := range samples() {
+		for _, changes := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%s/changed=%t", name, changes), func(b *testing.B) {
+				s := snapshot(b, append(append(plugintest.Sites(500, "beijing"), licences()), shared()...)...)
+				other := plugintest.MakePod("other").Node("beijing-0").Obj()
+				if _, err := s.Room(b.Context(), "beijing", pod, 1000); err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if changes {
+						if err := s.Put(other); err != nil {
+							b.Fatal(err)
+						}
+					}
+					room, err := s.Room(b.Context(), "beijing", pod, 1000)
+					if err != nil || room.Copies != 1000 {
+						b.Fatalf("%+v, %v", room, err)
+					}
+				}
+			})
 		}
+	}
+}
+
+// BenchmarkOneAfterAnother finds the room as cluster-capacity does: one simulated pod after another
+// goes through the whole scheduler, Score included.
+func BenchmarkOneAfterAnother(b *testing.B) {
+	s := snapshot(b, plugintest.Sites(500, "beijing")...)
+	for b.Loop() {
+		s.Fork()
+		for i := range 1000 {
+			pod := sample()
+			pod.Name, pod.UID = fmt.Sprint("copy-", i), types.UID(fmt.Sprint("copy-", i))
+			outcome, err := s.TrySchedule(b.Context(), pod)
+			if err != nil || outcome.Node == "" {
+				b.Fatalf("%+v, %v", outcome, err)
+			}
+			if _, err := s.Place(b.Context(), pod, outcome); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s.Revert()
 	}
 }

@@ -26,8 +26,8 @@ import (
 // ClusterResources counts what the Scheduler of the name, which has the Cluster, was granted and
 // has left; an empty name is for one that shares with nobody.
 func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *corev1.Pod, limit int) (Room, error) {
-	s.state.ActAs(scheduler)
-	defer s.state.ActAs("")
+	s.actAs(scheduler)
+	defer s.actAs("")
 	s.Fork()
 	defer s.Revert()
 	if err := s.evict(pod); err != nil {
@@ -37,6 +37,15 @@ func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *
 		return Room{}, err
 	}
 	return s.Fill(ctx, cluster, modelpolicy.Replacement(pod), limit)
+}
+
+// actAs lets count what the Scheduler of the name was granted of ClusterResources; an empty name
+// lifts that.
+func (s *Snapshot) actAs(scheduler string) {
+	if s.scheduler != scheduler {
+		s.scheduler = scheduler
+		s.state.ActAs(scheduler)
+	}
 }
 
 // serveWaiting places the pods that wait for a ClusterResource of which the given one has given

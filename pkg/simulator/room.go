@@ -30,23 +30,35 @@ type Room struct {
 // Room returns how many copies of the pod the nodes of a Cluster take at once, beside what is
 // there. Where the order of placing matters (topology spread, affinity between pods, volumes that
 // are bound when used) the number is one that the scheduler reaches if it goes through the nodes by
-// name, so there may be more room than that.
+// name, so there may be more room than that. Where it does not matter, an answer is remembered
+// for as long as nothing changes that it depends on; the pod must not be changed afterwards.
 func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	asked := question{cluster, s.scheduler, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}}
+	if known, found := s.recall(asked, pod, limit); found {
+		return known, nil
+	}
 	s.Fork()
-	defer s.Revert()
-	return s.Fill(ctx, cluster, pod, limit)
+	room, err := s.fill(ctx, s.members().ready[cluster], cluster, pod, limit, false)
+	s.Revert()
+	if err == nil && !interacts(pod) {
+		s.remember(asked, pod, limit, room)
+	}
+	return room, err
 }
 
 // Fill is Room, but for that the copies stay where they were placed until the fork that it is
 // called in is reverted.
 func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
-	return s.fill(ctx, s.nodesOf(cluster), cluster, pod, limit)
+	return s.fill(ctx, s.members().ready[cluster], cluster, pod, limit, true)
 }
 
-// fill places copies on nodes of a Cluster, which are given by name.
-func (s *Snapshot) fill(ctx context.Context, nodes map[string]bool, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+// fill counts copies on nodes of a Cluster, which are given by name. Those that are to stay are
+// placed.
+func (s *Snapshot) fill(
+	ctx context.Context, nodes map[string]bool, cluster string, pod *corev1.Pod, limit int, stay bool,
+) (Room, error) {
 	c := &count{
-		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: nodes, anew: interacts(pod),
+		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: nodes, anew: interacts(pod), stay: stay,
 	}
 	if err := c.run(); err != nil {
 		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, pod.Namespace, pod.Name, err)
@@ -54,18 +66,8 @@ func (s *Snapshot) fill(ctx context.Context, nodes map[string]bool, cluster stri
 	return c.room(), nil
 }
 
-// nodesOf returns the nodes of a Cluster, by name. One that is known not to be ready runs nothing,
-// whether it has been tainted yet or not.
-func (s *Snapshot) nodesOf(cluster string) map[string]bool {
-	names := map[string]bool{}
-	for _, info := range s.nodes.list {
-		if s.state.ClusterOf(info.Node()) == cluster && !notReady(info.Node()) {
-			names[info.Node().Name] = true
-		}
-	}
-	return names
-}
-
+// notReady reports whether a node is known not to be ready. Such a node runs nothing, whether it
+// has been tainted yet or not.
 func notReady(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
@@ -99,6 +101,8 @@ type count struct {
 	limit   int
 	cluster map[string]bool
 	anew    bool
+	// stay reports that the copies are placed, and not only counted.
+	stay bool
 
 	state      fwk.CycleState
 	candidates []fwk.NodeInfo
@@ -132,11 +136,48 @@ func (c *count) run() error {
 	for progress := true; progress && c.copies < c.limit; progress = progress && c.anew {
 		before := c.copies
 		for i := 0; i < len(c.candidates) && c.copies < c.limit; i++ {
-			if open, err := c.fill(c.candidates[i]); err != nil || !open {
+			if open, err := c.visit(c.candidates[i]); err != nil || !open {
 				return err
 			}
 		}
 		progress = c.copies > before
+	}
+	return nil
+}
+
+// visit finds out how many copies a node takes. It reports whether to go on with another node.
+func (c *count) visit(node fwk.NodeInfo) (bool, error) {
+	if c.stay || c.anew || c.policies {
+		return c.fill(node)
+	}
+	return true, c.tally(node)
+}
+
+// tally is fill for copies that do not stay, and that count on their node only: they are put on a
+// copy of it, and nothing is reserved for them.
+func (c *count) tally(node fwk.NodeInfo) error {
+	copied := *c.pod
+	copied.Spec.NodeName = node.Node().Name
+	another, err := framework.NewPodInfo(&copied)
+	if err != nil {
+		return err
+	}
+	for local := node; c.copies < c.limit; c.copies++ {
+		status := c.framework.RunFilterPlugins(c.ctx, c.state, c.pod, local)
+		if status.Code() == fwk.Error {
+			return status.AsError()
+		}
+		if !status.IsSuccess() {
+			c.fit.Diagnosis.NodeToStatus.Set(copied.Spec.NodeName, status)
+			return nil
+		}
+		if local == node {
+			local = node.Snapshot()
+		}
+		local.AddPodInfo(another)
+		if status := c.framework.RunPreFilterExtensionAddPod(c.ctx, c.state, c.pod, another, local); !status.IsSuccess() {
+			return status.AsError()
+		}
 	}
 	return nil
 }

@@ -36,6 +36,15 @@ type Snapshot struct {
 	// begin in it.
 	undo  []func()
 	forks []int
+
+	// policies reports that there are policies, which count copies too.
+	policies bool
+	// membership is nil if it is to be worked out anew. The Scheduler whose grants count is
+	// scheduler, empty for all of them.
+	membership *membership
+	scheduler  string
+	versions   versions
+	answers    map[question]*answer
 }
 
 // New returns an empty snapshot for a profile of a scheduler's configuration; see Profile. Close
@@ -43,7 +52,7 @@ type Snapshot struct {
 func New(profile *Profile, clk clock.WithTickerAndDelayedExecution) (*Snapshot, error) {
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s := &Snapshot{
-		nodes: newNodes(), state: plugins.NewOffline(clk), logger: klog.FromContext(ctx), stop: stop,
+		nodes: newNodes(), state: plugins.NewOffline(clk), logger: klog.FromContext(ctx), stop: stop, versions: newVersions(),
 	}
 	var err error
 	if s.framework, s.informers, err = profile.framework(ctx, s.nodes, s.state.Registry(), &s.wakes); err != nil {
@@ -64,6 +73,9 @@ type Objects = plugins.Objects
 // SetObjects replaces Berth's own objects.
 func (s *Snapshot) SetObjects(objects *Objects) {
 	s.state.Set(objects)
+	s.policies = len(objects.Policies) > 0
+	s.versions.change()
+	s.membership = nil
 }
 
 // Put adds an object of Kubernetes, or replaces it. A node keeps its pods; a pod that has a node
@@ -72,18 +84,26 @@ func (s *Snapshot) SetObjects(objects *Objects) {
 func (s *Snapshot) Put(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Node:
+		var before *corev1.Node
+		if known := s.nodes.byName[o.Name]; known != nil {
+			before = known.Node()
+		}
 		if err := s.nodes.put(o); err != nil {
 			return err
 		}
+		s.noteNode(o, before)
 	case *corev1.Pod:
 		if err := s.Drop(o); err != nil {
 			return err
 		}
 		if o.Spec.NodeName != "" && !workload.Finished(o) {
+			s.notePod(o)
 			if err := s.nodes.add(o); err != nil {
 				return err
 			}
 		}
+	default:
+		s.versions.change()
 	}
 	if err := s.informers.put(object); err != nil {
 		return fmt.Errorf("adding %T to the snapshot: %w", object, err)
@@ -100,14 +120,19 @@ func (s *Snapshot) Drop(object runtime.Object) error {
 			return nil
 		}
 		if known.Spec.NodeName != "" && !workload.Finished(known) {
+			s.notePod(known)
 			if err := s.nodes.remove(s.logger, known); err != nil {
 				return err
 			}
 		}
-		object = known
+		return s.informers.drop(known)
 	}
+	s.versions.change()
 	if node, ok := object.(*corev1.Node); ok {
 		s.nodes.drop(node.Name)
+		if s.membership != nil {
+			s.membership.drop(node.Name)
+		}
 	}
 	return s.informers.drop(object)
 }
@@ -167,11 +192,13 @@ func (s *Snapshot) evict(pod *corev1.Pod) error {
 	if err := s.nodes.remove(s.logger, known); err != nil {
 		return err
 	}
+	unnote := s.notePod(known)
 	if len(s.forks) > 0 {
 		s.undo = append(s.undo, func() {
 			if err := s.nodes.add(known); err != nil {
 				panic(err) // it was there before
 			}
+			unnote()
 		})
 	}
 	return nil
@@ -184,7 +211,9 @@ func (s *Snapshot) place(ctx context.Context, state fwk.CycleState, pod *corev1.
 		return fwk.AsStatus(err)
 	}
 	status := s.framework.RunReservePluginsReserve(ctx, state, pod, node)
+	unnote := s.notePod(pod)
 	undo := func() {
+		defer unnote()
 		s.framework.RunReservePluginsUnreserve(ctx, state, pod, node)
 		if err := s.nodes.remove(s.logger, pod); err != nil {
 			panic(err) // it was added above
