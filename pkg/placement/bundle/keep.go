@@ -124,8 +124,9 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 	return after, nil
 }
 
-// withBound adds to a division what runs beyond it in clusters that can be used, up to what the feed
-// wants. A share that was given up for want of room, while its pods were being bound, comes back so.
+// withBound adds to a division what runs beyond it in clusters that can be used, up to what the
+// feed wants. A share that was given up for want of room, while its pods were being bound, comes
+// back so.
 func (p *planner) withBound(feed *Feed, before map[string]int64) map[string]int64 {
 	lacking, after := feed.due()-Sum(before), maps.Clone(before)
 	for _, c := range p.result.Clusters {
