@@ -58,8 +58,14 @@ check_modules() {
 }
 
 # The code compiles with the other minors of Kubernetes too, and what is written down of these follows from go.mod.
+# Where their modules cannot be had that says nothing about the code; STRICT=1 fails then.
 check_minors() {
-  hack/kubernetes-minor.sh --check && go run ./hack/minors
+  local log=$scratch/minors.log
+  if ! { hack/kubernetes-minor.sh --check && go run ./hack/minors; } >"$log" 2>&1; then
+    grep -v '^go: downloading' "$log" || true
+    [[ -z ${STRICT:-} ]] && grep -qE 'dial tcp|i/o timeout|lookup disabled|cannot be had|server response' "$log" || return 1
+    echo "skipped: modules of another minor cannot be had"
+  fi
 }
 
 check_format() {
