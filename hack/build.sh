@@ -20,7 +20,7 @@ readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl be
 readonly control_plane=(etcd kube-apiserver kube-controller-manager kwok)
 readonly foreign=("${control_plane[@]}" kube-scheduler helm)
 
-kubernetes=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' "$gomod")
+kubernetes=$(kubernetes_of "$gomod")
 [[ $kubernetes == v* ]] || { echo "$gomod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
 
 # package_of PROGRAM prints the module directory and the package that the program is built from.

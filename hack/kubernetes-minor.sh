@@ -7,6 +7,8 @@
 #        hack/kubernetes-minor.sh --check          fails if the files there are do not follow from go.mod
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=hack/pins.sh
+source hack/pins.sh
 
 # with MINOR prints what else a minor needs another version of, because the one in go.mod does not compile with it.
 with() {
@@ -19,32 +21,12 @@ with() {
 # minor VERSION prints 1.37 of v1.37.1.
 minor() { sed -n 's/^v\(1\.[0-9]*\)\..*/\1/p' <<<"$1"; }
 
-# kubernetes_of FILE prints which release a go.mod requires.
-kubernetes_of() { awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {print $2; exit}' "$1"; }
-
-# staging_modules VERSION prints the modules that Kubernetes keeps in its own repository. They must all be of one release, and
-# `replace` directives are not inherited.
-staging_modules() {
-  local answer file
-  answer=$(go mod download -json "k8s.io/kubernetes@$1") || {
-    echo "k8s.io/kubernetes@$1 cannot be had:$(sed -n 's/^[[:space:]]*"Error":\(.*\)$/\1/p' <<<"$answer")" >&2
-    return 1
-  }
-  file=$(sed -n 's/^[[:space:]]*"GoMod": "\(.*\)",$/\1/p' <<<"$answer")
-  sed -n 's#^[[:space:]]*\(k8s.io/[a-z0-9-]*\) => ./staging/.*#\1#p' "$file" | sort -u
-}
-
 # write VERSION FOLDER
 write() {
-  local version=$1 folder=$2 staging=v0.${1#v1.} modules module edits
-  modules=$(staging_modules "$version")
-  edits=(-require="k8s.io/kubernetes@$version" -droprequire=sigs.k8s.io/scheduler-plugins)
-  for module in $modules; do
-    edits+=(-replace="$module=$module@$staging")
-  done
-  for module in $(awk '$1 ~ /^k8s.io\// && $2 ~ /^v0\.[0-9]+\.[0-9]+$/ {print $1}' go.mod | grep -Fx "$modules"); do
-    edits+=(-require="$module@$staging")
-  done
+  local version=$1 folder=$2 pins edits module
+  pins=$(kubernetes_pins "$version")
+  mapfile -t edits <<<"$pins"
+  edits+=(-droprequire=sigs.k8s.io/scheduler-plugins)
   for module in $(with "$(minor "$version")"); do
     edits+=(-require="$module")
   done

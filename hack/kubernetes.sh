@@ -2,10 +2,13 @@
 # with. It sets `gomod`, the go.mod that is read, and `bin`, the folder of the programs; without KUBERNETES these are go.mod and
 # bin. What is chosen beside go.mod is in build/kubernetes-MINOR, written by hack/kubernetes-minor.sh.
 
+# shellcheck source=hack/pins.sh
+source hack/pins.sh
+
 gomod=go.mod
 bin=bin
 if [[ -n ${KUBERNETES:-} ]]; then
-  own_minor=$(awk '$1 == "k8s.io/kubernetes" && $2 ~ /^v/ {sub(/^v/, "", $2); sub(/\.[0-9]+$/, "", $2); print $2; exit}' go.mod)
+  own_minor=$(kubernetes_of go.mod | sed 's/^v//; s/\.[0-9]*$//')
   if [[ $KUBERNETES != "$own_minor" ]]; then
     gomod=build/kubernetes-$KUBERNETES/go.mod
     bin=bin/kubernetes-$KUBERNETES
