@@ -105,7 +105,7 @@ func (r *Reconciler) presses(ctx context.Context, p *pass) (bool, error) {
 	if reasonOf(p.app) != berthv1alpha1.ReasonClusterOffline {
 		return false, nil
 	}
-	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
+	online := cluster.Online()
 	if online == nil {
 		return false, nil
 	}

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -101,13 +100,8 @@ func clusterChanges() predicate.Predicate {
 		return before.Generation != after.Generation ||
 			!apiequality.Semantic.DeepEqual(before.Labels, after.Labels) ||
 			!apiequality.Semantic.DeepEqual(before.Status.Metrics, after.Status.Metrics) ||
-			rank.Unavailable(before) != rank.Unavailable(after) || isObserved(before) != isObserved(after)
+			rank.Unavailable(before) != rank.Unavailable(after) || (before.Online() == nil) != (after.Online() == nil)
 	})
-}
-
-// isObserved reports whether it is known whether a Cluster is online.
-func isObserved(cluster *berthv1alpha1.Cluster) bool {
-	return apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline) != nil
 }
 
 func updates[T client.Object](matters func(before, after T) bool) predicate.Predicate {

@@ -80,14 +80,10 @@ func onlineChanges() predicate.Predicate {
 				before.Status.NodeCount != after.Status.NodeCount ||
 				before.Status.ReadyNodeCount != after.Status.ReadyNodeCount ||
 				before.Status.ObservedGeneration != after.Status.ObservedGeneration ||
-				!apiequality.Semantic.DeepEqual(onlineOf(before), onlineOf(after))
+				!apiequality.Semantic.DeepEqual(before.Online(), after.Online())
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
-}
-
-func onlineOf(cluster *berthv1alpha1.Cluster) *metav1.Condition {
-	return apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 }
 
 // Reconcile brings the condition of a Cluster up to date.
@@ -115,9 +111,8 @@ func (r *OnlineReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 // condition returns the condition Online. Its message has no numbers of nodes, so that not every
 // node makes a write.
 func (r *OnlineReconciler) condition(cluster *berthv1alpha1.Cluster) metav1.Condition {
-	online := apimeta.IsStatusConditionTrue(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
 	needed := r.Shares.Online
-	if online {
+	if online := cluster.Online(); online != nil && online.Status == metav1.ConditionTrue {
 		needed = r.Shares.Offline
 	}
 	result := metav1.Condition{

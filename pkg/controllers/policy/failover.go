@@ -11,11 +11,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/failover"
 )
 
@@ -40,7 +38,7 @@ func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
 			continue
 		}
 		since, was := before[cluster.Object.Name]
-		leaves, again := isLeft(rule, cluster, was, p.now)
+		leaves, again := rule.Left(cluster.Object.Online(), was, p.now)
 		p.requeueAfter(again)
 		if !leaves {
 			remains = remains || !cluster.Object.Spec.Unschedulable
@@ -56,27 +54,6 @@ func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
 	}
 	slices.SortFunc(left, func(a, b berthv1alpha1.FailedOverCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	return left[:min(len(left), maxLeft)]
-}
-
-// isLeft reports whether the others have the seats of a cluster, given whether they had them
-// before, and after which time that changes if nothing else does, 0 for never.
-func isLeft(rule failover.Rule, cluster *topology.Cluster, was bool, now time.Time) (left bool, again time.Duration) {
-	online := apimeta.FindStatusCondition(cluster.Object.Status.Conditions, berthv1alpha1.ClusterOnline)
-	if online == nil {
-		return was, 0
-	}
-	since := online.LastTransitionTime.Time
-	if online.Status != metav1.ConditionTrue {
-		at, leaves := rule.LeaveAt(since)
-		if was || !leaves {
-			return was && leaves, 0
-		}
-		return !now.Before(at), max(0, at.Sub(now))
-	}
-	if wait := rule.ReturnAt(since).Sub(now); was && wait > 0 {
-		return true, wait
-	}
-	return false, 0
 }
 
 // behind tells the pods that are still there in clusters whose seats the others have.

@@ -11,7 +11,6 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -113,7 +112,7 @@ func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 
 // online returns the status of the condition Online, empty if there is none yet.
 func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
-	if c := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); c != nil {
+	if c := cluster.Online(); c != nil {
 		return c.Status
 	}
 	return ""

@@ -8,6 +8,8 @@ package failover
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
@@ -51,3 +53,24 @@ func (r Rule) LeaveAt(offline time.Time) (at time.Time, leaves bool) {
 // ReturnAt returns when a cluster that was left comes into question again that has been online
 // since a moment.
 func (r Rule) ReturnAt(online time.Time) time.Time { return online.Add(r.returnAfter) }
+
+// Left reports whether a cluster is left at a moment, given its condition Online and whether it was
+// left before, and after which time that changes if nothing else does, 0 for never. As long as
+// nobody has observed the cluster, it stays as it was.
+func (r Rule) Left(online *metav1.Condition, was bool, now time.Time) (left bool, again time.Duration) {
+	if online == nil {
+		return was, 0
+	}
+	since := online.LastTransitionTime.Time
+	if online.Status != metav1.ConditionTrue {
+		at, leaves := r.LeaveAt(since)
+		if was || !leaves {
+			return was && leaves, 0
+		}
+		return !now.Before(at), max(0, at.Sub(now))
+	}
+	if wait := r.ReturnAt(since).Sub(now); was && wait > 0 {
+		return true, wait
+	}
+	return false, 0
+}

@@ -47,3 +47,40 @@ func TestRule(t *testing.T) {
 		})
 	}
 }
+
+func TestLeft(t *testing.T) {
+	rule := failover.Of(&berthv1alpha1.Failover{})
+	never := berthv1alpha1.FailoverNever
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	online := func(status metav1.ConditionStatus, since time.Duration) *metav1.Condition {
+		return &metav1.Condition{Status: status, LastTransitionTime: metav1.Time{Time: now.Add(-since)}}
+	}
+	tests := map[string]struct {
+		rule      failover.Rule
+		condition *metav1.Condition
+		was       bool
+		wantLeft  bool
+		wantAgain time.Duration
+	}{
+		"not observed yet":              {rule: rule},
+		"left, then not observed":       {rule: rule, was: true, wantLeft: true},
+		"online":                        {rule: rule, condition: online(metav1.ConditionTrue, time.Second)},
+		"just offline":                  {rule: rule, condition: online(metav1.ConditionFalse, 0), wantAgain: 5 * time.Minute},
+		"offline for a while":           {rule: rule, condition: online(metav1.ConditionFalse, 4*time.Minute), wantAgain: time.Minute},
+		"offline for long enough":       {rule: rule, condition: online(metav1.ConditionFalse, 5*time.Minute), wantLeft: true},
+		"unknown for long enough":       {rule: rule, condition: online(metav1.ConditionUnknown, 5*time.Minute), wantLeft: true},
+		"offline once more":             {rule: rule, condition: online(metav1.ConditionFalse, time.Second), was: true, wantLeft: true},
+		"back for a while":              {rule: rule, condition: online(metav1.ConditionTrue, 10*time.Minute), was: true, wantLeft: true, wantAgain: 20 * time.Minute},
+		"back for long enough":          {rule: rule, condition: online(metav1.ConditionTrue, 30*time.Minute), was: true},
+		"offline, but never left":       {rule: failover.Of(&berthv1alpha1.Failover{After: &never}), condition: online(metav1.ConditionFalse, time.Hour)},
+		"left before Never was written": {rule: failover.Of(&berthv1alpha1.Failover{After: &never}), condition: online(metav1.ConditionFalse, time.Hour), was: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			left, again := tc.rule.Left(tc.condition, tc.was, now)
+			if left != tc.wantLeft || again != tc.wantAgain {
+				t.Errorf("left: %v, again after %v, want %v and %v", left, again, tc.wantLeft, tc.wantAgain)
+			}
+		})
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -57,7 +56,7 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 		Unavailable: Unavailable(cluster), Cordoned: cluster.Spec.Unschedulable,
 		Numbers: numbers(&cluster.Spec.ClusterProfile),
 	}
-	if online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline); online != nil {
+	if online := cluster.Online(); online != nil {
 		c.Since = online.LastTransitionTime.Time
 	}
 	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
@@ -68,7 +67,7 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 // unobserved returns what nobody has looked at yet: the nodes of a Cluster, and those of its
 // metrics that have neither a value nor a reason why not.
 func unobserved(cluster *berthv1alpha1.Cluster, namespace string) (unknown []string) {
-	if cluster.Spec.Provision == nil && apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline) == nil {
+	if cluster.Spec.Provision == nil && cluster.Online() == nil {
 		unknown = append(unknown, "its nodes")
 	}
 	for _, reference := range cluster.Spec.Metrics {
@@ -112,7 +111,7 @@ func CloudCandidate(
 // still to be made. Whether a node takes a pod at this moment is another question: see
 // topology.Cluster.TakesPods.
 func Unavailable(cluster *berthv1alpha1.Cluster) string {
-	online := apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.ClusterOnline)
+	online := cluster.Online()
 	switch {
 	case cluster.DeletionTimestamp != nil:
 		return BeingDeleted
