@@ -32,18 +32,12 @@ func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration)
 	if r.ContentLength > registration.MaxSize {
 		return nil, tooLarge
 	}
-	data, err := readBody(w, r, patience)
+	data, err := readBody(w, r, patience, registration.MaxSize)
 	var exceeded *http.MaxBytesError
-	var network net.Error
-	switch {
-	case errors.As(err, &exceeded):
+	if errors.As(err, &exceeded) {
 		return nil, tooLarge
-	case errors.As(err, &network) && network.Timeout():
-		return nil, problem(http.StatusRequestTimeout, CodeRequestTimeout, "the body did not arrive within %v", patience)
-	case err != nil:
-		return nil, problem(http.StatusBadRequest, CodeMalformed, "the body could not be read to its end")
 	}
-	return data, nil
+	return data, err
 }
 
 // refusal is the answer to a body that is no profile, or none of this cluster.
@@ -59,19 +53,27 @@ func refusal(err error) *Problem {
 	}
 }
 
-// readBody gives the client a while for the body, and no more than that.
-func readBody(w http.ResponseWriter, r *http.Request, patience time.Duration) ([]byte, error) {
+// readBody gives the client a while for the body, and no more than that. The error is a Problem, or
+// an http.MaxBytesError if there are more bytes than may be.
+func readBody(w http.ResponseWriter, r *http.Request, patience time.Duration, most int64) ([]byte, error) {
 	connection := http.NewResponseController(w)
 	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, fmt.Errorf("setting the deadline: %w", err)
+		return nil, internal(fmt.Errorf("setting the deadline: %w", err))
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, registration.MaxSize))
-	if err != nil {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var exceeded *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &exceeded):
 		return nil, err
+	case errors.As(err, &network) && network.Timeout():
+		return nil, problem(http.StatusRequestTimeout, CodeRequestTimeout, "the body did not arrive within %v", patience)
+	case err != nil:
+		return nil, problem(http.StatusBadRequest, CodeMalformed, "the body could not be read to its end")
 	}
 	// The connection is read on, to notice when the client goes away.
 	if err := connection.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, fmt.Errorf("clearing the deadline: %w", err)
+		return nil, internal(fmt.Errorf("clearing the deadline: %w", err))
 	}
 	return data, nil
 }

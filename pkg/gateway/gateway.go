@@ -161,6 +161,12 @@ func (g *Gateway) identify(w *observer, r *request) error {
 	if !g.addresses.allow(addressOf(r.Request)) {
 		return tooMany("your address sends")
 	}
+	return g.recognize(w, r)
+}
+
+// recognize finds out who the caller is, as long as the user does not ask too often. Who calls it
+// has asked the limiter of addresses.
+func (g *Gateway) recognize(w *observer, r *request) error {
 	caller, err := g.authenticate(r.Request)
 	if err != nil {
 		return err

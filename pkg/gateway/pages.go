@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -45,10 +46,20 @@ type pages struct {
 	sources ui.Sources
 	handler ui.Handler
 	streams chan struct{}
+	// entering bounds the forms that are read at once. Nobody knows who sends them, so they must not
+	// take the place of requests of callers who are known.
+	entering chan struct{}
 }
 
+// enteringShare is how many requests there may be for each form with a token.
+const enteringShare = 10
+
 func newPages(g *Gateway) *pages {
-	p := &pages{gateway: g, sources: ui.Sources{Most: maxViewers}, streams: make(chan struct{}, g.config.Limits.InFlight)}
+	most := g.config.Limits.InFlight
+	p := &pages{
+		gateway: g, sources: ui.Sources{Most: maxViewers},
+		streams: make(chan struct{}, most), entering: make(chan struct{}, max(1, most/enteringShare)),
+	}
 	p.handler = ui.Handler{Find: p.find, Done: g.config.Done}
 	return p
 }
@@ -61,7 +72,11 @@ func isPage(path string) bool {
 // serve answers a request for a page.
 func (p *pages) serve(w *observer, r *http.Request) {
 	busy := p.gateway.inFlight
-	if r.URL.Path == eventsPath {
+	enters := r.URL.Path == enterPath && r.Method == http.MethodPost
+	switch {
+	case enters:
+		busy = p.entering
+	case r.URL.Path == eventsPath:
 		busy = p.streams
 	}
 	select {
@@ -72,7 +87,7 @@ func (p *pages) serve(w *observer, r *http.Request) {
 		return
 	}
 	switch {
-	case r.URL.Path == enterPath && r.Method == http.MethodPost:
+	case enters:
 		p.enter(w, r)
 	case r.URL.Path == leavePath:
 		ui.SetHeaders(w.Header())
@@ -95,19 +110,44 @@ func (p *pages) enter(w *observer, r *http.Request) {
 		http.Error(w, "the form was sent from elsewhere", http.StatusForbidden)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 2*maxToken)
-	given := strings.TrimSpace(r.PostFormValue("token"))
-	if len(given) > maxToken || !token.MatchString(given) {
+	if !p.gateway.addresses.allow(addressOf(r)) {
+		w.fail(tooMany("your address sends"))
+		return
+	}
+	given, err := p.readToken(w, r)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	if given == "" {
 		ask(w, http.StatusBadRequest, "This is no token that a browser can keep.")
 		return
 	}
 	r.Header.Set("Authorization", "Bearer "+given)
-	if err := p.gateway.identify(w, &request{Request: r}); err != nil {
+	if err := p.gateway.recognize(w, &request{Request: r}); err != nil {
 		refuse(w, r, err)
 		return
 	}
 	http.SetCookie(w, cookieOf(r, given, 0))
 	http.Redirect(w, r, ui.Prefix, http.StatusSeeOther)
+}
+
+// readToken returns the token of the form, empty if there is none that can be kept.
+func (p *pages) readToken(w http.ResponseWriter, r *http.Request) (string, error) {
+	data, err := readBody(w, r, p.gateway.config.Limits.BodyTimeout, 2*maxToken)
+	var exceeded *http.MaxBytesError
+	if errors.As(err, &exceeded) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	form, err := url.ParseQuery(string(data))
+	given := strings.TrimSpace(form.Get("token"))
+	if err != nil || len(given) > maxToken || !token.MatchString(given) {
+		return "", nil //nolint:nilerr // what is no form has no token
+	}
+	return given, nil
 }
 
 func cookieOf(r *http.Request, value string, age int) *http.Cookie {

@@ -98,3 +98,31 @@ func TestPagesHaveTheRateOfTheUser(t *testing.T) {
 	w.send(http.MethodGet, "/ui/sites", "")
 	w.send(http.MethodGet, "/ui/sites", "").checkProblem(t, http.StatusTooManyRequests, gateway.CodeTooManyRequests, "you send")
 }
+
+// TestStrangersWithHalfABodyBlockNobody sends a form that never ends, for which nobody needs a
+// token.
+func TestStrangersWithHalfABodyBlockNobody(t *testing.T) {
+	w := newWorld(t)
+	w.limits.InFlight = 1
+	w.half("/ui/enter")
+	if got := w.send(http.MethodGet, clusters, ""); got.status != http.StatusOK {
+		t.Errorf("the API: status %d: %s", got.status, got.body)
+	}
+	if got := w.send(http.MethodGet, "/ui/sites", ""); got.status != http.StatusOK {
+		t.Errorf("the pages: status %d: %s", got.status, got.body)
+	}
+	w.send(http.MethodPost, "/ui/enter", "token=someone", "Authorization", "").
+		checkProblem(t, http.StatusTooManyRequests, gateway.CodeTooManyRequests, "there are")
+}
+
+func TestAnAddressEntersAtARate(t *testing.T) {
+	w := newWorld(t)
+	w.limits.ClientQPS, w.limits.ClientBurst = 0.001, 1
+	for i := range 4 {
+		if got := w.send(http.MethodPost, "/ui/enter", "token=expired", "Authorization", ""); got.status != http.StatusUnauthorized {
+			t.Fatalf("attempt %d: status %d: %s", i, got.status, got.body)
+		}
+	}
+	w.send(http.MethodPost, "/ui/enter", "token=expired", "Authorization", "").
+		checkProblem(t, http.StatusTooManyRequests, gateway.CodeTooManyRequests, "your address sends")
+}

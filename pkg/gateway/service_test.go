@@ -169,26 +169,46 @@ func TestTheAccessLogKeepsSecrets(t *testing.T) {
 
 // TestASlowClientKeepsNothing sends half a body and waits for the gateway to lose patience.
 func TestASlowClientKeepsNothing(t *testing.T) {
-	w := newWorld(t)
-	w.limits.BodyTimeout = 50 * time.Millisecond
+	for _, path := range []string{clusters, "/ui/enter"} {
+		w := newWorld(t)
+		w.limits.BodyTimeout = 50 * time.Millisecond
+		if got := status(t, w.half(path)); got != http.StatusRequestTimeout {
+			t.Errorf("POST %s: status %d", path, got)
+		}
+	}
+}
+
+// half sends half a body, and returns what is answered.
+func (w *world) half(path string) *bufio.Reader {
+	w.t.Helper()
 	w.start()
-	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.server.Listener.Addr().String())
+	connection, err := (&net.Dialer{}).DialContext(w.t.Context(), "tcp", w.server.Listener.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	defer connection.Close()
-	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", clusters, admin)
+	w.t.Cleanup(func() { connection.Close() })
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\n"+
+		"Content-Length: 1000\r\n\r\n{", path, admin)
 	if err := connection.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	answers := bufio.NewReader(connection)
+	// The gateway asks for the body when it begins to read it.
+	if got := status(w.t, answers); got != http.StatusContinue {
+		w.t.Fatalf("POST %s: status %d before the body", path, got)
+	}
+	return answers
+}
+
+// status reads the head of the next answer.
+func status(t *testing.T, answers *bufio.Reader) int {
+	t.Helper()
+	response, err := http.ReadResponse(answers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("status %d", response.StatusCode)
-	}
+	return response.StatusCode
 }
 
 // description is what the tests look at in the description of the API.
