@@ -66,22 +66,34 @@ func victimsWorkload(ctx context.Context) *metav1.OwnerReference {
 
 var _ = Describe("A hostile tenant", func() {
 	It("takes no seat of another by a forged owner", func(ctx SpecContext) {
-		owner := victimsWorkload(ctx)
-		// The garbage collector cannot resolve it, so the pods stay.
-		owner.APIVersion = "apps/v9"
-		for i := range 8 {
-			p := pod(fmt.Sprintf("forged-%d", i))
-			p.OwnerReferences = []metav1.OwnerReference{*owner}
-			p.Spec.NodeName = "east-0"
-			_, err := mallory.CoreV1().Pods(own).Create(ctx, p, metav1.CreateOptions{})
-			Expect(err).NotTo(HaveOccurred())
+		set := victimsWorkload(ctx)
+		above, err := admin.AppsV1().Deployments(foreign).Get(ctx, "web", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		kinds := map[string]metav1.OwnerReference{
+			"ReplicaSet": *set,
+			"Deployment": {APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: above.UID, Controller: set.Controller},
+		}
+		// Of versions and groups that are not served the garbage collector cannot resolve the owner, so
+		// the pods stay.
+		for kind, owner := range kinds {
+			for i, version := range []string{"apps/v1", "apps/v9", "v1", "example.com/v1"} {
+				for j, uid := range []types.UID{owner.UID, "forged", victim.UID} {
+					forged := owner
+					forged.APIVersion, forged.UID = version, uid
+					p := pod(strings.ToLower(fmt.Sprintf("forged-%s-%d-%d", kind, i, j)))
+					p.OwnerReferences = []metav1.OwnerReference{forged}
+					p.Labels, p.Spec.NodeName = victim.Labels, "east-0"
+					_, err := mallory.CoreV1().Pods(own).Create(ctx, p, metav1.CreateOptions{})
+					Expect(err).NotTo(HaveOccurred())
+				}
+			}
 		}
 		before := map[types.UID]bool{}
 		for _, p := range placed(ctx) {
 			before[p.UID] = true
 		}
 		patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"example.com/rolled":"out"}}}}}`)
-		_, err := admin.AppsV1().Deployments(foreign).Patch(ctx, "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+		_, err = admin.AppsV1().Deployments(foreign).Patch(ctx, "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(ctx, func(g Gomega, ctx context.Context) {
 			for _, p := range placed(ctx) {

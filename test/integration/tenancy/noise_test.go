@@ -1,0 +1,125 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tenancy_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+const (
+	// Rounds alone and rounds with noise take turns, and the best ones are compared, so that a busy
+	// moment of the machine does not count for one of them.
+	rounds, podsPerRound = 3, 20
+	// noises is how many objects of each sort the tenant makes.
+	noises = 60
+	// slower is what would show that the victim waits for the tenant. It leaves room for the machine,
+	// which has the tenant's requests to answer too.
+	slower = 3.0
+)
+
+// latencies returns how long pods of the victim, one after the other, take from their creation to a
+// node.
+func latencies(ctx context.Context) []time.Duration {
+	GinkgoHelper()
+	pods := admin.CoreV1().Pods(foreign)
+	var found []time.Duration
+	for range podsPerRound {
+		p := pod("timed")
+		p.Name, p.GenerateName = "", "timed-"
+		p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: berthv1alpha1.PolicyNone}
+		p.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
+		begin := time.Now()
+		made, err := pods.Create(ctx, p, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		stream, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: made.ResourceVersion, FieldSelector: "metadata.name=" + made.Name})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(ctx, stream.ResultChan()).WithTimeout(timeout).Should(Receive(HaveField("Object.Spec.NodeName", Not(BeEmpty()))))
+		found = append(found, time.Since(begin))
+		stream.Stop()
+		Expect(pods.Delete(ctx, made.Name, metav1.DeleteOptions{})).To(Succeed())
+	}
+	slices.Sort(found)
+	return found
+}
+
+// noise makes what gives schedulers and controllers work for nothing: pods that fit nowhere, each
+// for a reason of its own, pods of a hundred unknown owners, and bundles that cannot be carried out.
+func noise(ctx context.Context, round int) {
+	GinkgoHelper()
+	for i := range noises {
+		name := fmt.Sprintf("noise-%d-%d", round, i)
+		p := pod(name)
+		p.Labels = map[string]string{"noise": "true"}
+		switch i % 4 {
+		case 0:
+			p.Annotations = map[string]string{berthv1alpha1.ClusterLabelConstraintAnnotation: "nowhere is here"}
+		case 1:
+			p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "absent"}
+		case 2:
+			p.OwnerReferences = []metav1.OwnerReference{{
+				APIVersion: fmt.Sprintf("unknown-%d.example.com/v1", i), Kind: "Unknown", Name: name, UID: "forged", Controller: ptr.To(true),
+			}}
+		default:
+			p.Spec.NodeSelector = map[string]string{name: "nowhere"}
+			p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "absent": "1"}
+		}
+		_, err := mallory.CoreV1().Pods(own).Create(ctx, p, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		writes(ctx, `{kind: Subscription, metadata: {name: `+name+`, labels: {noise: "true"}}, spec: {subscribers: [{clusterAffinity: {}}],
+			feeds: [{apiVersion: apps/v1, kind: Deployment, namespace: `+own+`, name: absent}]}}`)
+		writes(ctx, `{kind: PropagationPolicy, metadata: {name: `+name+`, labels: {noise: "true"}}, spec: {placement: {staticWeightList: [
+			{clusterNames: [absent], weight: 1}]}, resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]}}`)
+	}
+}
+
+// quiet removes it.
+func quiet(ctx context.Context) {
+	GinkgoHelper()
+	all := metav1.ListOptions{LabelSelector: "noise=true"}
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	Expect(mallory.CoreV1().Pods(own).DeleteCollection(ctx, now, all)).To(Succeed())
+	for _, kind := range []string{"Subscription", "PropagationPolicy"} {
+		Expect(malloryObjects.Resource(resourceOf(kind)).Namespace(own).DeleteCollection(ctx, now, all)).To(Succeed())
+	}
+	Eventually(ctx, func(ctx context.Context) ([]corev1.Pod, error) {
+		list, err := admin.CoreV1().Pods(own).List(ctx, all)
+		return list.Items, err
+	}).WithTimeout(timeout).WithPolling(poll).Should(BeEmpty())
+}
+
+var _ = Describe("A noisy tenant", func() {
+	It("holds up no pod of another", func(ctx SpecContext) {
+		latencies(ctx)
+		median, last := [2]time.Duration{time.Hour, time.Hour}, [2]time.Duration{time.Hour, time.Hour}
+		note := func(which int) {
+			found := latencies(ctx)
+			median[which], last[which] = min(median[which], found[len(found)/2]), min(last[which], found[len(found)-1])
+		}
+		for round := range rounds {
+			note(0)
+			noise(ctx, round)
+			note(1)
+			quiet(ctx)
+		}
+		var text strings.Builder
+		for name, found := range map[string][2]time.Duration{"median": median, "slowest": last} {
+			fmt.Fprintf(&text, "%s: alone %v, with noise %v, %.2f x; ", name, found[0], found[1], float64(found[1])/float64(found[0]))
+		}
+		AddReportEntry("latency of the victim's pods", fmt.Sprintf("%s(the lowest of %d rounds of %d pods)", text.String(), rounds, podsPerRound))
+		Expect(float64(median[1])/float64(median[0])).To(BeNumerically("<", slower), text.String())
+		placed(ctx)
+	})
+})
