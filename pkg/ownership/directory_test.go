@@ -65,8 +65,8 @@ type world struct {
 	changes int
 }
 
-// newWorld must be called in a synctest bubble.
-func newWorld(t *testing.T, served kinds, objects ...*unstructured.Unstructured) *world {
+// newWorld must be called in a synctest bubble, but for benchmarks.
+func newWorld(t testing.TB, served kinds, objects ...*unstructured.Unstructured) *world {
 	t.Helper()
 	lists := map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "rings"}:                              "RingList",

@@ -6,6 +6,7 @@ package policy_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type memory struct {
 	replicaSets []appsv1.ReplicaSet
 	pods        []corev1.Pod
 	writes      int
+	// patches counts the pods that were written to, several at a time.
+	patches atomic.Int64
 }
 
 func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
@@ -55,6 +58,11 @@ func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.Lis
 	default:
 		return fmt.Errorf("nobody lists a %T", list)
 	}
+	return nil
+}
+
+func (m *memory) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
+	m.patches.Add(1)
 	return nil
 }
 
@@ -139,9 +147,28 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
+// BenchmarkAdoption is the pass that takes over 2,000 pods of a workload, with an API server that
+// answers at once.
+func BenchmarkAdoption(b *testing.B) {
+	m := newMemory(1, 2_000)
+	for i := range m.pods {
+		m.pods[i].Annotations = nil
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.patches.Store(0)
+		if _, err := benchReconciler(m).Reconcile(b.Context(), namespace); err != nil {
+			b.Fatal(err)
+		}
+		if got := m.patches.Load(); got != 2_000 {
+			b.Fatalf("%d writes, want one for each pod", got)
+		}
+	}
+}
+
 func benchReconciler(m *memory) *policy.Reconciler {
 	return policy.New(policy.Options{
-		Client: m, Live: m, Topology: state.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
+		Client: m, Live: m, Stamps: m, Topology: state.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
 		Clock: clocktesting.NewFakePassiveClock(birth.Add(time.Hour)), Schedulers: []string{"berth-scheduler"},
 		Restamps: flowcontrol.NewFakeNeverRateLimiter(), Evictions: flowcontrol.NewFakeNeverRateLimiter(),
 		Adviser: &adviser.Adviser{},

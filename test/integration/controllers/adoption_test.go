@@ -5,6 +5,11 @@ package controllers_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -15,6 +20,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // alreadyBound makes a Deployment "web" whose pods all run on one node before there is a policy. By
@@ -46,6 +52,27 @@ func byBerth(node string) func(*corev1.Pod) map[string]string {
 }
 
 func byAnother(*corev1.Pod) map[string]string { return nil }
+
+// adopted is how many pods one policy takes over at a time; the environment variable BERTH_ADOPTED
+// can set another number, for measurements.
+func adopted() int {
+	GinkgoHelper()
+	text, set := os.LookupEnv("BERTH_ADOPTED")
+	if !set {
+		return 40
+	}
+	n, err := strconv.Atoi(text)
+	Expect(err).NotTo(HaveOccurred(), "BERTH_ADOPTED")
+	return n
+}
+
+// podPatches returns how many patches of pods, their status aside, the API server has carried out.
+func podPatches(ctx context.Context) float64 {
+	GinkgoHelper()
+	text, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	return schedulerproc.Sum(text, "apiserver_request_total", `resource="pods"`, `subresource=""`, `verb="PATCH"`, `code="200"`)
+}
 
 var _ = Describe("Pods that were there before their policy", func() {
 	var namespace, bj, hz string
@@ -79,6 +106,19 @@ var _ = Describe("Pods that were there before their policy", func() {
 		Entry("bound by Berth", true),
 		Entry("bound by the scheduler that had its name before", false),
 	)
+
+	It("are taken over with one write for each", func(ctx SpecContext) {
+		number := adopted()
+		alreadyBound(ctx, namespace, hz+"-0", int32(number), byAnother)
+		before, began := podPatches(ctx), time.Now()
+		newPolicy(ctx, namespace, "policy", "web", weights{bj: 2, hz: 3}, never)
+		Eventually(func(ctx context.Context) (int, error) {
+			pods, err := podsOf(ctx, namespace)
+			return len(slices.DeleteFunc(pods, func(p corev1.Pod) bool { _, stamped := stamp.Of(&p); return !stamped })), err
+		}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal(number))
+		AddReportEntry("adoption", fmt.Sprintf("%d pods in %v", number, time.Since(began).Round(time.Millisecond)))
+		Consistently(podPatches).WithContext(ctx).WithTimeout(settle).WithPolling(poll).Should(BeEquivalentTo(before + float64(number)))
+	})
 
 	It("keep their places with mode Never, and those that are misplaced go first when the workload shrinks", func(ctx SpecContext) {
 		alreadyBound(ctx, namespace, hz+"-0", 10, byBerth(hz+"-0"))
