@@ -157,7 +157,9 @@ func BenchmarkAdoption(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.patches.Store(0)
-		if _, err := benchReconciler(m).Reconcile(b.Context(), namespace); err != nil {
+		r := benchReconciler(m)
+		r.Restamps = flowcontrol.NewFakeAlwaysRateLimiter()
+		if _, err := r.Reconcile(b.Context(), namespace); err != nil {
 			b.Fatal(err)
 		}
 		if got := m.patches.Load(); got != 2_000 {

@@ -68,7 +68,7 @@ func newServer(outcome func(*corev1.Binding) error, objects ...runtime.Object) *
 }
 
 // binder returns the plugin of a scheduler that talks to the API server.
-func (s *server) binder(t *testing.T, placed given, leader *fence.Fence) *berthbinder.BerthBinder {
+func (s *server) binder(t testing.TB, placed given, leader *fence.Fence) *berthbinder.BerthBinder {
 	t.Helper()
 	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
 	if err != nil {
