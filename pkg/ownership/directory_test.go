@@ -66,8 +66,8 @@ type world struct {
 }
 
 // newWorld must be called in a synctest bubble, but for benchmarks.
-func newWorld(t testing.TB, served kinds, objects ...*unstructured.Unstructured) *world {
-	t.Helper()
+func newWorld(tb testing.TB, served kinds, objects ...*unstructured.Unstructured) *world {
+	tb.Helper()
 	lists := map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "rings"}:                              "RingList",
 		{Group: "example.com", Version: "v1", Resource: "fleets"}:                             "FleetList",
@@ -75,7 +75,7 @@ func newWorld(t testing.TB, served kinds, objects ...*unstructured.Unstructured)
 	}
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	whole, partial := []runtime.Object{definition()}, []runtime.Object{}
 	for _, object := range objects {
@@ -101,10 +101,10 @@ func newWorld(t testing.TB, served kinds, objects ...*unstructured.Unstructured)
 			w.changes++
 		}
 	})
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(tb.Context())
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		running.Wait()
 	})

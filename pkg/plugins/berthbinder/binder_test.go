@@ -68,11 +68,11 @@ func newServer(outcome func(*corev1.Binding) error, objects ...runtime.Object) *
 }
 
 // binder returns the plugin of a scheduler that talks to the API server.
-func (s *server) binder(t testing.TB, placed given, leader *fence.Fence) *berthbinder.BerthBinder {
-	t.Helper()
-	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
+func (s *server) binder(tb testing.TB, placed given, leader *fence.Fence) *berthbinder.BerthBinder {
+	tb.Helper()
+	handle, err := frameworkruntime.NewFramework(tb.Context(), nil, nil, frameworkruntime.WithClientSet(s))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return berthbinder.New(handle, placed, leader)
 }

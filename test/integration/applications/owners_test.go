@@ -36,14 +36,14 @@ func (s *site) front(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// policyFor is a policy of a user's for that Deployment, which moves misplaced pods at once.
-func (s *site) policyFor(cluster string) *berthv1alpha1.PropagationPolicy {
+// policyForMadrid is a policy of a user's for that Deployment, which moves misplaced pods at once.
+func (s *site) policyForMadrid() *berthv1alpha1.PropagationPolicy {
 	return &berthv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "mine"},
 		Spec: berthv1alpha1.PropagationPolicySpec{
 			ResourceSelectors: []berthv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "Deployment", Name: "front"}},
 			Placement: berthv1alpha1.Placement{StaticWeightList: []berthv1alpha1.StaticClusterWeight{
-				{ClusterNames: []string{s.full(cluster)}, Weight: 1},
+				{ClusterNames: []string{s.full("madrid")}, Weight: 1},
 			}},
 			Rebalance: berthv1alpha1.Rebalance{Cooldown: &metav1.Duration{}, MinPodAge: &metav1.Duration{}},
 		},
@@ -84,7 +84,7 @@ func (s *site) readyOf(name string) func(context.Context) (string, error) {
 var _ = Describe("An object that is not the Application's", func() {
 	DescribeTable("stays as it is, and its pods where they are, until it is handed over", func(ctx SpecContext, named *int32) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.9, "madrid": 0.1})
-		_, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Create(ctx, s.policyFor("madrid"), metav1.CreateOptions{})
+		_, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Create(ctx, s.policyForMadrid(), metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		_, err = client.AppsV1().Deployments(s.namespace).Create(ctx, s.front(replicas), metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
