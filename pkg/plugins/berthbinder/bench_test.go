@@ -13,9 +13,9 @@ import (
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 )
 
-// BenchmarkPlainPod binds a pod that was given nothing, with the mark that Berth bound it and as the
-// stock scheduler does, which leaves none. A fake API server answers at once. "B/request" is the
-// size of the Binding on the wire.
+// BenchmarkPlainPod binds a pod that was given nothing, with the mark that Berth bound it and as
+// the stock scheduler does, which leaves none. A fake API server answers at once. "B/request" is
+// the size of the Binding on the wire.
 func BenchmarkPlainPod(b *testing.B) {
 	s := newServer(accept)
 	handle, err := frameworkruntime.NewFramework(b.Context(), nil, nil, frameworkruntime.WithClientSet(s))

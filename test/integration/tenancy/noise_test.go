@@ -56,7 +56,8 @@ func latencies(ctx context.Context) []time.Duration {
 }
 
 // noise makes what gives schedulers and controllers work for nothing: pods that fit nowhere, each
-// for a reason of its own, pods of a hundred unknown owners, and bundles that cannot be carried out.
+// for a reason of its own, pods of a hundred unknown owners, and bundles that cannot be carried
+// out.
 func noise(ctx context.Context, round int) {
 	GinkgoHelper()
 	for i := range noises {
