@@ -41,6 +41,10 @@ const (
 	// was carried out. Its value is used once: the write moves the version of the pod, so that the
 	// Binding, which carries the version before, can no longer land.
 	SettledAnnotation = "berth.dev/settled"
+
+	// ComponentLabel says to which part of the object that controls it a pod belongs, see
+	// ComponentRule. Users write it into pod templates where the operator has no label for that.
+	ComponentLabel = "berth.dev/component"
 )
 
 const (

@@ -5,17 +5,20 @@ package workload
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// componentLabels are the labels by which operators tell the pods of the parts of their objects
-// apart, the most general first.
+// componentLabels are the labels that tell the pods of the parts of an object apart: Berth's own,
+// then those of operators. Labels that everybody writes for purposes of their own, such as
+// app.kubernetes.io/component, are not among them: they would split the pods of objects that have
+// no parts.
 var componentLabels = [...]string{
-	"app.kubernetes.io/component",
+	berthv1alpha1.ComponentLabel,
 	"ray.io/group",
 	"training.kubeflow.org/replica-type",
 	"volcano.sh/task-spec",
 	"spark-role",
-	"component",
 }
 
 // groupIndexLabel is the number of the group of pods that a pod of a LeaderWorkerSet belongs to,
@@ -29,8 +32,8 @@ const (
 // jobIndexLabel is the number of a Job among those that a JobSet made from one template.
 const jobIndexLabel = "jobset.sigs.k8s.io/job-index"
 
-// Component returns to which part of the object that controls it a pod belongs, by the labels of
-// operators; empty if none says so. It means something only for objects of which a FeedParser says
+// Component returns to which part of the object that controls it a pod belongs, by its
+// labels; empty if none says so. It means something only for objects of which a FeedParser says
 // that they have parts.
 func Component(pod *corev1.Pod) string {
 	for _, label := range componentLabels {

@@ -5,6 +5,7 @@ package workload_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestComponents(t *testing.T) {
 			o.Name, o.Component, o.Replicas, o.ReplicasKnown, len(o.Bound()), len(o.Pods), o.Settled))
 	}
 	want := []string{
-		`ray "" wants 0 (false), bound 1 of 2, settled: false`,
+		`ray "" wants 0 (false), bound 2 of 2, settled: false`,
 		`ray "headgroup" wants 1 (true), bound 1 of 1, settled: true`,
 		`ray "large" wants 0 (true), bound 1 of 1, settled: false`,
 		`ray "small" wants 5 (true), bound 1 of 2, settled: false`,
@@ -52,10 +53,44 @@ func TestComponents(t *testing.T) {
 	}
 }
 
+// TestComponentsOfKindsWithoutAny has pods whose labels mean something to others.
+func TestComponentsOfKindsWithoutAny(t *testing.T) {
+	owner := ownedBy(operatorVersion, "Ring", "ring")
+	ring := made("ring", 3, nil)
+	pods := []corev1.Pod{
+		pod("a", owner, labelled("app.kubernetes.io/component", "x")), pod("b", owner, labelled("component", "y")), pod("c", owner),
+	}
+	var revisions []workload.Revision
+	for i := range pods {
+		revision, _ := workload.RevisionOf(&pods[i])
+		revisions = append(revisions, revision)
+	}
+	if len(slices.Compact(revisions)) != 1 {
+		t.Errorf("the revisions %v differ", revisions)
+	}
+	for _, o := range workload.Observe(&workload.Objects{Pods: pods, Further: operators{"Ring ring": ring}}) {
+		if len(o.Bound()) != len(pods) || o.Replicas != 3 {
+			t.Errorf("%s: %d pods of %d are bound, of %d replicas", o.Name, len(o.Bound()), len(pods), o.Replicas)
+		}
+	}
+}
+
+// TestComponentNextToTheLabelsOfOthers has a template with a label that everybody writes.
+func TestComponentNextToTheLabelsOfOthers(t *testing.T) {
+	p := pod("a", ownedBy(operatorVersion, "Ring", "ray"), labelled("app.kubernetes.io/component", "ml", "ray.io/group", "small"))
+	if got := workload.Component(&p); got != "small" {
+		t.Errorf("the component is %q", got)
+	}
+	p.Labels["berth.dev/component"] = "large"
+	if got := workload.Component(&p); got != "large" {
+		t.Errorf("the component is %q", got)
+	}
+}
+
 // TestComponentsOfKindsThatAreRead has pods of a ReplicaSet whose label would be a part elsewhere.
 func TestComponentsOfKindsThatAreRead(t *testing.T) {
 	owner := ownedBy("apps/v1", "ReplicaSet", "web")
-	plain, part := pod("a", owner), pod("b", owner, labelled("app.kubernetes.io/component", "x"))
+	plain, part := pod("a", owner), pod("b", owner, labelled("ray.io/group", "x"))
 	one, _ := workload.RevisionOf(&plain)
 	other, _ := workload.RevisionOf(&part)
 	if one != other {

@@ -110,6 +110,9 @@ func (o *Observed) RolloutFinished() bool {
 
 func (o *Observed) counts(pod *corev1.Pod) bool {
 	revision, _ := RevisionOf(pod)
+	if o.Component == "" {
+		revision.Component = o.Revision.Component // pods that name no part of the object are one workload
+	}
 	return revision == o.Revision
 }
 

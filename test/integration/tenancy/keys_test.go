@@ -57,6 +57,7 @@ var keys = map[string]struct {
 	"berth.dev/cluster-ranking":                      {whose: users},
 	"berth.dev/rebalance":                            {whose: users},
 	"berth.dev/divided":                              {whose: users},
+	"berth.dev/component":                            {whose: users, label: true},
 	"berth.dev/home-scheduler":                       {whose: users, label: true},
 	"berth.dev/scheduler":                            {whose: users, label: true},
 	"berth.dev/application":                          {whose: users, label: true},
