@@ -180,11 +180,13 @@ func (n *nest) seatNumber(cluster int, k int64) (seat int64, ok bool) {
 }
 
 // ranking ranks the groups by what all of their clusters hold, and the clusters of each among
-// themselves.
+// themselves. What a cluster holds beyond what it may is nothing that the others of its group have
+// got.
 func (n *nest) ranking(held []int64) []int32 {
 	byGroup := make([]int64, len(n.within))
 	for cluster, g := range n.of {
-		byGroup[g] += max(held[cluster], 0)
+		most := n.within[g].clusters[int32(cluster)-n.first[g]].most()
+		byGroup[g] += max(min(held[cluster], most), 0)
 	}
 	ranked := make([]int32, 0, len(n.of))
 	for _, g := range n.among.Ranking(byGroup) {

@@ -92,6 +92,39 @@ func TestSharesOfGroups(t *testing.T) {
 	}
 }
 
+// TestAClusterBeyondItsMaximumLeavesTheOthersOfItsGroupTheirs has a group of two clusters with two
+// replicas each, one of which holds more, as after its maximum was lowered.
+func TestAClusterBeyondItsMaximumLeavesTheOthersOfItsGroupTheirs(t *testing.T) {
+	two := int64(2)
+	stores := apportion.Group{As: number("stores", 1, 4), Clusters: []apportion.Cluster{
+		{Name: "a", Weight: 1, Max: &two}, {Name: "b", Weight: 1, Max: &two}, {Name: "closed", Max: new(int64)},
+	}}
+	order, err := apportion.NewGroupedOrder([]apportion.Group{stores, group(apportion.Cluster{Name: "rest", Weight: 1}, "c")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		held []int64
+		want []string
+	}{
+		"one holds all":      {held: []int64{4, 0, 0, 0}, want: []string{"b", "c"}},
+		"the closed one too": {held: []int64{1, 1, 2, 0}, want: []string{"a", "b", "c"}},
+		"all have theirs":    {held: []int64{3, 2, 0, 0}, want: []string{"c"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, i := range order.Ranking(tc.held) {
+				got = append(got, order.Name(int(i)))
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("clusters that come into question (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestGroupsAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		groups  []apportion.Group

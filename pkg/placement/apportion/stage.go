@@ -39,6 +39,14 @@ func (b *bounds) phase(seats int64) phase {
 	}
 }
 
+// most returns the number of seats after which the cluster gets none.
+func (b *bounds) most() int64 {
+	if b.weight == 0 {
+		return b.min
+	}
+	return b.max
+}
+
 // claim returns the cluster's claim on its next seat among clusters of the same
 // phase. Clusters of weight 0 are alike, so fewer seats and the name decide, as
 // they do among equal weights.
