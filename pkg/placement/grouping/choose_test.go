@@ -171,6 +171,25 @@ func TestSpreadConstraints(t *testing.T) {
 }
 
 // With a limit a site that comes takes the place of one other at most, and moves nobody else.
+// TestAClusterThatGetsNothingSatisfiesNoSpreadConstraint has the second province in a cluster
+// without a weight.
+func TestAClusterThatGetsNothingSatisfiesNoSpreadConstraint(t *testing.T) {
+	g := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "share"}
+		g.SpreadConstraints = []berthv1alpha1.SpreadConstraint{{Field: berthv1alpha1.SpreadByProvince, MinGroups: 2}}
+	})
+	a, b := province("north", site("a")), province("south", site("b"))
+	a.Labels, b.Labels = map[string]string{"share": "1"}, map[string]string{"share": "0"}
+	l, err := layoutOf([]group{g}, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []grouping.Relaxed{{Group: "all", Field: "geoLocation.province", Wanted: 2, Found: 1}}
+	if diff := cmp.Diff(want, l.Relaxed); diff != "" {
+		t.Errorf("relaxed constraints (-want +got):\n%s", diff)
+	}
+}
+
 func TestAFurtherSiteChangesOneChoiceAtMost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count, most := rapid.IntRange(1, 60).Draw(t, "sites"), rapid.Int32Range(1, 12).Draw(t, "most")

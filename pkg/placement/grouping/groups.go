@@ -121,13 +121,17 @@ func (l *Layout) clustersOf(
 		})
 	}
 	if most := group.MaxClusters; most != nil {
-		members = slices.DeleteFunc(members, func(m member) bool { return m.weight == 0 })
-		members = choose(members, group.SpreadConstraints, int(*most))
+		members = choose(weighted(members), group.SpreadConstraints, int(*most))
 	}
 	if len(members) > 0 {
-		l.Relaxed = append(l.Relaxed, relaxed(group, members)...)
+		l.Relaxed = append(l.Relaxed, relaxed(group, weighted(members))...)
 	}
 	return append(clusters, seated(group, members)...)
+}
+
+// weighted returns the members that have a weight: those that get something.
+func weighted(members []member) []member {
+	return slices.DeleteFunc(slices.Clone(members), func(m member) bool { return m.weight == 0 })
 }
 
 // seated returns the members of a group as clusters. Those that get the first seats because of the
@@ -144,11 +148,9 @@ func seated(group *berthv1alpha1.ClusterGroup, members []member) []apportion.Clu
 	if len(group.SpreadConstraints) == 0 || group.ReplicasPerCluster != nil && *group.ReplicasPerCluster == 0 {
 		return clusters
 	}
-	weighted := slices.IndexFunc(members, func(m member) bool { return m.weight == 0 })
-	if weighted < 0 {
-		weighted = len(members)
-	}
-	for turn, i := range cover(members[:weighted], group.SpreadConstraints, weighted) {
+	// Those with a weight come first.
+	some := weighted(members)
+	for turn, i := range cover(some, group.SpreadConstraints, len(some)) {
 		clusters[i].Min, clusters[i].Turn = 1, int32(turn)+1
 	}
 	return clusters
