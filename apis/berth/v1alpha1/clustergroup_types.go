@@ -68,8 +68,8 @@ type ClusterGroup struct {
 	ClusterWeights *ClusterWeights `json:"clusterWeights,omitempty"`
 
 	// maxClusters is how many clusters of the group get replicas at most. Which ones does not depend
-	// on when they came, and one that comes or goes changes the choice of one at most. Cordoned
-	// clusters are not chosen. Absent means all.
+	// on when they came, and without several spread constraints one that comes or goes changes the
+	// choice of one at most. Cordoned clusters are not chosen. Absent means all.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
