@@ -5,15 +5,17 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/failover"
 )
 
@@ -26,34 +28,67 @@ func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
 	if in.policy.Spec.Failover == nil || in.Err != nil {
 		return nil
 	}
-	rule := failover.Of(in.policy.Spec.Failover)
+	left := map[string]metav1.Time{}
+	clusters := in.clusters
+	for p.leaveMore(in.policy, clusters, left) && len(left) < maxLeft && len(in.policy.Spec.Placement.ClusterGroups) > 0 {
+		// The groups choose others instead, which may be offline too.
+		next := in.policy.DeepCopy()
+		next.Status.FailedOver = listOf(left)
+		compiled := modelpolicy.Compile(next, p.snapshot.Sites())
+		if compiled.Err != nil {
+			break
+		}
+		clusters = p.clustersOf(compiled.Order)
+	}
+	if !slices.ContainsFunc(clusters, func(c *topology.Cluster) bool {
+		if c == nil || c.Object.Spec.Unschedulable {
+			return false
+		}
+		_, leaves := left[c.Object.Name]
+		return !leaves
+	}) {
+		return nil
+	}
+	return listOf(left)
+}
+
+// leaveMore adds those of the clusters of a policy that are left, and reports whether there were
+// any.
+func (p *pass) leaveMore(policy *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster, left map[string]metav1.Time) (more bool) {
+	rule := failover.Of(policy.Spec.Failover)
 	before := map[string]metav1.Time{}
-	for _, known := range in.policy.Status.FailedOver {
+	for _, known := range policy.Status.FailedOver {
 		before[known.Cluster] = known.Time
 	}
-	var left []berthv1alpha1.FailedOverCluster
-	remains := false
-	for _, cluster := range in.clusters {
+	for _, cluster := range clusters {
 		if cluster == nil {
 			continue
 		}
-		since, was := before[cluster.Object.Name]
+		name := cluster.Object.Name
+		if _, known := left[name]; known {
+			continue
+		}
+		since, was := before[name]
 		leaves, again := rule.Left(cluster.Object.Online(), was, p.now)
 		p.requeueAfter(again)
 		if !leaves {
-			remains = remains || !cluster.Object.Spec.Unschedulable
 			continue
 		}
 		if !was {
 			since = metav1.Time{Time: p.now}
 		}
-		left = append(left, berthv1alpha1.FailedOverCluster{Cluster: cluster.Object.Name, Time: since})
+		left[name], more = since, true
 	}
-	if !remains {
-		return nil
+	return more
+}
+
+// listOf returns the clusters that are left as the status lists them.
+func listOf(left map[string]metav1.Time) []berthv1alpha1.FailedOverCluster {
+	var list []berthv1alpha1.FailedOverCluster
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		list = append(list, berthv1alpha1.FailedOverCluster{Cluster: name, Time: left[name]})
 	}
-	slices.SortFunc(left, func(a, b berthv1alpha1.FailedOverCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
-	return left[:min(len(left), maxLeft)]
+	return list[:min(len(list), maxLeft)]
 }
 
 // behind tells the pods that are still there in clusters whose seats the others have.

@@ -80,6 +80,44 @@ func TestTheOthersHaveTheSeatsOfAClusterThatIsOfflineForLong(t *testing.T) {
 	expect(2, 3)
 }
 
+// TestAGroupThatChoseClustersThatAreOfflineChoosesOthers has a group of all clusters that chooses
+// one of them.
+func TestAGroupThatChoseClustersThatAreOfflineChoosesOthers(t *testing.T) {
+	choosing := func(spec *berthv1alpha1.PropagationPolicySpec) {
+		failingOver("5m")(spec)
+		spec.Placement = berthv1alpha1.Placement{ClusterGroups: []berthv1alpha1.ClusterGroup{{
+			Name: "all", ClusterSelector: &metav1.LabelSelector{}, MaxClusters: new(int32(1)),
+		}}}
+	}
+	h := newHarness(t, world(sites(), placed(), these(newPolicy("p", never, choosing)))...)
+	where := func() string {
+		t.Helper()
+		for name, n := range h.look() {
+			if n == 5 {
+				return name
+			}
+		}
+		return "nowhere"
+	}
+	chosen := where()
+	other := map[string]string{"beijing": "hangzhou", "hangzhou": "beijing"}[chosen]
+	h.online(other, metav1.ConditionTrue)
+	h.online(chosen, metav1.ConditionFalse)
+	h.wait(5 * time.Minute)
+	if got := where(); got != other {
+		t.Fatalf("all replicas are to be in %s, want %s", got, other)
+	}
+	h.online(other, metav1.ConditionFalse)
+	h.wait(5 * time.Minute)
+	if got := where(); got != chosen {
+		t.Errorf("with all offline, all replicas are to be in %s, want %s", got, chosen)
+	}
+	h.online(chosen, metav1.ConditionTrue)
+	if got := where(); got != chosen {
+		t.Errorf("with the first one back, all replicas are to be in %s, want %s", got, chosen)
+	}
+}
+
 func TestSeatsStayWhereThereIsNobodyElse(t *testing.T) {
 	for name, change := range map[string]func(*berthv1alpha1.PropagationPolicySpec){
 		"all are offline": failingOver("1m"), "never": failingOver(berthv1alpha1.FailoverNever), "no failover": never,
