@@ -127,7 +127,13 @@ func conflicted(in *inForce) metav1.Condition {
 	return condition
 }
 
-func name(o *workload.Observed) string { return o.Kind + " " + o.Name }
+// name is how messages call a workload, or a part of one.
+func name(o *workload.Observed) string {
+	if o.Component != "" {
+		return o.Component + " of " + o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Name
+}
 
 func nameAll(list []*workload.Observed) string {
 	all := make([]string, len(list))

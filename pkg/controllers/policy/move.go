@@ -142,7 +142,8 @@ func (p *pass) confirm(
 	}
 	index := policymatch.NewIndex(policies)
 	winner, _, _ := modelpolicy.InForce(index, live.Selectable(), modelpolicy.RequestOfWorkload(live))
-	if winner == nil || winner.UID != in.policy.UID || winner.Generation != in.policy.Generation {
+	if winner == nil || winner.UID != in.policy.UID || winner.Generation != in.policy.Generation ||
+		!modelpolicy.SameLeft(winner, in.policy) {
 		return nil, nil
 	}
 	again := p.assess(in, live, placed.note)

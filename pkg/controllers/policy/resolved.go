@@ -6,7 +6,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,7 +34,7 @@ func clustersResolved(in *inForce) metav1.Condition {
 		condition.Reason, condition.Message = berthv1alpha1.ReasonClustersFound, "all clusters exist and have nodes"
 		return condition
 	}
-	condition.Message = strings.Join(messages, "; ")
+	condition.Message = names.First(messages, maxNames, "; ")
 	return condition
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package policy says what a PropagationPolicy means to the pods that it places: its seats and
-// constraints, compiled once for each generation and for the Clusters that there are; which policy
+// constraints, compiled once for each generation, for the Clusters that there are and those that it has left; which policy
 // is in force for a pod or a workload; and what a pod and its policy together ask of clusters.
 // Scheduler, controllers and CLI all ask here, so that they cannot disagree.
 package policy
@@ -22,7 +22,7 @@ import (
 // Policy is a compiled PropagationPolicy. It is safe for concurrent use.
 type Policy struct {
 	// Object is the policy in the version that was compiled. Later versions of the same generation
-	// may differ from it in metadata and status. It must not be changed.
+	// may differ from it in metadata and in status, but for status.failedOver. It must not be changed.
 	Object *berthv1alpha1.PropagationPolicy
 	// Order is the seat order of the policy, nil if Err is set.
 	Order *apportion.Order
@@ -68,8 +68,11 @@ func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*
 // follows returns the policy for other sites, which is itself if they make no difference to it.
 func (p *Policy) follows(sites *grouping.Sites) *Policy {
 	before := p.sites.Load()
-	if before == sites ||
-		len(p.Object.Spec.Placement.ClusterGroups) == 0 && len(before.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
+	if before == sites {
+		return p
+	}
+	if len(p.Object.Spec.Placement.ClusterGroups) == 0 && len(before.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
+		p.sites.Store(sites) // so that the ones before can be freed
 		return p
 	}
 	layout, err := layoutOf(p.Object, sites)
