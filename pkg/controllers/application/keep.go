@@ -75,7 +75,10 @@ func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, 
 		return app, false
 	}
 	known.touched = is == nil || ownFields(is) != known.fields
-	if known.touched && is != nil {
+	switch {
+	case is == nil:
+		known.by = "" // nobody writes down who deletes
+	case known.touched:
 		known.by = lastWriter(is)
 	}
 	return known.app, known.touched

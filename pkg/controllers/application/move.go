@@ -17,6 +17,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -64,7 +65,7 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 		p.endMove(berthv1alpha1.ReasonMoved, fmt.Sprintf("moved from cluster %s to %s", move.From, move.To))
 		p.app.Status.LeftOut = slices.DeleteFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == move.To })
 	default:
-		move.Step, move.Message = verdict.Step, limited(message)
+		move.Step, move.Message = verdict.Step, names.Clip(message)
 		p.condition(berthv1alpha1.ApplicationMoving, true, string(verdict.Step),
 			fmt.Sprintf("from cluster %s to %s: %s", move.From, move.To, message))
 	}
@@ -161,7 +162,7 @@ func (p *pass) leaveOut(cluster, why string) {
 	}
 	list[i].Failures++
 	list[i].Until = metav1.NewTime(p.now.Add(migrate.LeaveOut(list[i].Failures))).Rfc3339Copy()
-	list[i].Message = limited(why)
+	list[i].Message = names.Clip(why)
 	p.app.Status.LeftOut = list
 }
 
@@ -193,6 +194,3 @@ func surgeOf(app *berthv1alpha1.Application, wanted int64) int64 {
 	}
 	return max(1, int64(surge))
 }
-
-// limited cuts a message off at the length of a field of the status.
-func limited(message string) string { return message[:min(len(message), maxMessage)] }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // pass is one pass over one Application.
@@ -59,19 +60,13 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// maxMessage is the longest message of a condition in bytes.
-const maxMessage = 1024
-
 // condition sets a condition of the Application.
 func (p *pass) condition(kind string, holds bool, reason, message string) {
 	status := metav1.ConditionFalse
 	if holds {
 		status = metav1.ConditionTrue
 	}
-	if len(message) > maxMessage {
-		message = message[:maxMessage]
-	}
 	apimeta.SetStatusCondition(&p.app.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: p.app.Generation,
+		Type: kind, Status: status, Reason: reason, Message: names.Clip(message), ObservedGeneration: p.app.Generation,
 	})
 }

@@ -55,7 +55,7 @@ type provider struct {
 type world struct {
 	metrics   map[key]*metric
 	providers map[key]*provider
-	// places are what has metrics. They are nil if no metric is another one for each place.
+	// places are what has metrics. They are nil in questions that are not about places.
 	places []client.Object
 	// constraints are those in force, by the name of the metric; nil while they do not matter.
 	constraints map[string][]*constraint.Constraint

@@ -20,18 +20,8 @@ import (
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// maxMessage is how much of a message is written.
-const maxMessage = 1024
-
-func clip(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
-}
-
 func condition(kind string, status bool, reason, message string) metav1.Condition {
-	c := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: clip(message)}
+	c := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: names.Clip(message)}
 	if status {
 		c.Status = metav1.ConditionTrue
 	}

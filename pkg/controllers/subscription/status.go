@@ -17,6 +17,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // withStatus returns the Subscription with the status that it should have. Missing says of which
@@ -114,6 +115,6 @@ func (o *outcome) placement(i int, missing string) berthv1alpha1.FeedPlacement {
 			p.Message = fmt.Sprintf("%d of %d replicas find no room in the selected Clusters", division.Unplaced, *input.Wanted)
 		}
 	}
-	p.Message = clip(p.Message)
+	p.Message = names.Clip(p.Message)
 	return p
 }

@@ -22,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/caps"
 	"berth.dev/berth/pkg/placement/divide"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
@@ -131,10 +132,10 @@ func (r *Reconciler) observeFeed(
 			}
 		}
 	}
-	names := slices.Collect(maps.Keys(known.clusters))
+	sites := slices.Collect(maps.Keys(known.clusters))
 	missing, short := int64(0), 0
 	for name, share := range input.Recorded {
-		names = append(names, name)
+		sites = append(sites, name)
 		if lacking := share - input.Bound[name]; lacking > 0 {
 			missing, short = missing+lacking, short+1
 		}
@@ -142,11 +143,11 @@ func (r *Reconciler) observeFeed(
 	if short > 1 && int64(len(waiting)) < missing {
 		since = time.Time{}
 	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	slices.Sort(sites)
+	for _, name := range slices.Compact(sites) {
 		o := &observation{ref, name, known, caps.Observation{
 			Now: now, Share: input.Recorded[name], Bound: input.Bound[name], Waiting: since,
-			LimitedBy: clip(workload.WhyPending(waiting)), GiveUpAfter: it.giveUpAfter(),
+			LimitedBy: names.Clip(workload.WhyPending(waiting)), GiveUpAfter: it.giveUpAfter(),
 		}}
 		if due := known.clusters[name].Due(&o.Observation); !due.IsZero() && !now.Before(due) {
 			o.Expected = r.expected(ctx, known, waiting, now)

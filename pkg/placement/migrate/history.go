@@ -12,14 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
 const (
 	// maxDecisions is how many decisions are remembered.
 	maxDecisions = 10
-	// maxMessage is the longest message of a decision, in bytes.
-	maxMessage = 1024
 )
 
 // Decide returns the decision that chooses a cluster instead of another one, which is empty for
@@ -36,7 +35,7 @@ func Decide(results []rank.Result, from, to string, now time.Time) berthv1alpha1
 		case r.Name == from && r.Eligible:
 			decision.FromScore = new(r.Score)
 		case r.Name == from:
-			decision.Message = cut(fmt.Sprintf("cluster %s: %s", from, strings.Join(slices.Concat(r.Rejections, r.Problems), ", ")))
+			decision.Message = names.Clip(fmt.Sprintf("cluster %s: %s", from, strings.Join(slices.Concat(r.Rejections, r.Problems), ", ")))
 		}
 	}
 	switch {
@@ -55,7 +54,7 @@ func Decide(results []rank.Result, from, to string, now time.Time) berthv1alpha1
 // GaveUp returns the decision that returns to a cluster because a move could not be finished.
 func GaveUp(from, to, why string, now time.Time) berthv1alpha1.ApplicationDecision {
 	return berthv1alpha1.ApplicationDecision{
-		Time: metav1.NewTime(now).Rfc3339Copy(), From: from, To: to, Reason: berthv1alpha1.DecisionMoveGivenUp, Message: cut(why),
+		Time: metav1.NewTime(now).Rfc3339Copy(), From: from, To: to, Reason: berthv1alpha1.DecisionMoveGivenUp, Message: names.Clip(why),
 	}
 }
 
@@ -64,8 +63,6 @@ func Remember(decisions []berthv1alpha1.ApplicationDecision, made berthv1alpha1.
 	decisions = slices.Concat([]berthv1alpha1.ApplicationDecision{made}, decisions)
 	return decisions[:min(len(decisions), maxDecisions)]
 }
-
-func cut(text string) string { return text[:min(len(text), maxMessage)] }
 
 // LastReview returns when the choice of an application was due for a review last: reviews come at
 // even distances after the choice was made. The result is the choice itself if none was due since.
