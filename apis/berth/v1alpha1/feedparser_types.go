@@ -85,8 +85,8 @@ type FeedParserSpec struct {
 
 // ComponentRule says how to read a part of an object, or all parts in a list of it. Pods belong to
 // the part whose name they have in the first of these labels that they have: berth.dev/component,
-// ray.io/group, training.kubeflow.org/replica-type, volcano.sh/task-spec, spark-role. A policy divides
-// the pods of each part for itself.
+// ray.io/group, training.kubeflow.org/replica-type, volcano.sh/task-spec, spark-role. A policy
+// divides the pods of each part for itself.
 type ComponentRule struct {
 	// name of the part, for instance "worker".
 	// +kubebuilder:validation:MaxLength=63

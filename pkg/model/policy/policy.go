@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package policy says what a PropagationPolicy means to the pods that it places: its seats and
-// constraints, compiled once for each generation, for the Clusters that there are and those that it has left; which policy
-// is in force for a pod or a workload; and what a pod and its policy together ask of clusters.
-// Scheduler, controllers and CLI all ask here, so that they cannot disagree.
+// constraints, compiled once for each generation, for the Clusters that there are and those that it
+// has left; which policy is in force for a pod or a workload; and what a pod and its policy
+// together ask of clusters. Scheduler, controllers and CLI all ask here, so that they cannot
+// disagree.
 package policy
 
 import (

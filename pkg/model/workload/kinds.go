@@ -156,8 +156,8 @@ func ReplicasOf(object metav1.Object) (replicas int32, known bool) {
 }
 
 // FirstOrdinal returns the number of the first pod of an object: that of spec.ordinals for a
-// StatefulSet, less than 0 for a Job of a JobSet whose indexes go on where those of other Jobs end, 0
-// for all others.
+// StatefulSet, less than 0 for a Job of a JobSet whose indexes go on where those of other Jobs end,
+// 0 for all others.
 func FirstOrdinal(object metav1.Object) int32 {
 	if kind := KindOf(object); kind != nil {
 		return kind.facts(object).firstOrdinal
