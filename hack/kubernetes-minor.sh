@@ -51,7 +51,7 @@ main() {
   for folder in build/kubernetes-*/; do
     version=$(kubernetes_of "$folder/go.mod")
     write "$version" "$fresh/${folder%/}"
-    diff -u "$folder/go.mod" "$fresh/$folder/go.mod" || {
+    { diff -u "$folder/go.mod" "$fresh/$folder/go.mod" && diff -u "$folder/go.sum" "$fresh/$folder/go.sum"; } || {
       echo "$folder does not follow from go.mod: run hack/kubernetes-minor.sh $version" >&2
       exit 1
     }

@@ -172,7 +172,7 @@ check_writes() {
 }
 
 # The quick ones come first.
-all=(scripts format size links modules manifests licences exports generated allocations statements writes lint vulnerabilities)
+all=(scripts format size links modules minors manifests licences exports generated allocations statements writes lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {
