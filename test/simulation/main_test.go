@@ -7,6 +7,7 @@ package simulation_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -144,14 +145,23 @@ func tell(out io.Writer, r *result) {
 
 // A world that is full of faults keeps its promises.
 func TestAFewWorlds(t *testing.T) {
+	judged := 0
 	for _, seed := range []uint64{1, 2} {
 		r, err := runWorld(t.Context(), seed, nil)
+		if err == nil {
+			judged++
+		}
 		switch {
-		case err != nil:
+		case errors.Is(err, errTooSlow):
 			t.Logf("seed %d is not judged: %v", seed, err)
+		case err != nil:
+			t.Errorf("seed %d: %v", seed, err)
 		case r.Violation != "":
 			t.Errorf("seed %d: %s\n%s", seed, r.Violation, r.History)
 		}
+	}
+	if judged == 0 && !t.Failed() {
+		t.Skip("this machine is too slow to judge a world within its time")
 	}
 }
 

@@ -79,7 +79,7 @@ func simulate() int {
 		fmt.Fprintln(os.Stderr, err)
 		return exitInput
 	}
-	ctx, began, sum := context.Background(), time.Now(), newTotal()
+	ctx, began, sum, judged := context.Background(), time.Now(), newTotal(), false
 	defer func() { sum.print(time.Since(began)) }()
 	for seed := first; seed == first || time.Since(began) < length; seed++ {
 		r, err := runWorld(ctx, seed, nil)
@@ -93,8 +93,13 @@ func simulate() int {
 			explain(ctx, seed, r)
 			return exitViolated
 		}
+		judged = true
 		fmt.Fprintf(os.Stdout, "seed %d: kept, %d API writes, %d faults, %s simulated, history %s\n",
 			seed, r.Counts.Writes, r.faults(), r.Virtual.Round(time.Second), r.Digest)
+	}
+	if !judged {
+		fmt.Fprintln(os.Stderr, "no world was judged, so nothing is known")
+		return exitInput
 	}
 	return 0
 }

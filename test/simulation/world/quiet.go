@@ -88,11 +88,20 @@ func (w *World) checkPolicy(l *workload, got map[string]int, say func(string, ..
 	if !w.server.Read(policies, namespace, l.name, policy) {
 		return
 	}
+	told := 0
 	for _, placement := range policy.Status.Workloads {
 		for _, entry := range placement.Clusters {
+			told += int(entry.Current)
 			if int(entry.Current) != got[entry.Name] {
 				say("the status of policy %s lists %d pods at %s, there are %d", l.name, entry.Current, entry.Name, got[entry.Name])
 			}
 		}
+	}
+	there := 0
+	for _, n := range got {
+		there += n
+	}
+	if told != there {
+		say("the status of policy %s lists %d pods in all, there are %d", l.name, told, there)
 	}
 }

@@ -156,8 +156,8 @@ func (l *workload) podSpec() corev1.PodSpec {
 	}
 }
 
-// run lists the programs: one scheduler or several that share the clusters, all with a standby, and
-// the controllers.
+// run lists the programs: a scheduler with a standby, or several that share the clusters, and the
+// controllers.
 func (w *World) run() {
 	add := func(name string, run runner) {
 		w.programs = append(w.programs, &program{
