@@ -37,7 +37,7 @@ var (
 	client kubernetes.Interface
 	berth  versioned.Interface
 
-	sites = []string{"east", "west"}
+	sites = []string{"east", "west", "north", "south", "centre", "coast"}
 )
 
 func TestFaults(t *testing.T) {

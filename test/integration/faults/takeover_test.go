@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -47,13 +48,19 @@ type replica struct {
 	proxy *proxy.Proxy
 }
 
-func start(ctx context.Context, n int) *replica {
+// start starts a process of the given name, with further flags.
+func start(ctx context.Context, process string, args ...string) *replica {
 	GinkgoHelper()
 	between, err := proxy.Start(ctx, installation.ConfigOf(plane, schedulerproc.Name))
 	Expect(err).NotTo(HaveOccurred())
 	return &replica{proxy: between, Scheduler: schedulerproc.Start(ctx, plane, schedulerproc.Options{
-		Name: fmt.Sprint("replica-", n), Args: append([]string{"--master=" + between.Address()}, election...),
+		Name: process, Args: slices.Concat([]string{"--master=" + between.Address()}, election, args),
 	})}
+}
+
+func startReplica(ctx context.Context, n int) *replica {
+	GinkgoHelper()
+	return start(ctx, fmt.Sprint("replica-", n))
 }
 
 func leader(ctx context.Context) string { return schedulerproc.Leader(ctx, client) }
@@ -151,10 +158,10 @@ func (r *round) create(ctx context.Context) {
 
 func (r *round) licence() string { return "licence-" + strconv.Itoa(r.units) }
 
-// strike ends the leader in its way, and waits until another process leads.
-func (r *round) strike(ctx context.Context, victim *replica) {
+// strike ends the leader in its way, and waits until somebody else has its lease.
+func (r *round) strike(ctx context.Context, victim *replica, holder func(context.Context) string) {
 	GinkgoHelper()
-	former := leader(ctx)
+	former := holder(ctx)
 	switch r.way {
 	case killed:
 		victim.Crash()
@@ -165,7 +172,7 @@ func (r *round) strike(ctx context.Context, victim *replica) {
 		victim.ExpectEnd()
 		victim.proxy.CutOff(true)
 	}
-	Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal(former)))
+	Eventually(holder).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal(former)), r.String())
 	if r.way == stopped {
 		Expect(victim.Kill(syscall.SIGCONT)).To(Succeed())
 	}
@@ -178,12 +185,18 @@ func (r *round) play(ctx context.Context, w *witness, victim *replica) {
 	victim.proxy.Decide(r.fates())
 	r.create(ctx)
 	Eventually(victim.proxy.Bindings).WithTimeout(timeout).WithPolling(poll/10).Should(BeNumerically(">", before+r.IntN(r.units+1)), r.String())
-	r.strike(ctx, victim)
+	r.strike(ctx, victim, leader)
 	Eventually(victim.Done()).WithTimeout(timeout).WithPolling(poll).Should(BeClosed(), r.String())
-	Eventually(func() [2]int { return [2]int{w.bound("units"), w.bound(r.name)} }).WithTimeout(fits).WithPolling(poll).
-		Should(Equal([2]int{r.units, r.units}), r.String())
+	r.expectAllGiven(w)
 	victim.proxy.Drain()
 	Expect(victim.proxy.Stop()).To(Succeed())
+}
+
+// expectAllGiven waits until all that there is has been given out.
+func (r *round) expectAllGiven(w *witness) {
+	GinkgoHelper()
+	Eventually(func() [2]int { return [2]int{w.bound("units"), w.bound(r.name)} }).WithTimeout(fits).WithPolling(poll).
+		Should(Equal([2]int{r.units, r.units}), r.String())
 }
 
 // clear removes what a round has made.
@@ -198,33 +211,57 @@ func (r *round) clear(ctx context.Context, w *witness) {
 	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed(), r.String())
 }
 
-var _ = Describe("a leader whose Bindings go astray and who ends", func() {
-	It("is followed by one that gives nothing twice", func(ctx SpecContext) {
-		namespaces, witnesses := map[int]string{}, map[int]*witness{}
+var _ = Describe("a leader whose Bindings go astray and who ends", Ordered, func() {
+	namespaces, witnesses := map[int]string{}, map[int]*witness{}
+
+	BeforeAll(func(ctx SpecContext) {
 		for _, units := range []int{1, 5} {
 			namespaces[units] = installation.CreateNamespace(ctx, client, "faults-")
 			witnesses[units] = observe(ctx, namespaces[units], int64(units))
 			r := &round{units: units, namespace: namespaces[units]}
 			r.define(ctx)
 		}
-		leads := start(ctx, 0)
-		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-		leads.UntilKnows(ctx, berth)
+	})
+
+	// play plays all rounds.
+	play := func(ctx context.Context, one func(n int, r *round, w *witness)) {
 		began := time.Now()
 		for n := range rounds() {
-			next := start(ctx, n+1)
-			next.UntilKnows(ctx, berth)
 			r := newRound(n, namespaces[1+4*(n%2)])
 			w := witnesses[r.units]
-			r.play(ctx, w, leads)
+			one(n, r, w)
 			r.clear(ctx, w)
 			Expect(w.found()).To(BeEmpty(), r.String())
-			leads = next
 		}
+		AddReportEntry("rounds", fmt.Sprintf("%d rounds in %.0fs, %d revisions", rounds(), time.Since(began).Seconds(),
+			witnesses[1].seen()+witnesses[5].seen()), ReportEntryVisibilityAlways)
+	}
+
+	It("is followed by one that gives nothing twice", func(ctx SpecContext) {
+		leads := startReplica(ctx, 0)
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+		leads.UntilKnows(ctx, berth)
+		play(ctx, func(n int, r *round, w *witness) {
+			next := startReplica(ctx, n+1)
+			next.UntilKnows(ctx, berth)
+			r.play(ctx, w, leads)
+			leads = next
+		})
 		leads.End()
 		Expect(leads.proxy.Stop()).To(Succeed())
-		AddReportEntry("rounds", fmt.Sprintf("%d rounds in %.0fs, %d revisions", rounds(), time.Since(began).Seconds(),
-			witnesses[1].revisions+witnesses[5].revisions), ReportEntryVisibilityAlways)
+	})
+
+	It("is one of three that share with grants, and nothing is given twice", func(ctx SpecContext) {
+		f := fleet{}
+		for _, name := range fleetNames {
+			f[name] = startNamed(ctx, name, "first")
+		}
+		f.untilShared(ctx)
+		play(ctx, func(_ int, r *round, w *witness) { f.play(ctx, r, w) })
+		for _, scheduler := range f {
+			scheduler.End()
+			Expect(scheduler.proxy.Stop()).To(Succeed())
+		}
 	})
 })
 

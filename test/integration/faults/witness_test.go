@@ -114,6 +114,13 @@ func (w *witness) size() int {
 	return len(w.pods)
 }
 
+// seen returns how many revisions there have been.
+func (w *witness) seen() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.revisions
+}
+
 // found returns what was held twice at any revision.
 func (w *witness) found() []string {
 	w.mu.Lock()
