@@ -42,6 +42,11 @@ type ApplicationDefaults struct {
 	RescheduleAfter time.Duration
 }
 
+// StandardDefaults are those of berth-controller-manager unless its flags say something else.
+func StandardDefaults() ApplicationDefaults {
+	return ApplicationDefaults{Stickiness: rank.DefaultStickiness, RescheduleAfter: migrate.DefaultRescheduleAfter}
+}
+
 // Condition is a condition of an object.
 type Condition struct {
 	Type    string `json:"type"`

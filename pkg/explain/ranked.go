@@ -4,6 +4,8 @@
 package explain
 
 import (
+	"strconv"
+
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -39,3 +41,6 @@ func RankedOf(results []rank.Result) []Ranked {
 	}
 	return ranked
 }
+
+// Digits writes a figure such as a score for people: four digits tell clusters apart.
+func Digits(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }

@@ -121,7 +121,7 @@ func (e *PodAnswer) explainBound(q *question) {
 		e.becausef("policy %q placed it", p.PlacedBy)
 	}
 	if e.State == placed && p.PlacedIn != p.Cluster {
-		e.becausef("it was placed in %s, but its node belongs to %s now", orNone(p.PlacedIn), orNone(p.Cluster))
+		e.becausef("it was placed in %s, but its node belongs to %s now", InCluster(p.PlacedIn), InCluster(p.Cluster))
 	}
 	cluster, named := q.order.Index(p.Cluster)
 	if !named {
@@ -167,7 +167,8 @@ func (e *PodAnswer) explainEnd() {
 	}
 }
 
-func orNone(name string) string {
+// InCluster names a Cluster in a sentence; an empty name stands for none.
+func InCluster(name string) string {
 	if name == "" {
 		return "no cluster"
 	}

@@ -56,6 +56,11 @@ func (e *PodAnswer) AddResources(s *placement.State, pod *corev1.Pod, objects []
 			}
 		}
 		e.explainRequest(s, &info, objects)
+		for k := range info.Pools {
+			if slices.Contains(info.Charged, info.Pools[k].Name) {
+				info.Pools[k].Says = "is charged"
+			}
+		}
 		e.Resources = append(e.Resources, info)
 	}
 	if e.State == waiting {

@@ -25,6 +25,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/model/rights"
+	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -43,7 +44,7 @@ type ApplicationOptions struct {
 
 func defaultApplicationOptions() ApplicationOptions {
 	return ApplicationOptions{
-		Stickiness: rank.DefaultStickiness, RescheduleAfter: application.DefaultRescheduleAfter,
+		Stickiness: rank.DefaultStickiness, RescheduleAfter: migrate.DefaultRescheduleAfter,
 		SettleTimeout:         application.DefaultSettleTimeout,
 		DefaultServiceAccount: rights.DefaultServiceAccount,
 	}

@@ -4,7 +4,6 @@
 package app
 
 import (
-	"strconv"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -16,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/kinds"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/explain"
 )
 
 const listLong = `List Applications.
@@ -80,12 +80,12 @@ func reason(app *berthv1alpha1.Application) string {
 	return scheduled.reason
 }
 
-// score returns the score for people: four digits tell clusters apart.
+// score returns the score for people.
 func score(app *berthv1alpha1.Application) string {
 	if app.Status.Score == nil {
 		return clusters.OrNone("")
 	}
-	return strconv.FormatFloat(*app.Status.Score, 'g', 4, 64)
+	return explain.Digits(*app.Status.Score)
 }
 
 // since returns how long ago something happened.

@@ -69,7 +69,7 @@ func newApplication(streams genericiooptions.IOStreams, factory *client.Factory)
 		},
 	}
 	o.stickiness.AddTo(cmd.Flags(), ", as the controller manager has it")
-	cmd.Flags().DurationVar(&o.reschedule, "reschedule-after", time.Minute,
+	cmd.Flags().DurationVar(&o.reschedule, "reschedule-after", explain.StandardDefaults().RescheduleAfter,
 		"how long a choice stands for applications that do not say, as the controller manager has it")
 	o.output.AddTo(cmd)
 	return cmd

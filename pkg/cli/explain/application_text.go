@@ -6,7 +6,6 @@ package explain
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,11 +46,11 @@ func printRanking(w io.Writer, a *explain.ApplicationAnswer) error {
 		entry := &a.Ranking[i]
 		score := "-"
 		if entry.Eligible {
-			score = fourDigits(entry.Score)
+			score = explain.Digits(entry.Score)
 		}
 		parts := make([]string, 0, len(entry.Parts))
 		for _, part := range entry.Parts {
-			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, fourDigits(part.Value), fourDigits(part.Weight)))
+			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
 		}
 		rows = append(rows, []any{
 			entry.Cluster, entry.Eligible, score, orDash(strings.Join(parts, " ")), orDash(strings.Join(entry.Reasons, ", ")),
@@ -86,11 +85,8 @@ func digitsOrDash(number *float64) string {
 	if number == nil {
 		return "-"
 	}
-	return fourDigits(*number)
+	return explain.Digits(*number)
 }
-
-// fourDigits writes a number for people.
-func fourDigits(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }
 
 func orDash(text string) string {
 	if text == "" {

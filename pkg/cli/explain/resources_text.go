@@ -4,7 +4,6 @@
 package explain
 
 import (
-	"slices"
 	"strings"
 
 	"berth.dev/berth/pkg/explain"
@@ -17,12 +16,8 @@ func resourceRows(e *explain.PodAnswer) [][]any {
 		r := &e.Resources[i]
 		for k := range r.Pools {
 			p := &r.Pools[k]
-			says := p.Says
-			if slices.Contains(r.Charged, p.Name) {
-				says = "is charged"
-			}
 			rows = append(rows, []any{
-				r.Name, r.Quantity.String(), p.Name, p.Allocatable.String(), p.Allocated.String(), p.Free.String(), p.Nodes, says,
+				r.Name, r.Quantity.String(), p.Name, p.Allocatable.String(), p.Allocated.String(), p.Free.String(), p.Nodes, p.Says,
 			})
 		}
 	}

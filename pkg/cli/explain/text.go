@@ -69,7 +69,7 @@ func stateText(e *explain.PodAnswer) string {
 	if e.Placement == nil {
 		return string(e.State)
 	}
-	text := fmt.Sprintf("%s on node %s in %s", e.State, e.Placement.Node, orNone(e.Placement.Cluster))
+	text := fmt.Sprintf("%s on node %s in %s", e.State, e.Placement.Node, explain.InCluster(e.Placement.Cluster))
 	if e.Placement.Seat != nil {
 		text += fmt.Sprintf(", seat %d", *e.Placement.Seat)
 	}
@@ -122,11 +122,4 @@ func clusterRows(e *explain.PodAnswer) [][]any {
 		})
 	}
 	return rows
-}
-
-func orNone(name string) string {
-	if name == "" {
-		return "no cluster"
-	}
-	return "cluster " + name
 }

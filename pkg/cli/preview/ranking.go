@@ -6,7 +6,6 @@ package preview
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,11 +114,11 @@ func rows(answers []rankingAnswer) [][]any {
 		for _, entry := range answer.Ranking {
 			parts := make([]string, 0, len(entry.Parts))
 			for _, part := range entry.Parts {
-				parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, short(part.Value), short(part.Weight)))
+				parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
 			}
 			score := orNone("")
 			if entry.Eligible {
-				score = short(entry.Score)
+				score = explain.Digits(entry.Score)
 			}
 			rows = append(rows, []any{
 				answer.Application, entry.Cluster, entry.Eligible, score,
@@ -129,6 +128,3 @@ func rows(answers []rankingAnswer) [][]any {
 	}
 	return rows
 }
-
-// short writes a number for people.
-func short(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }

@@ -31,9 +31,6 @@ const controllerName = "application"
 const fieldOwner = "berth-application"
 
 const (
-	// DefaultRescheduleAfter is how long a choice stands unless something else is set.
-	DefaultRescheduleAfter = time.Minute
-
 	// DefaultSettleTimeout is how long a first choice waits for knowledge unless something else is
 	// set.
 	DefaultSettleTimeout = 30 * time.Second

@@ -21,6 +21,9 @@ const (
 	maxDecisions = 10
 )
 
+// DefaultRescheduleAfter is how long a choice stands unless something else is set.
+const DefaultRescheduleAfter = time.Minute
+
 // Decide returns the decision that chooses a cluster instead of another one, which is empty for
 // none, given the results by which it was chosen.
 func Decide(results []rank.Result, from, to string, now time.Time) berthv1alpha1.ApplicationDecision {
