@@ -94,15 +94,20 @@ func (w *world) start() {
 	if w.server != nil {
 		return
 	}
-	w.server = httptest.NewServer(gateway.New(gateway.Config{
+	w.server = httptest.NewServer(w.handler())
+	w.t.Cleanup(w.server.Close)
+}
+
+// handler returns a new gateway.
+func (w *world) handler() http.Handler {
+	return gateway.New(gateway.Config{
 		Clusters: w.objects.BerthV1alpha1(), Pods: w.pods.CoreV1(), Registry: w.registry, Limits: w.limits,
 		Authenticator: fixed(w), Authorizer: rights(w), Done: w.t.Context().Done(),
 		TokenClients: func(token string) (kubernetes.Interface, versioned.Interface, error) {
 			w.lent = append(w.lent, token)
 			return w.pods, w.objects, nil
 		},
-	}))
-	w.t.Cleanup(w.server.Close)
+	})
 }
 
 // client returns the client that requests are sent with.

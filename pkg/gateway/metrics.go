@@ -26,7 +26,7 @@ func newMeasures(registry prometheus.Registerer) *measures {
 		}, []string{"method", "route", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "berth_gateway_request_duration_seconds",
-			Help:    "Time from the headers of a request to the end of its answer, by method and route.",
+			Help:    "Time from the headers of a request to the end of its answer, by method and route, without streams of events.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2.5, 12),
 		}, []string{"method", "route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{

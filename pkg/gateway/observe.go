@@ -113,7 +113,9 @@ func (o *observer) end(ctx context.Context) {
 	o.measures.inFlight.Dec()
 	taken := time.Since(o.start)
 	o.measures.requests.WithLabelValues(methodLabel(o.request.Method), o.route.kind, strconv.Itoa(o.status)).Inc()
-	o.measures.duration.WithLabelValues(methodLabel(o.request.Method), o.route.kind).Observe(taken.Seconds())
+	if !isStream(o.request) {
+		o.measures.duration.WithLabelValues(methodLabel(o.request.Method), o.route.kind).Observe(taken.Seconds())
+	}
 	if o.route.kind == routeHealth {
 		return
 	}

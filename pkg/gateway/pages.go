@@ -23,14 +23,19 @@ const (
 	// tokenCookie keeps the token of a browser. No script can read it.
 	tokenCookie = "berth-token"
 
-	enterPath, leavePath, eventsPath = ui.Prefix + "enter", ui.Prefix + "leave", ui.Prefix + "events"
+	// securePrefix begins the names of cookies that browsers take over TLS only, so that nobody who
+	// serves plain HTTP under the same name can plant one.
+	securePrefix = "__Secure-"
+
+	enterPath, leavePath = ui.Prefix + "enter", ui.Prefix + "leave"
 
 	// maxToken bounds what is kept in a cookie, which browsers bound at 4096 bytes with its name.
 	maxToken = 3800
 
-	// maxViewers bounds how many different users and namespaces have pages at a time: each of them
-	// takes memory for all the objects that the user may see.
-	maxViewers = 50
+	// maxViewers bounds how many different users and namespaces have pages at a time, maxEach how many
+	// one user has: each takes memory for all the objects that the user may see.
+	maxViewers = 20
+	maxEach    = 4
 )
 
 // TokenClients returns clients that have the rights of a token and no others.
@@ -57,10 +62,10 @@ const enteringShare = 10
 func newPages(g *Gateway) *pages {
 	most := g.config.Limits.InFlight
 	p := &pages{
-		gateway: g, sources: ui.Sources{Most: maxViewers},
+		gateway: g, sources: ui.Sources{Most: maxViewers, MostEach: maxEach},
 		streams: make(chan struct{}, most), entering: make(chan struct{}, max(1, most/enteringShare)),
 	}
-	p.handler = ui.Handler{Find: p.find, Done: g.config.Done}
+	p.handler = ui.Handler{Find: p.find, Done: g.config.Done, NamespaceCookie: "berth-namespace"}
 	return p
 }
 
@@ -69,6 +74,10 @@ func isPage(path string) bool {
 	return path == strings.TrimSuffix(ui.Prefix, "/") || strings.HasPrefix(path, ui.Prefix)
 }
 
+// isStream reports whether a request is answered for as long as somebody looks, which says nothing
+// about how quick the gateway is.
+func isStream(r *http.Request) bool { return r.URL.Path == ui.EventsPath }
+
 // serve answers a request for a page.
 func (p *pages) serve(w *observer, r *http.Request) {
 	busy := p.gateway.inFlight
@@ -76,7 +85,7 @@ func (p *pages) serve(w *observer, r *http.Request) {
 	switch {
 	case enters:
 		busy = p.entering
-	case r.URL.Path == eventsPath:
+	case isStream(r):
 		busy = p.streams
 	}
 	select {
@@ -90,9 +99,7 @@ func (p *pages) serve(w *observer, r *http.Request) {
 	case enters:
 		p.enter(w, r)
 	case r.URL.Path == leavePath:
-		ui.SetHeaders(w.Header())
-		http.SetCookie(w, cookieOf(r, "", -1))
-		http.Redirect(w, r, ui.Prefix, http.StatusFound)
+		p.leave(w, r)
 	default:
 		p.handler.ServeHTTP(w, r)
 	}
@@ -153,14 +160,47 @@ func (p *pages) readToken(w http.ResponseWriter, r *http.Request) (string, error
 func cookieOf(r *http.Request, value string, age int) *http.Cookie {
 	//nolint:gosec // over plain HTTP, which the gateway only speaks on loopback, browsers keep no secure cookie
 	return &http.Cookie{
-		Name: tokenCookie, Value: value, Path: ui.Prefix, MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(r), Value: value, Path: ui.Prefix, MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	}
+}
+
+// cookieName is what the cookie with the token is called.
+func cookieName(r *http.Request) string {
+	if r.TLS != nil {
+		return securePrefix + tokenCookie
+	}
+	return tokenCookie
+}
+
+// kept returns the token that a browser has kept, empty if there is none.
+func kept(r *http.Request) string {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil || !token.MatchString(cookie.Value) {
+		return ""
+	}
+	return cookie.Value
+}
+
+// leave forgets the token of a browser, and what is watched with it.
+func (p *pages) leave(w http.ResponseWriter, r *http.Request) {
+	ui.SetHeaders(w.Header())
+	if given := kept(r); given != "" {
+		p.sources.End(hashed(given))
+	}
+	http.SetCookie(w, cookieOf(r, "", -1))
+	http.Redirect(w, r, ui.Prefix, http.StatusFound)
+}
+
+// hashed stands for a token where it is remembered.
+func hashed(given string) string {
+	sum := sha256.Sum256([]byte(given))
+	return string(sum[:])
 }
 
 // refuse answers somebody who may not look. A browser gets the form for another token.
 func refuse(w *observer, r *http.Request, err error) {
 	problem := problemOf(err)
-	if problem.status == http.StatusUnauthorized && r.URL.Path != eventsPath {
+	if problem.status == http.StatusUnauthorized && !isStream(r) {
 		ask(w, problem.status, "The API server does not take this token, or not any more.")
 		return
 	}
@@ -176,12 +216,10 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 	}
 	given, inHeader := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !inHeader {
-		cookie, err := r.Cookie(tokenCookie)
-		if err != nil || !token.MatchString(cookie.Value) {
+		if given = kept(r); given == "" {
 			ask(w, http.StatusUnauthorized, "")
 			return nil
 		}
-		given = cookie.Value
 		r.Header.Set("Authorization", "Bearer "+given)
 	}
 	asked := &request{Request: r}
@@ -189,10 +227,10 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 		refuse(o, r, err)
 		return nil
 	}
-	source, err := p.source(given, ui.NamespaceOf(r, ""))
+	source, err := p.source(asked.user.GetName(), given, p.handler.NamespaceOf(r, ""))
 	switch {
 	case errors.Is(err, ui.ErrTooMany):
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		ui.WriteBusy(w, r, err)
 		return nil
 	case err != nil:
 		o.fail(internal(err))
@@ -201,11 +239,11 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 	return &ui.Viewer{Source: source, Name: bounded(asked.user.GetName()), Leave: !inHeader, Namespaced: true}
 }
 
-// source returns what a token may see of a namespace.
-func (p *pages) source(given, namespace string) (*ui.Source, error) {
-	sum := sha256.Sum256([]byte(given))
+// source returns what the token of a user may see of a namespace.
+func (p *pages) source(user, given, namespace string) (*ui.Source, error) {
 	lasting := wait.ContextForChannel(p.handler.Done)
-	return p.sources.Get(lasting, string(sum[:])+namespace, func(ctx context.Context) (*ui.Source, error) {
+	key := ui.Key{Viewer: user, Credentials: hashed(given), Namespace: namespace}
+	return p.sources.Get(lasting, key, func(ctx context.Context) (*ui.Source, error) {
 		kube, berth, err := p.gateway.config.TokenClients(given)
 		if err != nil {
 			return nil, err

@@ -4,11 +4,15 @@
 package gateway_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -125,4 +129,96 @@ func TestAnAddressEntersAtARate(t *testing.T) {
 	}
 	w.send(http.MethodPost, "/ui/enter", "token=expired", "Authorization", "").
 		checkProblem(t, http.StatusTooManyRequests, gateway.CodeTooManyRequests, "your address sends")
+}
+
+// TestTheTokenIsKeptForTLSOnly enters over TLS.
+func TestTheTokenIsKeptForTLSOnly(t *testing.T) {
+	w := newWorld(t)
+	handler := w.handler()
+	over := func(method, path, body string, cookie *http.Cookie) *http.Response {
+		r := httptest.NewRequestWithContext(t.Context(), method, "https://gateway"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if cookie != nil {
+			r.AddCookie(cookie)
+		}
+		answered := httptest.NewRecorder()
+		handler.ServeHTTP(answered, r)
+		return answered.Result()
+	}
+	entered := over(http.MethodPost, "/ui/enter", "token=someone", nil)
+	defer entered.Body.Close()
+	cookies := entered.Cookies()
+	if len(cookies) != 1 || cookies[0].Name != "__Secure-berth-token" || !cookies[0].Secure || !cookies[0].HttpOnly {
+		t.Fatalf("status %d, cookies %v", entered.StatusCode, cookies)
+	}
+	for name, want := range map[string]int{"__Secure-berth-token": http.StatusOK, "berth-token": http.StatusUnauthorized} {
+		got := over(http.MethodGet, "/ui/sites", "", &http.Cookie{Name: name, Value: "someone"})
+		got.Body.Close()
+		if got.StatusCode != want {
+			t.Errorf("with the cookie %s: status %d, want %d", name, got.StatusCode, want)
+		}
+	}
+}
+
+// TestOneUserHasAFewNamespacesAtOnce looks at more namespaces than one user may, with new tokens.
+func TestOneUserHasAFewNamespacesAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.limits.ClientQPS, w.limits.ClientBurst = 1000, 1000
+	look := func(namespace string) {
+		t.Helper()
+		got := w.send(http.MethodGet, "/ui/pools", "", "Cookie", "berth-namespace="+namespace)
+		if got.status != http.StatusOK || !strings.Contains(got.body, "Namespace "+namespace) {
+			t.Fatalf("namespace %s: status %d: %s", namespace, got.status, got.body)
+		}
+	}
+	for i := range 60 {
+		look(fmt.Sprintf("n%d", i))
+	}
+	if got := w.send(http.MethodGet, "/ui/pools", "", "Authorization", "Bearer another"); got.status != http.StatusOK {
+		t.Errorf("another user: status %d: %s", got.status, got.body)
+	}
+	made := len(w.lent)
+	look("n59")
+	if len(w.lent) != made {
+		t.Error("the latest namespace was read anew")
+	}
+	look("n0")
+	if len(w.lent) != made+1 {
+		t.Error("the first namespace is still watched")
+	}
+}
+
+func TestStreamsSayNothingAboutSpeed(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.start()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL+"/ui/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+admin)
+	response, err := w.client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	w.send(http.MethodGet, "/ui/sites", "")
+	cancel()
+	const want = `berth_gateway_requests_total{code="200",method="GET",route="ui"} 2`
+	patience := time.After(time.Minute)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	text := ""
+	for !strings.Contains(text, want) {
+		select {
+		case <-patience:
+			t.Fatalf("%s is missing from\n%s", want, text)
+		case <-ticker.C:
+			text = w.send(http.MethodGet, "/metrics", "").body
+		}
+	}
+	if !strings.Contains(text, `berth_gateway_request_duration_seconds_count{method="GET",route="ui"} 1`) {
+		t.Errorf("the duration of a stream counts in\n%s", text)
+	}
 }

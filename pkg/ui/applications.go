@@ -6,9 +6,7 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
@@ -18,7 +16,7 @@ import (
 
 // applicationsView shows all Applications.
 func (s *snapshot) applicationsView() *page {
-	t := &table{ID: "applications", Caption: "Applications", Empty: "There are no Applications.", Columns: []column{
+	t := &table{ID: "applications", Caption: "Applications", Empty: s.empty("There are no Applications.", applications), Columns: []column{
 		{Key: "namespace", Title: "Namespace"}, {Key: "application", Title: "Application"}, {Key: "site", Title: "Site"},
 		{Key: "score", Title: "Score", Number: true}, {Key: "ready", Title: "Ready"}, {Key: "move", Title: "Move"},
 		{Key: "ranking", Title: "Ranking"}, {Key: "says", Title: "Says"},
@@ -48,11 +46,8 @@ func scoreOf(score *float64) cell {
 	if score == nil {
 		return cell{Text: "-", order: -1}
 	}
-	return cell{Text: digits(*score), order: *score}
+	return cell{Text: explain.Digits(*score), order: *score}
 }
-
-// digits writes a figure for people.
-func digits(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }
 
 func moveOf(move *berthv1alpha1.ApplicationMoveStatus) cell {
 	if move == nil {
@@ -69,7 +64,7 @@ func rankingOf(app *berthv1alpha1.Application) string {
 	var parts []string
 	for i := range app.Status.Ranking {
 		if r := &app.Status.Ranking[i]; r.Eligible && len(parts) < shownRanks {
-			parts = append(parts, r.Name+" "+digits(r.Score))
+			parts = append(parts, r.Name+" "+explain.Digits(r.Score))
 		}
 	}
 	if len(parts) == 0 {
@@ -112,31 +107,66 @@ func (s *snapshot) application(namespace, name string) *page {
 		p.Facts = append(p.Facts, fact{"Move began", since(m.StartTime.Time)}, fact{"Move ends by", since(m.Deadline.Time)},
 			fact{"Move says", text(m.Message)})
 	}
-	if s.knows(clusters) {
-		p.Tables = append(p.Tables, s.ranking(app, p))
+	answer, err := explain.Application(app, s.state.Objects.Clusters, explain.StandardDefaults(), s.at)
+	switch {
+	case err != nil:
+		p.Reasons = append(p.Reasons, err.Error())
+	case answer.NextReview != nil:
+		p.Facts = append(p.Facts, fact{"Next review", since(answer.NextReview.Time)})
 	}
-	leftOut := &table{ID: "left-out", Caption: "Sites left out after moves that failed", Empty: "None.", Columns: []column{
+	if err == nil && s.knows(clusters) {
+		p.Tables = append(p.Tables, s.ranking(answer))
+	}
+	p.Tables = append(p.Tables, s.leftOut(app), s.failedOver(app), s.decisions(app), conditionTable(app.Status.Conditions))
+	return p
+}
+
+// leftOut shows where an Application is not moved to for a while.
+func (s *snapshot) leftOut(app *berthv1alpha1.Application) *table {
+	t := &table{ID: "left-out", Caption: "Sites left out after moves that failed", Empty: "None.", Columns: []column{
 		{Key: "site", Title: "Site"}, {Key: "until", Title: "Until"}, {Key: "failures", Title: "Failures", Number: true},
 		{Key: "says", Title: "Says"},
 	}}
 	for _, l := range app.Status.LeftOut {
-		leftOut.Rows = append(leftOut.Rows, row{s.siteCell(l.Cluster), since(l.Until.Time), number(l.Failures), text(l.Message)})
+		t.Rows = append(t.Rows, row{s.siteCell(l.Cluster), since(l.Until.Time), number(l.Failures), text(l.Message)})
 	}
-	p.Tables = append(p.Tables, leftOut, conditionTable(app.Status.Conditions))
-	return p
+	return t
 }
 
-// ranking ranks all Clusters for an Application by their present values.
-func (s *snapshot) ranking(app *berthv1alpha1.Application, p *page) *table {
+// failedOver shows what an Application has left because it was offline.
+func (s *snapshot) failedOver(app *berthv1alpha1.Application) *table {
+	t := &table{ID: "failed-over", Caption: "Sites left because they were offline", Empty: "None.", Columns: []column{
+		{Key: "site", Title: "Site"}, {Key: "left", Title: "Left at"},
+	}}
+	for _, f := range app.Status.FailedOver {
+		t.Rows = append(t.Rows, row{s.siteCell(f.Cluster), since(f.Time.Time)})
+	}
+	return t
+}
+
+// decisions shows the last decisions, the newest first.
+func (s *snapshot) decisions(app *berthv1alpha1.Application) *table {
+	t := &table{ID: "decisions", Caption: "Last decisions", Empty: "None yet.", Columns: []column{
+		{Key: "decided", Title: "Decided"}, {Key: "from", Title: "From"}, {Key: "from-score", Title: "Its score", Number: true},
+		{Key: "to", Title: "To"}, {Key: "to-score", Title: "Its score", Number: true}, {Key: "reason", Title: "Reason"},
+		{Key: "says", Title: "Says"},
+	}}
+	for i := range app.Status.Decisions {
+		d := &app.Status.Decisions[i]
+		t.Rows = append(t.Rows, row{
+			since(d.Time.Time), s.siteCell(d.From), scoreOf(d.FromScore), s.siteCell(d.To), scoreOf(d.Score), text(string(d.Reason)),
+			text(d.Message),
+		})
+	}
+	return t
+}
+
+// ranking shows how all Clusters rank for an Application by their present values.
+func (s *snapshot) ranking(answer *explain.ApplicationAnswer) *table {
 	t := &table{ID: "ranking", Caption: "Ranking, by the values of this moment", Empty: "There are no Clusters.", Columns: []column{
 		{Key: "site", Title: "Site"}, {Key: "eligible", Title: "Eligible"}, {Key: "score", Title: "Score", Number: true},
 		{Key: "parts", Title: "Parts"}, {Key: "says", Title: "Says"},
 	}}
-	answer, err := explain.Application(app, s.state.Objects.Clusters, explain.ApplicationDefaults{RescheduleAfter: time.Minute}, s.at)
-	if err != nil {
-		p.Reasons = append(p.Reasons, err.Error())
-		return t
-	}
 	for i := range answer.Ranking {
 		r := &answer.Ranking[i]
 		score, eligible := cell{Text: "-", order: -1}, state(false, "no")
@@ -145,7 +175,7 @@ func (s *snapshot) ranking(app *berthv1alpha1.Application, p *page) *table {
 		}
 		parts := make([]string, 0, len(r.Parts))
 		for _, part := range r.Parts {
-			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, digits(part.Value), digits(part.Weight)))
+			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
 		}
 		t.Rows = append(t.Rows, row{
 			s.siteCell(r.Cluster), eligible, score, text(strings.Join(parts, " ")), text(strings.Join(r.Reasons, ", ")),

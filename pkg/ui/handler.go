@@ -14,8 +14,12 @@ import (
 	"time"
 )
 
-// Prefix is the folder of all pages on a server.
-const Prefix = "/ui/"
+const (
+	// Prefix is the folder of all pages on a server.
+	Prefix = "/ui/"
+	// EventsPath is where a browser is told of changes, for minutes.
+	EventsPath = Prefix + "events"
+)
 
 //go:embed assets
 var assets embed.FS
@@ -50,6 +54,9 @@ type Viewer struct {
 // returns nil if nobody does that may. It is safe for concurrent use if Find is.
 type Handler struct {
 	Find func(http.ResponseWriter, *http.Request) *Viewer
+	// NamespaceCookie remembers which namespace a browser shows, if Find offers to choose one.
+	// Browsers do not tell the ports of a host apart, so servers on one host need names of their own.
+	NamespaceCookie string
 	// Done ends the streams of events, so that a server can be shut down.
 	Done <-chan struct{}
 }
@@ -87,7 +94,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case serveAsset(w, path):
 		return
 	case path == "namespace":
-		chooseNamespace(w, r)
+		h.chooseNamespace(w, r)
 		return
 	}
 	viewer := h.Find(w, r)
@@ -138,6 +145,19 @@ func serve(w http.ResponseWriter, r *http.Request, viewer *Viewer, path string) 
 	WriteDocument(w, status, "page.html", shown)
 }
 
+// WriteBusy answers somebody for whom there is no Source at present, with a page that offers to
+// choose a namespace.
+func WriteBusy(w http.ResponseWriter, r *http.Request, why error) {
+	w.Header().Set("Retry-After", "60")
+	if r.URL.Path == EventsPath {
+		http.Error(w, why.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	WriteDocument(w, http.StatusServiceUnavailable, "page.html", &page{
+		Title: "Not now", Reasons: []string{why.Error()}, Namespaced: true, At: clockTime(time.Now()),
+	})
+}
+
 // WriteDocument answers with a document of a template.
 func WriteDocument(w http.ResponseWriter, status int, name string, data any) {
 	var document bytes.Buffer
@@ -162,6 +182,8 @@ func (s *Source) wait(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			return
+		case <-s.ended:
 			return
 		case <-changed:
 		}

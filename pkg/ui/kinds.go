@@ -18,6 +18,8 @@ import (
 // kind is a kind of objects that is watched.
 type kind struct {
 	informer cache.SharedIndexInformer
+	// changed is called after each change, also of what may be read.
+	changed func()
 
 	mu sync.Mutex
 	// refusal is why the objects cannot be read, nil if they can or nobody knows yet.
@@ -29,10 +31,10 @@ type kind struct {
 
 // watched returns a kind that is listed and watched by a client's methods.
 func watched[L runtime.Object](
-	client any, example runtime.Object, list func(context.Context, metav1.ListOptions) (L, error),
+	changed func(), client any, example runtime.Object, list func(context.Context, metav1.ListOptions) (L, error),
 	open func(context.Context, metav1.ListOptions) (watch.Interface, error),
 ) *kind {
-	k := &kind{}
+	k := &kind{changed: changed}
 	lw := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			found, err := list(ctx, options)
@@ -52,45 +54,44 @@ func watched[L runtime.Object](
 	return k
 }
 
-// start watches until the context ends, and calls changed after each change.
-func (k *kind) start(ctx context.Context, changed func()) {
+// start watches until the context ends.
+func (k *kind) start(ctx context.Context) {
 	// Neither fails before the informer has started.
 	_ = k.informer.SetTransform(strip)
 	_, _ = k.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { changed() },
-		UpdateFunc: func(_, _ any) { changed() },
-		DeleteFunc: func(any) { changed() },
+		AddFunc:    func(any) { k.changed() },
+		UpdateFunc: func(_, _ any) { k.changed() },
+		DeleteFunc: func(any) { k.changed() },
 	})
-	_ = k.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) { changed() })
+	// What an error changes is noted where it comes from.
+	_ = k.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
 	go k.informer.RunWithContext(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), k.informer.HasSynced) {
-			changed()
+			k.changed()
 		}
 	}()
 }
 
-// strip drops what takes much memory and no page shows.
-func strip(object any) (any, error) {
-	if o, ok := object.(metav1.Object); ok {
-		o.SetManagedFields(nil)
-		if annotations := o.GetAnnotations(); annotations["kubectl.kubernetes.io/last-applied-configuration"] != "" {
-			delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
-		}
-	}
-	return object, nil
-}
-
 // answered notes whether the API server let the user read.
 func (k *kind) answered(err error) {
+	if k.note(err) {
+		k.changed()
+	}
+}
+
+// note reports whether what may be read has changed.
+func (k *kind) note(err error) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	before := k.refusal != nil
 	switch {
 	case err == nil:
 		k.refusal = nil
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
 		k.refusal = err
 	}
+	return before != (k.refusal != nil)
 }
 
 // refused returns why the objects cannot be read, nil if they can.

@@ -5,22 +5,28 @@ package ui_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
@@ -143,11 +149,32 @@ func (w *world) prepare() {
 	}
 }
 
+// refuse makes the API server refuse to let anybody read a kind from now on.
+func (w *world) refuse(resource string) *atomic.Bool {
+	w.prepare()
+	var refused atomic.Bool
+	refused.Store(true)
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no"))
+	for _, client := range []*clienttesting.Fake{&w.kubeClient.Fake, &w.berthClient.Fake} {
+		client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+			return refused.Load(), nil, forbidden
+		})
+		client.PrependWatchReactor(resource, func(clienttesting.Action) (bool, watch.Interface, error) {
+			return refused.Load(), nil, forbidden
+		})
+	}
+	return &refused
+}
+
 // start serves the pages.
 func (w *world) start() {
 	w.t.Helper()
 	w.prepare()
-	source := ui.NewSource(w.t.Context(), w.kubeClient, w.berthClient, "", nil)
+	w.serve(ui.NewSource(w.t.Context(), w.kubeClient, w.berthClient, "", nil))
+}
+
+// serve serves the pages of a Source.
+func (w *world) serve(source *ui.Source) {
 	done := make(chan struct{})
 	w.server = httptest.NewServer(&ui.Handler{Done: done, Find: func(http.ResponseWriter, *http.Request) *ui.Viewer {
 		return &ui.Viewer{Source: source}

@@ -27,16 +27,14 @@ type page struct {
 	// At is when the figures were true, Stale since when they may not be any more; empty if they
 	// are up to date.
 	At, Stale string
-	// Version counts the changes.
-	Version uint64
+	// Version tells what the page was made of: another one may be another page.
+	Version string
 	// Namespace is the one that is shown, empty for all; Namespaced offers to choose one.
 	Namespace  string
 	Namespaced bool
 	// Who is looking, empty where that need not be said; Leave offers to forget the token.
 	Who   string
 	Leave bool
-	// Refresh reloads a page that is not complete yet, for browsers without the script.
-	Refresh bool
 }
 
 // fact is one thing about an object.

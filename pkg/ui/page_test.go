@@ -11,11 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -109,13 +106,7 @@ func TestWhatMayNotBeReadIsLeftOutAndNamed(t *testing.T) {
 	w.cluster("hangzhou", 1)
 	place(w.deployment("nginx", 2, map[string]int64{"beijing": 1})("a"), "beijing-0", "nginx", "beijing", 0)
 	w.prepare()
-	refuse := func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
-	}
-	w.kubeClient.PrependReactor("list", "pods", refuse)
-	w.kubeClient.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
-		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
-	})
+	w.refuse("pods")
 	rows := w.table("/ui/sites", "sites")
 	if len(rows) != 2 || rows[0][0] != "beijing" || rows[0][5] != "-" {
 		t.Errorf("sites %q", rows)

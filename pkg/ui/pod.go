@@ -29,35 +29,42 @@ func (s *snapshot) pod(namespace, name string) *page {
 	}
 	p := &page{
 		Title: namespace + "/" + name, Kind: "Pod", View: "waiting", Notes: s.notes(explaining()...),
-		Facts: []fact{{"State", text(string(answer.State))}},
+		Facts: s.podFacts(answer),
 	}
-	if w := answer.Workload; w != nil {
-		title := placement.Title(w.Kind, w.Name)
-		p.Facts = append(p.Facts, fact{"Workload", link(title, workloadPath(namespace, title))})
-	}
-	if answer.Policy != nil {
-		p.Facts = append(p.Facts, fact{"Policy", text(answer.Policy.Name + ", selected by " + answer.Policy.SelectedBy)})
-	}
-	if at := answer.Placement; at != nil {
-		p.Facts = append(p.Facts, fact{"Site", s.siteCell(at.Cluster)}, fact{"Node", text(at.Node)})
-		if at.Seat != nil {
-			p.Facts = append(p.Facts, fact{"Seat", number(*at.Seat)})
-		}
-	}
-	p.Reasons = answer.Reasons
-	if !s.knows(placing()...) {
-		p.Reasons = nil
+	// Without one of the kinds the answer is that of another world: one without nodes, for instance.
+	whole := s.knows(explaining()...)
+	if whole {
+		p.Reasons = answer.Reasons
 	}
 	if says := answer.Scheduler; says != nil {
 		p.Reasons = append(p.Reasons, fmt.Sprintf("the scheduler says (%s): %s", says.Reason, bounded(says.Message)))
 	}
-	if len(answer.Clusters) > 0 {
+	if whole && len(answer.Clusters) > 0 {
 		p.Tables = append(p.Tables, s.asked(answer))
 	}
-	if len(answer.Resources) > 0 {
+	if whole && len(answer.Resources) > 0 {
 		p.Tables = append(p.Tables, resourcesAsked(answer))
 	}
 	return p
+}
+
+// podFacts are what is known of a pod also without what its explanation needs.
+func (s *snapshot) podFacts(answer *explain.PodAnswer) []fact {
+	facts := []fact{{"State", text(string(answer.State))}}
+	if w := answer.Workload; w != nil && s.knows(owners()...) {
+		title := placement.Title(w.Kind, w.Name)
+		facts = append(facts, fact{"Workload", link(title, workloadPath(answer.Namespace, title))})
+	}
+	if answer.Policy != nil && s.knows(append(owners(), policies)...) {
+		facts = append(facts, fact{"Policy", text(answer.Policy.Name + ", selected by " + answer.Policy.SelectedBy)})
+	}
+	if at := answer.Placement; at != nil {
+		facts = append(facts, fact{"Site", s.siteCell(at.Cluster)}, fact{"Node", text(at.Node)})
+		if at.Seat != nil {
+			facts = append(facts, fact{"Seat", number(*at.Seat)})
+		}
+	}
+	return facts
 }
 
 // asked shows what the Clusters of the policy say to a pod.
@@ -90,13 +97,9 @@ func resourcesAsked(answer *explain.PodAnswer) *table {
 		r := &answer.Resources[i]
 		for j := range r.Pools {
 			pool := &r.Pools[j]
-			says := pool.Says
-			if slices.Contains(r.Charged, pool.Name) {
-				says = "is charged"
-			}
 			t.Rows = append(t.Rows, row{
 				link(r.Name, resourcePath(r.Name)), quantity(r.Quantity), text(pool.Name), quantity(pool.Allocatable), quantity(pool.Free),
-				text(says),
+				text(pool.Says),
 			})
 		}
 	}
@@ -113,8 +116,14 @@ func (s *snapshot) workload(namespace, kind, name string) *page {
 	}
 	w := &s.placed[i]
 	p := &page{
-		Title: namespace + "/" + name, Kind: w.Ref.Kind, View: "sites", Notes: s.notes(append(placing(), nodes)...), Reasons: w.Notes,
-		Facts: []fact{{"Policy", text(w.Policy)}, {"Pending", number(w.Pending)}, {"Misplaced", number(w.Misplaced)}},
+		Title: namespace + "/" + name, Kind: w.Ref.Kind, View: "sites", Notes: s.notes(append(placing(), nodes)...),
+		Facts: []fact{{"Policy", text(w.Policy)}, {"Pending", text("-")}, {"Misplaced", text("-")}},
+	}
+	if s.knows(placing()...) {
+		p.Facts[1].Value = number(w.Pending)
+	}
+	if s.knows(append(placing(), nodes)...) {
+		p.Facts[2].Value, p.Reasons = number(w.Misplaced), w.Notes
 	}
 	if w.Replicas != nil {
 		p.Facts = append(p.Facts, fact{"Replicas", number(*w.Replicas)})
@@ -127,7 +136,9 @@ func (s *snapshot) workload(namespace, kind, name string) *page {
 		if c.Name == "" {
 			site = text("nodes in no site")
 		}
-		t.Rows = append(t.Rows, append(row{site}, one.cells(s.knows(placing()...))...))
+		if c.Name != "" || s.tells("") {
+			t.Rows = append(t.Rows, append(row{site}, one.cells(s.exact(*w))...))
+		}
 	}
 	p.Tables = []*table{t, s.podsOf(w)}
 	return p
@@ -135,7 +146,7 @@ func (s *snapshot) workload(namespace, kind, name string) *page {
 
 // podsOf shows the pods of a workload.
 func (s *snapshot) podsOf(w *placement.Workload) *table {
-	t := &table{ID: "pods", Caption: "Pods", Empty: "It has no pods.", Columns: []column{
+	t := &table{ID: "pods", Caption: "Pods", Empty: s.empty("It has no pods.", append(owners(), pods)...), Columns: []column{
 		{Key: "pod", Title: "Pod"}, {Key: "site", Title: "Site"}, {Key: "node", Title: "Node"}, {Key: "says", Title: "Says"},
 	}}
 	for _, o := range workload.Observe(&s.state.Objects.Objects) {

@@ -26,7 +26,7 @@ var poolColumns = []column{
 
 // pools shows the pools of all ClusterResources.
 func (s *snapshot) pools() *page {
-	t := &table{ID: "pools", Caption: "Pools", Empty: "There are no ClusterResources.", Columns: slices.Clone(poolColumns)}
+	t := &table{ID: "pools", Caption: "Pools", Empty: s.empty("There are no ClusterResources.", resources), Columns: slices.Clone(poolColumns)}
 	for i := range s.resources {
 		t.Rows = append(t.Rows, poolRows(&s.resources[i])...)
 	}
@@ -156,7 +156,7 @@ func (s *snapshot) resource(name string) *page {
 
 // holders shows the pods that hold some of a ClusterResource.
 func (s *snapshot) holders(name string) *table {
-	t := &table{ID: "holders", Caption: "Holders", Empty: "No pod that you may see holds any.", Columns: []column{
+	t := &table{ID: "holders", Caption: "Holders", Empty: s.empty("No pod that you may see holds any.", pods), Columns: []column{
 		{Key: "namespace", Title: "Namespace"}, {Key: "pod", Title: "Pod"}, {Key: "pool", Title: "Pool"},
 		{Key: "quantity", Title: "Quantity", Number: true}, {Key: "site", Title: "Site"}, {Key: "node", Title: "Node"},
 	}}
@@ -170,7 +170,7 @@ func (s *snapshot) holders(name string) *table {
 			if c.Resource == name {
 				t.Rows = append(t.Rows, row{
 					text(pod.Namespace), link(pod.Name, podPath(pod.Namespace, pod.Name)), text(c.Pool), quantity(c.Quantity),
-					text(s.state.Topology.ClusterOf(pod)), text(pod.Spec.NodeName),
+					s.siteCell(s.state.Topology.ClusterOf(pod)), text(pod.Spec.NodeName),
 				})
 			}
 		}
@@ -181,7 +181,7 @@ func (s *snapshot) holders(name string) *table {
 
 // askers shows the pods that ask for some of a ClusterResource and have no node.
 func (s *snapshot) askers(name string) *table {
-	t := &table{ID: "waiting", Caption: "Waiting pods", Empty: "No pod that you may see waits for it.", Columns: []column{
+	t := &table{ID: "waiting", Caption: "Waiting pods", Empty: s.empty("No pod that you may see waits for it.", pods), Columns: []column{
 		{Key: "namespace", Title: "Namespace"}, {Key: "pod", Title: "Pod"}, {Key: "quantity", Title: "Asks for", Number: true},
 		{Key: "says", Title: "The scheduler says"},
 	}}

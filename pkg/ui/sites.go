@@ -77,16 +77,26 @@ var shareColumns = []column{
 	{Key: "short", Title: "Short", Number: true}, {Key: "share", Title: "Share"},
 }
 
+// exact reports whether the figures of workloads are known. Where a bound pod runs is told by its
+// node or, to those who may not see nodes, by Berth's mark on the pod; nothing tells it of a pod
+// without the mark.
+func (s *snapshot) exact(placed ...placement.Workload) bool {
+	unmarked := func(c placement.Cluster) bool { return c.Name == "" && c.Current > 0 }
+	return s.knows(placing()...) && (s.knows(nodes) || !slices.ContainsFunc(placed, func(w placement.Workload) bool {
+		return slices.ContainsFunc(w.Clusters, unmarked)
+	}))
+}
+
 // placing are the kinds from which shares follow.
 func placing() []string { return append([]string{pods, policies, clusters}, owners()...) }
 
 // sites shows all Clusters.
 func (s *snapshot) sites() *page {
-	t := &table{ID: "sites", Caption: "Sites", Empty: "There are no Clusters.", Columns: append([]column{
+	t := &table{ID: "sites", Caption: "Sites", Empty: s.empty("There are no Clusters.", clusters), Columns: append([]column{
 		{Key: "site", Title: "Site"}, {Key: "status", Title: "Status"}, {Key: "where", Title: "Where"},
 		{Key: "nodes", Title: "Nodes", Number: true}, {Key: "ready", Title: "Ready nodes", Number: true},
 	}, shareColumns...)}
-	shares, exact := s.shares(), s.knows(placing()...)
+	shares, exact := s.shares(), s.exact(s.placed...)
 	all := s.state.Topology.Clusters()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
@@ -95,7 +105,7 @@ func (s *snapshot) sites() *page {
 		}, shares[name].cells(exact)...))
 	}
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if all[name] != nil || shares[name].current+shares[name].wanted == 0 {
+		if all[name] != nil || shares[name].current+shares[name].wanted == 0 || !s.tells(name) {
 			continue
 		}
 		what := "does not exist"
@@ -107,6 +117,12 @@ func (s *snapshot) sites() *page {
 		}, shares[name].cells(exact)...))
 	}
 	return &page{Title: "Sites", View: "sites", Tables: []*table{t}, Notes: s.notes(append(placing(), nodes)...)}
+}
+
+// tells reports whether it is certain that there is no Cluster of a name or, if that is empty, that
+// the pods counted under it run in none.
+func (s *snapshot) tells(name string) bool {
+	return s.knows(clusters) && (name != "" || s.knows(nodes))
 }
 
 // nodes returns the number of nodes of a Cluster: those that are seen, or what its status says to a
@@ -162,17 +178,13 @@ func orNone(name string) string {
 	return name
 }
 
-// maxNodes bounds the nodes that are shown of a Cluster.
-const maxNodes = 500
-
 // cluster shows one Cluster, nil if there is none of the name.
 func (s *snapshot) cluster(name string) *page {
 	c := s.state.Topology.Cluster(name)
 	if c == nil {
 		return nil
 	}
-	shares, exact := s.shares()[name], s.knows(placing()...)
-	figures := shares.cells(exact)
+	figures := s.shares()[name].cells(s.exact(s.placed...))
 	p := &page{
 		Title: name, Kind: "Cluster", View: "sites", Notes: s.notes(append(placing(), nodes)...),
 		Facts: []fact{
@@ -182,9 +194,10 @@ func (s *snapshot) cluster(name string) *page {
 			{"Home scheduler", text(c.Object.Status.HomeScheduler)},
 		},
 	}
-	tenants := &table{ID: "workloads", Caption: "Workloads", Empty: "No workload has a share or a pod here.", Columns: append([]column{
+	tenants := &table{ID: "workloads", Caption: "Workloads", Columns: append([]column{
 		{Key: "namespace", Title: "Namespace"}, {Key: "workload", Title: "Workload"}, {Key: "policy", Title: "Policy"},
 	}, shareColumns...)}
+	tenants.Empty = s.empty("No workload has a share or a pod here.", placing()...)
 	for i := range s.placed {
 		w := &s.placed[i]
 		for _, in := range w.Clusters {
@@ -193,19 +206,19 @@ func (s *snapshot) cluster(name string) *page {
 				one.add(&in)
 				tenants.Rows = append(tenants.Rows, append(row{
 					text(w.Namespace), link(w.Title(), workloadPath(w.Namespace, w.Title())), text(w.Policy),
-				}, one.cells(exact)...))
+				}, one.cells(s.exact(*w))...))
 			}
 		}
 	}
-	p.Tables = []*table{tenants, conditionTable(c.Object.Status.Conditions), nodeTable(c)}
+	p.Tables = []*table{tenants, conditionTable(c.Object.Status.Conditions), s.nodeTable(c)}
 	return p
 }
 
-func nodeTable(c *topology.Cluster) *table {
-	t := &table{ID: "nodes", Caption: "Nodes", Empty: "No node is seen here.", Columns: []column{
+func (s *snapshot) nodeTable(c *topology.Cluster) *table {
+	t := &table{ID: "nodes", Caption: "Nodes", Empty: s.empty("It has no nodes.", nodes), Columns: []column{
 		{Key: "node", Title: "Node"}, {Key: "status", Title: "Status"},
 	}}
-	for _, node := range c.Nodes[:min(len(c.Nodes), maxNodes)] {
+	for _, node := range c.Nodes {
 		status := state(true, "ready")
 		switch {
 		case !topology.Ready(node):
@@ -215,6 +228,5 @@ func nodeTable(c *topology.Cluster) *table {
 		}
 		t.Rows = append(t.Rows, row{text(node.Name), status})
 	}
-	t.Beyond = max(0, len(c.Nodes)-maxNodes)
 	return t
 }

@@ -20,7 +20,7 @@ import (
 
 // snapshot is what a Source knew at one moment. It does not change.
 type snapshot struct {
-	version uint64
+	version string
 	at      time.Time
 	// namespace is empty for all of them.
 	namespace string
@@ -38,7 +38,7 @@ type snapshot struct {
 // newSnapshot is called with the lock of the Source.
 func newSnapshot(s *Source) *snapshot {
 	found := &snapshot{
-		version: s.version, at: time.Now(), namespace: s.namespace, missing: map[string]string{}, stale: s.staleSince(),
+		version: s.title(), at: time.Now(), namespace: s.namespace, missing: map[string]string{}, stale: s.staleSince(),
 	}
 	for name, k := range s.kinds {
 		if why := k.missing(); why != "" {
@@ -46,20 +46,20 @@ func newSnapshot(s *Source) *snapshot {
 		}
 	}
 	objects := &placement.Objects{}
-	known(s.kinds[policies], &objects.Policies)
-	known(s.kinds[clusters], &objects.Clusters)
-	known(s.kinds[nodes], &objects.Nodes)
-	known(s.kinds[pods], &objects.Pods)
-	known(s.kinds[subscriptions], &objects.Subscriptions)
-	for _, owners := range workload.Kinds() {
-		for _, object := range s.kinds[owners.Resource].informer.GetStore().List() {
+	known(s, found, policies, &objects.Policies)
+	known(s, found, clusters, &objects.Clusters)
+	known(s, found, nodes, &objects.Nodes)
+	known(s, found, pods, &objects.Pods)
+	known(s, found, subscriptions, &objects.Subscriptions)
+	for _, name := range owners() {
+		for _, object := range s.objects(found, name) {
 			if owner, ok := object.(workload.Object); ok {
 				objects.Owners = append(objects.Owners, owner)
 			}
 		}
 	}
-	known(s.kinds[resources], &found.resources)
-	known(s.kinds[applications], &found.applications)
+	known(s, found, resources, &found.resources)
+	known(s, found, applications, &found.applications)
 	slices.SortFunc(found.resources, func(a, b berthv1alpha1.ClusterResource) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(found.applications, func(a, b berthv1alpha1.Application) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -69,8 +69,19 @@ func newSnapshot(s *Source) *snapshot {
 	return found
 }
 
-func known[T any](k *kind, into *[]T) {
-	for _, object := range k.informer.GetStore().List() {
+// objects returns those of a kind, none if it is missing: what was read before the right to do so
+// was withdrawn is still in the cache, and neither up to date nor the user's to see.
+func (s *Source) objects(found *snapshot, name string) []any {
+	if found.missing[name] != "" {
+		return nil
+	}
+	return s.kinds[name].informer.GetStore().List()
+}
+
+func known[T any](s *Source, found *snapshot, name string, into *[]T) {
+	list := s.objects(found, name)
+	*into = make([]T, 0, len(list))
+	for _, object := range list {
 		if item, ok := object.(*T); ok {
 			*into = append(*into, *item)
 		}
@@ -115,6 +126,14 @@ func (s *snapshot) notes(needed ...string) []string {
 			strings.Join(slices.Sorted(slices.Values(byReason[why])), ", "), why))
 	}
 	return found
+}
+
+// empty is what a table without rows says, if the kinds that its rows come from are known.
+func (s *snapshot) empty(says string, needed ...string) string {
+	if !s.knows(needed...) {
+		return "What belongs here is not known."
+	}
+	return says
 }
 
 // knows reports whether all of the kinds are known.

@@ -5,6 +5,8 @@ package ui
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 	"sync"
 	"time"
 
@@ -22,11 +24,19 @@ const (
 	staleAfter = 3 * time.Second
 )
 
+// idLength is the length of what tells Sources apart.
+const idLength = 8
+
 // Source watches what the pages show, with the rights of one user. It is safe for concurrent use.
 type Source struct {
 	namespace  string
 	schedulers []string
 	kinds      map[string]*kind
+	// ended is closed when nothing is watched any more.
+	ended <-chan struct{}
+
+	// id tells the versions of different Sources apart.
+	id string
 
 	mu sync.Mutex
 	// version counts the changes, changed is closed at the next one.
@@ -45,10 +55,12 @@ type Source struct {
 func NewSource(
 	ctx context.Context, kube kubernetes.Interface, berth versioned.Interface, namespace string, schedulers []string,
 ) *Source {
-	s := &Source{namespace: namespace, schedulers: schedulers, changed: make(chan struct{}), version: 1}
-	s.kinds = watchedKinds(kube, berth, namespace)
+	s := &Source{
+		namespace: namespace, schedulers: schedulers, ended: ctx.Done(), id: rand.Text()[:idLength], changed: make(chan struct{}), version: 1,
+	}
+	s.kinds = watchedKinds(kube, berth, namespace, s.signal)
 	for _, k := range s.kinds {
-		k.start(ctx, s.signal)
+		k.start(ctx)
 	}
 	go s.noticeStaleness(ctx)
 	return s
@@ -72,12 +84,16 @@ func (s *Source) signal() {
 	})
 }
 
-// next returns the number of changes so far, and a channel that is closed at the next one.
-func (s *Source) next() (version uint64, changed <-chan struct{}) {
+// next returns what tells the present version from all others, and a channel that is closed at the
+// next change.
+func (s *Source) next() (version string, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.version, s.changed
+	return s.title(), s.changed
 }
+
+// title is called with the lock.
+func (s *Source) title() string { return fmt.Sprintf("%s-%d", s.id, s.version) }
 
 // snapshot returns what is known at present.
 func (s *Source) snapshot() *snapshot {

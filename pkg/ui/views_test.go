@@ -101,13 +101,31 @@ func TestApplicationsShowRankingAndMoves(t *testing.T) {
 	app.Status.Move = &berthv1alpha1.ApplicationMoveStatus{
 		From: "hangzhou", To: "beijing", Step: berthv1alpha1.MoveStart, StartTime: metav1.Unix(1, 0), Deadline: metav1.Unix(2, 0),
 	}
+	app.Status.KubeControllerTriggered = new(metav1.Unix(1, 0))
+	app.Status.Decisions = []berthv1alpha1.ApplicationDecision{{
+		Time: metav1.Unix(3, 0), From: "hangzhou", FromScore: new(0.5), To: "beijing", Score: new(1.5),
+		Reason: berthv1alpha1.DecisionHigherScore, Message: "a reason",
+	}}
+	app.Status.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "hangzhou", Time: metav1.Unix(4, 0)}}
 	w.berth = append(w.berth, app)
 	want := [][]string{{namespace, "cart", "beijing", "1.5", "2/3", "hangzhou to beijing, Start", "beijing 1.5", "-"}}
 	if diff := cmp.Diff(want, w.table("/ui/applications", "applications")); diff != "" {
 		t.Errorf("applications (-want +got):\n%s", diff)
 	}
-	ranking := w.table("/ui/namespaces/shop/applications/cart", "ranking")
-	if len(ranking) != 2 || ranking[0][0] != "beijing" || ranking[0][1] != "yes" || ranking[1][1] != "no" || ranking[1][4] == "" {
+	const page = "/ui/namespaces/shop/applications/cart"
+	want = [][]string{{"1970-01-01 00:00:03", "hangzhou", "0.5", "beijing", "1.5", "HigherScore", "a reason"}}
+	if diff := cmp.Diff(want, w.table(page, "decisions")); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([][]string{{"hangzhou", "1970-01-01 00:00:04"}}, w.table(page, "failed-over")); diff != "" {
+		t.Errorf("failed over (-want +got):\n%s", diff)
+	}
+	if _, body := w.get(page); !strings.Contains(body, "Next review") {
+		t.Errorf("no next review in %s", body)
+	}
+	ranking := w.table(page, "ranking")
+	if len(ranking) != 2 || ranking[0][0] != "beijing" || ranking[0][1] != "yes" || ranking[1][1] != "no" || ranking[1][4] == "" ||
+		ranking[0][2] != "0.1" || ranking[0][3] != "stickiness=1*0.1" {
 		t.Errorf("ranking %q", ranking)
 	}
 }

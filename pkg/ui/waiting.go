@@ -27,10 +27,10 @@ type group struct {
 // the query limits the second table to its pods.
 func (s *snapshot) waiting(query url.Values) *page {
 	only := query.Get("reason")
-	groups := &table{ID: "reasons", Caption: "Reasons", Empty: "No pod waits.", Columns: []column{
+	groups := &table{ID: "reasons", Caption: "Reasons", Empty: s.empty("No pod waits.", pods), Columns: []column{
 		{Key: "reason", Title: "Reason"}, {Key: "pods", Title: "Pods", Number: true}, {Key: "since", Title: "Longest since"},
 	}}
-	members := &table{ID: "pods", Caption: "Waiting pods", Empty: "No pod waits.", Columns: []column{
+	members := &table{ID: "pods", Caption: "Waiting pods", Empty: s.empty("No pod waits.", pods), Columns: []column{
 		{Key: "namespace", Title: "Namespace"}, {Key: "pod", Title: "Pod"}, {Key: "since", Title: "Since"}, {Key: "reason", Title: "Reason"},
 	}}
 	for _, g := range s.groups() {

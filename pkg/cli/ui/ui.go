@@ -6,6 +6,7 @@ package ui
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -143,18 +144,20 @@ func (o *options) namespace(ctx context.Context, clients client.Clients, namespa
 }
 
 func (o *options) handler(ctx context.Context, clients client.Clients, namespace string) http.Handler {
-	sources := &ui.Sources{Most: maxNamespaces}
-	pages := &ui.Handler{Done: ctx.Done(), Find: func(w http.ResponseWriter, r *http.Request) *ui.Viewer {
-		chosen := ui.NamespaceOf(r, namespace)
-		source, err := sources.Get(ctx, chosen, func(ctx context.Context) (*ui.Source, error) {
+	sources := &ui.Sources{Most: maxNamespaces, MostEach: maxNamespaces}
+	// The name is new in each run: a browser must not show what was chosen in another one.
+	pages := &ui.Handler{Done: ctx.Done(), NamespaceCookie: "berth-namespace-" + rand.Text()[:8]}
+	pages.Find = func(w http.ResponseWriter, r *http.Request) *ui.Viewer {
+		chosen := pages.NamespaceOf(r, namespace)
+		source, err := sources.Get(ctx, ui.Key{Namespace: chosen}, func(ctx context.Context) (*ui.Source, error) {
 			return ui.NewSource(ctx, clients.Kubernetes, clients.Berth, chosen, o.schedulers.Values()), nil
 		})
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			ui.WriteBusy(w, r, err)
 			return nil
 		}
 		return &ui.Viewer{Source: source, Namespaced: true}
-	}}
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", http.RedirectHandler(ui.Prefix, http.StatusFound))
 	mux.Handle(ui.Prefix, pages)

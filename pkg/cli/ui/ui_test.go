@@ -5,6 +5,7 @@ package ui_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -101,9 +102,46 @@ func TestOneNamespace(t *testing.T) {
 	if _, body := get(t, address, ""); !strings.Contains(body, "mine") || strings.Contains(body, "other") {
 		t.Errorf("what is shown of the namespace: %s", body)
 	}
-	chosen := &http.Cookie{Name: "berth-namespace", Value: "elsewhere"}
+	chosen := choose(t, address, "elsewhere")
 	if _, body := get(t, address, "", chosen); strings.Contains(body, "mine") || !strings.Contains(body, "other") {
 		t.Errorf("what is shown of another namespace: %s", body)
+	}
+	// Browsers send all cookies of a host to all of its ports.
+	_, another := start(t, w)
+	if _, body := get(t, another+"waiting", "", chosen); !strings.Contains(body, "mine") || strings.Contains(body, "other") {
+		t.Errorf("the choice of another run counts: %s", body)
+	}
+}
+
+// choose chooses a namespace on a page, and returns the cookie that keeps it.
+func choose(t *testing.T, address, namespace string) *http.Cookie {
+	t.Helper()
+	path := strings.TrimSuffix(address, "waiting") + "namespace?name=" + namespace
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if cookies := response.Cookies(); len(cookies) == 1 {
+		return cookies[0]
+	}
+	t.Fatalf("status %d, cookies %v", response.StatusCode, response.Cookies())
+	return nil
+}
+
+func TestManyNamespaces(t *testing.T) {
+	w := clitest.NewWorld(t)
+	_, address := start(t, w)
+	address += "waiting"
+	for i := range 20 {
+		name := fmt.Sprintf("n%d", i)
+		if status, body := get(t, address, "", choose(t, address, name)); status != http.StatusOK || !strings.Contains(body, "Namespace "+name) {
+			t.Fatalf("namespace %s: status %d: %s", name, status, body)
+		}
 	}
 }
 
