@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,9 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/watch"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
@@ -111,24 +110,14 @@ var _ = Describe("Pods that were there before their policy", func() {
 	It("are taken over with one write for each", func(ctx SpecContext) {
 		number := adopted()
 		alreadyBound(ctx, namespace, hz+"-0", int32(number), byAnother)
-		before := podPatches(ctx)
-		stream, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		defer stream.Stop()
-		began := time.Now()
+		before, began := podPatches(ctx), time.Now()
 		newPolicy(ctx, namespace, "policy", "web", weights{bj: 2, hz: 3}, never)
-		taken := map[types.UID]bool{}
-		for len(taken) < number {
-			var event watch.Event
-			Eventually(stream.ResultChan()).WithContext(ctx).WithTimeout(timeout).Should(Receive(&event))
-			if pod, ok := event.Object.(*corev1.Pod); ok {
-				if _, stamped := stamp.Of(pod); stamped {
-					taken[pod.UID] = true
-				}
-			}
-		}
+		Eventually(func(ctx context.Context) (int, error) {
+			pods, err := podsOf(ctx, namespace)
+			return len(slices.DeleteFunc(pods, func(p corev1.Pod) bool { _, stamped := stamp.Of(&p); return !stamped })), err
+		}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal(number))
 		AddReportEntry("adoption", fmt.Sprintf("%d pods in %v", number, time.Since(began).Round(time.Millisecond)))
-		Consistently(podPatches).WithContext(ctx).WithTimeout(settle).WithPolling(settle / 4).Should(BeEquivalentTo(before + float64(number)))
+		Consistently(podPatches).WithContext(ctx).WithTimeout(settle).WithPolling(poll).Should(BeEquivalentTo(before + float64(number)))
 	})
 
 	It("keep their places with mode Never, and those that are misplaced go first when the workload shrinks", func(ctx SpecContext) {
