@@ -52,12 +52,13 @@ compile_needed() {
   compile "${flags[@]}" "${needed[@]}"
 }
 
-# need_prometheus gets a Prometheus server, or tells the tests why there is none. Without the reason its absence fails in CI.
-need_prometheus() {
-  local why
-  if ! why=$(hack/install-prometheus.sh); then
-    export BERTH_PROMETHEUS_MISSING=${why:-hack/install-prometheus.sh failed}
-    echo "Tests against a real Prometheus server are skipped: $BERTH_PROMETHEUS_MISSING"
+# need NAME gets a program of others with hack/install-NAME.sh, or tells the tests why there is none. Without the reason its absence
+# fails in CI.
+need() {
+  local why missing=BERTH_${1^^}_MISSING
+  if ! why=$("hack/install-$1.sh"); then
+    export "$missing=${why:-hack/install-$1.sh failed}"
+    echo "Tests that need $1 are skipped: ${!missing}"
   fi
 }
 
@@ -96,11 +97,13 @@ case ${1:-} in
     ;;
   # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
-    need_prometheus
+    need prometheus
+    need chromium
     run_tests integration -p 2 "${integration_flags[@]}"
     ;;
   race)
-    need_prometheus
+    need prometheus
+    need chromium
     run_tests unit -race "${unit_flags[@]}"
     run_tests integration -race -p 2 "${integration_flags[@]}"
     ;;

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,13 +19,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/tool"
 )
 
 const (
-	// missingEnv is the environment variable with the reason why there is no server on this
-	// machine. Whoever sets it knows that none can be got.
-	missingEnv = "BERTH_PROMETHEUS_MISSING"
-
 	// startTimeout is for what takes a second on an idle machine.
 	startTimeout = 120 * time.Second
 
@@ -43,11 +39,9 @@ scrape_configs:
 
 // Test is what tests of both kinds have: *testing.T and GinkgoT().
 type Test interface {
-	Helper()
+	tool.Test
 	TempDir() string
 	Cleanup(f func())
-	Fatalf(format string, args ...any)
-	Skipf(format string, args ...any)
 }
 
 // Server is a running Prometheus server that scrapes an exporter every second.
@@ -62,24 +56,7 @@ type Server struct {
 // has none; in CI that fails unless it is known why.
 func Promtool(t Test) string {
 	t.Helper()
-	return require(t, "promtool")
-}
-
-// require returns the path of a program of Prometheus.
-func require(t Test, name string) string {
-	t.Helper()
-	program, err := find(name)
-	why := os.Getenv(missingEnv)
-	switch {
-	case err == nil:
-	case why != "":
-		t.Skipf("no %s: %s", name, why)
-	case os.Getenv("CI") != "":
-		t.Fatalf("%v", err)
-	default:
-		t.Skipf("%v", err)
-	}
-	return program
+	return tool.Require(t, "promtool", "prometheus")
 }
 
 // Start starts a server for one test, and ends it with the test. It scrapes an exporter of the
@@ -109,25 +86,9 @@ func StartWith(ctx context.Context, t Test, configuration string) *Server {
 
 func (s *Server) start(ctx context.Context, t Test, configuration string) {
 	t.Helper()
-	if err := s.run(ctx, t, require(t, "prometheus"), configuration); err != nil {
+	if err := s.run(ctx, t, tool.Require(t, "prometheus", "prometheus"), configuration); err != nil {
 		t.Fatalf("%v", err)
 	}
-}
-
-// find returns the program that hack/install-prometheus.sh got, or else that of the machine.
-func find(name string) (string, error) {
-	dir, err := localplane.FindBinDir()
-	if err != nil {
-		return "", err
-	}
-	if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-		return program, nil
-	}
-	program, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("no %s here, hack/install-prometheus.sh gets one: %w", name, err)
-	}
-	return program, nil
 }
 
 func (s *Server) run(ctx context.Context, t Test, program, configuration string) error {
