@@ -11,6 +11,11 @@ import "embed"
 //go:embed base/scheduler-config.yaml
 var SchedulerConfiguration []byte
 
+// Definitions are the CustomResourceDefinitions of Berth's kinds, as crds/*.yaml.
+//
+//go:embed crds/*.yaml
+var Definitions embed.FS
+
 // Rules are the parts of the base that an installation is compared with: what the programs may do,
 // the admission policies and the flow schema, as base/*.yaml and base/admission/*.yaml.
 //

@@ -98,6 +98,15 @@ func (o *Offline) ActAs(scheduler string) {
 	}
 }
 
+// OnPreemption lets the function be told of pods that would have to make way for another one.
+// Before it is called for the first time PostFilter must not be. It must not be called while the
+// plugins decide.
+func (o *Offline) OnPreemption(report func(victims []*corev1.Pod)) {
+	if o.State.resources != nil {
+		o.State.resources.Preempted = report
+	}
+}
+
 // ClusterOf returns the name of the Cluster that a node belongs to, empty for none.
 func (o *Offline) ClusterOf(node *corev1.Node) string {
 	snapshot := o.catalogs.Definitions.Snapshot()

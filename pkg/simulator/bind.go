@@ -5,6 +5,7 @@ package simulator
 
 import (
 	"context"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,8 @@ func (s *Snapshot) Bind(ctx context.Context, pod *corev1.Pod, outcome *Outcome) 
 	for key, value := range s.state.Annotations(assumed, outcome.Node) {
 		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, key, value)
 	}
-	bound.Status = Running()
+	s.begun++
+	bound.Status = Running(s.begun)
 	if err := s.nodes.remove(s.logger, assumed); err != nil {
 		return nil, err
 	}
@@ -40,9 +42,11 @@ func (s *Snapshot) Bind(ctx context.Context, pod *corev1.Pod, outcome *Outcome) 
 // ClusterOf returns the Cluster that a node belongs to, empty if it is in none.
 func (s *Snapshot) ClusterOf(node *corev1.Node) string { return s.state.ClusterOf(node) }
 
-// Running is the status of a pod that runs and is ready.
-func Running() corev1.PodStatus {
-	return corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
+// Running is the status of a pod that runs and is ready. Those with a higher number have begun
+// later, and all of them later than those of any real cluster.
+func Running(number int) corev1.PodStatus {
+	begun := metav1.Unix(math.MaxInt32+int64(number), 0)
+	return corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &begun, Conditions: []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: corev1.ConditionTrue},
 	}}
 }

@@ -32,6 +32,8 @@ type Snapshot struct {
 
 	// serial numbers the copies that were ever placed, so that no two have the same UID.
 	serial int64
+	// begun is how many pods were bound.
+	begun int
 	// undo are the steps since the snapshot was made or committed, and forks where the open forks
 	// begin in it.
 	undo  []func()

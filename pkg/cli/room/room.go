@@ -39,8 +39,9 @@ The copies are like the newest pod of the workload or, if it has none, like its 
 are like the pod, or the pods of the workload, in the file. The filters of the scheduler's own plugins are run on the live
 objects, so whatever stops a pod is counted: resources, taints, affinity, volumes, ClusterResources. Each Cluster is counted
 as if the others got no copy: where several draw on one pool, they cannot all be filled. Nothing is changed, and no
-PropagationPolicy is asked. What admission would add to a pod in a file or to a template, for instance by a LimitRange, is
-not known. Pods that wait take no room yet, those of the workload itself included.`
+PropagationPolicy is asked. To a pod in a file and to a template is added what the API server itself adds: defaults, those of
+LimitRanges, the overhead of a RuntimeClass, priority and tolerations; what webhooks would add is not known. Pods that wait take
+no room yet, those of the workload itself included.`
 
 const example = `  # How far can this Deployment grow in each Cluster?
   berthctl room deployment/web -n shop
@@ -116,6 +117,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	sample, err := find(ctx, clients, fit)
 	if err != nil {
+		return err
+	}
+	if err := sample.admit(ctx, clients); err != nil {
 		return err
 	}
 	chosen, err := o.profile.Choose(configuration, sample.pod.Spec.SchedulerName)

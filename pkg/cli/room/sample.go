@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
-	defaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
@@ -21,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/feeds/manifest"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/simulator/defaults"
 )
 
 // sample is the pod whose copies are counted.
@@ -28,6 +28,35 @@ type sample struct {
 	// title is the workload of the pod as kind/name.
 	title string
 	pod   *corev1.Pod
+	// admitted reports that the API server has seen the pod; a template and the pod of a file are
+	// as their authors wrote them.
+	admitted bool
+}
+
+// admit makes of a sample what the API server would, with the objects of the cluster that its
+// admission reads.
+func (s *sample) admit(ctx context.Context, clients client.Clients) error {
+	if s.admitted {
+		return nil
+	}
+	objects, err := live.ReadAdmission(ctx, clients, s.pod.Namespace)
+	if err != nil {
+		return err
+	}
+	server, err := defaults.New()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := server.Put(object); err != nil {
+			return err
+		}
+	}
+	s.pod, err = server.Sample(ctx, s.pod)
+	if err != nil {
+		return fmt.Errorf("the API server would refuse the pods of %s: %w", s.title, err)
+	}
+	return nil
 }
 
 // finder finds the sample once the cluster has been read.
@@ -77,17 +106,14 @@ func find(objects *workload.Objects, namespace string, name placement.Name) (*sa
 	}
 }
 
-// sampleOf returns a copy of the workload's sample as the API server would store it: a container in
-// a template that has limits and no requests becomes one that requests its limits.
+// sampleOf returns a copy of the workload's sample.
 func sampleOf(o *workload.Observed) (*sample, error) {
 	title := placement.Title(o.Kind, o.Name)
-	pod, _ := o.Sample()
+	pod, admitted := o.Sample()
 	if pod == nil {
 		return nil, fmt.Errorf("%s has neither pods nor a template that Berth can read", title)
 	}
-	pod = pod.DeepCopy()
-	defaults.SetObjectDefaults_Pod(pod)
-	return &sample{title: title, pod: pod}, nil
+	return &sample{title: title, pod: pod.DeepCopy(), admitted: admitted}, nil
 }
 
 // parse reads the sample from a file with one object. An object that was read from a cluster stands
@@ -124,7 +150,12 @@ func parse(raw []byte, namespace string) (*sample, error) {
 	if len(observed) != 1 {
 		return nil, errors.New("it is a workload that wants no pods")
 	}
-	return sampleOf(observed[0])
+	found, err := sampleOf(observed[0])
+	if err == nil && len(objects.Pods) > 0 {
+		// Only the API server gives a pod a UID.
+		found.admitted = objects.Pods[0].UID != ""
+	}
+	return found, err
 }
 
 func prepare(object metav1.Object, namespace string) {

@@ -37,14 +37,32 @@ func parseScale(text, namespace string) (change, error) {
 }
 
 // parseDrain reads cluster/NAME or node/NAME.
-func parseDrain(text string) (change, error) {
+func parseDrain(text, _ string) (change, error) {
 	kind, name, found := strings.Cut(text, "/")
 	if !found || kind == "" || name == "" {
 		return nil, fmt.Errorf("--drain: must be cluster/NAME or node/NAME, not %.64q", text)
 	}
-	return func(_ context.Context, s *whatif.Simulation) error {
-		if err := s.Drain(kind, name); err != nil {
+	return func(ctx context.Context, s *whatif.Simulation) error {
+		if err := s.Drain(ctx, kind, name); err != nil {
 			return fmt.Errorf("--drain %s: %w", text, err)
+		}
+		return nil
+	}, nil
+}
+
+// parseRun reads cronjob/NAMESPACE/NAME, or cronjob/NAME in the given namespace.
+func parseRun(text, namespace string) (change, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 || hasEmpty(parts) {
+		return nil, fmt.Errorf("--run: must be cronjob/NAMESPACE/NAME, as in cronjob/shop/report, not %.64q", text)
+	}
+	if len(parts) == 3 {
+		namespace = parts[1]
+	}
+	kind, _, _ := strings.Cut(parts[0], ".")
+	return func(ctx context.Context, s *whatif.Simulation) error {
+		if err := s.Run(ctx, kind, namespace, parts[len(parts)-1]); err != nil {
+			return fmt.Errorf("--run %s: %w", text, err)
 		}
 		return nil
 	}, nil

@@ -25,13 +25,14 @@ import (
 const long = `Show where pods would run if something was changed. Nothing is changed.
 
 The cluster is that of the first --filename, a file or directory with Nodes, Clusters, policies and workloads; or the live
-one with --live. The other files, --scale and --drain change it. What waits, and why, is asked of the filters and
+one with --live. The other files, --scale, --run and --drain change it. What waits, and why, is asked of the filters and
 scores of the scheduler's own plugins; what is divided, chosen and evicted, of the functions that decide it in Berth's
 controllers. Of files alone nothing else is needed: what an API server would add to pods is added.
 
 The table has a row for each workload and a column for each Cluster, with the pods that run there before and after. Before
 is what runs now with --live, what the first --filename comes to if there are changes, and what its pods run otherwise.
-Below are the pods that would wait, with the scheduler's reason, and the pods that would be evicted.
+Below are the pods that would wait, with the scheduler's reason, the pods that would be evicted, by rebalancing, draining or for
+a pod of higher priority, and those that a PodDisruptionBudget would keep on a node that is drained.
 
 With --as-berth the workloads of a namespace, or one of them, count as Berth's whatever scheduler they name, also where Berth
 is not installed: the Clusters and policies then come from files.
@@ -39,7 +40,7 @@ is not installed: the Clusters and policies then come from files.
 Exit status:
   0  everything finds its place
   1  the input was wrong, or the API server could not be reached
-  2  something would wait`
+  2  something would wait, or not leave a node that is drained`
 
 const example = `  # Where would the objects of a directory run?
   berthctl simulate -f world/
@@ -61,6 +62,7 @@ type options struct {
 	live    bool
 	files   []string
 	scale   []string
+	jobs    []string
 	drain   []string
 	asBerth []string
 }
@@ -81,6 +83,7 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or directory with objects, - for standard input; may be repeated")
 	flags.BoolVar(&o.live, "live", false, "begin with the live cluster, which is only read")
 	flags.StringArrayVar(&o.scale, "scale", nil, "number of replicas, as KIND/NAMESPACE/NAME=REPLICAS; may be repeated")
+	flags.StringArrayVar(&o.jobs, "run", nil, "CronJob whose next Job is to run now, as cronjob/NAMESPACE/NAME; may be repeated")
 	flags.StringArrayVar(&o.drain, "drain", nil, "cluster/NAME or node/NAME to cordon and empty; may be repeated")
 	flags.StringArrayVar(&o.asBerth, "as-berth", nil,
 		"NAMESPACE or NAMESPACE/NAME of workloads that count as Berth's; may be repeated")
@@ -170,19 +173,17 @@ func (o *options) read(namespace string) (*input, error) {
 			in.files = append(in.files, objects)
 		}
 	}
-	for _, text := range o.scale {
-		c, err := parseScale(text, namespace)
-		if err != nil {
-			return nil, err
+	for _, asked := range []struct {
+		texts []string
+		parse func(text, namespace string) (change, error)
+	}{{o.scale, parseScale}, {o.jobs, parseRun}, {o.drain, parseDrain}} {
+		for _, text := range asked.texts {
+			c, err := asked.parse(text, namespace)
+			if err != nil {
+				return nil, err
+			}
+			in.changes = append(in.changes, c)
 		}
-		in.changes = append(in.changes, c)
-	}
-	for _, text := range o.drain {
-		c, err := parseDrain(text)
-		if err != nil {
-			return nil, err
-		}
-		in.changes = append(in.changes, c)
 	}
 	return in, nil
 }

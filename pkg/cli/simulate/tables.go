@@ -35,6 +35,10 @@ func printTables(w io.Writer, r *whatif.Result) error {
 			held = append(held, []any{of.Namespace, title, output.OneLine(of.Held)})
 		}
 	}
+	kept := make([][]any, len(r.Kept))
+	for i, k := range r.Kept {
+		kept[i] = []any{k.Namespace, k.Pod, k.Node, orNone(k.Cluster), output.OneLine(k.Reason)}
+	}
 	evicted := make([][]any, len(r.Evictions))
 	for i, e := range r.Evictions {
 		evicted[i] = []any{e.Namespace, e.Pod, orNone(e.Cluster), orNone(e.To), output.OneLine(e.Reason)}
@@ -46,6 +50,7 @@ func printTables(w io.Writer, r *whatif.Result) error {
 	}{
 		{"Would wait:", []string{"Namespace", "Workload", "Pods", "Reason"}, waiting},
 		{"Would be evicted:", []string{"Namespace", "Pod", "From", "To", "Reason"}, evicted},
+		{"Would not leave their nodes:", []string{"Namespace", "Pod", "Node", "Cluster", "Reason"}, kept},
 		{"Would stay outside of their share:", []string{"Namespace", "Workload", "Reason"}, held},
 	} {
 		if len(table.rows) == 0 {

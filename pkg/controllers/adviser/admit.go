@@ -5,7 +5,6 @@ package adviser
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -18,25 +17,10 @@ func (a *Adviser) Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, erro
 	if err := a.waitUntilReady(ctx); err != nil {
 		return nil, err
 	}
-	whole := *pod
-	whole.Spec.Containers, whole.Spec.InitContainers = named(pod.Spec.Containers), named(pod.Spec.InitContainers)
-	admitted, err := a.server.Pod(ctx, &whole)
+	admitted, err := a.server.Sample(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
 	admitted.UID = pod.UID
 	return admitted, nil
-}
-
-// named gives containers what every container has, and the cache does not keep.
-func named(containers []corev1.Container) []corev1.Container {
-	whole := make([]corev1.Container, len(containers))
-	for i := range containers {
-		whole[i] = containers[i]
-		whole[i].Image = "sample"
-		if whole[i].Name == "" {
-			whole[i].Name = fmt.Sprintf("sample-%d", i)
-		}
-	}
-	return whole
 }

@@ -124,6 +124,8 @@ type Shared struct {
 	Retries narrow.Thorough
 	// Restricted reports whether another plugin leaves only some nodes to the pod of a cycle.
 	Restricted func(cycle fwk.CycleState) bool
+	// Preempted is told of pods that would have to make way, which are deleted if it is nil.
+	Preempted func(victims []*corev1.Pod)
 
 	names siteNames
 }
@@ -175,8 +177,8 @@ func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *C
 		holds: func(pod types.UID) bool { return shared.Ledger.Holder(pod) != nil },
 		preemptor: &preemption.Preemptor{
 			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
-			Earmarks: shared.Earmarks,
-			Claims:   func(cycle fwk.CycleState) preemption.Claims { return cyclestate.Read[*state](cycle, stateKey) },
+			Earmarks: shared.Earmarks, Report: func() func([]*corev1.Pod) { return shared.Preempted },
+			Claims: func(cycle fwk.CycleState) preemption.Claims { return cyclestate.Read[*state](cycle, stateKey) },
 		},
 	}
 }

@@ -4,6 +4,7 @@
 package defaults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -125,6 +126,26 @@ func (s *Server) Pod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 		return nil, err
 	}
 	return created.(*corev1.Pod), nil //nolint:errcheck // Create keeps the type
+}
+
+// Sample is Pod for a pod that stands for others: it needs no UID, and its containers neither names
+// nor images.
+func (s *Server) Sample(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	whole := *pod
+	whole.UID = cmp.Or(whole.UID, "sample")
+	whole.Spec.Containers, whole.Spec.InitContainers = completed(pod.Spec.Containers), completed(pod.Spec.InitContainers)
+	return s.Pod(ctx, &whole)
+}
+
+// completed gives containers what every container has.
+func completed(containers []corev1.Container) []corev1.Container {
+	whole := make([]corev1.Container, len(containers))
+	for i := range containers {
+		whole[i] = containers[i]
+		whole[i].Image = cmp.Or(whole[i].Image, "sample")
+		whole[i].Name = cmp.Or(whole[i].Name, fmt.Sprintf("sample-%d", i))
+	}
+	return whole
 }
 
 // Create returns what the API server would store if it was asked to create an object that has a

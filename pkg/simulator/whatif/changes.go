@@ -57,8 +57,8 @@ func (s *Simulation) find(kind, namespace, name string) (object, error) {
 }
 
 // Drain cordons a node, or all nodes of a Cluster, and evicts what runs there as `kubectl drain
-// --ignore-daemonsets` does.
-func (s *Simulation) Drain(kind, name string) error {
+// --ignore-daemonsets` does. What a PodDisruptionBudget holds back goes when the budget lets it.
+func (s *Simulation) Drain(ctx context.Context, kind, name string) error {
 	var on func(*corev1.Node) bool
 	switch strings.ToLower(kind) {
 	case "node", "nodes":
@@ -85,13 +85,28 @@ func (s *Simulation) Drain(kind, name string) error {
 	if len(drained) == 0 && strings.HasPrefix(strings.ToLower(kind), "node") {
 		return fmt.Errorf("node %s is not there", name)
 	}
-	return s.drain(drained)
+	for _, pod := range s.pods {
+		if drained[pod.Spec.NodeName] && !staysOnDrained(pod) {
+			s.draining[pod.UID] = true
+		}
+	}
+	return s.drain(ctx)
 }
 
-func (s *Simulation) drain(nodes map[string]bool) error {
+// staysOnDrained reports whether nobody evicts a pod to empty its node.
+func staysOnDrained(pod *corev1.Pod) bool {
+	_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	ref := metav1.GetControllerOfNoCopy(pod)
+	return static || ref != nil && ref.Kind == "DaemonSet"
+}
+
+// drain evicts the pods of nodes that are emptied, as far as PodDisruptionBudgets let them go now.
+func (s *Simulation) drain(context.Context) error {
+	if len(s.draining) == 0 {
+		return nil
+	}
 	for _, pod := range s.sortedPods() {
-		_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
-		if ref := metav1.GetControllerOfNoCopy(pod); !nodes[pod.Spec.NodeName] || static || ref != nil && ref.Kind == "DaemonSet" {
+		if !s.draining[pod.UID] || s.keptBy(pod) != "" {
 			continue
 		}
 		if err := s.evict(pod, "", "draining"); err != nil {
@@ -99,6 +114,49 @@ func (s *Simulation) drain(nodes map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+// Run makes the next Job of a CronJob, whatever its schedule says.
+func (s *Simulation) Run(ctx context.Context, kind, namespace, name string) error {
+	found, err := s.find(kind, namespace, name)
+	if err != nil {
+		return err
+	}
+	of, ok := found.(*batchv1.CronJob)
+	if !ok {
+		return fmt.Errorf("%s makes no Jobs, only a CronJob does", title(found))
+	}
+	job := &batchv1.Job{Spec: *of.Spec.JobTemplate.Spec.DeepCopy()}
+	job.Namespace, job.Labels, job.Annotations = namespace, of.Spec.JobTemplate.Labels, of.Spec.JobTemplate.Annotations
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	for number := 1; job.Name == "" || s.known(job); number++ {
+		job.Name = fmt.Sprintf("%s-%d", name, number)
+	}
+	for _, other := range kept[*batchv1.Job](s) {
+		if pods, _ := workload.ReplicasOf(other); !metav1.IsControlledBy(other, of) || pods == 0 {
+			continue
+		}
+		switch of.Spec.ConcurrencyPolicy {
+		case batchv1.ForbidConcurrent:
+			return fmt.Errorf("%s forbids a second Job while %s has not finished", title(found), other.Name)
+		case batchv1.ReplaceConcurrent:
+			if err := s.removeJob(other); err != nil {
+				return err
+			}
+		case batchv1.AllowConcurrent:
+		}
+	}
+	return s.Apply(ctx, job)
+}
+
+// removeJob deletes a Job and its pods.
+func (s *Simulation) removeJob(job *batchv1.Job) error {
+	for _, pod := range s.podsOf(job.UID) {
+		if err := s.dropPod(pod); err != nil {
+			return err
+		}
+	}
+	return s.remove(job)
 }
 
 // Adopt makes workloads Berth's that Options.Adopt names; their policies take over what runs of

@@ -10,8 +10,8 @@
 // and package simulator for what the scheduler's plugins say. There is no clock, no API server and
 // no goroutine, so equal input gives equal output.
 //
-// What is knowingly simpler than a cluster: a rollout replaces all pods at once; nobody is
-// preempted; pods are ready as soon as they have a node, unless they came with another status; pods
-// of other schedulers are placed by the same plugins, without a policy; PodDisruptionBudgets do not
-// hold up an eviction; what webhooks do is not known.
+// What is knowingly simpler than a cluster: a rollout replaces all pods at once; who is preempted
+// is gone at once; pods are ready as soon as they have a node, unless they came with another
+// status; pods of other schedulers are placed by the same plugins, without a policy; a CronJob
+// makes a Job only when it is told to; what webhooks do is not known.
 package whatif

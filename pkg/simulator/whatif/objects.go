@@ -154,7 +154,7 @@ func (s *Simulation) applyPod(ctx context.Context, pod *corev1.Pod) error {
 	}
 	pod.Status = status
 	if pod.Spec.NodeName != "" && status.Phase == "" {
-		pod.Status = simulator.Running()
+		pod.Status = simulator.Running(0)
 	}
 	return s.putPod(pod)
 }

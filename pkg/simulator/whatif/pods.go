@@ -35,6 +35,7 @@ func (s *Simulation) know(pod *corev1.Pod) {
 	key := keyOf(pod)
 	if before := s.pods[key]; before == nil {
 		s.quotas.count(pod, 1)
+		s.priorities[priorityOf(pod)]++
 	}
 	s.pods[key] = pod
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
@@ -55,6 +56,8 @@ func (s *Simulation) dropPod(pod *corev1.Pod) error {
 		return err
 	}
 	s.quotas.count(pod, -1)
+	s.priorities[priorityOf(pod)]--
+	delete(s.draining, pod.UID)
 	delete(s.pods, keyOf(pod))
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
 		delete(s.byOwner[ref.UID], pod.Name)

@@ -116,6 +116,9 @@ func (m *mover) run(ctx context.Context) error {
 	}
 	for _, victim := range decision.Victims {
 		pod := m.bound[victim.Pod]
+		if m.keptBy(pod) != "" {
+			continue
+		}
 		if err := m.evict(pod, m.policy.Order.Name(victim.To), "rebalancing by PropagationPolicy "+m.policy.Object.Name); err != nil {
 			return err
 		}
@@ -142,7 +145,7 @@ func (m *mover) assess() {
 		node, cluster := m.places.Place(pod.Spec.NodeName)
 		seen := &m.shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
-		seen.Keep = modelpolicy.KeepOf(pod, node, m.places.Cluster(cluster), m.policy.Object.Name, false)
+		seen.Keep = modelpolicy.KeepOf(pod, node, m.places.Cluster(cluster), m.policy.Object.Name, m.keptBy(pod) != "")
 		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(m.policy.Object.Name, &m.observed.Workload, pod, m.options.Schedulers) {
 			seen.Keep = rebalance.TakenOver
 		}

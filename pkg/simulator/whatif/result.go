@@ -21,6 +21,8 @@ type Result struct {
 	Workloads []Workload `json:"workloads"`
 	// Evictions are the pods that would be evicted, in order.
 	Evictions []Eviction `json:"evictions"`
+	// Kept are the pods that would not leave nodes that are drained; absent if all would.
+	Kept []Kept `json:"kept,omitempty"`
 }
 
 // Workload is one workload of a Result.
@@ -68,12 +70,23 @@ type Eviction struct {
 	Reason string `json:"reason"`
 }
 
+// Kept is a pod that would not leave a node that is drained.
+type Kept struct {
+	Namespace string `json:"namespace"`
+	Pod       string `json:"pod"`
+	Node      string `json:"node"`
+	// Cluster is where it runs; absent if the node is in none.
+	Cluster string `json:"cluster,omitempty"`
+	// Reason is in the words of the API server.
+	Reason string `json:"reason"`
+}
+
 // orderedReason is why a StatefulSet has not made a pod.
 const orderedReason = "the pod with the number before waits"
 
-// Fits reports whether nothing would wait.
+// Fits reports whether nothing would wait, neither for a node nor to leave one.
 func (r *Result) Fits() bool {
-	return !slices.ContainsFunc(r.Workloads, func(w Workload) bool { return len(w.Waiting) > 0 })
+	return len(r.Kept) == 0 && !slices.ContainsFunc(r.Workloads, func(w Workload) bool { return len(w.Waiting) > 0 })
 }
 
 // Shares are how many pods of each workload run in each Cluster.
@@ -108,6 +121,11 @@ func (s *Simulation) Forget() { s.evicted = nil }
 func (s *Simulation) Result(before Shares) *Result {
 	r := &Result{Workloads: []Workload{}, Evictions: make([]Eviction, len(s.evicted))}
 	copy(r.Evictions, s.evicted)
+	for _, pod := range s.sortedPods() {
+		if s.draining[pod.UID] {
+			r.Kept = append(r.Kept, Kept{pod.Namespace, pod.Name, pod.Spec.NodeName, s.clusterOf(pod), s.keptBy(pod)})
+		}
+	}
 	refused := s.refusedOf()
 	seen := map[reference]bool{}
 	for _, o := range s.observe() {

@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/simulator"
 )
 
 // class are pods that find the same nodes: those of one revision, if they have no numbers.
@@ -89,6 +91,11 @@ func (s *Simulation) scheduleOne(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
+	if outcome.Node == "" && s.outranks(pod) {
+		if outcome, err = s.preempt(ctx, pod, outcome); err != nil {
+			return err
+		}
+	}
 	if outcome.Node == "" {
 		failed := verdict{s.version, outcome.Reasons}
 		s.tried[pod.UID] = failed
@@ -104,6 +111,36 @@ func (s *Simulation) scheduleOne(ctx context.Context, pod *corev1.Pod) error {
 	delete(s.tried, pod.UID)
 	s.know(bound)
 	return nil
+}
+
+// outranks reports whether there are pods of a lower priority than that of a pod, which may make
+// others make way.
+func (s *Simulation) outranks(pod *corev1.Pod) bool {
+	if ptr.Deref(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority) == corev1.PreemptNever {
+		return false
+	}
+	for priority, pods := range s.priorities {
+		if pods > 0 && priority < priorityOf(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+// preempt deletes the pods that make way for one, if that helps, and returns what comes of another
+// attempt of that one, which follows before anybody else takes their place.
+func (s *Simulation) preempt(ctx context.Context, pod *corev1.Pod, failed *simulator.Outcome) (*simulator.Outcome, error) {
+	asked := s.asBerths(pod)
+	victims, err := s.snapshot.Preempt(ctx, asked)
+	if err != nil || len(victims) == 0 {
+		return failed, err
+	}
+	for _, victim := range victims {
+		if err := s.evict(victim, "", "preempted by pod "+keyOf(pod).String()); err != nil {
+			return nil, err
+		}
+	}
+	return s.snapshot.TrySchedule(ctx, asked)
 }
 
 // asBerths returns the pod as Berth's plugins are to see it: that of another scheduler is under no

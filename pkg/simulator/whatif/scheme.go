@@ -45,8 +45,13 @@ var unscoped = sets.New(
 )
 
 // Decode reads an object of a file, as JSON. One of a namespaced kind that names no namespace gets
-// the given one. Unknown kinds and unknown fields are errors.
+// the given one. Unknown kinds and unknown fields are errors, and so is what the definitions of
+// Berth's kinds forbid.
 func Decode(raw []byte, namespace string) (runtime.Object, error) {
+	raw, err := complete(raw)
+	if err != nil {
+		return nil, err
+	}
 	decoded, kind, err := decoder.Decode(raw, nil, nil)
 	switch {
 	case runtime.IsNotRegisteredError(err):

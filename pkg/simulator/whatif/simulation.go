@@ -61,6 +61,10 @@ type Simulation struct {
 	// refused are the pods that the API server did not let be made, by their controller.
 	refused map[types.UID]refusal
 	evicted []Eviction
+	// draining are the pods to be evicted from nodes, by UID, until they are gone.
+	draining map[types.UID]bool
+	// priorities count the pods by priority.
+	priorities map[int32]int
 	// policies are compiled.
 	policies modelpolicy.Set
 	// held are the reasons why misplaced pods stay, by the UID of their workload.
@@ -115,6 +119,7 @@ func New(options Options) (*Simulation, error) {
 		pods: map[types.NamespacedName]*corev1.Pod{}, byOwner: map[types.UID]map[string]*corev1.Pod{},
 		serial: map[types.UID]int{}, tried: map[types.UID]verdict{}, classes: map[class]verdict{},
 		refused: map[types.UID]refusal{}, held: map[types.UID]string{}, stuck: map[types.UID]int{}, stale: true,
+		draining: map[types.UID]bool{}, priorities: map[int32]int{},
 	}, nil
 }
 
@@ -127,7 +132,7 @@ const maxRounds = 10_000
 
 // Settle lets everybody decide until nothing changes.
 func (s *Simulation) Settle(ctx context.Context) error {
-	turns := []func(context.Context) error{s.place, s.runControllers, s.divide, s.schedule, s.rebalance}
+	turns := []func(context.Context) error{s.place, s.runControllers, s.divide, s.schedule, s.rebalance, s.drain}
 	for range maxRounds {
 		before := s.version
 		for _, turn := range turns {

@@ -116,10 +116,10 @@ func TestChanges(t *testing.T) {
 			return s.Scale(t.Context(), "Deployment", plugintest.Namespace, "x", 2)
 		}, []string{"Deployment/x 1 beijing, 1 hangzhou"}, 0},
 		"new weights": {func(s *whatif.Simulation) error { return s.Apply(t.Context(), other) }, []string{"Deployment/x 3 beijing, 2 hangzhou"}, 1},
-		"a Cluster drained": {func(s *whatif.Simulation) error { return s.Drain("cluster", "beijing") }, []string{
+		"a Cluster drained": {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "cluster", "beijing") }, []string{
 			"Deployment/x 3 hangzhou, 2 wait: 0/4 nodes are available: 2 node(s) in clusters that have their share of replicas, 2 node(s) were unschedulable.",
 		}, 2},
-		"a node drained": {func(s *whatif.Simulation) error { return s.Drain("node", "beijing-0") }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 1},
+		"a node drained": {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "node", "beijing-0") }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 1},
 		"a new template": {func(s *whatif.Simulation) error { return s.Apply(t.Context(), deployment("x", 5, "2")) }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 0},
 	}
 	for name, tc := range tests {

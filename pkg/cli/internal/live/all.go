@@ -26,6 +26,7 @@ func ReadAll(ctx context.Context, clients client.Clients) ([]runtime.Object, err
 	kinds := []listed{
 		{"limitranges", pageOf(core.LimitRanges(all).List), false},
 		{"resourcequotas", pageOf(core.ResourceQuotas(all).List), false},
+		{"poddisruptionbudgets", pageOf(kube.PolicyV1().PodDisruptionBudgets(all).List), false},
 		{"daemonsets", pageOf(kube.AppsV1().DaemonSets(all).List), false},
 		{"runtimeclasses", pageOf(kube.NodeV1().RuntimeClasses().List), false},
 		{"priorityclasses", pageOf(kube.SchedulingV1().PriorityClasses().List), false},

@@ -92,3 +92,21 @@ func (f *Fit) ReadWorkloads(ctx context.Context, clients client.Clients, namespa
 	}
 	return objects, nil
 }
+
+// ReadAdmission lists what the API server's own admission reads for pods of a namespace.
+func ReadAdmission(ctx context.Context, clients client.Clients, namespace string) ([]runtime.Object, error) {
+	kinds := []listed{
+		{"limitranges" + in(namespace), pageOf(clients.Kubernetes.CoreV1().LimitRanges(namespace).List), false},
+		{"runtimeclasses", pageOf(clients.Kubernetes.NodeV1().RuntimeClasses().List), false},
+		{"priorityclasses", pageOf(clients.Kubernetes.SchedulingV1().PriorityClasses().List), false},
+	}
+	var found []runtime.Object
+	for _, kind := range kinds {
+		objects, err := kind.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, objects...)
+	}
+	return found, nil
+}

@@ -62,6 +62,8 @@ type Preemptor struct {
 	Earmarks *Earmarks
 	// Claims returns those of the pod of a cycle, or of a clone of its state.
 	Claims func(cycle fwk.CycleState) Claims
+	// Report returns who is told of the victims instead of their being deleted, nil for nobody.
+	Report func() func(victims []*corev1.Pod)
 }
 
 // Outcome is what came of a preemption.
@@ -94,6 +96,11 @@ func (p *Preemptor) Preempt(
 		return "", NoVictims
 	}
 	p.Earmarks.put(pod, best, graceOf(slices.Values(best.victims))+earmarkTime)
+	if report := p.Report(); report != nil {
+		report(best.victims)
+		p.Earmarks.evicted(pod.UID)
+		return best.node, Preempting
+	}
 	preemptedPods.Add(float64(len(best.victims)))
 	go p.evict(context.WithoutCancel(ctx), pod, best)
 	return best.node, Preempting
