@@ -25,9 +25,11 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/apis/config/scheme"
+	"berth.dev/berth/pkg/plugins"
 )
 
 // Profile is one profile of a scheduler's configuration.
@@ -37,7 +39,8 @@ type Profile struct {
 
 // ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and
 // returns the first profile that has one of the names as schedulerName; without names the first of
-// all.
+// all. The error says what is wrong with the configuration: it cannot be read, has no such profile,
+// or names plugins that are not compiled in.
 func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, error) {
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
 	if err != nil {
@@ -52,12 +55,32 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 		if len(schedulerNames) == 0 || slices.Contains(schedulerNames, profile.SchedulerName) {
 			// Otherwise plugins pick out a sample of the nodes, which is not all the room there is.
 			profile.PercentageOfNodesToScore = ptr.To[int32](100)
+			if err := checkPlugins(&profile); err != nil {
+				return nil, err
+			}
 			return &Profile{profile}, nil
 		}
 		found = append(found, profile.SchedulerName)
 	}
 	return nil, fmt.Errorf("the scheduler's configuration has no profile %s, only %s",
 		strings.Join(schedulerNames, " or "), strings.Join(found, ", "))
+}
+
+// checkPlugins returns an error if a profile enables plugins that are not compiled in.
+func checkPlugins(profile *config.KubeSchedulerProfile) error {
+	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
+	var unknown []string
+	for _, name := range profile.Plugins.Names() {
+		if stock[name] == nil && own[name] == nil {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	return fmt.Errorf("the scheduler's configuration has plugins in profile %s that this program does not have: %s",
+		profile.SchedulerName, strings.Join(unknown, ", "))
 }
 
 // framework makes the framework that runs the plugins of the profile on the nodes.

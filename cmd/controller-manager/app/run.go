@@ -120,6 +120,15 @@ func exportConditions(mgr ctrl.Manager) func(context.Context) error {
 
 // newAdviser makes what answers where pods fit, by the configuration of the scheduler.
 func newAdviser(opts *Options, mgr ctrl.Manager) (*adviser.Adviser, error) {
+	profile, err := schedulerProfile(opts)
+	if err != nil {
+		return nil, err
+	}
+	return adviser.New(profile, mgr.GetClient())
+}
+
+// schedulerProfile reads the profile of Berth's scheduler.
+func schedulerProfile(opts *Options) (*simulator.Profile, error) {
 	configuration := manifests.SchedulerConfiguration
 	if opts.SchedulerConfig != "" {
 		var err error
@@ -131,7 +140,7 @@ func newAdviser(opts *Options, mgr ctrl.Manager) (*adviser.Adviser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--scheduler-config: %w", err)
 	}
-	return adviser.New(profile, mgr.GetClient())
+	return profile, nil
 }
 
 func managerOptions(opts *Options) ctrl.Options {

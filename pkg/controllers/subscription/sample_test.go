@@ -95,3 +95,36 @@ func TestSamplesAreWhatTheAPIServerMakes(t *testing.T) {
 		})
 	}
 }
+
+// TestMoreThanThereIsRoomFor divides over a cluster of 4 and one of 8 CPUs what they can never
+// hold.
+func TestMoreThanThereIsRoomFor(t *testing.T) {
+	tests := map[string]struct {
+		replicas               int32
+		cpu, want, wantMessage string
+	}{
+		"very many replicas":               {100_000, "1", "web a=4 b=8 -99988", "no room for 99988 of 100000 replicas of Deployment web"},
+		"a template that no node can hold": {3, "1000", "web -3", "no room for 3 of 3 replicas of Deployment web"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.ownInventories = true
+			w.restart()
+			w.site("a", 4)
+			w.site("b", 8)
+			w.deploy("web", tc.replicas)
+			w.asks("web", func(p *corev1.PodTemplateSpec) {
+				p.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.cpu)},
+				}}}
+			})
+			w.subscribe("shop", []string{"web"})
+			w.parsed("shop")
+			w.pass()
+			w.want("the status", w.told("shop"), tc.want)
+			w.want("Scheduled", w.reason("shop", "Scheduled"), "NoRoom")
+			w.want("the message", w.message("shop", "Scheduled"), tc.wantMessage)
+		})
+	}
+}
