@@ -5,6 +5,8 @@ package whatif
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,17 +21,42 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
+// budget is a PodDisruptionBudget.
+type budget struct {
+	object   *policyv1.PodDisruptionBudget
+	selector labels.Selector
+	// health is what was counted last, and version when that was.
+	health  health
+	version int
+}
+
+func newBudget(object *policyv1.PodDisruptionBudget) *budget {
+	selector, err := metav1.LabelSelectorAsSelector(object.Spec.Selector)
+	if err != nil {
+		selector = labels.Nothing() // its controller counts no pods then
+	}
+	return &budget{object: object, selector: selector, version: -1}
+}
+
+// protects reports whether a budget counts a pod.
+func (b *budget) protects(pod *corev1.Pod) bool {
+	return b.object.Namespace == pod.Namespace && b.selector.Matches(labels.Set(pod.Labels))
+}
+
 // runBudgets writes how many disruptions each budget allows, as its controller does. Preemption
 // reads that.
 func (s *Simulation) runBudgets() error {
-	return each(s, func(budget *policyv1.PodDisruptionBudget) error {
-		counted := budget.DeepCopy()
-		health := s.healthOf(budget)
-		counted.Status.ObservedGeneration = budget.Generation
+	for _, key := range slices.SortedFunc(maps.Keys(s.budgets), compareKeys) {
+		known := s.budgets[key]
+		counted, health := known.object.DeepCopy(), s.healthOf(known)
+		counted.Status.ObservedGeneration = counted.Generation
 		counted.Status.CurrentHealthy, counted.Status.DesiredHealthy = health.current, health.desired
 		counted.Status.ExpectedPods, counted.Status.DisruptionsAllowed = health.expected, health.allowed()
-		return s.replace(counted)
-	})
+		if err := s.replace(counted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // health is what a budget counts.
@@ -49,11 +76,18 @@ func (h health) allowed() int32 {
 
 // healthOf counts the pods of a budget, as the controller of budgets does. One whose number of pods
 // cannot be known allows no disruption.
-func (s *Simulation) healthOf(budget *policyv1.PodDisruptionBudget) health {
+func (s *Simulation) healthOf(b *budget) health {
+	if b.version != s.version {
+		b.health, b.version = s.count(b), s.version
+	}
+	return b.health
+}
+
+func (s *Simulation) count(b *budget) health {
 	pods, healthy, known := int32(0), int32(0), true
 	wanted := map[types.UID]int32{}
 	for _, pod := range s.pods {
-		if !protects(budget, pod) {
+		if !b.protects(pod) {
 			continue
 		}
 		pods++
@@ -65,14 +99,14 @@ func (s *Simulation) healthOf(budget *policyv1.PodDisruptionBudget) health {
 			wanted[owner], known = replicas, known && scales
 		}
 	}
-	if least := budget.Spec.MinAvailable; least != nil && least.Type == intstr.Int {
+	if least := b.object.Spec.MinAvailable; least != nil && least.Type == intstr.Int {
 		return health{pods, least.IntVal, healthy}
 	}
 	replicas := int32(0)
 	for _, n := range wanted {
 		replicas += n
 	}
-	desired, err := desiredOf(budget, replicas)
+	desired, err := desiredOf(b.object, replicas)
 	if err != nil || !known {
 		return health{}
 	}
@@ -90,15 +124,6 @@ func desiredOf(budget *policyv1.PodDisruptionBudget, replicas int32) (int32, err
 	}
 	least, err := intstr.GetScaledValueFromIntOrPercent(budget.Spec.MinAvailable, int(replicas), true)
 	return int32(least), err
-}
-
-// protects reports whether a budget counts a pod.
-func protects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
-	if budget.Namespace != pod.Namespace {
-		return false
-	}
-	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
-	return err == nil && selector.Matches(labels.Set(pod.Labels))
 }
 
 // scaleOf returns the controller of pods that has a number of replicas: of a ReplicaSet, its
@@ -137,22 +162,22 @@ func (s *Simulation) keptBy(pod *corev1.Pod) string {
 	if pod.Status.Phase == corev1.PodPending {
 		return ""
 	}
-	var found []*policyv1.PodDisruptionBudget
-	for _, budget := range kept[*policyv1.PodDisruptionBudget](s) {
-		if protects(budget, pod) {
-			found = append(found, budget)
+	var found *budget
+	for _, b := range s.budgets {
+		if !b.protects(pod) {
+			continue
 		}
+		if found != nil {
+			return several
+		}
+		found = b
 	}
-	switch len(found) {
-	case 0:
+	if found == nil {
 		return ""
-	case 1:
-	default:
-		return several
 	}
-	budget, h := found[0], s.healthOf(found[0])
+	h := s.healthOf(found)
 	if !podutil.IsPodReady(pod) {
-		always := ptr.Deref(budget.Spec.UnhealthyPodEvictionPolicy, policyv1.IfHealthyBudget) == policyv1.AlwaysAllow
+		always := ptr.Deref(found.object.Spec.UnhealthyPodEvictionPolicy, policyv1.IfHealthyBudget) == policyv1.AlwaysAllow
 		if always || h.desired > 0 && h.current >= h.desired {
 			return ""
 		}
@@ -160,5 +185,5 @@ func (s *Simulation) keptBy(pod *corev1.Pod) string {
 	if h.allowed() > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s The disruption budget %s needs %d healthy pods and has %d currently", violates, budget.Name, h.desired, h.current)
+	return fmt.Sprintf("%s The disruption budget %s needs %d healthy pods and has %d currently", violates, found.object.Name, h.desired, h.current)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -170,6 +171,8 @@ func (s *Simulation) store(identity id, o object) error {
 	switch typed := o.(type) {
 	case *corev1.ResourceQuota:
 		s.quotas.put(typed)
+	case *policyv1.PodDisruptionBudget:
+		s.budgets[keyOf(typed)] = newBudget(typed)
 	case *berthv1alpha1.ClusterResource:
 		published, err := charges.Publish(typed)
 		if err != nil {

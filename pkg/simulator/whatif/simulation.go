@@ -63,6 +63,8 @@ type Simulation struct {
 	evicted []Eviction
 	// draining are the pods to be evicted from nodes, by UID, until they are gone.
 	draining map[types.UID]bool
+	// budgets are the PodDisruptionBudgets.
+	budgets map[types.NamespacedName]*budget
 	// priorities count the pods by priority.
 	priorities map[int32]int
 	// policies are compiled.
@@ -119,7 +121,7 @@ func New(options Options) (*Simulation, error) {
 		pods: map[types.NamespacedName]*corev1.Pod{}, byOwner: map[types.UID]map[string]*corev1.Pod{},
 		serial: map[types.UID]int{}, tried: map[types.UID]verdict{}, classes: map[class]verdict{},
 		refused: map[types.UID]refusal{}, held: map[types.UID]string{}, stuck: map[types.UID]int{}, stale: true,
-		draining: map[types.UID]bool{}, priorities: map[int32]int{},
+		draining: map[types.UID]bool{}, priorities: map[int32]int{}, budgets: map[types.NamespacedName]*budget{},
 	}, nil
 }
 

@@ -172,17 +172,23 @@ func TestSubscriptionsAndApplications(t *testing.T) {
 	}
 }
 
+// BenchmarkSettle places a workload of 100 pods for each Cluster of 50 nodes, under a policy each.
 func BenchmarkSettle(b *testing.B) {
-	var objects []runtime.Object
-	for i := range 10 {
-		objects = append(objects, plugintest.Sites(50, fmt.Sprintf("site%d", i))...)
-		name := fmt.Sprintf("web%d", i)
-		objects = append(objects, deployment(name, 100, "1"),
-			plugintest.MakePolicy(name).Deployment(name).Weight(1, fmt.Sprintf("site%d", i)).Weight(2, fmt.Sprintf("site%d", (i+1)%10)).Obj())
-	}
-	for b.Loop() {
-		if r := settled(b, simulation(b, objects...)); !r.Fits() {
-			b.Fatal("something waits")
-		}
+	for _, sites := range []int{10, 100} {
+		b.Run(fmt.Sprintf("nodes=%d", 50*sites), func(b *testing.B) {
+			site := func(i int) string { return fmt.Sprintf("site%d", i%sites) }
+			var objects []runtime.Object
+			for i := range sites {
+				objects = append(objects, plugintest.Sites(50, site(i))...)
+				name := fmt.Sprintf("web%d", i)
+				objects = append(objects, deployment(name, 100, "1"),
+					plugintest.MakePolicy(name).Deployment(name).Weight(1, site(i)).Weight(2, site(i+1)).Obj())
+			}
+			for b.Loop() {
+				if r := settled(b, simulation(b, objects...)); !r.Fits() {
+					b.Fatal("something waits")
+				}
+			}
+		})
 	}
 }
