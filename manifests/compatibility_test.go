@@ -208,6 +208,9 @@ const places = "a query with $( had no meaning for the providers that there are"
 // groups is why the rules about groups of clusters break nothing.
 const groups = "stored policies have weights, and none has groups"
 
+// releases is why the rules about feeds break nothing.
+const releases = "stored feeds have all three fields, each feed once, and none has a release"
+
 // tightened are the rules that were added knowingly, by path and rule, each with the reason why
 // they hold for all that is stored.
 var tightened = map[string]string{
@@ -218,6 +221,12 @@ var tightened = map[string]string{
 	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                                   numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                                 numbers,
 	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)":                  numbers,
+	".spec.feeds[] has(self.apiVersion) || has(self.helmRelease)":                                                 releases,
+	".spec.feeds[] has(self.kind) || has(self.helmRelease)":                                                       releases,
+	".spec.feeds[] has(self.name) || has(self.helmRelease)":                                                       releases,
+	".spec.feeds self.all(f, !has(f.helmRelease) || !has(f.apiVersion) && !has(f.kind) && !has(f.name))":          releases,
+	".spec.feeds " +
+		"self.all(f, !has(f.name) || !has(f.kind) || !has(f.apiVersion) || self.exists_one(g, has(g.name) && g.name == f.name && has(g.kind) && g.kind == f.kind && has(g.apiVersion) && g.apiVersion == f.apiVersion && g.__namespace__ == f.__namespace__))": releases,
 }
 
 // compare compares what a schema said of a field with what it says now.

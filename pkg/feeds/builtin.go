@@ -5,6 +5,7 @@ package feeds
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"berth.dev/berth/pkg/feeds/manifest"
 )
@@ -29,4 +30,20 @@ func BuiltIn() map[schema.GroupKind]PluginFactory {
 		parsers[schema.GroupKind{Kind: parser.Kind()}] = parser
 	}
 	return parsers
+}
+
+// formerGroup is where kinds of the group apps were until Kubernetes 1.16.
+const formerGroup = "extensions"
+
+// ReleaseKinds returns the kinds of Kubernetes that are feeds where a Subscription names a Helm
+// release: those that are built in, and those that are copied whole and of which Berth may read
+// that they exist.
+func ReleaseKinds() sets.Set[schema.GroupKind] {
+	kinds := sets.New(schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Kind: "Service"})
+	for kind := range BuiltIn() {
+		if kind.Group != formerGroup {
+			kinds.Insert(kind)
+		}
+	}
+	return kinds
 }

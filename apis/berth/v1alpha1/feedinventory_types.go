@@ -47,10 +47,11 @@ type FeedInventoryList struct {
 
 // FeedInventorySpec holds what the feeds of a Subscription need.
 type FeedInventorySpec struct {
-	// feeds has one entry for each feed of the Subscription, in the same order. A feed that could not
-	// be understood has an entry that says nothing of it; status says why.
+	// feeds has one entry for each feed of the Subscription, in the same order, and for each object of
+	// a Helm release that it names. A feed that could not be understood has an entry that says nothing
+	// of it; status says why.
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:MaxItems=350
 	Feeds []FeedOrder `json:"feeds"`
 }
 
@@ -121,7 +122,7 @@ type FeedInventoryStatus struct {
 	// feeds tells of each feed whether it could be understood, in the order of the spec.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:MaxItems=350
 	Feeds []FeedStatus `json:"feeds,omitempty"`
 
 	// conditions: Complete reports whether it is known of all feeds what they need.

@@ -25,11 +25,20 @@ type SubscriptionStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	BindingClusters []string `json:"bindingClusters,omitempty"`
 
-	// feeds tells for each feed how it is divided, in the order of the spec.
+	// feeds tells for each feed how it is divided, in the order of the spec. In place of a Helm
+	// release there are its objects, as far as they are no other feeds; with helmRelease alone the
+	// message says what is wrong with the release.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:MaxItems=350
 	Feeds []FeedPlacement `json:"feeds,omitempty"`
+
+	// helmReleases tells which objects the Helm releases have that feeds name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	HelmReleases []HelmRelease `json:"helmReleases,omitempty"`
 
 	// pledge tells since when a bundle is admitted, and until when room is kept for it. Absent while
 	// the bundle waits, and for Subscriptions that are not admitted as a bundle.
@@ -48,6 +57,23 @@ type SubscriptionStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// HelmRelease tells which objects a Helm release has.
+type HelmRelease struct {
+	// name of the release.
+	Name string `json:"name"`
+
+	// objects are those that Helm installed with the release, by kind and name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=250
+	Objects []Feed `json:"objects,omitempty"`
+
+	// message says why not all objects of the release are known. Empty if they are.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
 // Pledge is the promise of room to a bundle.

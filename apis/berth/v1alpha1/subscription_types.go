@@ -82,14 +82,13 @@ type SubscriptionSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Subscribers []Subscriber `json:"subscribers"`
 
-	// feeds are the objects that run in the clusters. Each may be listed once.
-	// +listType=map
-	// +listMapKey=apiVersion
-	// +listMapKey=kind
-	// +listMapKey=namespace
-	// +listMapKey=name
+	// feeds are the objects that run in the clusters. Each may be listed once. Besides objects, feeds
+	// can name Helm releases.
+	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.name) || !has(f.kind) || !has(f.apiVersion) || self.exists_one(g, has(g.name) && g.name == f.name && has(g.kind) && g.kind == f.kind && has(g.apiVersion) && g.apiVersion == f.apiVersion && g.__namespace__ == f.__namespace__))",reason=FieldValueDuplicate,message="each feed may be listed once"
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.helmRelease) || !has(f.apiVersion) && !has(f.kind) && !has(f.name))",message="helmRelease stands for objects: it does not go with apiVersion, kind and name"
 	Feeds []Feed `json:"feeds"`
 
 	// serviceAccountName is the ServiceAccount of the namespace that copies are written as, with its
@@ -257,19 +256,25 @@ type SubGroupStrategy struct {
 	MinClusters int32 `json:"minClusters,omitempty"`
 }
 
-// Feed names an object.
+// Feed names an object, or a Helm release: all objects of the namespace that it has.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.apiVersion) || has(self.helmRelease)",fieldPath=".apiVersion",reason=FieldValueRequired,message="a feed has apiVersion, kind and name, or helmRelease"
+// +kubebuilder:validation:XValidation:rule="has(self.kind) || has(self.helmRelease)",fieldPath=".kind",reason=FieldValueRequired,message="a feed has apiVersion, kind and name, or helmRelease"
+// +kubebuilder:validation:XValidation:rule="has(self.name) || has(self.helmRelease)",fieldPath=".name",reason=FieldValueRequired,message="a feed has apiVersion, kind and name, or helmRelease"
 type Feed struct {
 	// apiVersion of the object, for instance "apps/v1".
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`
-	APIVersion string `json:"apiVersion"`
+	APIVersion string `json:"apiVersion,omitempty"`
 
 	// kind of the object, for instance "Deployment".
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
-	Kind string `json:"kind"`
+	Kind string `json:"kind,omitempty"`
 
 	// namespace may be left out or name the namespace of the Subscription. Objects of another
 	// namespace are not read.
@@ -279,7 +284,31 @@ type Feed struct {
 	Namespace string `json:"namespace,omitempty"`
 
 	// name of the object.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
+
+	// helmRelease names a release of Helm in the namespace of the Subscription, in place of an object.
+	// It stands for all objects of the namespace that Helm installed with the release and that run, or
+	// serve what runs: workloads of Kubernetes, kinds that have a FeedParser, ConfigMaps and Services.
+	// They are followed as the release changes; status.feeds lists them. Helm marks them with the
+	// label app.kubernetes.io/managed-by and the annotations meta.helm.sh/release-name and
+	// meta.helm.sh/release-namespace. In a status it says which release an object is part of.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=53
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	HelmRelease string `json:"helmRelease,omitempty"`
 }
+
+// Describe names the object or the release, for messages.
+func (f *Feed) Describe() string {
+	if f.Kind == "" {
+		return "Helm release " + f.HelmRelease
+	}
+	return f.Kind + " " + f.Name
+}
+
+// MaxFeeds is how many objects the feeds of a Subscription can be, those of Helm releases included.
+const MaxFeeds = 250

@@ -156,6 +156,7 @@ func (w *world) put(resource, text string) {
 	gvr := object.GroupVersionKind().GroupVersion().WithResource(resource)
 	meta := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "shop", Name: object.GetName(), ResourceVersion: object.GetResourceVersion(), UID: object.GetUID(),
+		Labels: object.GetLabels(), Annotations: object.GetAnnotations(), OwnerReferences: object.GetOwnerReferences(),
 	}}
 	meta.SetGroupVersionKind(object.GroupVersionKind())
 	if err := errors.Join(
@@ -257,13 +258,21 @@ func (w *world) tryPass() (reconcile.Result, error) {
 func (w *world) until(want ...string) {
 	w.t.Helper()
 	var got string
+	w.eventually(func() bool {
+		got = w.lines()
+		return got == strings.Join(want, "; ")
+	}, func() string { return fmt.Sprintf("the inventory tells %q, want %q", got, strings.Join(want, "; ")) })
+}
+
+// eventually passes until something holds.
+func (w *world) eventually(holds func() bool, otherwise func() string) {
+	w.t.Helper()
 	err := wait.PollUntilContextTimeout(w.t.Context(), 5*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		w.pass()
-		got = w.lines()
-		return got == strings.Join(want, "; "), nil
+		return holds(), nil
 	})
 	if err != nil {
-		w.t.Fatalf("the inventory tells %q, want %q", got, strings.Join(want, "; "))
+		w.t.Fatal(otherwise())
 	}
 }
 

@@ -20,9 +20,28 @@ import (
 	"berth.dev/berth/pkg/feeds"
 )
 
-// maxRequirements bounds what one feed says it needs, in bytes of JSON: a hundred feeds must fit
-// into one object.
-const maxRequirements = 10 << 10
+// maxRequirements bounds what one feed says it needs, and maxTogether what all do, in bytes of
+// JSON: they must fit into one object.
+const maxRequirements, maxTogether = 10 << 10, 100 * maxRequirements
+
+// limit takes feeds for invalid that say more than their part of what fits into one object. It
+// matters only where Helm releases make many feeds.
+func limit(findings []finding) {
+	share := maxTogether / max(1, len(findings))
+	if share >= maxRequirements {
+		return
+	}
+	for i := range findings {
+		size, err := json.Marshal(findings[i].order)
+		if err == nil && len(size) <= share {
+			continue
+		}
+		feed := findings[i].order.Feed
+		findings[i] = trouble(berthv1alpha1.ReasonFeedInvalid,
+			"what a replica needs takes %d bytes to tell; at most %d are recorded of so many feeds", len(size), share)
+		findings[i].order.Feed = feed
+	}
+}
 
 // finding is what is known of a feed.
 type finding struct {

@@ -38,6 +38,8 @@ type Reconciler struct {
 	mu sync.Mutex
 	// memory is what was read for each Subscription.
 	memory map[types.NamespacedName]map[target]remembered
+	// kinds are those that are looked for in Helm releases, nil if they have to be worked out anew.
+	kinds []servedKind
 }
 
 // divides reports whether a Subscription divides by room, or needs room for all its feeds at once:
@@ -62,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(request.NamespacedName) // The inventory goes with its owner.
 		return reconcile.Result{}, nil
 	}
-	findings, pause, err := r.findings(ctx, subscription)
+	observed, findings, pause, err := r.findings(ctx, subscription)
 	var pending errPending
 	if errors.As(err, &pending) {
 		return reconcile.Result{RequeueAfter: pending.left}, nil
@@ -76,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		err = r.remove(ctx, subscription)
 	}
 	if err == nil {
-		err = r.writeParsed(ctx, subscription, findings)
+		err = r.writeParsed(ctx, subscription, observed, findings)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: afterConflict}, nil
@@ -89,6 +91,7 @@ const afterConflict = 200 * time.Millisecond
 
 func (r *Reconciler) forget(subscription types.NamespacedName) {
 	r.watches.want(subscription, nil)
+	r.watches.wantReleases(subscription, nil, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memory, subscription)
@@ -96,12 +99,17 @@ func (r *Reconciler) forget(subscription types.NamespacedName) {
 }
 
 // findings returns what is known of each feed, and after what pause to read the feeds again if some
-// trouble may end without an event.
+// trouble may end without an event. Observed is the Subscription with the objects of its Helm
+// releases in its status; the feeds are these objects in place of the releases.
 func (r *Reconciler) findings(
-	ctx context.Context, subscription *berthv1alpha1.Subscription,
-) (findings []finding, pause time.Duration, err error) {
-	key := client.ObjectKeyFromObject(subscription)
-	targets, findings, pause := r.targets(subscription)
+	ctx context.Context, s *berthv1alpha1.Subscription,
+) (observed *berthv1alpha1.Subscription, findings []finding, pause time.Duration, err error) {
+	if observed, err = r.resolve(s); err != nil {
+		return nil, nil, 0, err
+	}
+	key := client.ObjectKeyFromObject(s)
+	expanded, troubles := subscription.Expand(observed)
+	targets, findings, pause := r.targets(expanded, troubles)
 	wanted := sets.New(slices.Collect(maps.Values(targets))...)
 	r.watches.want(key, wanted)
 
@@ -110,10 +118,10 @@ func (r *Reconciler) findings(
 	r.mu.Unlock()
 	now := map[target]remembered{}
 	for i := range findings {
-		feed := &subscription.Spec.Feeds[i]
+		feed := &expanded.Spec.Feeds[i]
 		if t, ok := targets[i]; ok {
 			if findings[i], err = r.read(ctx, feed, t, before, now); err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
 			if findings[i].mayEnd() {
 				pause = retry
@@ -121,23 +129,31 @@ func (r *Reconciler) findings(
 		}
 		findings[i].order.Feed = *feed
 	}
+	limit(findings)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.memory[key] = now
 	feedsByReason.note(key, findings)
-	return findings, pause, nil
+	return observed, findings, pause, nil
 }
 
 // targets returns the object that each feed names, by the index of the feed, findings for the feeds
 // that name none, and a pause if that may change without an event.
 func (r *Reconciler) targets(
-	subscription *berthv1alpha1.Subscription,
+	s *berthv1alpha1.Subscription, troubles map[int]subscription.Trouble,
 ) (targets map[int]target, findings []finding, pause time.Duration) {
-	feeds := subscription.Spec.Feeds
+	feeds := s.Spec.Feeds
 	targets, findings = map[int]target{}, make([]finding, len(feeds))
 	seen := sets.New[target]()
 	for i := range feeds {
-		t, why := targetOf(r.mapper, subscription.Namespace, &feeds[i])
+		if wrong, found := troubles[i]; found {
+			findings[i] = finding{reason: wrong.Reason, message: wrong.Message}
+			if findings[i].mayEnd() {
+				pause = retry
+			}
+			continue
+		}
+		t, why := targetOf(r.mapper, s.Namespace, &feeds[i])
 		switch {
 		case why != nil:
 			findings[i] = *why

@@ -56,6 +56,9 @@ func (k *ruleKeeper) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 // or gone.
 func (k *ruleKeeper) askForAll(ctx context.Context, first bool) error {
 	k.watches.again()
+	k.mu.Lock()
+	k.kinds = nil
+	k.mu.Unlock()
 	if !first {
 		k.watches.changed(k.subscriptions()...)
 		return nil

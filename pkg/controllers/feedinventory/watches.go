@@ -36,13 +36,20 @@ type watches struct {
 	// lifetime is the context of the controller: watches outlive the pass that wants them.
 	lifetime context.Context //nolint:containedctx // see above
 	// notify tells that something about a Subscription's feeds has changed. It must not block.
-	notify  func(subscription types.NamespacedName)
-	kinds   map[schema.GroupVersionResource]*kindWatch
-	wanted  map[types.NamespacedName]sets.Set[target]
-	wanters map[target]sets.Set[types.NamespacedName]
+	notify   func(subscription types.NamespacedName)
+	kinds    map[scope]*kindWatch
+	wanted   map[types.NamespacedName]sets.Set[target]
+	wanters  map[target]sets.Set[types.NamespacedName]
+	releases releaseWanters
 }
 
-// kindWatch follows all objects of a kind.
+// scope is what a watch follows: all objects of a kind, or those of Helm releases.
+type scope struct {
+	resource schema.GroupVersionResource
+	helm     bool
+}
+
+// kindWatch follows all objects of a scope.
 type kindWatch struct {
 	informer cache.SharedIndexInformer
 	stop     context.CancelFunc
@@ -63,9 +70,10 @@ func newWatches(client metadata.Interface, clk clock.PassiveClock) *watches {
 	return &watches{
 		client: client, clock: clk,
 		lifetime: context.Background(), notify: func(types.NamespacedName) {},
-		kinds:   map[schema.GroupVersionResource]*kindWatch{},
-		wanted:  map[types.NamespacedName]sets.Set[target]{},
-		wanters: map[target]sets.Set[types.NamespacedName]{},
+		kinds:    map[scope]*kindWatch{},
+		wanted:   map[types.NamespacedName]sets.Set[target]{},
+		wanters:  map[target]sets.Set[types.NamespacedName]{},
+		releases: releaseWanters{},
 	}
 }
 
@@ -86,8 +94,8 @@ func (w *watches) changed(subscriptions ...types.NamespacedName) {
 	}
 }
 
-// want replaces what a Subscription wants to follow; with no targets it wants nothing any more.
-// Watches run until nobody wants them.
+// want replaces which objects a Subscription wants to follow; with no targets it wants none any
+// more. Watches run until nobody wants them.
 func (w *watches) want(subscription types.NamespacedName, targets sets.Set[target]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,9 +105,9 @@ func (w *watches) want(subscription types.NamespacedName, targets sets.Set[targe
 			delete(w.wanters, t)
 		}
 	}
-	resources := sets.New[schema.GroupVersionResource]()
+	scopes := sets.New[scope]()
 	for t := range targets {
-		resources.Insert(t.resource)
+		scopes.Insert(scope{resource: t.resource})
 		if w.wanters[t] == nil {
 			w.wanters[t] = sets.New[types.NamespacedName]()
 		}
@@ -110,40 +118,52 @@ func (w *watches) want(subscription types.NamespacedName, targets sets.Set[targe
 	} else {
 		w.wanted[subscription] = targets
 	}
-	for resource := range resources {
-		w.start(resource).users.Insert(subscription)
+	w.use(subscription, false, scopes)
+}
+
+// use replaces the watches that a Subscription uses of objects, or of Helm releases.
+func (w *watches) use(subscription types.NamespacedName, helm bool, scopes sets.Set[scope]) {
+	for of := range scopes {
+		w.start(of).users.Insert(subscription)
 	}
-	for resource, kind := range w.kinds {
-		if !resources.Has(resource) {
+	for of, kind := range w.kinds {
+		if of.helm != helm {
+			continue
+		}
+		if !scopes.Has(of) {
 			kind.users.Delete(subscription)
 		}
 		if len(kind.users) == 0 {
 			kind.stop()
-			delete(w.kinds, resource)
+			delete(w.kinds, of)
 		}
 	}
 }
 
-// start returns the watch of a kind, which it starts if it does not run.
-func (w *watches) start(resource schema.GroupVersionResource) *kindWatch {
+// start returns the watch of a scope, which it starts if it does not run.
+func (w *watches) start(of scope) *kindWatch {
 	users := sets.New[types.NamespacedName]()
-	if kind, known := w.kinds[resource]; known {
+	if kind, known := w.kinds[of]; known {
 		if !kind.ended || w.clock.Since(kind.started) < retry {
 			return kind
 		}
 		users = kind.users
 	}
 	ctx, cancel := context.WithCancel(w.lifetime)
+	indexers, tweak, transform, handler := cache.Indexers{}, metadatainformer.TweakListOptionsFunc(nil), trimmed, w.handler(of.resource)
+	if of.helm {
+		indexers, tweak, transform, handler = byRelease, onlyHelm, trimmedToRelease, w.releaseHandler()
+	}
 	informer := metadatainformer.NewFilteredMetadataInformer(
-		w.client, resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+		w.client, of.resource, metav1.NamespaceAll, 0, indexers, tweak).Informer()
 	kind := &kindWatch{informer: informer, stop: cancel, started: w.clock.Now(), users: users}
-	w.kinds[resource] = kind
+	w.kinds[of] = kind
 	// These fail only once the informer runs.
-	_ = informer.SetTransform(trimmed)
+	_ = informer.SetTransform(transform)
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-		w.failed(ctx, resource, kind, err)
+		w.failed(ctx, of.resource, kind, err)
 	})
-	_, _ = informer.AddEventHandler(w.handler(resource))
+	_, _ = informer.AddEventHandler(handler)
 	go informer.RunWithContext(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
@@ -237,27 +257,37 @@ type errPending struct{ left time.Duration }
 
 func (errPending) Error() string { return "objects of the kind are being listed" }
 
-// find returns the metadata of an object that is wanted, nil if the object does not exist. An error
-// is errPending, with what is left of the patience, or says why the kind cannot be followed.
+// find returns the metadata of an object that is wanted, nil if the object does not exist. The
+// error is that of store.
 func (w *watches) find(t target) (*metav1.PartialObjectMetadata, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	kind := w.kinds[t.resource]
-	if kind == nil || kind.ended {
-		return nil, apierrors.NewNotFound(t.resource.GroupResource(), "")
+	store, err := w.store(scope{resource: t.resource})
+	if err != nil {
+		return nil, err
 	}
-	synced := kind.informer.HasSynced()
-	failed := kind.err != nil && (!synced || kind.informer.LastSyncResourceVersion() == kind.version)
-	if failed && (!synced || apierrors.IsForbidden(kind.err)) {
-		return nil, fmt.Errorf("following %s: %w", t.resource.GroupResource(), kind.err)
-	}
-	if !synced {
-		return nil, errPending{left: patience - w.clock.Since(kind.started)}
-	}
-	object, exists, err := kind.informer.GetStore().GetByKey(t.String())
+	object, exists, err := store.GetByKey(t.String())
 	if err != nil || !exists {
 		return nil, err
 	}
 	meta, _ := object.(*metav1.PartialObjectMetadata)
 	return meta, nil
+}
+
+// store returns what is known of a scope. An error is errPending, with what is left of the
+// patience, or says why the kind cannot be followed.
+func (w *watches) store(of scope) (cache.Indexer, error) {
+	kind := w.kinds[of]
+	if kind == nil || kind.ended {
+		return nil, apierrors.NewNotFound(of.resource.GroupResource(), "")
+	}
+	synced := kind.informer.HasSynced()
+	failed := kind.err != nil && (!synced || kind.informer.LastSyncResourceVersion() == kind.version)
+	if failed && (!synced || apierrors.IsForbidden(kind.err)) {
+		return nil, fmt.Errorf("following %s: %w", of.resource.GroupResource(), kind.err)
+	}
+	if !synced {
+		return nil, errPending{left: patience - w.clock.Since(kind.started)}
+	}
+	return kind.informer.GetIndexer(), nil
 }

@@ -176,7 +176,7 @@ func summary(conditionType string, findings []finding) metav1.Condition {
 	var missing []string
 	for i := range findings {
 		if f := &findings[i]; !f.parsed() {
-			missing = append(missing, fmt.Sprintf("%s %s (%s): %.300s", f.order.Kind, f.order.Name, f.reason, f.message))
+			missing = append(missing, fmt.Sprintf("%s (%s): %.300s", f.order.Describe(), f.reason, f.message))
 		}
 	}
 	if len(missing) == 0 {
@@ -197,7 +197,7 @@ func uncounted(findings []finding) string {
 	var feeds []string
 	for i := range findings {
 		if order := &findings[i].order; order.DesiredReplicas == nil {
-			feeds = append(feeds, order.Kind+" "+order.Name)
+			feeds = append(feeds, order.Describe())
 		}
 	}
 	if len(feeds) == 0 {
@@ -206,23 +206,23 @@ func uncounted(findings []finding) string {
 	return "; without a number of replicas: " + names.First(feeds, maxNamed, ", ")
 }
 
-// writeParsed brings the condition Parsed of a Subscription up to date. Those that have no
-// inventory have it as well.
-func (r *Reconciler) writeParsed(ctx context.Context, subscription *berthv1alpha1.Subscription, findings []finding) error {
-	after := subscription.DeepCopy()
+// writeParsed brings the condition Parsed of a Subscription, and what is known of its Helm
+// releases, up to date. Those that have no inventory have it as well.
+func (r *Reconciler) writeParsed(ctx context.Context, before, observed *berthv1alpha1.Subscription, findings []finding) error {
+	after := observed.DeepCopy()
 	condition := summary(berthv1alpha1.SubscriptionParsed, findings)
-	condition.ObservedGeneration = subscription.Generation
+	condition.ObservedGeneration = before.Generation
 	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
-	if apiequality.Semantic.DeepEqual(subscription.Status.Conditions, after.Status.Conditions) {
+	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(subscription, client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Status().Patch(ctx, after, patch); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("writing the status of Subscription %s/%s: %w", subscription.Namespace, subscription.Name, err)
+		return fmt.Errorf("writing the status of Subscription %s/%s: %w", before.Namespace, before.Name, err)
 	}
-	r.recordEvent(subscription, &condition)
+	r.recordEvent(before, &condition)
 	return nil
 }

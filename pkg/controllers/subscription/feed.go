@@ -50,7 +50,7 @@ func isRead(ref *berthv1alpha1.Feed) bool {
 func (it *item) readFeed(
 	i int, index *subscription.Index, inventory *berthv1alpha1.FeedInventory, snapshot *topology.Snapshot,
 ) {
-	ref := &it.object.Spec.Feeds[i]
+	ref := &it.expanded.Spec.Feeds[i]
 	f := feed{ref: ref, observed: it.around.known[objectOf(ref)]}
 	policy := it.named[subscription.PolicyName(it.object.Name, ref)]
 	conflict := policyConflict(policy, it.object, ref)
@@ -58,13 +58,18 @@ func (it *item) readFeed(
 		policy = nil
 	}
 	input := bundle.Feed{
-		Name:     ref.Kind + " " + ref.Name,
+		Name:     ref.Describe(),
 		Recorded: division.RecordedShares(subscription.PlacementOf(it.object, ref)), Published: division.PublishedShares(policy), Home: division.HomeOf(policy),
 		HasPods: f.observed != nil, Copyable: division.Copyable(ref),
 	}
-	input.Obstacle = f.foreignTo(it.object, i, index)
-	f.foreign = input.Obstacle != ""
+	trouble, release := it.troubles[i]
+	if !release {
+		input.Obstacle = f.foreignTo(it.object, i, index)
+		f.foreign = input.Obstacle != ""
+	}
 	switch {
+	case release:
+		input.Obstacle = trouble.Message
 	case f.foreign:
 	case f.policyTaken:
 		input.Obstacle = conflict

@@ -31,6 +31,10 @@ const maxRebalance = 256
 // item is a Subscription of a pass with what has been read for it.
 type item struct {
 	object *berthv1alpha1.Subscription
+	// expanded is the same with objects in place of Helm releases, and troubles tells what is wrong
+	// with these, see subscription.Expand.
+	expanded *berthv1alpha1.Subscription
+	troubles map[int]subscription.Trouble
 	// input is what is decided on. Its feeds are those of feeds, in the same order.
 	input bundle.Subscription
 	feeds []feed
@@ -138,7 +142,8 @@ func (r *Reconciler) read(
 	if err != nil {
 		return nil, err
 	}
-	for i := range s.Spec.Feeds {
+	it.expanded, it.troubles = subscription.Expand(s)
+	for i := range it.expanded.Spec.Feeds {
 		it.readFeed(i, index, inventory, snapshot)
 	}
 	return it, nil

@@ -42,7 +42,7 @@ type outcome struct {
 
 // policyOf returns the policy that carries out the division of a feed; see division.Outcome.Policy.
 func (o *outcome) policyOf(i int) (policy *berthv1alpha1.PropagationPolicy, keep bool) {
-	return (&division.Outcome{Object: o.object, Input: &o.input, Decision: &o.decision}).Policy(i)
+	return (&division.Outcome{Object: o.expanded, Input: &o.input, Decision: &o.decision}).Policy(i)
 }
 
 // Reconcile brings all Subscriptions up to date.

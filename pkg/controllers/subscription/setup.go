@@ -100,7 +100,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Subscription{}, singleton.After[*berthv1alpha1.Subscription](pause),
 			predicate.Or(predicate.TypedGenerationChangedPredicate[*berthv1alpha1.Subscription]{},
-				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.Subscription]{}))).
+				predicate.TypedAnnotationChangedPredicate[*berthv1alpha1.Subscription]{}, releaseChanges()))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.FeedInventory{}, singleton.After[*berthv1alpha1.FeedInventory](pause))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
 			singleton.After[*berthv1alpha1.PropagationPolicy](pause), policyChanges())).
@@ -153,6 +153,16 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 			return (ours(before) || ours(after)) && (before.Generation != after.Generation ||
 				!maps.Equal(before.Annotations, after.Annotations) ||
 				!apiequality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
+		},
+	}
+}
+
+// releaseChanges lets those updates of Subscriptions pass that tell of other objects of their Helm
+// releases.
+func releaseChanges() predicate.TypedPredicate[*berthv1alpha1.Subscription] {
+	return predicate.TypedFuncs[*berthv1alpha1.Subscription]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Subscription]) bool {
+			return !apiequality.Semantic.DeepEqual(e.ObjectOld.Status.HelmReleases, e.ObjectNew.Status.HelmReleases)
 		},
 	}
 }

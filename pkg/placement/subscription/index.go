@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -88,7 +89,11 @@ type key struct {
 type Index struct {
 	namespaces map[string]bool
 	feeds      map[key]entry
+	releases   map[release]bool
 }
+
+// release names a Helm release.
+type release struct{ namespace, name string }
 
 type entry struct {
 	subscription *berthv1alpha1.Subscription
@@ -97,21 +102,26 @@ type entry struct {
 
 // NewIndex returns an index of the Subscriptions, which must not be changed afterwards. If several
 // list a workload, the oldest places it, and among those of the same age the one with the smallest
-// name. No Subscription places a feed of another namespace than its own.
+// name. No Subscription places a feed of another namespace than its own. In place of Helm releases
+// there are their objects, see Expand.
 func NewIndex(subscriptions []*berthv1alpha1.Subscription) *Index {
 	sorted := slices.Clone(subscriptions)
 	slices.SortFunc(sorted, func(a, b *berthv1alpha1.Subscription) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 	})
-	x := &Index{namespaces: map[string]bool{}, feeds: map[key]entry{}}
+	x := &Index{namespaces: map[string]bool{}, feeds: map[key]entry{}, releases: map[release]bool{}}
 	for _, s := range sorted {
 		if s.DeletionTimestamp != nil {
 			continue
 		}
 		x.namespaces[s.Namespace] = true
+		for _, name := range Releases(s) {
+			x.releases[release{s.Namespace, name}] = true
+		}
+		s, _ = Expand(s)
 		for i := range s.Spec.Feeds {
 			feed := &s.Spec.Feeds[i]
-			if Foreign(s, feed) {
+			if Foreign(s, feed) || isRelease(feed) {
 				continue
 			}
 			k := keyOf(s.Namespace, feed)
@@ -138,8 +148,18 @@ func (x *Index) Any(namespace string) bool {
 	return x.namespaces[namespace]
 }
 
-// Of returns the Subscription that places an object and the index of the object among its feeds,
-// nil if there is none.
+// ListsRelease reports whether a Subscription lists the Helm release that an object is part of. It
+// does not allocate.
+func (x *Index) ListsRelease(o metav1.Object) bool {
+	if len(x.releases) == 0 {
+		return false
+	}
+	name := ReleaseOf(o)
+	return name != "" && x.releases[release{o.GetNamespace(), name}]
+}
+
+// Of returns the Subscription that places an object, as Expand makes it, and the index of the
+// object among its feeds, nil if there is none.
 func (x *Index) Of(namespace, apiVersion, kind, name string) (*berthv1alpha1.Subscription, int) {
 	e := x.feeds[key{namespace, schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}]
 	return e.subscription, e.feed
@@ -156,8 +176,10 @@ func PlacementOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) *berth
 	return nil
 }
 
-// Lists reports whether a Subscription lists an object of its namespace.
+// Lists reports whether a Subscription lists an object of its namespace, by itself or as part of a
+// Helm release.
 func Lists(s *berthv1alpha1.Subscription, apiVersion, kind, name string) bool {
+	s, _ = Expand(s)
 	wanted := key{"", schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind(), name}
 	return slices.ContainsFunc(s.Spec.Feeds, func(feed berthv1alpha1.Feed) bool {
 		return !Foreign(s, &feed) && keyOf("", &feed) == wanted

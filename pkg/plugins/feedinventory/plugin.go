@@ -11,6 +11,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -106,9 +107,25 @@ func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status
 	}
 	s, feed := snapshot.Index.Of(pod.Namespace, w.APIVersion, w.Kind, w.Name)
 	if s == nil {
+		if p.shared.ofRelease(pod, &w, snapshot.Index.ListsRelease) {
+			return notDivided // The Subscription has not taken note of the object yet.
+		}
 		return nil
 	}
 	return p.blocked(s, &s.Spec.Feeds[feed], &w)
+}
+
+// ofRelease reports whether the object of a workload is part of a Helm release that is listed.
+func (s *Shared) ofRelease(pod *corev1.Pod, w *workload.Workload, listed func(metav1.Object) bool) bool {
+	if w.UID == pod.UID {
+		return listed(pod)
+	}
+	kind := workload.KindFor(w.APIVersion, w.Kind)
+	if kind == nil {
+		return false // Nobody says that it will be divided.
+	}
+	object, err := s.Owners.Owner(kind, w.Namespace, w.Name)
+	return err == nil && listed(object)
 }
 
 // blocked returns what keeps the pods of a feed from being scheduled, nil if nothing does.
@@ -154,13 +171,17 @@ func (p *FeedInventory) isSchedulableAfterPodChange(_ klog.Logger, pod, before, 
 }
 
 // Concerned returns those of the pods, which wait in one namespace, whose workload one of the
-// Subscriptions lists.
+// Subscriptions lists, or is part of a Helm release.
 func (s *Shared) Concerned(changed []*berthv1alpha1.Subscription, pods []*corev1.Pod) []*corev1.Pod {
 	var concerned []*corev1.Pod
 	for _, pod := range pods {
 		w, err := workload.Of(pod, s.Owners)
 		if err != nil {
 			continue // The owner wakes it when it comes.
+		}
+		if s.ofRelease(pod, &w, func(o metav1.Object) bool { return subscription.ReleaseOf(o) != "" }) {
+			concerned = append(concerned, pod) // Its release may have come to the Subscription, or left it.
+			continue
 		}
 		for _, c := range changed {
 			if subscription.Lists(c, w.APIVersion, w.Kind, w.Name) {

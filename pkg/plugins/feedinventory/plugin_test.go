@@ -55,6 +55,19 @@ func static(s *berthv1alpha1.Subscription) {
 	s.Spec.DividingScheduling = &berthv1alpha1.DividingScheduling{Type: berthv1alpha1.StaticDividingType}
 }
 
+// release makes the Subscription list a Helm release.
+func release(s *berthv1alpha1.Subscription) {
+	s.Spec.Feeds = []berthv1alpha1.Feed{{HelmRelease: "store"}}
+}
+
+// helm marks an object as part of that release.
+func helm(o *metav1.ObjectMeta) {
+	o.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
+	o.Annotations = map[string]string{"meta.helm.sh/release-name": "store", "meta.helm.sh/release-namespace": o.Namespace}
+}
+
+func installed(d *appsv1.Deployment) { helm(&d.ObjectMeta) }
+
 func policy() *berthv1alpha1.PropagationPolicy {
 	return plugintest.MakePolicy(subscription.PolicyName("shop", &web)).Deployment("web").Weight(1, "a").Obj()
 }
@@ -69,6 +82,7 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 		subscription *berthv1alpha1.Subscription
 		noPolicy     bool
 		pod          func(*corev1.Pod)
+		deployment   func(*appsv1.Deployment)
 		want         string // the reason, empty for a pod that may go
 	}{
 		"divided":               {subscription: makeSubscription(divided(3))},
@@ -86,6 +100,19 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 		"not known what it wants": {subscription: makeSubscription(divided(3), func(s *berthv1alpha1.Subscription) {
 			s.Status.Feeds[0].Replicas, s.Status.Feeds[0].Message = nil, "the FeedInventory does not tell of it yet"
 		}), want: "the Subscription of the pod has not been divided for its replicas yet"},
+		"of a release that is listed": {
+			subscription: makeSubscription(release), deployment: installed,
+			want: "the Subscription of the pod has not been divided for its replicas yet",
+		},
+		"of a release that has been looked at": {
+			subscription: makeSubscription(release, divided(3), func(s *berthv1alpha1.Subscription) {
+				s.Status.HelmReleases = []berthv1alpha1.HelmRelease{{Name: "store", Objects: []berthv1alpha1.Feed{web}}}
+			}), deployment: installed,
+		},
+		"of another release":     {subscription: makeSubscription(release, func(s *berthv1alpha1.Subscription) { s.Spec.Feeds[0].HelmRelease = "b" }), deployment: installed},
+		"of no release":          {subscription: makeSubscription(release)},
+		"a pod of a release":     {subscription: makeSubscription(release), pod: func(p *corev1.Pod) { p.OwnerReferences = nil; helm(&p.ObjectMeta) }, want: "the Subscription of the pod has not been divided for its replicas yet"},
+		"a pod with Helm's mark": {subscription: makeSubscription(release), pod: func(p *corev1.Pod) { helm(&p.ObjectMeta) }},
 		"owner not known": {
 			subscription: makeSubscription(), want: "the owner of the pod does not exist or is not known yet, and with it whether it is a feed",
 			pod: func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" },
@@ -94,6 +121,9 @@ func TestPodsWaitUntilTheirSubscriptionIsDivided(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			deployment := plugintest.Deployment("web", 3)
+			if tc.deployment != nil {
+				tc.deployment(deployment)
+			}
 			set, pod := podOf(deployment)
 			objects := append(plugintest.Sites(1, "a"), deployment, set)
 			if tc.subscription != nil {
@@ -125,6 +155,24 @@ func TestPodsAreWokenWhenTheirSubscriptionIsDivided(t *testing.T) {
 	}
 	after := makeSubscription(divided(3))
 	after.ResourceVersion = "2"
+	if err := s.Berth.Tracker().Update(berthv1alpha1.SchemeGroupVersion.WithResource("subscriptions"), after, after.Namespace); err != nil {
+		t.Fatal(err)
+	}
+	s.WaitFor("the pod to be woken", func() bool { return !s.Sleeps(pod) })
+}
+
+func TestPodsOfAReleaseAreWokenWhenItIsListedNoMore(t *testing.T) {
+	deployment := plugintest.Deployment("web", 3)
+	installed(deployment)
+	set, pod := podOf(deployment)
+	s := plugintest.New(t, append(plugintest.Sites(1, "a"), deployment, set, makeSubscription(release), policy()))
+	s.Add(pod)
+	s.SchedulingQueue.Add(klog.FromContext(s.Context()), pod)
+	if !s.Sleeps(pod) {
+		t.Fatal("the pod is not held back")
+	}
+	after := makeSubscription(func(s *berthv1alpha1.Subscription) { s.Spec.Feeds[0].Name = "db" })
+	after.ResourceVersion, after.Generation = "2", 2
 	if err := s.Berth.Tracker().Update(berthv1alpha1.SchemeGroupVersion.WithResource("subscriptions"), after, after.Namespace); err != nil {
 		t.Fatal(err)
 	}

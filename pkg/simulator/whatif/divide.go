@@ -29,8 +29,11 @@ type divider struct {
 	index    *subscription.Index
 	places   *topology.Snapshot
 	observed map[reference]*workload.Observed
-	objects  []*berthv1alpha1.Subscription
-	inputs   []bundle.Subscription
+	// objects are the Subscriptions, and expanded the same with objects in place of Helm releases,
+	// with what is wrong with these.
+	objects, expanded []*berthv1alpha1.Subscription
+	troubles          []map[int]subscription.Trouble
+	inputs            []bundle.Subscription
 	// samples are pods like those of the feeds, as far as room is concerned.
 	samples [][]*corev1.Pod
 }
@@ -42,6 +45,7 @@ func (s *Simulation) divide(ctx context.Context) error {
 		return nil
 	}
 	slices.SortStableFunc(objects, subscription.Compare)
+	s.resolve(objects)
 	d := &divider{
 		Simulation: s, index: subscription.NewIndex(objects), places: s.topology(), observed: map[reference]*workload.Observed{},
 		objects: objects,
@@ -50,15 +54,17 @@ func (s *Simulation) divide(ctx context.Context) error {
 		d.observed[reference{o.Namespace, o.Kind, o.Name}] = o
 	}
 	for _, object := range objects {
-		d.read(ctx, object)
+		expanded, troubles := subscription.Expand(object)
+		d.expanded, d.troubles = append(d.expanded, expanded), append(d.troubles, troubles)
+		d.read(ctx, expanded, troubles)
 	}
 	results, err := d.decide(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range objects {
-		outcome := &division.Outcome{Object: objects[i], Input: &d.inputs[i], Decision: &results[i]}
-		if err := d.write(ctx, outcome); err != nil {
+		outcome := &division.Outcome{Object: d.expanded[i], Input: &d.inputs[i], Decision: &results[i]}
+		if err := d.write(ctx, objects[i], outcome); err != nil {
 			return err
 		}
 	}
@@ -75,7 +81,7 @@ func (d *divider) decide(ctx context.Context) ([]bundle.Result, error) {
 }
 
 // read makes the input of a Subscription.
-func (d *divider) read(ctx context.Context, s *berthv1alpha1.Subscription) {
+func (d *divider) read(ctx context.Context, s *berthv1alpha1.Subscription, troubles map[int]subscription.Trouble) {
 	dynamic := division.DynamicOf(&s.Spec)
 	input := bundle.Subscription{
 		Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),
@@ -88,7 +94,7 @@ func (d *divider) read(ctx context.Context, s *berthv1alpha1.Subscription) {
 	}
 	samples := make([]*corev1.Pod, len(s.Spec.Feeds))
 	for i := range s.Spec.Feeds {
-		feed := d.readFeed(s, i)
+		feed := d.readFeed(s, i, troubles)
 		if o := d.observed[referenceOf(s, &s.Spec.Feeds[i])]; o != nil && feed.Obstacle == "" {
 			samples[i], err = d.sampleOf(ctx, o)
 			if err != nil {
@@ -104,18 +110,21 @@ func referenceOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) refere
 	return reference{s.Namespace, feed.Kind, feed.Name}
 }
 
-func (d *divider) readFeed(s *berthv1alpha1.Subscription, i int) bundle.Feed {
+func (d *divider) readFeed(s *berthv1alpha1.Subscription, i int, troubles map[int]subscription.Trouble) bundle.Feed {
 	ref := &s.Spec.Feeds[i]
 	o := d.observed[referenceOf(s, ref)]
 	policy := d.policyNamed(s.Namespace, subscription.PolicyName(s.Name, ref))
 	feed := bundle.Feed{
-		Name:     ref.Kind + " " + ref.Name,
+		Name:     ref.Describe(),
 		Recorded: division.RecordedShares(subscription.PlacementOf(s, ref)), Published: division.PublishedShares(policy),
 		Home: division.HomeOf(policy), HasPods: o != nil, Copyable: division.Copyable(ref), KeepsRecord: true,
 		Bound: map[string]int64{}, Copies: map[string]int64{},
 	}
 	owner, at := d.index.Of(s.Namespace, ref.APIVersion, ref.Kind, ref.Name)
+	trouble, release := troubles[i]
 	switch {
+	case release:
+		feed.Obstacle = trouble.Message
 	case subscription.Foreign(s, ref) || owner == nil || owner.UID != s.UID || at != i:
 		feed.Obstacle = "another Subscription places it"
 	case o != nil && o.ReplicasKnown:
@@ -160,8 +169,8 @@ func (s *Simulation) sampleOf(ctx context.Context, o *workload.Observed) (*corev
 }
 
 // write notes a division in the status of its Subscription, and has its policies say it.
-func (d *divider) write(ctx context.Context, o *division.Outcome) error {
-	after := o.Object.DeepCopy()
+func (d *divider) write(ctx context.Context, s *berthv1alpha1.Subscription, o *division.Outcome) error {
+	after := s.DeepCopy()
 	after.Status.ObservedGeneration, after.Status.Feeds = after.Generation, nil
 	switch o.Decision.Admission {
 	case bundle.Granted:
@@ -171,7 +180,7 @@ func (d *divider) write(ctx context.Context, o *division.Outcome) error {
 	case bundle.Kept:
 	}
 	wanted := map[string]bool{}
-	for i := range after.Spec.Feeds {
+	for i := range o.Object.Spec.Feeds {
 		after.Status.Feeds = append(after.Status.Feeds, placementOf(o, i))
 		policy, keep := o.Policy(i)
 		if policy != nil {
@@ -179,7 +188,7 @@ func (d *divider) write(ctx context.Context, o *division.Outcome) error {
 				return err
 			}
 		}
-		wanted[subscription.PolicyName(o.Object.Name, &after.Spec.Feeds[i])] = keep
+		wanted[subscription.PolicyName(o.Object.Name, &o.Object.Spec.Feeds[i])] = keep
 		if err := d.copyFeed(ctx, o, i, wanted); err != nil {
 			return err
 		}

@@ -154,10 +154,24 @@ func TestSubscriptionsAndApplications(t *testing.T) {
 			"metadata":{"name":"y"},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"y"}},"template":{"metadata":{"labels":{"app":"y"}},
 			"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)}}},
 	}}
+	byWeight, installed := byRoom.DeepCopy(), deployment("x", 5, "1")
+	byWeight.Spec.DividingScheduling = &berthv1alpha1.DividingScheduling{Type: berthv1alpha1.StaticDividingType}
+	byWeight.Spec.Subscribers = []berthv1alpha1.Subscriber{{Weight: 1}}
+	byWeight.Spec.Feeds = []berthv1alpha1.Feed{{HelmRelease: "store"}}
+	installed.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
+	installed.Annotations = map[string]string{"meta.helm.sh/release-name": "store", "meta.helm.sh/release-namespace": installed.Namespace}
+	releaseByRoom := byRoom.DeepCopy()
+	releaseByRoom.Spec.Feeds = byWeight.Spec.Feeds
 	tests := map[string]struct {
 		objects []runtime.Object
 		want    string
 	}{
+		"a Helm release": {[]runtime.Object{byWeight, installed}, "Deployment/x 3 beijing, 2 hangzhou"},
+		"a Helm release by room": {[]runtime.Object{releaseByRoom, func() runtime.Object {
+			d := installed.DeepCopy()
+			d.Spec.Replicas = ptr.To[int32](17)
+			return d
+		}()}, "Deployment/x 8 beijing, 8 hangzhou, 1 wait: 0/4 nodes are available: 4 node(s) in clusters that have their share of replicas."},
 		"by room":                 {[]runtime.Object{byRoom, deployment("x", 10, "1")}, "Deployment/x 5 beijing, 5 hangzhou"},
 		"by room, more than fits": {[]runtime.Object{byRoom, deployment("x", 17, "1")}, "Deployment/x 8 beijing, 8 hangzhou, 1 wait: 0/4 nodes are available: 4 node(s) in clusters that have their share of replicas."},
 		"Application":             {[]runtime.Object{app}, "Deployment/y 2 "},

@@ -88,6 +88,7 @@ var _ = Describe("A Subscription", func() {
 		Entry("with a hundred feeds", "feeds: "+repeated(100, "{apiVersion: v1, kind: ConfigMap, name: c%d}")),
 		Entry("with objects of the same name and other kinds",
 			"feeds: [{apiVersion: v1, kind: ConfigMap, name: a}, {apiVersion: v1, kind: Service, name: a}]"),
+		Entry("with a Helm release", "feeds: [{helmRelease: store}, {apiVersion: v1, kind: ConfigMap, name: a}]"),
 	)
 
 	DescribeTable("is refused", func(ctx SpecContext, spec, message string) {
@@ -115,6 +116,11 @@ var _ = Describe("A Subscription", func() {
 		Entry("with less than no cluster of a subgroup", "subscribers: [{clusterAffinity: {}, subGroupStrategy: {minClusters: -1}}]", "greater than or equal to 0"),
 		Entry("that lists a feed twice",
 			"feeds: [{apiVersion: v1, kind: ConfigMap, name: a}, {apiVersion: v1, kind: ConfigMap, name: a}]", "Duplicate value"),
+		Entry("with a Helm release that is an object, too", "feeds: [{helmRelease: store, apiVersion: v1, kind: ConfigMap, name: a}]",
+			"helmRelease stands for objects: it does not go with apiVersion, kind and name"),
+		Entry("with a Helm release of no name", `feeds: [{helmRelease: ""}]`, "helmRelease"),
+		Entry("with a Helm release of a name that Helm would not take", "feeds: [{helmRelease: My_Store}]", "should match"),
+		Entry("with a feed that is nothing", "feeds: [{}]", "name: Required value: a feed has apiVersion, kind and name, or helmRelease"),
 		Entry("without feeds", "feeds: []", "at least 1 items"),
 		Entry("with 101 feeds", "feeds: "+repeated(101, "{apiVersion: v1, kind: ConfigMap, name: c%d}"), "must have at most 100 items"),
 		Entry("without subscribers", "subscribers: []", "at least 1 items"),

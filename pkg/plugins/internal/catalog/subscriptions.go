@@ -84,5 +84,6 @@ func divisionChanged(oldObj, newObj any) bool {
 	return !okBefore || !okAfter || specChanged(oldObj, newObj) ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!equality.Semantic.DeepEqual(before.Status.Feeds, after.Status.Feeds) ||
+		!equality.Semantic.DeepEqual(before.Status.HelmReleases, after.Status.HelmReleases) ||
 		!equality.Semantic.DeepEqual(before.Status.Pledge, after.Status.Pledge)
 }
