@@ -3,26 +3,33 @@
 
 // Command mutate plants faults in packages, one at a time, and reports those that no test catches:
 // a comparison that is off by one, a condition turned round, a statement left out. It writes
-// nothing into the tree: Go is shown the changed file in the place of the right one.
+// nothing into the tree: Go is shown changed files in the place of the right ones.
 //
 // Usage:
 //
 //	go run ./hack/mutate [-most 60] [-seed 1] [-timeout 2m] [-tests PATTERN,...] PACKAGE...
 //
 // Of each package it tries so many faults, chosen by the seed; 0 tries all. The tests are those of
-// the package, and of the patterns. It takes one compilation for each fault, so it is not part of
-// make test. Faults that change nothing that anybody could notice are listed in equivalent.txt,
-// with the reason.
+// the package, and for what these do not catch those of the packages named. They are compiled once,
+// with all faults in them, and run with one at a time. A fault for which that cannot be done is
+// compiled by itself, and so is one that nothing has caught if some tests, of allocations for
+// instance, fail with so many in them.
+//
+// Faults that change nothing that anybody could notice are listed in equivalent.txt, with the
+// reason. The exit code is 1 if any other is not caught.
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,56 +65,71 @@ func mutate(t *trial, packages []string, most int, seed uint64) int {
 // run tries faults of packages, and returns how many no test has caught.
 func (t *trial) run(ctx context.Context, packages []string, most int, seed uint64) (survivors int, err error) {
 	known := reasons(equivalent)
-	for _, name := range packages {
-		faults, err := faultsOf(ctx, name)
+	found, err := subjects(ctx, packages)
+	if err != nil {
+		return 0, err
+	}
+	if t.tests, err = expand(ctx, t.tests); err != nil {
+		return 0, err
+	}
+	for _, s := range found {
+		all := sample(s.faults(), most, seed)
+		faults := slices.DeleteFunc(slices.Clone(all), func(f *fault) bool { return known[f.String()] != "" })
+		verdicts, err := t.try(ctx, s, faults)
 		if err != nil {
 			return survivors, err
 		}
-		faults = sample(faults, most, seed)
-		caught, same := 0, 0
+		count := map[verdict]int{}
 		for _, f := range faults {
-			if known[f.String()] != "" {
-				same++
-				continue
-			}
-			verdict, err := t.try(ctx, name, f)
-			switch {
-			case err != nil:
-				return survivors, err
-			case verdict == detected:
-				caught++
-			case verdict == survived:
-				survivors++
-				fmt.Printf("%s:%d: not caught: %s\n", f.file, f.line, f)
+			count[verdicts[f]]++
+			if verdicts[f] == survived {
+				fmt.Printf("%s:%d: not caught: %s\n", f.file.name, f.line, f)
 			}
 		}
-		fmt.Printf("%s: %d faults caught, %d make no difference, %d not caught in all so far\n", name, caught, same, survivors)
+		survivors += count[survived]
+		fmt.Printf("%s: of %d faults, %d make no difference, %d are caught, %d are not\n", s.path,
+			len(all)-count[senseless], len(all)-len(faults), count[detected], count[survived])
 	}
 	return survivors, nil
 }
 
 // reasons reads the faults that make no difference: a fault in a line, and why below it, indented.
+// The reason holds for all faults in the lines directly above it.
 func reasons(text string) map[string]string {
-	known, last := map[string]string{}, ""
+	known := map[string]string{}
+	var last []string
+	explained := false
 	for line := range strings.Lines(text) {
-		switch trimmed := strings.TrimSpace(line); {
+		trimmed := strings.TrimSpace(line)
+		switch {
 		case trimmed == "" || strings.HasPrefix(trimmed, "#"):
 		case strings.HasPrefix(line, " "):
-			known[last] = strings.TrimSpace(known[last] + " " + trimmed)
+			for _, fault := range last {
+				known[fault] = strings.TrimSpace(known[fault] + " " + trimmed)
+			}
+			explained = true
 		default:
-			last = trimmed
+			if explained {
+				last, explained = nil, false
+			}
+			last = append(last, trimmed)
+			known[trimmed] = ""
 		}
 	}
 	return known
 }
 
-// sample returns some of the faults.
-func sample(faults []fault, most int, seed uint64) []fault {
+// sample returns some of the faults: as long as a fault is there, it has the same chance.
+func sample(faults []*fault, most int, seed uint64) []*fault {
 	if most == 0 || most >= len(faults) {
 		return faults
 	}
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(faults), func(i, j int) { //nolint:gosec // nothing secret is chosen
-		faults[i], faults[j] = faults[j], faults[i]
-	})
+	order := map[*fault]uint64{}
+	for _, f := range faults {
+		hash := fnv.New64a()
+		fmt.Fprint(hash, seed, f)
+		order[f] = rand.NewPCG(hash.Sum64(), seed).Uint64()
+	}
+	slices.SortFunc(faults, func(a, b *fault) int { return cmp.Compare(order[a], order[b]) })
 	return faults[:most]
 }
