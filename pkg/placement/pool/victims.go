@@ -78,10 +78,10 @@ func (s *search) useful(i int) bool {
 	return s.contribution(i) > 0
 }
 
-// contribution is how much of what is lacking a candidate gives back, in thousandths of each
-// claim's smallest need.
-func (s *search) contribution(i int) int64 {
-	var sum int64
+// contribution is how much of what is lacking a candidate gives back, as the sum of the shares of
+// each pool's lack.
+func (s *search) contribution(i int) float64 {
+	var sum float64
 	for _, freed := range s.candidates[i].Frees {
 		lack := &s.lacks[freed.Claim]
 		at := slices.Index(lack.Pools, freed.Pool)
@@ -89,7 +89,7 @@ func (s *search) contribution(i int) int64 {
 			continue
 		}
 		short := lack.Short[at]
-		sum += int64(1000 * float64(min(freed.Units, short)) / float64(short))
+		sum += float64(min(freed.Units, short)) / float64(short)
 	}
 	return sum
 }
@@ -161,8 +161,8 @@ func (s *search) greedy() []int {
 		}
 		set = append(set, i)
 	}
-	set = s.spare(set)
-	set = s.exchange(set, byWorth)
+	// A cheaper one may give back more, so that another need not go.
+	set = s.spare(s.exchange(s.spare(set), byWorth))
 	slices.Sort(set)
 	return set
 }
@@ -193,7 +193,6 @@ func (s *search) exchange(set, others []int) []int {
 			trial[n] = i
 			if !slices.Contains(set, i) && s.covered(trial) {
 				set = trial
-				break
 			}
 		}
 	}

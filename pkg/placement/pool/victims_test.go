@@ -35,6 +35,39 @@ func short(units int64) []pool.Lack {
 	return []pool.Lack{{Pools: []int32{0}, Short: []int64{units}}}
 }
 
+// bothShort lacks so many units of each of two claims.
+func bothShort(units int64) []pool.Lack {
+	return append(short(units), short(units)...)
+}
+
+// dozen has two candidates that do for 10 units of two claims together, others that look better one
+// by one, and one that does not help.
+func dozen() []pool.Candidate {
+	both := func(first, second int64) pool.Candidate {
+		return pool.Candidate{Started: noon, Frees: []pool.Freed{{Claim: 0, Units: first}, {Claim: 1, Units: second}}}
+	}
+	candidates := []pool.Candidate{both(9, 3), both(8, 3), both(8, 3), both(8, 3), both(10, 0), both(0, 10)}
+	candidates = append(candidates, slices.Repeat([]pool.Candidate{both(1, 0)}, 6)...)
+	return append(candidates, pool.Candidate{Frees: []pool.Freed{{Pool: 7, Units: 9}}})
+}
+
+func TestTheCostOfPodsDoesNotDependOnTheirOrder(t *testing.T) {
+	pods := func(pods ...pool.Candidate) []*pool.Candidate {
+		found := make([]*pool.Candidate, len(pods))
+		for i := range pods {
+			found[i] = &pods[i]
+		}
+		return found
+	}
+	one, other := holderOf(1, 1, 0), holderOf(1, 5, 9)
+	younger, older := holderOf(1, 1, 9), holderOf(1, 1, 0)
+	for _, pair := range [][2]pool.Candidate{{one, other}, {younger, older}} {
+		if got := pool.CostOf(pods(pair[0], pair[1]), nil).Compare(pool.CostOf(pods(pair[1], pair[0]), nil)); got != 0 {
+			t.Errorf("the costs of the same two pods compare as %d", got)
+		}
+	}
+}
+
 func TestWhoMakesWay(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lacks      []pool.Lack
@@ -74,6 +107,40 @@ func TestWhoMakesWay(t *testing.T) {
 			candidates: append([]pool.Candidate{holderOf(3, 9, 0), holderOf(2, 1, 0), holderOf(2, 1, 0)},
 				slices.Repeat([]pool.Candidate{holderOf(1, 0, 0)}, 12)...),
 		},
+		"a budget that allows as many as it must": {
+			lacks: short(1), candidates: []pool.Candidate{guarded(holderOf(1, 0, 0), 0), holderOf(1, 9, 0)}, allowed: []int32{1}, want: []int{0},
+		},
+		"one large one of many instead of small ones": {
+			lacks: short(3), want: []int{13},
+			candidates: append(slices.Repeat([]pool.Candidate{holderOf(1, 0, 0)}, 13), holderOf(3, 0, 0)),
+		},
+		"a small part of what lacks, too": {
+			lacks: short(5000), want: []int{0, 1}, candidates: []pool.Candidate{holderOf(4999, 0, 0), holderOf(1, 0, 0)},
+		},
+		"one of many that is a small part of what lacks": {
+			lacks: short(5000), want: []int{12, 13},
+			candidates: append(slices.Repeat([]pool.Candidate{guarded(holderOf(1, 0, 0), 0)}, 12), holderOf(4999, 0, 0), holderOf(1, 9, 0)),
+			allowed:    []int32{0},
+		},
+		"the pool of AllOf that lacks nothing does not count": {
+			lacks: []pool.Lack{{AllOf: true, Pools: []int32{0, 1}, Short: []int64{0, 2}}}, want: []int{0},
+			candidates: []pool.Candidate{{Frees: []pool.Freed{{Pool: 0, Units: 1}, {Pool: 1, Units: 2}}}},
+		},
+		"the only pool of AllOf": {
+			lacks: []pool.Lack{{AllOf: true, Pools: []int32{0}, Short: []int64{1}}}, want: []int{0},
+			candidates: []pool.Candidate{holderOf(1, 0, 0)},
+		},
+		"nobody helps where there is no pool": {
+			lacks: []pool.Lack{{AllOf: true}}, candidates: []pool.Candidate{holderOf(1, 0, 0)}, wantNone: true,
+		},
+		"one is spared once a cheaper one has taken the place of another": {
+			lacks: []pool.Lack{{Pools: []int32{0, 1}, Short: []int64{0, 1}}, {Pools: []int32{0, 1}, Short: []int64{3, 1}}}, want: []int{11},
+			candidates: append(slices.Repeat([]pool.Candidate{{Frees: []pool.Freed{{Pool: 1, Units: 1}}}}, 10),
+				pool.Candidate{Frees: []pool.Freed{{Pool: 1, Units: 1}, {Claim: 1, Units: 1}}},
+				pool.Candidate{Frees: []pool.Freed{{Claim: 1, Pool: 1, Units: 1}}},
+				pool.Candidate{Priority: 1, Frees: []pool.Freed{{Pool: 1, Units: 1}, {Claim: 1, Units: 2}}}),
+		},
+		"the best set of a dozen": {lacks: bothShort(10), candidates: dozen(), want: []int{4, 5}},
 		"a pod that helps with two claims": {
 			lacks: []pool.Lack{{Pools: []int32{0}, Short: []int64{1}}, {Pools: []int32{0}, Short: []int64{1}}}, want: []int{1},
 			candidates: []pool.Candidate{
@@ -154,10 +221,12 @@ func someCandidates(r *rapid.T, most int) ([]pool.Lack, []pool.Candidate, []int3
 	candidates := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) pool.Candidate {
 		c := pool.Candidate{
 			Priority: rapid.Int32Range(0, 3).Draw(r, "priority"), Started: noon.Add(time.Duration(rapid.IntRange(0, 3).Draw(r, "age")) * time.Minute),
-			Frees: []pool.Freed{{
-				Claim: rapid.IntRange(0, len(lacks)-1).Draw(r, "claim"), Pool: rapid.Int32Range(0, 1).Draw(r, "pool"),
-				Units: rapid.Int64Range(1, 4).Draw(r, "units"),
-			}},
+			Frees: rapid.SliceOfN(rapid.Custom(func(r *rapid.T) pool.Freed {
+				return pool.Freed{
+					Claim: rapid.IntRange(0, len(lacks)-1).Draw(r, "claim"), Pool: rapid.Int32Range(0, 1).Draw(r, "pool"),
+					Units: rapid.Int64Range(1, 4).Draw(r, "units"),
+				}
+			}), 1, 3).Draw(r, "frees"),
 		}
 		if rapid.Bool().Draw(r, "guarded") {
 			c.Budgets = []int{0}
