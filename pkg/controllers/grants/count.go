@@ -46,7 +46,6 @@ func (r *Reconciler) pools(ctx context.Context, resources []berthv1alpha1.Cluste
 			}
 		}
 	})
-	pools.Rank()
 	return pools, nil
 }
 

@@ -5,6 +5,7 @@ package grants_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/grants"
@@ -458,15 +461,86 @@ func TestAPassThatTakesTooLongWritesNothing(t *testing.T) {
 }
 
 func TestAPoolThatIsDeclaredNoMoreIsTakenBack(t *testing.T) {
-	h := newHarness(t, shard("a", wants("6")), shard("b", &berthv1alpha1.Spending{}))
-	h.expect("at first", "a=6")
-	object := h.object()
-	object.Spec.Capacity[0].Name = "another"
-	if err := h.api.Update(t.Context(), object); err != nil {
+	for name, published := range map[string]bool{"and still published": false, "nor published": true} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, shard("a", wants("6")), shard("b", &berthv1alpha1.Spending{}))
+			h.expect("at first", "a=6")
+			object := h.object()
+			object.Spec.Capacity[0].Name = "another"
+			if err := h.api.Update(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+			if published {
+				object.Status.Allocatable = object.Spec.Capacity
+				if err := h.api.Status().Update(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.say("a", &berthv1alpha1.Spending{})
+			h.expect("when the pool is declared no more", "a=6->0")
+		})
+	}
+}
+
+func TestTheLastGrantEndsWithTheSecondScheduler(t *testing.T) {
+	h := newHarness(t, shard("a", wants("3")), shard("b", &berthv1alpha1.Spending{}))
+	h.expect("with two", "a=3")
+	b := &berthv1alpha1.Scheduler{}
+	if err := h.api.Get(t.Context(), client.ObjectKey{Name: "b"}, b); err != nil {
 		t.Fatal(err)
 	}
-	h.say("a", &berthv1alpha1.Spending{})
-	h.expect("when the pool is declared no more", "a=6->0")
+	b.Finalizers = nil
+	if err := h.api.Update(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.api.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	h.say("a", nil)
+	h.expect("with one that gives out everything")
+}
+
+func TestGrantsAreInOrder(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f", "g"}
+	h := newHarness(t)
+	for _, name := range names {
+		if err := h.api.Create(t.Context(), shard(name, wants("1"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.pass()
+	var got []string
+	for _, g := range h.object().Status.Grants {
+		got = append(got, g.Scheduler)
+	}
+	if diff := cmp.Diff(names, got); diff != "" {
+		t.Errorf("grants (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatCannotBeWritten(t *testing.T) {
+	resources := berthv1alpha1.SchemeGroupVersion.WithResource("clusterresources").GroupResource()
+	for name, tc := range map[string]struct {
+		answer              error
+		wantAgain, wantFail bool
+	}{
+		"somebody else has written":  {answer: apierrors.NewConflict(resources, "licence", nil), wantAgain: true},
+		"the resource has gone":      {answer: apierrors.NewNotFound(resources, "licence")},
+		"the API server is not well": {answer: apierrors.NewInternalError(errors.New("down")), wantFail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, shard("a", wants("6")), shard("b", &berthv1alpha1.Spending{}))
+			h.Client = interceptor.NewClient(h.api, interceptor.Funcs{
+				SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+					return tc.answer
+				},
+			})
+			result, err := h.Reconcile(t.Context(), singleton.Key{})
+			if again := result.RequeueAfter > 0; again != tc.wantAgain || (err != nil) != tc.wantFail {
+				t.Errorf("tried again: %t, error: %v", again, err)
+			}
+		})
+	}
 }
 
 func TestPoolsThatAnotherProgramReportsAreGranted(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 func (p *pass) qualify(ctx context.Context) error {
 	standings := p.standings()
 	p.alone = grants.Alone(standings)
-	counted := true
+	var counted bool
 	if grants.AnyTakes(standings) || !grants.AnyAlive(standings) {
 		var err error
 		if counted, err = p.stop(ctx, standings); err != nil {

@@ -92,7 +92,7 @@ func Count(pods []corev1.Pod, pools func() (*Pools, error)) (*Tally, error) {
 
 // ChargeStrays books pods that somebody else bound, beside what the account has of the others, and
 // returns what they hold, the oldest first. It sorts the pods. What a pod asks for badly, or of a
-// ClusterResource whose pools are not known, is not charged. The pools must have been ranked.
+// ClusterResource whose pools are not known, is not charged.
 func (p *Pools) ChargeStrays(account *pool.Account, pods []*corev1.Pod) []Holding {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))

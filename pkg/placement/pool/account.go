@@ -73,9 +73,7 @@ func (a *Account) Remove(charges []Charge) {
 		}
 		if s.remove(c.Quantity); s.holders == 0 {
 			delete(a.sums, key)
-			continue
-		}
-		if of := s.byGrantee[c.Grantee]; of != nil {
+		} else if of := s.byGrantee[c.Grantee]; of != nil {
 			if of.remove(c.Quantity); of.holders == 0 {
 				delete(s.byGrantee, c.Grantee)
 			}
@@ -106,7 +104,7 @@ func (a *Account) ByGrantee(resourceName, pool string) map[string]resource.Quant
 	if s == nil {
 		return nil
 	}
-	held := make(map[string]resource.Quantity, len(s.byGrantee)+1)
+	held := map[string]resource.Quantity{}
 	rest := sum{quantity: s.quantity.DeepCopy(), holders: s.holders}
 	for grantee, of := range s.byGrantee {
 		held[grantee] = of.quantity

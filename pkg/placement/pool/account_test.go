@@ -111,3 +111,46 @@ func TestWhatOneGivesBackLeavesWhatOthersOfItsSchedulerHold(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoHoldsWhat(t *testing.T) {
+	charged := func(amount, grantee string) []pool.Charge {
+		return []pool.Charge{{Resource: "licences", Pool: "a", Quantity: resource.MustParse(amount), Grantee: grantee}}
+	}
+	for name, tc := range map[string]struct {
+		charged, returned [][]pool.Charge
+		want              map[string]string
+	}{
+		"nobody": {},
+		"Schedulers, and one pod of none": {
+			charged: [][]pool.Charge{charged("1", "east"), charged("2", "east"), charged("4", "west"), charged("8", "")},
+			want:    map[string]string{"east": "3", "west": "4", "": "8"},
+		},
+		"only Schedulers": {charged: [][]pool.Charge{charged("1", "east")}, want: map[string]string{"east": "1"}},
+		"only none":       {charged: [][]pool.Charge{charged("1", "")}, want: map[string]string{"": "1"}},
+		"a Scheduler whose last pod has gone is not named": {
+			charged:  [][]pool.Charge{charged("1", "east"), charged("2", "west")},
+			returned: [][]pool.Charge{charged("1", "east")}, want: map[string]string{"west": "2"},
+		},
+		"one whose other pod stays is": {
+			charged:  [][]pool.Charge{charged("1", "east"), charged("2", "east")},
+			returned: [][]pool.Charge{charged("1", "east")}, want: map[string]string{"east": "2"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			account := booked(tc.charged...)
+			for _, c := range tc.returned {
+				account.Remove(c)
+			}
+			var got map[string]string
+			for grantee, held := range account.ByGrantee("licences", "a") {
+				if got == nil {
+					got = map[string]string{}
+				}
+				got[grantee] = held.String()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("held by Scheduler (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -85,5 +86,33 @@ func TestSufficesAsksWhetherWaitingCanHelp(t *testing.T) {
 	}
 	if r.Suffices(pools, 4) {
 		t.Error("4 fit into an empty pool of 3")
+	}
+}
+
+func TestWhatAPodOnANodeIsCharged(t *testing.T) {
+	r := ready(t, declared(berthv1alpha1.AnyOf, of("rack", "2", "rack", "1"), of("site", "9")))
+	places := placed(r, map[string]map[string]string{"n1": {"rack": "1"}, "n2": nil})
+	request := pool.Request{Resource: "licences", Quantity: resource.MustParse("1500m")}
+	for name, tc := range map[string]struct {
+		node string
+		free []int64
+		want []pool.Charge
+	}{
+		"the most specific pool": {
+			node: "n1", free: []int64{2, 9}, want: []pool.Charge{{Resource: "licences", Pool: "rack", Quantity: request.Quantity}},
+		},
+		"the next one if that has less than the whole units": {
+			node: "n1", free: []int64{1, 9}, want: []pool.Charge{{Resource: "licences", Pool: "site", Quantity: request.Quantity}},
+		},
+		"the only one": {
+			node: "n2", free: []int64{2, 9}, want: []pool.Charge{{Resource: "licences", Pool: "site", Quantity: request.Quantity}},
+		},
+		"nothing where the node is not known": {node: "n3", free: []int64{2, 9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, places.Owed(tc.node, request, freeIn(tc.free))); diff != "" {
+				t.Errorf("charges (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -26,7 +26,7 @@ type Places struct {
 // NewPlaces returns places without nodes.
 func NewPlaces(r *Resource) *Places {
 	return &Places{
-		resource: r, bySet: map[string]int32{}, nodes: map[string]int32{}, counts: make([]int, len(r.pools)), ranked: true,
+		resource: r, bySet: map[string]int32{}, nodes: map[string]int32{}, counts: make([]int, len(r.pools)),
 	}
 }
 

@@ -66,6 +66,7 @@ func TestAmountsThatCanBeComputedWith(t *testing.T) {
 		"zero":                           {amount: resource.MustParse("0")},
 		"zero with an absurd exponent":   {amount: resource.MustParse("0e2147483647"), want: pool.ErrTooLarge},
 		"the largest":                    {amount: *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)},
+		"zero with a large exponent":     {amount: resource.MustParse("0e100")},
 		"a billionth":                    {amount: resource.MustParse("1n")},
 		"one more than the largest":      {amount: resource.MustParse("9223372036854775808"), want: pool.ErrTooLarge},
 		"one that prints as another":     {amount: resource.MustParse("100000E"), want: pool.ErrTooLarge},
@@ -140,4 +141,32 @@ func FuzzParseQuantity(f *testing.F) {
 			t.Errorf("%q prints as %q, which is read as %s, %v", text, printed.String(), again.String(), err)
 		}
 	})
+}
+
+func TestWhatIsTooFineToComputeWithIsOneUnit(t *testing.T) {
+	got, err := pool.Units(*resource.NewScaledQuantity(1, -12), resource.MustParse("1"))
+	if got != 1 || !errors.Is(err, pool.ErrTooFine) {
+		t.Errorf("got %d, %v; want 1, %v", got, err, pool.ErrTooFine)
+	}
+}
+
+func TestUnitsAsAnAmount(t *testing.T) {
+	for name, tc := range map[string]struct {
+		units      int64
+		unit, want string
+		wantNot    bool
+	}{
+		"whole ones":             {units: 3, unit: "1", want: "3"},
+		"halves":                 {units: 3, unit: "500m", want: "1500m"},
+		"binary ones":            {units: 3, unit: "1Gi", want: "3Gi"},
+		"none":                   {units: 0, unit: "500m", want: "0"},
+		"more than an amount is": {units: 10, unit: "1E", wantNot: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := pool.Quantity(tc.units, resource.MustParse(tc.unit))
+			if ok == tc.wantNot || ok && got.Cmp(resource.MustParse(tc.want)) != 0 {
+				t.Errorf("got %s, %t; want %q, %t", got.String(), ok, tc.want, !tc.wantNot)
+			}
+		})
+	}
 }

@@ -10,6 +10,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -98,14 +99,8 @@ func (r *Resource) add(declared *berthv1alpha1.ClusterResourceQuantity) error {
 }
 
 func firstPair(selector map[string]string) pair {
-	var first pair
-	found := false
-	for key, value := range selector {
-		if !found || key < first.key {
-			first, found = pair{key, value}, true
-		}
-	}
-	return first
+	key := slices.Min(slices.Collect(maps.Keys(selector)))
+	return pair{key, selector[key]}
 }
 
 // Name returns the name of the ClusterResource.

@@ -121,3 +121,44 @@ func TestFiveHundredPools(t *testing.T) {
 		t.Errorf("%d nodes; pools (-want +got):\n%s", places.Nodes(site), diff)
 	}
 }
+
+func TestPoolsAreSelectedInTheOrderOfTheirDeclaration(t *testing.T) {
+	r := ready(t, declared("", of("rack", "1", "rack", "1", "site", "a"), of("all", "1"), of("site", "1", "site", "a")))
+	if diff := cmp.Diff([]int32{0, 1, 2}, r.Select(map[string]string{"site": "a", "rack": "1"})); diff != "" {
+		t.Errorf("pools (-want +got):\n%s", diff)
+	}
+}
+
+func TestNodesOfTheSamePoolsAreOneSite(t *testing.T) {
+	r := ready(t, declared("", of("a", "1", "site", "a"), of("b", "1", "site", "b")))
+	places := placed(r, map[string]map[string]string{
+		"n1": {"site": "a"}, "n2": {"site": "a", "rack": "1"}, "n3": {"site": "b"},
+	})
+	one, _ := places.SiteOf("n1")
+	if other, _ := places.SiteOf("n2"); other != one || places.Sites() != 2 || places.Nodes(one) != 2 {
+		t.Errorf("two nodes of one pool are of the sites %d and %d of %d; the first has %d nodes", one, other, places.Sites(), places.Nodes(one))
+	}
+}
+
+func TestPoolsAreRankedAnewOnceNodesHaveChanged(t *testing.T) {
+	r := ready(t, declared("", of("rack", "1", "rack", "1"), of("site", "1", "site", "a")))
+	both, rack := map[string]string{"site": "a", "rack": "1"}, map[string]string{"rack": "1"}
+	places := placed(r, map[string]map[string]string{"n1": both, "n2": rack, "n3": rack})
+	ranked := func() []string {
+		places.Rank()
+		site, _ := places.SiteOf("n1")
+		return names(r, places.Pools(site))
+	}
+	if diff := cmp.Diff([]string{"site", "rack"}, ranked()); diff != "" {
+		t.Errorf("pools with one site and three racks (-want +got):\n%s", diff)
+	}
+	version := places.Version()
+	places.Drop("n2")
+	places.Drop("n3")
+	if diff := cmp.Diff([]string{"rack", "site"}, ranked()); diff != "" {
+		t.Errorf("pools with one node each (-want +got):\n%s", diff)
+	}
+	if places.Version() == version {
+		t.Error("nodes have gone, and the version is as before")
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
@@ -157,14 +158,14 @@ func TestAClearRefusalIsNotLookedInto(t *testing.T) {
 		"too many requests": apierrors.NewTooManyRequests("slow down", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(func(*corev1.Binding) error { return answer }, newPod())
-			status := s.bind(t, given{}, open(), newPod())
-			if !errors.Is(status.AsError(), answer) {
-				t.Errorf("Bind says %v, want %v", status.AsError(), answer)
-			}
-			for _, action := range s.Actions() {
-				if action.GetVerb() == "get" {
-					t.Error("the pod was read")
+			for _, placed := range []given{{}, {"uid-0": {Policy: "web"}}} {
+				s := newServer(func(*corev1.Binding) error { return answer }, newPod())
+				status := s.bind(t, placed, open(), newPod())
+				if !errors.Is(status.AsError(), answer) {
+					t.Errorf("given %v, Bind says %v, want %v", placed, status.AsError(), answer)
+				}
+				if len(s.Actions()) != 1 {
+					t.Errorf("given %v, there are other requests than the Binding: %v", placed, s.Actions())
 				}
 			}
 		})
@@ -194,6 +195,46 @@ func TestWithoutTheLeasePodsOfPoliciesAreNotBound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// More than may be under way at a time, one after the other.
+func TestABindingThatHasEndedMakesRoomForAnother(t *testing.T) {
+	s := newServer(accept)
+	binder := s.binder(t, given{"uid-0": {Policy: "web"}}, open())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for i := range 100 {
+		if status := binder.Bind(ctx, nil, newPod(), node); !status.IsSuccess() {
+			t.Fatalf("binding %d: %v", i, status.AsError())
+		}
+	}
+}
+
+func TestUnclearBindingsAreCounted(t *testing.T) {
+	berthbinder.RegisterMetrics()
+	s := newStore()
+	s.onBind = func(int, *corev1.Binding) (bool, error) { return true, errLost }
+	before := unclear(t)
+	s.bindSeat(t, nobody)
+	if after := unclear(t); after != before+1 {
+		t.Errorf("the metric goes from %v to %v", before, after)
+	}
+}
+
+// unclear returns how many Bindings had no clear answer, as the scheduler shows it.
+func unclear(t *testing.T) float64 {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "berth_binds_unclear_total" {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatal("there is no such metric")
+	return 0
 }
 
 // A new leader must not begin before what the old one has sent is settled.

@@ -4,10 +4,12 @@
 package spending
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
@@ -124,6 +126,33 @@ func TestMine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.grants.Mine(pool.Charge{Grantee: tc.grantee}); got != tc.want {
 				t.Errorf("it comes back: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestActAs(t *testing.T) {
+	unusable := licence(1, grant("a", "4", "", 1))
+	unusable.Status.Allocatable[0].Quantity = mustParse("300m")
+	for name, tc := range map[string]struct {
+		self string
+		of   *berthv1alpha1.ClusterResource
+		want map[pool.Key]int64
+	}{
+		"nobody keeps to nothing":             {of: licence(1, grant("a", "4", "", 1))},
+		"one keeps to its grant":              {self: "a", of: licence(1, grant("a", "4", "", 1), grant("b", "3", "", 1)), want: map[pool.Key]int64{all: 8}},
+		"one gives out less while it shrinks": {self: "a", of: licence(1, grant("a", "4", "1", 1)), want: map[pool.Key]int64{all: 2}},
+		"one without a grant has nothing":     {self: "a", of: licence(1, grant("b", "3", "", 1)), want: map[pool.Key]int64{}},
+		"what nobody was granted is free":     {self: "a", of: licence(1), want: map[pool.Key]int64{all: math.MaxInt64}},
+		"what cannot be used is not":          {self: "a", of: unusable, want: map[pool.Key]int64{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			grants := NewGrants("")
+			grants.ActAs(tc.self, resources(tc.of))
+			if got := grants.Allowance(); got.Limited != (tc.self != "") || grants.Self() != tc.self {
+				t.Errorf("%q is limited: %t", grants.Self(), got.Limited)
+			} else if diff := cmp.Diff(tc.want, got.caps); got.Limited && diff != "" {
+				t.Errorf("may give out (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -55,6 +55,7 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 			listed: []*corev1.Pod{wants("p", "1"), wants("q", "2")}, safe: "q", free: 20, want: 18, wantOpen: []string{"p"},
 		},
 		"nothing for what cannot be read":         {listed: []*corev1.Pod{wants("p", "much")}, free: 20, want: 20},
+		"two of which the first gives nothing":    {listed: []*corev1.Pod{wants("p", "much"), wants("q", "1")}, free: 20, want: 18, wantOpen: []string{"q"}},
 		"nothing for a pod that asks for nothing": {listed: []*corev1.Pod{waiting("p")}, free: 20, want: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
