@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -46,8 +47,8 @@ type listed struct {
 
 // subjects reads and checks the packages that match patterns.
 func subjects(ctx context.Context, patterns []string) ([]*subject, error) {
-	arguments := []string{"list", "-export", "-deps", "-json=ImportPath,Dir,Name,Export,GoFiles,DepOnly"}
-	command := exec.CommandContext(ctx, "go", append(arguments, patterns...)...)
+	arguments := slices.Concat([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Name,Export,GoFiles,DepOnly"}, patterns)
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Stderr = os.Stderr
 	output, err := command.Output()
 	if err != nil {
@@ -99,7 +100,7 @@ func read(p listed, dependency func(path string) (io.ReadCloser, error)) (*subje
 		if err != nil {
 			return nil, fmt.Errorf("naming %s: %w", path, err)
 		}
-		text, err := os.ReadFile(path) //nolint:gosec // go list names it
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading a file of %s: %w", p.ImportPath, err)
 		}
@@ -107,7 +108,10 @@ func read(p listed, dependency func(path string) (io.ReadCloser, error)) (*subje
 			return nil, err
 		}
 	}
-	return s, s.check(dependency)
+	if err := s.check(dependency); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *subject) parse(path, name string, text []byte) error {

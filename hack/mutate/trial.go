@@ -172,7 +172,7 @@ func (t *trial) woven(ctx context.Context, folder string, s *subject, faults []*
 }
 
 // alone compiles the tests with one fault, and runs them.
-func (t *trial) alone(ctx context.Context, s *subject, f *fault, tests []string) (verdict, error) {
+func (t *trial) alone(ctx context.Context, f *fault, tests []string) (verdict, error) {
 	folder, err := os.MkdirTemp("", "berth-mutate-")
 	if err != nil {
 		return survived, fmt.Errorf("making a folder for a fault: %w", err)
@@ -233,7 +233,7 @@ func (t *trial) tryWith(
 		case f.form != alone && !incomplete:
 			verdicts[f] = survived
 		default:
-			if verdicts[f], err = t.alone(ctx, s, f, tests); err != nil {
+			if verdicts[f], err = t.alone(ctx, f, tests); err != nil {
 				return err
 			}
 		}

@@ -77,15 +77,22 @@ func shapeOf(syntax *ast.File) shape {
 				s.fixed = append(s.fixed, n)
 			}
 		case *ast.CompositeLit:
-			for _, element := range n.Elts {
-				if pair, ok := element.(*ast.KeyValueExpr); ok {
-					s.fixed = append(s.fixed, pair.Key)
-				}
-			}
+			s.fixed = append(s.fixed, keysOf(n)...)
 		}
 		return true
 	})
 	return s
+}
+
+// keysOf returns the keys of a composite literal.
+func keysOf(literal *ast.CompositeLit) []ast.Node {
+	var keys []ast.Node
+	for _, element := range literal.Elts {
+		if pair, ok := element.(*ast.KeyValueExpr); ok {
+			keys = append(keys, pair.Key)
+		}
+	}
+	return keys
 }
 
 // choose sets how a fault is woven in.

@@ -6,6 +6,7 @@ package explain_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func (w *world) drawPods(t *rapid.T, policy *plugintest.PolicyWrapper) {
 		waiting.Toleration("gpu")
 	}
 	if rapid.Bool().Draw(t, "needs licences") {
-		waiting.Annotation("pod.alpha.kubernetes.io/cluster-resource-licence", fmt.Sprint(rapid.IntRange(1, 3).Draw(t, "licences")))
+		waiting.Annotation("pod.alpha.kubernetes.io/cluster-resource-licence", strconv.Itoa(rapid.IntRange(1, 3).Draw(t, "licences")))
 	}
 	w.waiting = waiting.Obj()
 	w.objects.Pods = append(w.objects.Pods, *w.waiting)

@@ -6,6 +6,7 @@ package ui_test
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestWhatAViewerCosts(t *testing.T) {
 	before := heap()
 	source := ui.NewSource(t.Context(), w.kubeClient, w.berthClient, "", nil)
 	w.serve(source)
-	if _, body := w.get("/ui/sites"); !strings.Contains(body, fmt.Sprint(manyPods)) {
+	if _, body := w.get("/ui/sites"); !strings.Contains(body, strconv.Itoa(manyPods)) {
 		t.Fatalf("not all pods are shown: %s", body)
 	}
 	cost := heap() - before

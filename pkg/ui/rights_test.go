@@ -52,6 +52,7 @@ func TestWhatIsSeenEndsWithTheRightToSeeIt(t *testing.T) {
 // restricted is a world with a pod that waits for licences, one that Berth placed and one that
 // something else has bound.
 func restricted(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.cluster("beijing", 1)
 	w.cluster("hangzhou", 1)

@@ -28,7 +28,7 @@ func (l *looking) get(key ui.Key) error {
 		if l.lasts == nil {
 			l.lasts = map[ui.Key]context.Context{}
 		}
-		l.lasts[key] = ctx
+		l.lasts[key] = ctx //nolint:fatcontext // the test looks at when each of them ends
 		return ui.NewSource(ctx, fake.NewClientset(), berthfake.NewSimpleClientset(), key.Namespace, nil), nil
 	})
 	return err

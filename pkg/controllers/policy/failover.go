@@ -84,7 +84,10 @@ func (p *pass) leaveMore(policy *berthv1alpha1.PropagationPolicy, clusters []*to
 
 // listOf returns the clusters that are left as the status lists them.
 func listOf(left map[string]metav1.Time) []berthv1alpha1.FailedOverCluster {
-	var list []berthv1alpha1.FailedOverCluster
+	if len(left) == 0 {
+		return nil
+	}
+	list := make([]berthv1alpha1.FailedOverCluster, 0, len(left))
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		list = append(list, berthv1alpha1.FailedOverCluster{Cluster: name, Time: left[name]})
 	}

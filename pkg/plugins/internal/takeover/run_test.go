@@ -90,20 +90,20 @@ func TestThePodsOfAPredecessorAreSettledAndWhoWaitsIsWoken(t *testing.T) {
 				}()
 				synctest.Wait()
 				l.TurnAway(pod("q"))
-				time.Sleep(3 * interval)
+				time.Sleep(3 * interval) //nolint:forbidigo // the time of the test is not the real one
 				news.expect(t, "while a pod is bound that the informer lacks")
 				tc.unknown(news, api)
-				time.Sleep(5 * interval)
+				time.Sleep(5 * interval) //nolint:forbidigo // the time of the test is not the real one
 				news.expect(t, "once it is known", "q", "q", "q")
 				if l.Over() {
 					t.Error("it is over while the pod without a controller may be bound")
 				}
-				time.Sleep(interval)
+				time.Sleep(interval) //nolint:forbidigo // the time of the test is not the real one
 				if !l.Over() {
 					t.Error("it is not over once everything has been settled")
 				}
 				l.Gone("unknown")
-				time.Sleep(2 * freshPasses * interval)
+				time.Sleep(2 * freshPasses * interval) //nolint:forbidigo // the time of the test is not the real one
 				select {
 				case <-done:
 				default:
@@ -119,7 +119,7 @@ func TestTheListIsWaitedFor(t *testing.T) {
 		l, news := NewLate(), &informer{known: map[string]*corev1.Pod{}}
 		go l.Run(t.Context(), &Background{Client: behind(), Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake})
 		l.TurnAway(pod("q"))
-		time.Sleep(2 * freshPasses * interval)
+		time.Sleep(2 * freshPasses * interval) //nolint:forbidigo // the time of the test is not the real one
 		news.expect(t, "before the list was read")
 		if !l.Pending.Load() {
 			t.Error("nothing is left before the list was read")
