@@ -71,14 +71,14 @@ func First(texts []string, most int, separator string) string {
 	return shown
 }
 
-// MaxMessage is the length in bytes to which messages in the status of objects are clipped.
-const MaxMessage = 1024
+// maxMessage is the length in bytes to which messages in the status of objects are clipped.
+const maxMessage = 1024
 
-// Clip returns a message with at most MaxMessage bytes, the last of which are "..." if something is
+// Clip returns a message with at most maxMessage bytes, the last of which are "..." if something is
 // missing.
 func Clip(message string) string {
-	if len(message) <= MaxMessage {
+	if len(message) <= maxMessage {
 		return message
 	}
-	return strings.ToValidUTF8(message[:MaxMessage-3], "") + "..."
+	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }
