@@ -83,6 +83,7 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	clusterresource.RegisterMetrics()
 	guard.RegisterMetrics()
 	catalog.RegisterMetrics()
+	waitlist.RegisterMetrics()
 	return &State{
 		Clock: clock.RealClock{}, fence: leader, client: client,
 		reservations: view.NewReservations(), pending: ledger.NewPending(), retries: nodegrouppolicy.NewRetries(),

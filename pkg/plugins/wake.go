@@ -163,7 +163,8 @@ func (b *base) waits(pod *corev1.Pod) bool {
 
 // Follow lets the waiting lines know when an attempt of the scheduler has failed, whatever rejected
 // the pod, so that a place or units which were meant for it go to the next one at once. It must be
-// called before the scheduler runs. Without it that takes a second.
+// called before the scheduler runs. Without it that takes a second. What a pod asks for is kept for
+// it while others make way for it on the node to which it is nominated, whatever plugin says so.
 func (s *State) Follow(sched *scheduler.Scheduler) {
 	s.mu.Lock()
 	s.profiles = sched.Profiles
@@ -174,6 +175,9 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 		nominating *fwk.NominatingInfo, start time.Time,
 	) {
 		pod := info.Pod.UID
+		if s.resources != nil {
+			s.nominated(info.Pod, nominating)
+		}
 		handle(ctx, profile, info, status, nominating, start)
 		if s.groups != nil {
 			s.groups.Waiting.Ended(pod)
@@ -181,6 +185,13 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 		if s.resources != nil {
 			s.resources.Waiting.Ended(pod)
 		}
+	}
+}
+
+// nominated keeps what a pod asks for if an attempt nominated it to a node.
+func (s *State) nominated(pod *corev1.Pod, nominating *fwk.NominatingInfo) {
+	if nominating.Mode() == fwk.ModeOverride && nominating.NominatedNodeName != "" && demand.Asks(pod) && s.base.waits(pod) {
+		s.resources.Earmarks.Nominate(pod, nominating.NominatedNodeName)
 	}
 }
 

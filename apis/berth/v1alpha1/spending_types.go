@@ -65,6 +65,14 @@ type PoolSpending struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Lower []PoolDemand `json:"lower,omitempty"`
+
+	// next are pods that what is left of this pool cannot serve, and that more of it would: the first
+	// in line, and some behind it, each of which asks for less. Other schedulers keep what becomes
+	// free from pods of lower priority until grants have moved. At most 4.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	Next []PoolDemand `json:"next,omitempty"`
 }
 
 // PoolDemand is what pods of one priority want of a pool.

@@ -2795,6 +2795,13 @@ func (in *PoolSpending) DeepCopyInto(out *PoolSpending) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Next != nil {
+		in, out := &in.Next, &out.Next
+		*out = make([]PoolDemand, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	return
 }
 

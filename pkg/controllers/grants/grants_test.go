@@ -322,6 +322,23 @@ func TestGrantsGoToTheHigherPriority(t *testing.T) {
 	h.expect("at once", "a=2", "b=8")
 }
 
+// What becomes free within a grant moves before its scheduler has seen that another one waits.
+func TestWhatBecomesFreeGoesToTheHigherPriority(t *testing.T) {
+	next := func(priority int32) *berthv1alpha1.Spending {
+		return &berthv1alpha1.Spending{Pools: []berthv1alpha1.PoolSpending{{
+			Resource: "licence", Pool: "all",
+			Next: []berthv1alpha1.PoolDemand{{Wanted: resource.MustParse("1"), Least: resource.MustParse("1"), Priority: priority}},
+		}}}
+	}
+	h := newHarness(t, shard("a", wants("10")), shard("b", &berthv1alpha1.Spending{}), holder(0, ""))
+	h.expect("while only a wants something", "a=9")
+	h.say("a", next(1))
+	h.say("b", next(1))
+	h.expect("while b has a pod of the same priority", "a=9")
+	h.say("b", next(2))
+	h.expect("when b has one of higher priority", "a=9->8")
+}
+
 func TestWhatPodsHoldOfNobodysGrantIsNotThere(t *testing.T) {
 	h := newHarness(t, shard("a", wants("10")), shard("b", &berthv1alpha1.Spending{}), holder(0, ""), holder(1, "gone"))
 	h.expect("with two holders", "a=8")

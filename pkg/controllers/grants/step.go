@@ -120,11 +120,16 @@ func reportOf(said *berthv1alpha1.PoolSpending, unit resource.Quantity) grants.R
 		}
 		report.Demands = append(report.Demands, first)
 	}
+	demand := func(d *berthv1alpha1.PoolDemand) grants.Demand {
+		return grants.Demand{Wanted: units(&d.Wanted), Least: units(&d.Least), Priority: d.Priority, Since: d.Since.Unix()}
+	}
 	for i := range said.Lower {
-		d := &said.Lower[i]
-		report.Demands = append(report.Demands, grants.Demand{
-			Wanted: units(&d.Wanted), Least: units(&d.Least), Priority: d.Priority, Since: d.Since.Unix(),
-		})
+		report.Demands = append(report.Demands, demand(&said.Lower[i]))
+	}
+	for i := range said.Next {
+		next := demand(&said.Next[i])
+		next.Short = true
+		report.Demands = append(report.Demands, next)
 	}
 	return report
 }

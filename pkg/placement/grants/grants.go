@@ -83,7 +83,8 @@ type Report struct {
 	// revision. It counts if Acknowledges is true.
 	Limit        int64
 	Acknowledges bool
-	// Demands are what pods that wait ask for, one for each priority, in any order.
+	// Demands are what pods that wait ask for, one for each priority and some that are Short, in
+	// any order.
 	Demands []Demand
 }
 
@@ -95,6 +96,10 @@ type Demand struct {
 	// higher first, then smaller.
 	Priority int32
 	Since    int64
+	// Short is true of a pod that the scheduler saw nothing left for. It takes from a scheduler only
+	// if none of its pods that wait has the same or a higher priority: these may be about to take
+	// it.
+	Short bool
 }
 
 // Pool is what is recorded of a pool, and what schedulers say of it.
@@ -137,6 +142,16 @@ type share struct {
 	acknowledged bool
 	// spare may be taken away for others.
 	spare int64
+	// top is the highest priority of the pods that wait, below all if none does.
+	top int64
+}
+
+// yields returns how much may be taken from a scheduler to meet a demand of another one.
+func (sh *share) yields(d Demand) int64 {
+	if d.Short && sh.top >= int64(d.Priority) {
+		return 0
+	}
+	return sh.spare
 }
 
 // step is one call of Next.

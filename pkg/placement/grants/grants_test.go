@@ -84,6 +84,29 @@ func TestNext(t *testing.T) {
 			}},
 			want: map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: next}},
 		},
+		"what has become spare goes to a higher priority elsewhere that was told that nothing is left": {
+			pool: grants.Pool{
+				Allocatable: 1, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},
+				Reports: map[string]grants.Report{
+					"a": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 1, Short: true}),
+					"b": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2, Since: 9, Short: true}),
+				},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Shrinking: true, Revision: next}},
+		},
+		"it stays for the same priority, which may be about to take it": {
+			pool: grants.Pool{Allocatable: 1, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}}, Reports: map[string]grants.Report{
+				"a": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2, Since: 9, Short: true}),
+				"b": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2, Since: 1, Short: true}),
+			}},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},
+		},
+		"what nobody has goes to one that was told that nothing is left": {
+			pool: grants.Pool{Allocatable: 1, Reports: map[string]grants.Report{
+				"a": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 2}), "b": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 3, Short: true}),
+			}},
+			want: map[string]grants.Grant{"b": {Quantity: 1, Revision: next}},
+		},
 		"what is spare is kept for some, if it does not serve all": {
 			pool: grants.Pool{
 				Allocatable: 1, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},

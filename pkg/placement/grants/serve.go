@@ -5,6 +5,7 @@ package grants
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"berth.dev/berth/pkg/placement/pool"
@@ -23,9 +24,10 @@ func (s *step) serve() {
 		if !sh.takes {
 			continue
 		}
-		sh.spare = max(0, sh.cap-sh.held)
+		sh.spare, sh.top = max(0, sh.cap-sh.held), math.MinInt64
 		for _, d := range sh.report.Demands {
 			if d.Wanted > 0 {
+				sh.top = max(sh.top, int64(d.Priority))
 				waiting = append(waiting, claim{sh, d})
 			}
 		}
@@ -55,7 +57,7 @@ func (s *step) grant(sh *share, d Demand) {
 	available := pool.AddUnits(s.room, s.coming)
 	for _, other := range s.shares {
 		if other != sh {
-			available = pool.AddUnits(available, other.spare)
+			available = pool.AddUnits(available, other.yields(d))
 		}
 	}
 	if pool.AddUnits(free, max(0, available)) < d.Least {
@@ -79,7 +81,7 @@ func (s *step) grant(sh *share, d Demand) {
 	rest -= fromRoom
 	onTheWay := min(rest, s.coming)
 	s.coming -= onTheWay
-	s.reclaim(sh, rest-onTheWay)
+	s.reclaim(sh, rest-onTheWay, d)
 }
 
 // restore lets a scheduler keep what it was asked to give back, and returns how much.
@@ -95,14 +97,14 @@ func (s *step) restore(sh *share, units int64) int64 {
 
 // reclaim asks others for what they do not need, those first that have most of it. It is on its way
 // to the one for whom it is taken.
-func (s *step) reclaim(to *share, units int64) {
+func (s *step) reclaim(to *share, units int64, d Demand) {
 	others := slices.Clone(s.shares)
-	slices.SortStableFunc(others, func(a, b *share) int { return cmp.Compare(b.spare, a.spare) })
+	slices.SortStableFunc(others, func(a, b *share) int { return cmp.Compare(b.yields(d), a.yields(d)) })
 	for _, other := range others {
 		if other == to || units <= 0 {
 			continue
 		}
-		taken := min(units, other.spare)
+		taken := min(units, other.yields(d))
 		other.spare -= taken
 		other.cap -= taken
 		units -= taken

@@ -53,7 +53,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 	if b.Sharing != nil {
 		spender := &spending.Spender{
 			Sharing: b.Sharing, Clock: s.Clock, Grants: s.Grants, Resources: s.Catalog.Snapshot, Pending: s.Pending,
-			Late: s.Late, Demand: s.Waiting, Waiting: b.Waiting, Wake: b.Wake,
+			Late: s.Late, Ahead: s.Ahead, Demand: s.Waiting, Waiting: b.Waiting, Wake: b.Wake,
 		}
 		go s.spend(ctx, spender)
 	} else {
@@ -68,6 +68,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			return
 		case <-tick.C():
 			s.confirmUnseen(ctx, b)
+			s.Earmarks.DropHeld(b.Held)
 			if s.Grants.Allowance().Limited {
 				b.Wake(s.Waiting.Probes())
 			}
@@ -95,8 +96,8 @@ func (s *Shared) Reader(b *Background) *spending.Reader {
 
 func (s *Shared) restoreEarmarks(waiting []*corev1.Pod) {
 	for _, pod := range waiting {
-		if pod.Status.NominatedNodeName != "" && !s.Earmarks.Has(pod.UID) {
-			s.Earmarks.Restore(pod)
+		if node := pod.Status.NominatedNodeName; node != "" {
+			s.Earmarks.Nominate(pod, node)
 		}
 	}
 }
@@ -149,6 +150,7 @@ func isBound(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef
 // Edited notes that a pod without a node may ask for something else than before.
 func (s *Shared) Edited(before, after *corev1.Pod) {
 	if asksDifferently(before, after) {
+		s.Earmarks.Drop(after.UID)
 		s.Waiting.Drop(after.UID)
 	}
 }

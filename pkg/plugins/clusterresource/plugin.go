@@ -8,9 +8,12 @@
 package clusterresource
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/clock"
@@ -116,6 +119,8 @@ type Shared struct {
 	Late *spending.Late
 	// Grants limit what this process may give out.
 	Grants *spending.Grants
+	// Ahead are the pods of other schedulers that come before some of this one.
+	Ahead *spending.Ahead
 	// Waiting knows which pods wait for what.
 	Waiting *waitlist.Units
 	// Earmarks keep what was freed for a pod.
@@ -135,10 +140,38 @@ type Shared struct {
 // still is there and has no node.
 func NewShared(clock clock.WithTickerAndDelayedExecution, self string, waits func(*corev1.Pod) bool) *Shared {
 	s := &Shared{
-		Clock: clock, Late: spending.NewLate(), Grants: spending.NewGrants(self), Earmarks: preemption.NewEarmarks(clock),
+		Clock: clock, Late: spending.NewLate(), Grants: spending.NewGrants(self),
+		Ahead: spending.NewAhead(clock), Earmarks: preemption.NewEarmarks(clock),
 	}
-	s.Waiting = waitlist.NewUnits(clock, s.Earmarks, s.Grants.Mine, waits)
+	s.Waiting = waitlist.NewUnits(clock, kept{s}, s.Grants.Mine, waits)
 	return s
+}
+
+// kept is what is kept for pods that others make way for, and for those of other schedulers that
+// come first.
+type kept struct{ shared *Shared }
+
+// Kept returns it, the highest priority first.
+func (k kept) Kept() []waitlist.Mark {
+	marks, ahead := k.shared.Earmarks.Kept(), k.shared.Ahead.Marks(k.shared.unitOf)
+	if len(ahead) == 0 {
+		return marks
+	}
+	marks = append(marks, ahead...)
+	slices.SortStableFunc(marks, func(a, b waitlist.Mark) int { return cmp.Compare(b.Priority, a.Priority) })
+	return marks
+}
+
+// unitOf returns the unit of a ClusterResource, false if its pools are not known.
+func (s *Shared) unitOf(name string) (unit resource.Quantity, known bool) {
+	resources := s.Catalog.Snapshot()
+	if resources == nil {
+		return unit, false
+	}
+	if r := resources.Get(name); r != nil && r.Pools != nil {
+		return r.Pools.Unit(), true
+	}
+	return unit, false
 }
 
 // ClusterResource is a plugin that admits pods where the pools have enough left for them.

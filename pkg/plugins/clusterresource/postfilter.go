@@ -5,8 +5,10 @@ package clusterresource
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -25,12 +27,7 @@ func (p *ClusterResource) PostFilter(
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
 	s := cyclestate.Read[*state](cycle, stateKey)
 	if s == nil {
-		if requests, err := demand.Of(pod); err == nil && len(requests) == 0 {
-			return nil, fwk.NewStatus(fwk.Unschedulable)
-		}
-		// PreFilter rejected the pod for good. Nobody can make way for it, and plugins that come
-		// later would fail for want of what their own PreFilter did not get to write.
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
+		return nil, p.afterPreFilter(pod)
 	}
 	if s.sampled {
 		p.shared.Retries.AddThorough(pod.UID)
@@ -43,8 +40,9 @@ func (p *ClusterResource) PostFilter(
 	}
 	lacking, ungranted := s.lacking(candidates)
 	if len(lacking) == 0 && !ungranted {
-		// It cannot use what is kept for it.
-		p.shared.Earmarks.Drop(pod.UID)
+		if !p.awaitsVictims(pod) {
+			p.shared.Earmarks.Drop(pod.UID) // it cannot use what is kept for it
+		}
 		p.shared.Waiting.Rejected(pod, nil, false, s.seen)
 		return nil, fwk.NewStatus(p.without(s))
 	}
@@ -63,6 +61,32 @@ func (p *ClusterResource) PostFilter(
 	default:
 		return nil, fwk.NewStatus(p.without(s), errReasonNoVictims)
 	}
+}
+
+// afterPreFilter is the answer for a pod of which PreFilter has kept nothing.
+func (p *ClusterResource) afterPreFilter(pod *corev1.Pod) *fwk.Status {
+	if requests, err := demand.Of(pod); err == nil && len(requests) == 0 {
+		return fwk.NewStatus(fwk.Unschedulable)
+	}
+	// PreFilter rejected the pod for good. Nobody can make way for it, and plugins that come later
+	// would fail for want of what their own PreFilter did not get to write. Nor can it use what is
+	// kept for it, if it was another plugin.
+	if p.unready(pod, p.shared.Catalog.Snapshot()) == nil {
+		p.shared.Earmarks.Drop(pod.UID)
+	}
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
+}
+
+// awaitsVictims reports whether pods make way for a pod on the node to which it is nominated.
+func (p *ClusterResource) awaitsVictims(pod *corev1.Pod) bool {
+	if pod.Status.NominatedNodeName == "" {
+		return false
+	}
+	info, err := p.handle.SnapshotSharedLister().NodeInfos().Get(pod.Status.NominatedNodeName)
+	return err == nil && slices.ContainsFunc(info.GetPods(), func(other fwk.PodInfo) bool {
+		victim := other.GetPod()
+		return victim.DeletionTimestamp != nil && corev1helpers.PodPriority(victim) < corev1helpers.PodPriority(pod)
+	})
 }
 
 // preempts reports whether others may be made to make way for a pod.

@@ -30,7 +30,7 @@ func (p *ClusterResource) PreFilter(
 	}
 	requests, err := demand.Of(pod)
 	if err != nil {
-		p.shared.Waiting.Rejected(pod, nil, false, 0)
+		p.unusable(pod)
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
 	if len(requests) == 0 {
@@ -46,11 +46,12 @@ func (p *ClusterResource) PreFilter(
 	p.shared.Ledger.Refresh(resources)
 
 	p.shared.Earmarks.SetFailed(pod.UID, false)
-	s := &state{claims: make([]claim, len(requests)), allowed: allowed}
-	s.cycle = waitlist.Cycle{Began: began, Holds: p.holds}
+	s := &state{
+		claims: make([]claim, len(requests)), allowed: allowed, cycle: waitlist.Cycle{Began: began, Holds: p.holds},
+	}
 	for i, request := range requests {
 		if status := p.claim(&s.claims[i], request, resources.Get(request.Resource), allowed, late); status != nil {
-			p.shared.Waiting.Rejected(pod, nil, false, 0)
+			p.unusable(pod)
 			return nil, status
 		}
 	}
@@ -58,11 +59,28 @@ func (p *ClusterResource) PreFilter(
 	for _, charges := range p.shared.Earmarks.Against(pod, p.shared.Ledger.Owed) {
 		s.book(charges, -1)
 	}
+	if allowed.Limited {
+		s.withhold(pod, p.shared.Ahead)
+	}
 	cycle.Write(stateKey, s)
 	if status := p.hopeless(pod, s, nodes); status != nil {
 		return nil, status
 	}
 	return p.name(cycle, pod, s, nodes), nil
+}
+
+// unusable notes that a pod cannot be given what it asks for as it is, whatever becomes free.
+func (p *ClusterResource) unusable(pod *corev1.Pod) {
+	p.shared.Earmarks.Drop(pod.UID)
+	p.shared.Waiting.Rejected(pod, nil, false, 0)
+}
+
+// withhold leaves what becomes free to pods of other schedulers that come first.
+func (s *state) withhold(pod *corev1.Pod, ahead *spending.Ahead) {
+	for i := range s.claims {
+		c := &s.claims[i]
+		ahead.Withhold(pod, c.places.Resource(), c.free, c.all)
+	}
 }
 
 // publish lets the pods that wait know what this cycle found free, and what pods hold that somebody

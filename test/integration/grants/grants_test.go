@@ -202,6 +202,8 @@ var _ = Describe("grants of several schedulers", Ordered, func() {
 		Expect(len(w.placers())).To(BeNumerically(">=", 3))
 	})
 
+	It("gives what becomes free to the higher priority, at whatever scheduler that waits", giveToTheHigherPriority)
+
 	It("publishes a smaller pool only when no more than that is granted", func(ctx SpecContext) {
 		Expect(client.CoreV1().Pods(ns).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
 		Eventually(w.size, timeout, poll).Should(BeZero())

@@ -7,11 +7,14 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,7 +35,8 @@ var _ = Describe("a gang", Serial, func() {
 		s.createResource(ctx, "licence", s.capacity("", "2"))
 		installPodGroups(ctx)
 		replaceMain()
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "gangs", Configuration: withCoscheduling()}).EndAfterwards()
+		// Longer than this suite takes: nothing may wait for it.
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "gangs", Configuration: withCoscheduling(600)}).EndAfterwards()
 
 		s.createPodGroup(ctx, "team", 3)
 		team := []string{"member-0", "member-1", "member-2"}
@@ -47,11 +51,38 @@ var _ = Describe("a gang", Serial, func() {
 		s.setCapacity(ctx, "licence", s.capacity("", "5"))
 		s.expectBound(ctx, team...)
 	})
+
+	It("of which one member has waited alone for too long leaves what it held to those behind it", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.createNode(ctx, "one", "", "32")
+		s.createResource(ctx, "licence", s.capacity("", "1"))
+		installPodGroups(ctx)
+		replaceMain()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "lone", Configuration: withCoscheduling(3)}).EndAfterwards()
+
+		s.createPodGroup(ctx, "pair", 2)
+		elsewhere := func(_ *site, pod *corev1.Pod) { pod.Spec.SchedulerName = "nobody" }
+		s.createPod(ctx, "never", withLabels(map[string]string{gangLabel: "pair"}), elsewhere)
+		s.createPod(ctx, "alone", asking("licence", "1"), withLabels(map[string]string{gangLabel: "pair"}))
+		Eventually(func() string { return s.get(ctx, "alone").Status.NominatedNodeName }).WithTimeout(timeout).WithPolling(poll).
+			ShouldNot(BeEmpty(), "it does not wait for permission")
+		behind := []string{"single-0", "single-1", "single-2"}
+		s.createMany(ctx, len(behind), "single", asking("licence", "1"))
+		for len(behind) > 0 {
+			var served []string
+			Eventually(func() []string {
+				served = s.in(ctx, bound, behind...)
+				return served
+			}).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+			s.removePod(ctx, served[0])
+			behind = slices.DeleteFunc(behind, func(name string) bool { return name == served[0] })
+		}
+	})
 })
 
 // withCoscheduling switches the plugin on, with which pods of a PodGroup are bound together or not
-// at all.
-func withCoscheduling() []byte {
+// at all, and wait so many seconds for each other.
+func withCoscheduling(patience int) []byte {
 	GinkgoHelper()
 	return configured(func(profile map[string]any) []any {
 		enabled := map[string]any{"name": "Coscheduling"}
@@ -68,8 +99,7 @@ func withCoscheduling() []byte {
 		arguments, ok := profile["pluginConfig"].([]any)
 		Expect(ok).To(BeTrue())
 		profile["pluginConfig"] = append(arguments, map[string]any{
-			// Longer than this suite takes: nothing may wait for it.
-			"name": "Coscheduling", "args": map[string]any{"permitWaitingTimeSeconds": 600},
+			"name": "Coscheduling", "args": map[string]any{"permitWaitingTimeSeconds": patience},
 		})
 		return []any{profile}
 	})
@@ -87,6 +117,9 @@ func installPodGroups(ctx context.Context) {
 	_, err = client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{podGroups.Group}, Resources: []string{podGroups.Resource}, Verbs: []string{"get", "list", "watch"},
 	}}}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return // by another spec
+	}
 	Expect(err).NotTo(HaveOccurred())
 	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},

@@ -41,6 +41,8 @@ type Homes struct {
 	Drained []berthv1alpha1.Drained
 	// Spending is what it says of its grants of ClusterResources.
 	Spending *berthv1alpha1.Spending
+	// Others is what the other Schedulers that may run say of theirs, by name.
+	Others map[string]*berthv1alpha1.Spending
 	// Leaving is true while it is being deleted.
 	Leaving bool
 	// Shared is true if there is another scheduler than that of this process. Otherwise this
@@ -147,6 +149,12 @@ func (h *Homes) compare(self string, schedulers []*berthv1alpha1.Scheduler) {
 // back for those that may run.
 func (h *Homes) addOther(self string, s *berthv1alpha1.Scheduler) {
 	living := !isDead(s)
+	if living && s.DeletionTimestamp == nil && s.Status.Spending != nil {
+		if h.Others == nil {
+			h.Others = map[string]*berthv1alpha1.Spending{}
+		}
+		h.Others[s.Name] = s.Status.Spending
+	}
 	h.Shared = h.Shared || living || self != ""
 	switch {
 	case h.Other == nil, living && !h.Living, living == h.Living && s.Name < h.Other.Name:

@@ -45,7 +45,7 @@ func (w *Units) takeChosen() []*corev1.Pod {
 // their order, and returns them.
 func (w *Units) choose() map[types.UID]bool {
 	w.dirty, w.spared = false, false
-	marks := w.earmarks.Kept()
+	marks := w.marks()
 	w.book.keep(marks)
 	now, chosen, next := w.clock.Now(), map[types.UID]bool{}, 0
 	for _, c := range w.order {
@@ -56,7 +56,7 @@ func (w *Units) choose() map[types.UID]bool {
 		if c.state == asleep && (!w.book.changedFor(c) || w.returns[c.pod.UID].pauses(now)) {
 			continue
 		}
-		own := slices.IndexFunc(marks[:next], func(m Mark) bool { return m.Pod == c.pod.UID })
+		own := slices.IndexFunc(marks[:next], func(m Mark) bool { return m.isFor(c.pod.UID) })
 		if own >= 0 {
 			w.book.take(marks[own].Charges, -1)
 		}
@@ -75,9 +75,21 @@ func (w *Units) choose() map[types.UID]bool {
 	return chosen
 }
 
+// marks returns what is kept, the highest priority first.
+func (w *Units) marks() []Mark {
+	return slices.DeleteFunc(w.earmarks.Kept(), func(m Mark) bool {
+		applies := m.Applies == nil
+		w.book.each(m.Charges, func(s *stock, at int32, _ int64, _ *pool.Charge) {
+			applies = applies || m.Applies(s.all[at])
+		})
+		return !applies
+	})
+}
+
 // lapse ends an offer, or an attempt, of which nothing has been heard for too long.
 func (c *claimant) lapse(now time.Time) {
 	if c.overdue(now) {
+		lapsedOffers.Inc()
 		c.giveUp()
 	}
 }

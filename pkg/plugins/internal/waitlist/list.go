@@ -242,6 +242,7 @@ func (l *List) lapse() {
 	}
 	slices.SortFunc(late, compare)
 	for _, w := range late {
+		lapsedOffers.Inc()
 		w.stuck = true
 		l.passOn(w)
 		l.call(w)

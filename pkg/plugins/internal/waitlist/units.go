@@ -94,18 +94,26 @@ type Need struct {
 // Earmarks are what is kept for pods that others make way for.
 type Earmarks interface {
 	// Kept returns what is kept for pods that are not charged themselves, the highest priority
-	// first. It must not call the Units.
+	// first, in a slice of its own. It must not call the Units.
 	Kept() []Mark
 }
 
-// Mark is what is kept for a pod, from pods of the same or a lower priority.
+// Mark is what is kept for a pod, from others up to a priority.
 type Mark struct {
-	// Pod is the one for which it is kept.
-	Pod types.UID
-	// Priority is that of the pod.
+	// Pod is the one for which it is kept, nil if that waits for another scheduler.
+	Pod *corev1.Pod
+	// Priority is the highest of those from which it is kept.
 	Priority int32
 	// Charges are what is kept.
 	Charges []pool.Charge
+	// Applies, unless it is nil, reports whether it is kept while so many units of the pool of its
+	// only charge are left, in whosever grant.
+	Applies func(left int64) bool
+}
+
+// isFor reports whether something is kept for a pod.
+func (m *Mark) isFor(pod types.UID) bool {
+	return m.Pod != nil && m.Pod.UID == pod
 }
 
 // NewUnits returns an empty set. What is kept for one pod wakes no other. Mine reports whether what

@@ -26,7 +26,7 @@ type kept map[types.UID][]pool.Charge
 func (k kept) Kept() []waitlist.Mark {
 	var marks []waitlist.Mark
 	for pod, charges := range k {
-		marks = append(marks, waitlist.Mark{Pod: pod, Charges: charges})
+		marks = append(marks, waitlist.Mark{Pod: newPod(string(pod), 0), Charges: charges})
 	}
 	return marks
 }
@@ -248,9 +248,11 @@ func TestWishes(t *testing.T) {
 			},
 			want: map[string][]waitlist.Wish{"a": {{Wanted: 1, Least: 1, First: first}}},
 		},
-		"not of more than there is": {
-			do:   func(u *units) { u.reject(first, needs(6, "a", "b")) },
-			want: map[string][]waitlist.Wish{},
+		"of more than is left, which is short": {
+			do: func(u *units) { u.reject(first, needs(6, "a", "b")) },
+			want: map[string][]waitlist.Wish{
+				"a": {{Wanted: 6, Least: 6, First: first, Short: true}}, "b": {{Wanted: 6, Least: 6, First: first, Short: true}},
+			},
 		},
 		"not of one that found enough": {
 			do:   func(u *units) { u.reject(first, needs(1, "a")); u.Served(first.UID, u.seen) },

@@ -4,9 +4,11 @@
 package waitlist
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/placement/pool"
@@ -18,46 +20,159 @@ type Wish struct {
 	Wanted, Least int64
 	// First is the pod whose turn it is.
 	First *corev1.Pod
+	// Short is true if what is left of the pool cannot serve it, and would with more of this pool
+	// alone.
+	Short bool
 }
 
 // Wishes returns what the pods that wait want of each pool, the higher priority first, as far as
 // what is left of the pools, in whosever grant it is, could serve them. Those that it could not
 // serve would only keep others from it, and so would those that something else is in the way of:
 // who was kept out of the queue, or rejected elsewhere, when it was offered enough.
+//
+// What is kept for a pod is wanted, however little of it is there yet. The last wishes for a pool
+// are Short: those of the first pod that nothing but more of this pool would serve, and of some
+// behind it, each of which asks for less.
 func (w *Units) Wishes() map[pool.Key][]Wish {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.book.stocks {
 		clear(s.taken)
 	}
-	found := map[pool.Key][]Wish{}
-	for _, c := range w.order {
-		if c.state == tried || c.blocked || !w.book.couldServe(c) {
-			continue
+	marks := map[types.UID]Mark{}
+	for _, m := range w.marks() {
+		if m.Pod != nil {
+			marks[m.Pod.UID] = m
 		}
-		for i := range c.needs {
-			n := &c.needs[i]
-			s := w.book.stocks[n.Resource]
-			for _, p := range s.resource.Draws(n.site(s.resource, s.leftOfAll), s.leftOfAll, n.Units) {
-				s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
-				key := pool.Key{Resource: n.Resource, Pool: s.resource.Pools()[p].Name}
-				found[key] = wish(found[key], n.Units, c.pod)
-			}
+	}
+	found, short := map[pool.Key][]Wish{}, map[pool.Key][]Wish{}
+	for _, c := range w.orderWith(marks) {
+		mark, kept := marks[c.pod.UID]
+		switch {
+		case kept:
+			w.book.want(found, c.pod, mark.Charges)
+		case c.state == tried || c.blocked:
+		case w.book.couldServe(c):
+			w.book.wantNeeds(found, c)
+		default:
+			w.book.findShort(short, c)
 		}
+	}
+	for key, wishes := range short {
+		found[key] = append(found[key], wishes...)
 	}
 	return found
 }
 
+// orderWith returns the pods that wait in their order, and those among them for which something is
+// kept and that have not been tried yet.
+func (w *Units) orderWith(marks map[types.UID]Mark) []*claimant {
+	all := w.order
+	for _, m := range marks {
+		if w.pods[m.Pod.UID] != nil {
+			continue
+		}
+		if len(all) == len(w.order) {
+			all = slices.Clone(all)
+		}
+		all = append(all, &claimant{pod: m.Pod})
+	}
+	if len(all) > len(w.order) {
+		slices.SortStableFunc(all, func(a, b *claimant) int { return comparePods(a.pod, b.pod) })
+	}
+	return all
+}
+
+// want notes that what is kept for a pod is wanted.
+func (b *book) want(found map[pool.Key][]Wish, pod *corev1.Pod, kept []pool.Charge) {
+	b.take(kept, 1)
+	b.each(kept, func(s *stock, at int32, units int64, _ *pool.Charge) {
+		key := s.key(at)
+		found[key] = wish(found[key], Wish{Wanted: units, Least: min(1, units), First: pod})
+	})
+}
+
+// wantNeeds notes what a pod wants that could be served.
+func (b *book) wantNeeds(found map[pool.Key][]Wish, c *claimant) {
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		for _, p := range s.resource.Draws(n.site(s.resource, s.leftOfAll), s.leftOfAll, n.Units) {
+			s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
+			key := s.key(p)
+			found[key] = wish(found[key], Wish{Wanted: n.Units, Least: n.Units, First: c.pod})
+		}
+	}
+}
+
+func (s *stock) key(at int32) pool.Key {
+	return pool.Key{Resource: s.resource.Name(), Pool: s.resource.Pools()[at].Name}
+}
+
 // wish adds what a pod wants, whose priority is the lowest so far.
-func wish(wishes []Wish, units int64, pod *corev1.Pod) []Wish {
+func wish(wishes []Wish, more Wish) []Wish {
 	last := len(wishes) - 1
-	if last < 0 || corev1helpers.PodPriority(wishes[last].First) != corev1helpers.PodPriority(pod) {
-		return append(wishes, Wish{Wanted: units, Least: units, First: pod})
+	if last < 0 || corev1helpers.PodPriority(wishes[last].First) != corev1helpers.PodPriority(more.First) {
+		return append(wishes, more)
 	}
 	known := &wishes[last]
-	known.Wanted = pool.AddUnits(known.Wanted, units)
-	known.Least = min(known.Least, units)
+	known.Wanted = pool.AddUnits(known.Wanted, more.Wanted)
+	known.Least = min(known.Least, more.Least)
 	return wishes
+}
+
+// maxShort is the largest number of wishes for a pool that are Short.
+const maxShort = 4
+
+// findShort notes a pod, which cannot be served, for the pools of which more would serve it, unless
+// one before it is noted that asks for no more.
+func (b *book) findShort(short map[pool.Key][]Wish, c *claimant) {
+	var lacks *Need
+	for i := range c.needs {
+		n := &c.needs[i]
+		s := b.stocks[n.Resource]
+		switch {
+		case s == nil:
+			return
+		case n.site(s.resource, s.leftOfAll) != nil:
+		case lacks != nil:
+			return // it lacks two
+		default:
+			lacks = n
+		}
+	}
+	if lacks == nil {
+		return
+	}
+	s := b.stocks[lacks.Resource]
+	lacks.eachShort(s, func(p int32) {
+		key := s.key(p)
+		noted := short[key]
+		if len(noted) == 0 || len(noted) < maxShort && lacks.Units < noted[len(noted)-1].Wanted {
+			short[key] = append(noted, Wish{Wanted: lacks.Units, Least: lacks.Units, First: c.pod, Short: true})
+		}
+	})
+}
+
+// eachShort visits the pools of which more, and of no other, would meet the need, if they are large
+// enough.
+func (n *Need) eachShort(s *stock, visit func(pool int32)) {
+	for _, site := range n.sitesOf(s.resource) {
+		lacking := 0
+		for _, p := range site {
+			if s.leftOfAll(p) < n.Units {
+				lacking++
+			}
+		}
+		if s.resource.AllOf() && lacking != 1 {
+			continue
+		}
+		for _, p := range site {
+			if s.leftOfAll(p) < n.Units && n.Units <= s.resource.Pools()[p].Allocatable {
+				visit(p)
+			}
+		}
+	}
 }
 
 // couldServe reports whether all needs of a pod can be met beside what is taken, out of whosever

@@ -32,8 +32,10 @@ const earmarkTime = time.Minute
 //	evicting   Preempt chose victims            kept: all are deleted; gone: one could not be
 //	kept       Preempt found that the pods on   suspended: Reserve; gone: Drop, or its time is up
 //	           their way out suffice
-//	restored   Restore, after a new start       kept: the next cycle works out what it keeps
-//	kept       the victims are deleted          suspended: Reserve; gone: Drop, or its time is up
+//	nominated  Nominate: after a new start, or  kept: the next cycle works out what it keeps
+//	           pods make way for something else
+//	kept       the victims are deleted          suspended: Reserve; gone: Drop, its time is up, or
+//	                                            a plugin keeps the pod out of the queue
 //	suspended  Reserve charged the pod itself   kept: Unreserve; gone: Drop, because it is bound
 type Earmarks struct {
 	clock clock.PassiveClock
@@ -47,6 +49,8 @@ type Earmarks struct {
 }
 
 type earmark struct {
+	// pod is the one for which something is kept.
+	pod      *corev1.Pod
 	priority int32
 	charges  []pool.Charge
 	until    time.Time
@@ -55,11 +59,12 @@ type earmark struct {
 	victims map[types.UID]bool
 	// evicting is set while the pods that make way are being deleted.
 	evicting bool
-	// restored is the pod if the process that made the earmark is gone, until it is worked out
-	// again what it keeps.
-	restored *corev1.Pod
+	// node is the one to which the pod is nominated, until it is worked out what that keeps.
+	node string
 	// suspended is set while the pod itself is charged.
 	suspended bool
+	// heldSince is since when a plugin keeps the pod out of the queue, zero if none does.
+	heldSince time.Time
 }
 
 // NewEarmarks returns an empty set.
@@ -71,7 +76,7 @@ func NewEarmarks(clock clock.PassiveClock) *Earmarks {
 // others.
 func (e *Earmarks) put(pod *corev1.Pod, plan *plan, period time.Duration) {
 	mark := &earmark{
-		priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: e.clock.Now().Add(period),
+		pod: pod, priority: corev1helpers.PodPriority(pod), charges: plan.charges, until: e.clock.Now().Add(period),
 		evicting: true, victims: map[types.UID]bool{},
 	}
 	for _, victim := range plan.victims {
@@ -87,15 +92,23 @@ func (e *Earmarks) put(pod *corev1.Pod, plan *plan, period time.Duration) {
 const maxAwaiting = 64
 
 // await keeps for a pod what others give back that are on their way out anyway, from pods of a
-// lower priority. Among those of its own the order of the queue decides.
+// lower priority. Among those of its own the order of the queue decides. What is kept for it
+// already is kept at least as long.
 func (e *Earmarks) await(pod *corev1.Pod, charges []pool.Charge, period time.Duration) {
 	priority := corev1helpers.PodPriority(pod)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.byPod[pod.UID] != nil || len(e.byPod) >= maxAwaiting || priority == math.MinInt32 || len(charges) == 0 {
+	until := e.clock.Now().Add(period)
+	if mark := e.byPod[pod.UID]; mark != nil {
+		if until.After(mark.until) {
+			mark.until = until
+		}
 		return
 	}
-	e.byPod[pod.UID] = &earmark{priority: priority - 1, charges: charges, until: e.clock.Now().Add(period)}
+	if len(e.byPod) >= maxAwaiting || priority == math.MinInt32 || len(charges) == 0 {
+		return
+	}
+	e.byPod[pod.UID] = &earmark{pod: pod, priority: priority - 1, charges: charges, until: until}
 }
 
 // isVictim reports whether a pod makes way for another one. It may not be seen to terminate yet.
@@ -110,14 +123,53 @@ func (e *Earmarks) isVictim(pod types.UID) bool {
 	return false
 }
 
-// Restore keeps again what another process may have kept for a pod: one that waits, was nominated
-// to a node and asks for ClusterResources.
-func (e *Earmarks) Restore(pod *corev1.Pod) {
+// Nominate keeps what a pod that waits and asks for ClusterResources would be charged on the node
+// to which it is nominated: another process may have made others make way for it, or they make way
+// for something else that it lacks there. It changes nothing if something is kept for the pod.
+func (e *Earmarks) Nominate(pod *corev1.Pod, node string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byPod[pod.UID] = &earmark{
-		priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), restored: pod,
+	if e.byPod[pod.UID] == nil {
+		e.byPod[pod.UID] = &earmark{
+			pod: pod, priority: corev1helpers.PodPriority(pod), until: e.clock.Now().Add(earmarkTime), node: node,
+		}
 	}
+}
+
+// heldTime is how long something is kept for a pod that a plugin keeps out of the queue. One that
+// waits for its victims is let in once these have been deleted.
+const heldTime = 5 * time.Second
+
+// DropHeld drops what is kept for pods that have been kept out of the queue for a while, so that
+// they cannot use it. It must be called time and again. Held reports whether a plugin keeps a pod
+// out of the queue at present.
+func (e *Earmarks) DropHeld(held func(*corev1.Pod) bool) {
+	for _, pod := range e.owners() {
+		out := held(pod) // which asks the Earmarks
+		e.mu.Lock()
+		mark, now := e.byPod[pod.UID], e.clock.Now()
+		switch {
+		case mark == nil:
+		case !out || mark.evicting || mark.suspended:
+			mark.heldSince = time.Time{}
+		case mark.heldSince.IsZero():
+			mark.heldSince = now
+		case now.Sub(mark.heldSince) >= heldTime:
+			delete(e.byPod, pod.UID)
+		}
+		e.mu.Unlock()
+	}
+}
+
+// owners returns the pods for which something is kept.
+func (e *Earmarks) owners() []*corev1.Pod {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	owners := make([]*corev1.Pod, 0, len(e.byPod))
+	for _, mark := range e.byPod {
+		owners = append(owners, mark.pod)
+	}
+	return owners
 }
 
 // evicted notes that the pods that make way have been deleted, or could not be.
@@ -167,13 +219,6 @@ func (e *Earmarks) Drop(pod types.UID) {
 	delete(e.failed, pod)
 }
 
-// Has reports whether something is kept for the pod.
-func (e *Earmarks) Has(pod types.UID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.byPod[pod] != nil
-}
-
 // Evicting reports whether pods are being deleted for the pod at present.
 func (e *Earmarks) Evicting(pod types.UID) bool {
 	e.mu.Lock()
@@ -195,8 +240,8 @@ func (e *Earmarks) Against(
 	var kept [][]pool.Charge
 	now, priority := e.clock.Now(), corev1helpers.PodPriority(pod)
 	for uid, mark := range e.byPod {
-		if mark.restored != nil {
-			mark.charges, mark.restored = owed(mark.restored, mark.restored.Status.NominatedNodeName), nil
+		if mark.node != "" {
+			mark.charges, mark.node = owed(mark.pod, mark.node), ""
 		}
 		switch {
 		case now.After(mark.until):
@@ -216,13 +261,13 @@ func (e *Earmarks) Kept() []waitlist.Mark {
 		return nil
 	}
 	now, kept := e.clock.Now(), make([]waitlist.Mark, 0, len(e.byPod))
-	for uid, mark := range e.byPod {
+	for _, mark := range e.byPod {
 		if !mark.suspended && now.Before(mark.until) {
-			kept = append(kept, waitlist.Mark{Pod: uid, Priority: mark.priority, Charges: mark.charges})
+			kept = append(kept, waitlist.Mark{Pod: mark.pod, Priority: mark.priority, Charges: mark.charges})
 		}
 	}
 	slices.SortFunc(kept, func(a, b waitlist.Mark) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Pod, b.Pod))
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Pod.UID, b.Pod.UID))
 	})
 	return kept
 }

@@ -63,10 +63,10 @@ func TestEarmarksKeepWhatIsGivenBackFromOthers(t *testing.T) {
 			do:    func(_ *Earmarks, clock *clocktesting.FakePassiveClock) { clock.SetTime(time.Unix(59, 0)) },
 			other: named("other"), want: [][]pool.Charge{kept}, wantKept: kept,
 		},
-		"what another process kept is worked out": {
+		"what a nomination keeps is worked out": {
 			do: func(e *Earmarks, _ *clocktesting.FakePassiveClock) {
 				e.Drop(owner.UID)
-				e.Restore(owner)
+				e.Nominate(owner, "node")
 			},
 			other: named("other"), want: [][]pool.Charge{owed(nil, "")}, wantKept: owed(nil, ""),
 		},
@@ -91,7 +91,7 @@ func TestEarmarksKeepWhatIsGivenBackFromOthers(t *testing.T) {
 // keptFor returns what is kept for a pod.
 func keptFor(e *Earmarks, pod *corev1.Pod) []pool.Charge {
 	for _, mark := range e.Kept() {
-		if mark.Pod == pod.UID {
+		if mark.Pod.UID == pod.UID {
 			return mark.Charges
 		}
 	}

@@ -131,8 +131,8 @@ func TestEvict(t *testing.T) {
 			if got := len(h.recorder.Events); got != tc.wantEvents {
 				t.Errorf("%d victims are told, want %d", got, tc.wantEvents)
 			}
-			if p.Earmarks.Evicting(preemptor.UID) || p.Earmarks.Has(preemptor.UID) != tc.wantKept {
-				t.Errorf("evicting: %t, kept: %t, want it kept: %t", p.Earmarks.Evicting(preemptor.UID), p.Earmarks.Has(preemptor.UID), tc.wantKept)
+			if p.Earmarks.Evicting(preemptor.UID) || p.Earmarks.has(preemptor.UID) != tc.wantKept {
+				t.Errorf("evicting: %t, kept: %t, want it kept: %t", p.Earmarks.Evicting(preemptor.UID), p.Earmarks.has(preemptor.UID), tc.wantKept)
 			}
 			if h.permitted.rejected != tc.wantReject {
 				t.Errorf("rejected by %q, want %q", h.permitted.rejected, tc.wantReject)

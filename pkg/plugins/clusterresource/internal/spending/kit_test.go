@@ -132,7 +132,7 @@ func newBench(t *testing.T, objects ...runtime.Object) *bench {
 			Charged: func(string) []*corev1.Pod { return b.charged },
 		},
 		Clock: b.clock, Grants: NewGrants("a"), Resources: func() *catalog.Resources { return b.resources },
-		Pending: ledger.NewPending(), Late: NewLate(), Demand: b.demand, Waiting: func() []*corev1.Pod { return b.waiting },
+		Pending: ledger.NewPending(), Late: NewLate(), Ahead: NewAhead(b.clock), Demand: b.demand, Waiting: func() []*corev1.Pod { return b.waiting },
 		Wake: func(pods []*corev1.Pod) {
 			for _, pod := range pods {
 				b.woken = append(b.woken, pod.Name)
@@ -187,13 +187,15 @@ func textsOf(spending *berthv1alpha1.Spending) []string {
 		if p.Wanted != nil {
 			text += " wanted " + p.Wanted.String() + " least " + p.Least.String() + " priority " + strconv.Itoa(int(p.Priority))
 		}
-		lower := make([]string, len(p.Lower))
+		lower, next := make([]string, len(p.Lower)), make([]string, len(p.Next))
 		for i := range p.Lower {
 			d := &p.Lower[i]
 			lower[i] = " then " + d.Wanted.String() + " least " + d.Least.String() + " priority " + strconv.Itoa(int(d.Priority))
 		}
-		text += strings.Join(lower, "")
-		texts = append(texts, text)
+		for i := range p.Next {
+			next[i] = " next " + p.Next[i].Wanted.String() + " priority " + strconv.Itoa(int(p.Next[i].Priority))
+		}
+		texts = append(texts, text+strings.Join(lower, "")+strings.Join(next, ""))
 	}
 	return texts
 }

@@ -79,6 +79,8 @@ type Spender struct {
 	Pending *ledger.Pending
 	// Late is what the process before may still charge.
 	Late *Late
+	// Ahead are the pods of other schedulers that come first.
+	Ahead *Ahead
 	// Demand is what pods that wait want.
 	Demand Demand
 	// Waiting returns the pods that ask for ClusterResources and have no node, as the informer
@@ -141,6 +143,7 @@ func (p *Spender) pass(ctx context.Context) error {
 	if homes.Registered && !homes.Shared {
 		return p.beAlone(ctx, homes)
 	}
+	p.Ahead.follow(homes)
 	p.follow(homes, resources)
 	if !homes.Registered && !homes.Leaving {
 		return nil // there is nothing to write to
@@ -195,6 +198,7 @@ func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 		return nil
 	}
 	p.Grants.Lift()
+	p.Ahead.follow(homes)
 	p.followed = nil
 	p.Wake(p.Demand.Lifted(p.Waiting()))
 	return nil

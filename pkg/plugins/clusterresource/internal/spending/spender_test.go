@@ -84,6 +84,14 @@ func TestWhatIsReported(t *testing.T) {
 		"what pods of each priority want": {
 			wishes: several, want: []string{"all wanted 3 least 1 priority 7 then 4 least 2 priority 0"},
 		},
+		"who is next when there is more": {
+			wishes: map[pool.Key][]waitlist.Wish{all: {{Wanted: 6, Least: 2, First: first}, {Wanted: 10, Least: 10, First: first, Short: true}}},
+			want:   []string{"all wanted 3 least 1 priority 7 next 5 priority 7"},
+		},
+		"who is next, if nobody can be served": {
+			wishes: map[pool.Key][]waitlist.Wish{all: {{Wanted: 10, Least: 10, First: first, Short: true}}},
+			want:   []string{"all next 5 priority 7"},
+		},
 		"nothing of grants that were meant for the process before": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "1", 3)}, floor: 4, wishes: wishes, want: []string{},
 		},

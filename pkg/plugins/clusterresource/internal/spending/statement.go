@@ -134,14 +134,28 @@ const maxLower = 8
 
 // describe fills in what pods want.
 func describe(s *berthv1alpha1.PoolSpending, wishes []waitlist.Wish, unit resource.Quantity) {
+	short := slices.IndexFunc(wishes, func(w waitlist.Wish) bool { return w.Short })
+	if short >= 0 {
+		for _, w := range wishes[short:] {
+			s.Next = append(s.Next, demandOf(w, unit))
+		}
+		wishes = wishes[:short]
+	}
+	if len(wishes) == 0 {
+		return
+	}
 	first := wishes[0]
 	s.Wanted, s.Least = amount(first.Wanted, unit), amount(first.Least, unit)
 	s.Priority, s.Since = corev1helpers.PodPriority(first.First), &first.First.CreationTimestamp
 	for _, w := range wishes[1:min(len(wishes), 1+maxLower)] {
-		s.Lower = append(s.Lower, berthv1alpha1.PoolDemand{
-			Wanted: *amount(w.Wanted, unit), Least: *amount(w.Least, unit),
-			Priority: corev1helpers.PodPriority(w.First), Since: w.First.CreationTimestamp,
-		})
+		s.Lower = append(s.Lower, demandOf(w, unit))
+	}
+}
+
+func demandOf(w waitlist.Wish, unit resource.Quantity) berthv1alpha1.PoolDemand {
+	return berthv1alpha1.PoolDemand{
+		Wanted: *amount(w.Wanted, unit), Least: *amount(w.Least, unit),
+		Priority: corev1helpers.PodPriority(w.First), Since: w.First.CreationTimestamp,
 	}
 }
 
