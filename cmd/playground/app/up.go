@@ -79,9 +79,13 @@ Let three schedulers share the clusters, each a process of its own, and see who 
   %s %s
   %s get bindings
 
+List the clusters over REST, or register more of them:
+
+  curl -sk -H "Authorization: Bearer $(cat %s)" %s
+
 Logs are in %s. Ctrl-C ends it all.
 `, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl,
-		apply, short(w.SchedulersExample()), ctl, w.LogDir())
+		apply, short(w.SchedulersExample()), ctl, w.TokenFile(), w.ClustersURL(), w.LogDir())
 }
 
 // short returns the path as one would type it here.

@@ -29,7 +29,7 @@ func siteName(i int) string { return fmt.Sprint("site-", i) }
 // siteWeight gives the sites the weights 1, 2 and 3 in turn.
 func siteWeight(i int) int64 { return int64(1 + i%3) }
 
-// createSites makes the nodes and the clusters, as an administrator registers them: with place,
+// createSites makes the nodes and registers the clusters over REST, as an administrator does: with
 // region and size.
 func (d *demo) createSites(ctx context.Context) error {
 	for i := range sites {
@@ -43,8 +43,8 @@ func (d *demo) createSites(ctx context.Context) error {
 		cluster.Spec.MatchLabels = region
 		cluster.Spec.Region = &berthv1alpha1.Region{Region: fmt.Sprint("region-", i%2+1), AvailabilityZone: fmt.Sprint("az-", i)}
 		cluster.Spec.CPUCapacity, cluster.Spec.MemCapacity = 32, 256
-		if _, err := d.berth.BerthV1alpha1().Clusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("creating Cluster %s: %w", name, err)
+		if err := d.world.Register(ctx, cluster); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -31,8 +31,8 @@ func nodeCapacity() corev1.ResourceList {
 	}
 }
 
-// createClusters makes the nodes, and a Cluster for each place that selects its nodes by the region
-// they carry.
+// createClusters makes the nodes, and registers a Cluster for each place that selects its nodes by
+// the region they carry.
 func (w *World) createClusters(ctx context.Context) error {
 	for _, name := range clusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
@@ -41,10 +41,12 @@ func (w *World) createClusters(ctx context.Context) error {
 		}
 		cluster := &berthv1alpha1.Cluster{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       berthv1alpha1.ClusterSpec{MatchLabels: region},
+			Spec: berthv1alpha1.ClusterSpec{
+				MatchLabels: region, ClusterProfile: berthv1alpha1.ClusterProfile{Region: &berthv1alpha1.Region{Region: name}},
+			},
 		}
-		if _, err := w.Berth.BerthV1alpha1().Clusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("creating Cluster %s: %w", name, err)
+		if err := w.Register(ctx, cluster); err != nil {
+			return err
 		}
 	}
 	return nil

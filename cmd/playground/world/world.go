@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -26,6 +27,9 @@ type World struct {
 
 	options Options
 	plane   *localplane.ControlPlane
+	// gateway is where berth-gateway serves, and rest asks it as who may register clusters.
+	gateway string
+	rest    *http.Client
 	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no
 	// further process.
 	stopRunner func()
@@ -73,12 +77,15 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if err := w.install(ctx); err != nil {
 		return err
 	}
-	say("starting %s and %s", localplane.BerthScheduler, localplane.BerthControllerManager)
+	say("starting %s, %s and %s", localplane.BerthScheduler, localplane.BerthControllerManager, localplane.BerthGateway)
 	if err := w.startComponents(ctx); err != nil {
 		return err
 	}
+	if err := w.startGateway(ctx); err != nil {
+		return err
+	}
 	w.runSchedulers(ctx)
-	say("creating %d clusters with %d nodes each", w.options.Clusters, w.options.Nodes)
+	say("registering %d clusters with %d nodes each over REST", w.options.Clusters, w.options.Nodes)
 	if err := w.createClusters(ctx); err != nil {
 		return err
 	}

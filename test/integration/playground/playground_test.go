@@ -4,9 +4,11 @@
 package playground_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/localplane"
 )
@@ -58,12 +61,14 @@ var _ = Describe("berth-playground", func() {
 		Expect(err).NotTo(HaveOccurred())
 		berth, err := versioned.NewForConfig(config)
 		Expect(err).NotTo(HaveOccurred())
+		var clusters []berthv1alpha1.Cluster
 		// A cluster is ready with its first node.
 		Eventually(func(g Gomega) {
-			clusters, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+			list, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(clusters.Items).To(HaveLen(3))
-			g.Expect(clusters.Items).To(HaveEach(HaveField("Status.ReadyNodeCount", BeEquivalentTo(2))))
+			clusters = list.Items
+			g.Expect(clusters).To(HaveLen(3))
+			g.Expect(clusters).To(HaveEach(HaveField("Status.ReadyNodeCount", BeEquivalentTo(2))))
 		}, startTimeout, poll).Should(Succeed())
 
 		By("placing the example that the guide names")
@@ -80,9 +85,20 @@ var _ = Describe("berth-playground", func() {
 			g.Expect(pods.Items).To(And(HaveLen(5), HaveEach(HaveField("Status.Phase", corev1.PodRunning))))
 		}, startTimeout, poll).Should(Succeed())
 
+		By("listing the clusters over REST as the guide says")
+		line := regexp.MustCompile(`(?m)^ +(curl .*)$`).FindStringSubmatch(p.String())
+		Expect(line).To(HaveLen(2), p.String())
+		listing := exec.CommandContext(ctx, "sh", "-c", line[1])
+		listing.Dir = p.dir
+		text, err = listing.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(text))
+		for i := range clusters {
+			Expect(string(text)).To(ContainSubstring(fmt.Sprintf("%q", clusters[i].Name)))
+		}
+
 		By("ending with Ctrl-C")
 		children := p.children()
-		Expect(children).To(HaveLen(6), "etcd, kube-apiserver, kube-controller-manager, kwok and Berth's two programs")
+		Expect(children).To(HaveLen(7), "etcd, kube-apiserver, kube-controller-manager, kwok and Berth's three programs")
 		Expect(p.process.Signal(syscall.SIGINT)).To(Succeed())
 		Eventually(p.exited, stopTimeout, poll).Should(Receive(BeZero()), p.String)
 		for _, pid := range children {

@@ -60,9 +60,10 @@ func (o *output) String() string {
 // playground is a running berth-playground.
 type playground struct {
 	*output
-	process  *os.Process
-	stateDir string
-	exited   chan int
+	process *os.Process
+	// dir is where it was started, and stateDir where its state is.
+	dir, stateDir string
+	exited        chan int
 }
 
 // start runs berth-playground from another directory than the repository's, with its state in a
@@ -74,6 +75,7 @@ func start(ctx context.Context, args ...string) *playground {
 	p := &playground{output: &output{}, stateDir: filepath.Join(GinkgoT().TempDir(), "state"), exited: make(chan int, 1)}
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "berth-playground"), append(args, "--state-dir="+p.stateDir)...)
 	cmd.Dir = GinkgoT().TempDir()
+	p.dir = cmd.Dir
 	cmd.Stdout, cmd.Stderr = p.output, p.output
 	// The end of the suite's context must not be harder than a user's Ctrl-C.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
