@@ -240,8 +240,12 @@ func newSite(ctx context.Context) *site {
 
 func (s *site) remove(ctx context.Context) {
 	GinkgoHelper()
-	Expect(client.CoreV1().Pods(s.namespace).DeleteCollection(ctx,
-		metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})).To(Succeed())
+	// The API server gives a request up after a minute, in which a busy machine does not delete a
+	// thousand pods.
+	Eventually(func() error {
+		return client.CoreV1().Pods(s.namespace).DeleteCollection(ctx,
+			metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})
+	}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 	Expect(client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})).To(Succeed())
 	Expect(client.CoreV1().Nodes().DeleteCollection(ctx,
 		metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: siteLabel + "=" + s.suffix})).To(Succeed())
