@@ -91,21 +91,15 @@ func (w *writer) conflict(ctx context.Context, present *metav1.PartialObjectMeta
 			return "", fmt.Errorf("reading application %s/%s: %w", w.app.Namespace, controller.Name, err)
 		case other.UID != controller.UID:
 			// It is gone, or is another one of its name.
-		case older(other, w.app):
+		case !w.app.CreationTimestamp.Before(&other.CreationTimestamp):
+			// Times of creation have whole seconds: of two of the same second, the one that has the object
+			// counts as older, so that an object never changes hands between two that run.
 			return owner + ", which is older; take it out of the manifests of that one", nil
 		default:
 			return "", nil
 		}
 	}
 	return fmt.Sprintf("%s; remove that owner reference and set the label %s to hand it over to this Application", owner, label), nil
-}
-
-// older reports whether an Application was there before another one of its namespace.
-func older(a, b *berthv1alpha1.Application) bool {
-	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.Name < b.Name
-	}
-	return a.CreationTimestamp.Before(&b.CreationTimestamp)
 }
 
 // writtenBy names those who wrote an object, as far as the API server has recorded that.

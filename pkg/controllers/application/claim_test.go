@@ -192,7 +192,7 @@ func TestWritesAreBoundToWhatWasRead(t *testing.T) {
 func TestTheOlderOfTwoApplicationsHasAnObject(t *testing.T) {
 	other := func(seconds int64) *berthv1alpha1.Application {
 		app := newApplication(deployment)
-		app.Name, app.UID, app.CreationTimestamp = "other", "other", metav1.Unix(seconds, 0)
+		app.Name, app.UID, app.CreationTimestamp = "zoo", "other", metav1.Unix(seconds, 0)
 		return app
 	}
 	tests := map[string]struct {
@@ -203,14 +203,20 @@ func TestTheOlderOfTwoApplicationsHasAnObject(t *testing.T) {
 	}{
 		"the other one is older": {
 			other(1), false,
-			"False ManifestRefused: deployment front: one of this name is there already and belongs to Application other, " +
+			"False ManifestRefused: deployment front: one of this name is there already and belongs to Application zoo, " +
+				"which is older; take it out of the manifests of that one",
+			"other",
+		},
+		"the other one is of the same second and has it": {
+			other(2), false,
+			"False ManifestRefused: deployment front: one of this name is there already and belongs to Application zoo, " +
 				"which is older; take it out of the manifests of that one",
 			"other",
 		},
 		"the other one is younger": {other(3), false, "False PodsNotReady", "app"},
 		"the other one is gone": {
 			other(1), true,
-			"False ManifestRefused: deployment front: one of this name is there already and belongs to Application other; " +
+			"False ManifestRefused: deployment front: one of this name is there already and belongs to Application zoo; " +
 				"remove that owner reference and set the label berth.dev/application=web to hand it over to this Application",
 			"other",
 		},
