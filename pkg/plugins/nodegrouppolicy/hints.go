@@ -10,9 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
@@ -65,8 +65,15 @@ func (p *NodeGroupPolicy) isSchedulableAfterPodChange(logger klog.Logger, pod, b
 func asksDifferently(before, after *corev1.Pod) bool {
 	return before.Annotations[berthv1alpha1.PolicyAnnotation] != after.Annotations[berthv1alpha1.PolicyAnnotation] ||
 		!maps.Equal(before.Labels, after.Labels) ||
-		ptr.Deref(metav1.GetControllerOfNoCopy(before), metav1.OwnerReference{}).UID !=
-			ptr.Deref(metav1.GetControllerOfNoCopy(after), metav1.OwnerReference{}).UID
+		controllerOf(before) != controllerOf(after)
+}
+
+// controllerOf returns the UID of the controller that a pod names, empty if it names none.
+func controllerOf(pod *corev1.Pod) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+		return ref.UID
+	}
+	return ""
 }
 
 // freesPlace reports whether another pod held a place in the pod's share, bound or nominated, and
@@ -74,7 +81,8 @@ func asksDifferently(before, after *corev1.Pod) bool {
 // found first.
 func freesPlace(pod, before, after *corev1.Pod) bool {
 	if before.Namespace != pod.Namespace || before.DeletionTimestamp != nil ||
-		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" {
+		before.Spec.NodeName == "" && before.Status.NominatedNodeName == "" ||
+		controllerOf(before) != controllerOf(pod) {
 		return false
 	}
 	freed, _ := workload.RevisionOf(before)
