@@ -5,6 +5,7 @@ package explain
 
 import (
 	"strconv"
+	"strings"
 
 	"berth.dev/berth/pkg/placement/rank"
 )
@@ -40,6 +41,16 @@ func RankedOf(results []rank.Result) []Ranked {
 		}
 	}
 	return ranked
+}
+
+// Sum writes what the score is the sum of, such as "latency=12*-1 stickiness=1*0.1"; empty for a
+// cluster without parts.
+func (r *Ranked) Sum() string {
+	parts := make([]string, len(r.Parts))
+	for i, part := range r.Parts {
+		parts[i] = part.Name + "=" + Digits(part.Value) + "*" + Digits(part.Weight)
+	}
+	return strings.Join(parts, " ")
 }
 
 // Digits writes a figure such as a score for people: four digits tell clusters apart.

@@ -173,12 +173,8 @@ func (s *snapshot) ranking(answer *explain.ApplicationAnswer) *table {
 		if r.Eligible {
 			score, eligible = scoreOf(&r.Score), state(true, "yes")
 		}
-		parts := make([]string, 0, len(r.Parts))
-		for _, part := range r.Parts {
-			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
-		}
 		t.Rows = append(t.Rows, row{
-			s.siteCell(r.Cluster), eligible, score, text(strings.Join(parts, " ")), text(strings.Join(r.Reasons, ", ")),
+			s.siteCell(r.Cluster), eligible, score, text(r.Sum()), text(strings.Join(r.Reasons, ", ")),
 		})
 	}
 	return t

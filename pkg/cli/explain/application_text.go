@@ -48,12 +48,8 @@ func printRanking(w io.Writer, a *explain.ApplicationAnswer) error {
 		if entry.Eligible {
 			score = explain.Digits(entry.Score)
 		}
-		parts := make([]string, 0, len(entry.Parts))
-		for _, part := range entry.Parts {
-			parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
-		}
 		rows = append(rows, []any{
-			entry.Cluster, entry.Eligible, score, orDash(strings.Join(parts, " ")), orDash(strings.Join(entry.Reasons, ", ")),
+			entry.Cluster, entry.Eligible, score, orDash(entry.Sum()), orDash(strings.Join(entry.Reasons, ", ")),
 		})
 	}
 	return output.Rows(w, false, rankingColumns, rows)

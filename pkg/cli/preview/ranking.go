@@ -4,7 +4,6 @@
 package preview
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -112,17 +111,13 @@ func rows(answers []rankingAnswer) [][]any {
 	var rows [][]any
 	for _, answer := range answers {
 		for _, entry := range answer.Ranking {
-			parts := make([]string, 0, len(entry.Parts))
-			for _, part := range entry.Parts {
-				parts = append(parts, fmt.Sprintf("%s=%s*%s", part.Name, explain.Digits(part.Value), explain.Digits(part.Weight)))
-			}
 			score := orNone("")
 			if entry.Eligible {
 				score = explain.Digits(entry.Score)
 			}
 			rows = append(rows, []any{
 				answer.Application, entry.Cluster, entry.Eligible, score,
-				orNone(strings.Join(parts, " ")), orNone(strings.Join(entry.Reasons, ", ")),
+				orNone(entry.Sum()), orNone(strings.Join(entry.Reasons, ", ")),
 			})
 		}
 	}
