@@ -14,10 +14,6 @@ import (
 	"os"
 	"path/filepath"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -41,7 +37,7 @@ func (w *World) startGateway(ctx context.Context) error {
 		return fmt.Errorf("%w: run make build first", err)
 	}
 	w.gateway = "https://" + address
-	token, err := w.registrarToken(ctx)
+	token, err := localplane.NewToken(ctx, w.Client, registrar, "berth-cluster-editor")
 	if err != nil {
 		return err
 	}
@@ -60,28 +56,6 @@ func (w *World) startGateway(ctx context.Context) error {
 		return fmt.Errorf("waiting for %s: %w", localplane.BerthGateway, err)
 	}
 	return nil
-}
-
-// registrarToken makes the ServiceAccount that registers clusters, and returns a token of it.
-func (w *World) registrarToken(ctx context.Context) (string, error) {
-	accounts := w.Client.CoreV1().ServiceAccounts(metav1.NamespaceDefault)
-	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: registrar}}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("creating ServiceAccount %s: %w", registrar, err)
-	}
-	_, err = w.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: registrar},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "berth-cluster-editor"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceDefault, Name: registrar}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("allowing %s to register clusters: %w", registrar, err)
-	}
-	request, err := accounts.CreateToken(ctx, registrar, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("making a token of %s: %w", registrar, err)
-	}
-	return request.Status.Token, nil
 }
 
 // ClustersURL is where the gateway registers and lists clusters.

@@ -17,10 +17,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gexec"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -119,20 +115,9 @@ func newCaller(ctx context.Context, name, role string) *http.Client {
 // newToken makes a ServiceAccount, which may have a ClusterRole, and returns a token of it.
 func newToken(ctx context.Context, name, role string) string {
 	GinkgoHelper()
-	accounts := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault)
-	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	token, err := localplane.NewToken(ctx, client, name, role)
 	Expect(err).NotTo(HaveOccurred())
-	if role != "" {
-		_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceDefault, Name: name}},
-		}, metav1.CreateOptions{})
-		Expect(err).NotTo(HaveOccurred())
-	}
-	token, err := accounts.CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	return token.Status.Token
+	return token
 }
 
 // answer is what came back.

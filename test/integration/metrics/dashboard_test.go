@@ -17,9 +17,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -62,20 +60,10 @@ func TestDashboard(t *testing.T) {
 // scraperToken returns a file with a token of a ServiceAccount that may read metrics and no more.
 func scraperToken(ctx context.Context) string {
 	GinkgoHelper()
-	account, err := plane.Client.CoreV1().ServiceAccounts("default").Create(ctx,
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "prometheus"}}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	_, err = plane.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "prometheus-berth"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:monitoring"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
-	}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	token, err := plane.Client.CoreV1().ServiceAccounts("default").CreateToken(ctx, account.Name,
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](3600)}}, metav1.CreateOptions{})
+	token, err := localplane.NewToken(ctx, plane.Client, "prometheus", "system:monitoring")
 	Expect(err).NotTo(HaveOccurred())
 	path := filepath.Join(GinkgoT().TempDir(), "token")
-	Expect(os.WriteFile(path, []byte(token.Status.Token), 0o600)).To(Succeed())
+	Expect(os.WriteFile(path, []byte(token), 0o600)).To(Succeed())
 	return path
 }
 

@@ -21,10 +21,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/kubernetes"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -113,19 +111,9 @@ var servers = map[string]func(ctx context.Context) *server{
 // administrator returns a token of a ServiceAccount that may do everything.
 func administrator(ctx context.Context) string {
 	GinkgoHelper()
-	account, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Create(ctx,
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{GenerateName: "looks-"}}, metav1.CreateOptions{})
+	token, err := localplane.NewToken(ctx, client, "looks-"+utilrand.String(5), "cluster-admin")
 	Expect(err).NotTo(HaveOccurred())
-	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: account.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
-	}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	token, err := client.CoreV1().ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name,
-		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	return token.Status.Token
+	return token
 }
 
 // newSite makes a Cluster of two nodes.
