@@ -107,6 +107,10 @@ func (r *Running) bind(action clienttesting.Action) (bool, runtime.Object, error
 		pod.Annotations = map[string]string{}
 	}
 	maps.Copy(pod.Annotations, binding.Annotations)
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	maps.Copy(pod.Labels, binding.Labels)
 	return true, binding, r.Kube.Tracker().Update(action.GetResource(), pod, binding.Namespace)
 }
 

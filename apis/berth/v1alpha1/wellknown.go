@@ -24,6 +24,11 @@ const (
 	// PlacedClusterAnnotation names the Cluster in which the pod was placed.
 	PlacedClusterAnnotation = "berth.dev/cluster"
 
+	// ClusterLabel holds the same as PlacedClusterAnnotation, so that selectors find the pods of a
+	// Cluster. Pods of a Cluster whose name is no value of a label, for it has more than 63
+	// characters, do not have it.
+	ClusterLabel = "berth.dev/cluster"
+
 	// SeatAnnotation holds the seat of the pod: its place, counted from 0, in the seat order of its
 	// workload. It is absent from pods that were placed beyond the share of their cluster.
 	SeatAnnotation = "berth.dev/seat"

@@ -22,7 +22,8 @@ import (
 // over thousands.
 const writesAtOnce = 16
 
-// write is a change of the annotations of a pod; nil removes one.
+// write is a change of the annotations of a pod; nil removes one. The labels that go with them
+// change in the same request.
 type write struct {
 	pod     *corev1.Pod
 	changes map[string]any
@@ -47,9 +48,11 @@ func (p *pass) annotate(ctx context.Context, writes []write) error {
 // is looked at first. The next pass comes with the update.
 func (p *pass) annotateOne(ctx context.Context, w write) (changed bool, err error) {
 	pod := w.pod
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "resourceVersion": pod.ResourceVersion, "annotations": w.changes,
-	}})
+	metadata := map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion, "annotations": w.changes}
+	if labels := stamp.Relabelled(pod, w.changes); labels != nil {
+		metadata["labels"] = labels
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return false, fmt.Errorf("encoding the stamp of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

@@ -111,6 +111,32 @@ func TestRestamp(t *testing.T) {
 	})
 }
 
+// The label of the Cluster comes, and changes, with the annotation.
+func TestTheClusterIsALabelToo(t *testing.T) {
+	one := these(newDeployment(2), newReplicaSet("rs1", "1", 2), newPolicy("p", never), newNode("beijing-0"))
+	tests := map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"taken over": {world(one, these(newCluster("beijing", "beijing-0"), webPod("web-0", "beijing-0", 0, unstamped))), "beijing"},
+		"the node has moved to another cluster": {world(one, these(newCluster("hangzhou", "beijing-0"), webPod("web-0", "beijing-0", 1, func(p *corev1.Pod) {
+			p.Labels["berth.dev/cluster"] = "beijing"
+		}))), "hangzhou"},
+		"the node has left all clusters": {world(one, these(newCluster("hangzhou"), webPod("web-0", "beijing-0", 1, func(p *corev1.Pod) {
+			p.Labels["berth.dev/cluster"] = "beijing"
+		}))), ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, tc.objects...)
+			h.settle()
+			if got, found := h.pods()["web-0"].Labels["berth.dev/cluster"]; got != tc.want || found != (tc.want != "") {
+				t.Errorf("the label is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestRestampOfOtherKinds(t *testing.T) {
 	ordinalPod := func(name, node string) *corev1.Pod {
 		return webPod(name, node, 0, func(p *corev1.Pod) {

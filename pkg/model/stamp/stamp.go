@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -87,6 +88,34 @@ func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
 		annotations[corev1.PodDeletionCost] = s.DeletionCost()
 	}
 	return annotations
+}
+
+// Labels returns the labels of a pod that go with the annotations of its stamp, nil if there are
+// none. A name of a Cluster that is too long for a label makes none.
+func Labels(annotations map[string]string) map[string]string {
+	cluster := annotations[berthv1alpha1.PlacedClusterAnnotation]
+	if cluster == "" || len(cluster) > validation.LabelValueMaxLength {
+		return nil
+	}
+	return map[string]string{berthv1alpha1.ClusterLabel: cluster}
+}
+
+// Relabelled returns the labels of a pod that are not as they should be once the changes are made
+// to its annotations; nil stands for an annotation, or a label, to be removed.
+func Relabelled(pod *corev1.Pod, changes map[string]any) map[string]any {
+	after := map[string]string{berthv1alpha1.PlacedClusterAnnotation: pod.Annotations[berthv1alpha1.PlacedClusterAnnotation]}
+	if change, changed := changes[berthv1alpha1.PlacedClusterAnnotation]; changed {
+		after[berthv1alpha1.PlacedClusterAnnotation], _ = change.(string)
+	}
+	value, want := Labels(after)[berthv1alpha1.ClusterLabel]
+	got, found := pod.Labels[berthv1alpha1.ClusterLabel]
+	switch {
+	case got == value && found == want:
+		return nil
+	case !want:
+		return map[string]any{berthv1alpha1.ClusterLabel: nil}
+	}
+	return map[string]any{berthv1alpha1.ClusterLabel: value}
 }
 
 // DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that

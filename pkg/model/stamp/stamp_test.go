@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +87,38 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			r.Fatal("the deletion cost is not recognized as Berth's own")
 		}
 	})
+}
+
+// The label follows the annotation, and comes with the next write where it is missing.
+func TestRelabelled(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	tests := map[string]struct {
+		annotation, label string
+		changes           map[string]any
+		want              map[string]any
+	}{
+		"nothing to say":             {changes: map[string]any{"berth.dev/seat": "1"}},
+		"as it should be":            {annotation: "beijing", label: "beijing", changes: map[string]any{"berth.dev/seat": "1"}},
+		"another cluster":            {annotation: "beijing", label: "beijing", changes: map[string]any{"berth.dev/cluster": "hangzhou"}, want: map[string]any{"berth.dev/cluster": "hangzhou"}},
+		"no cluster any more":        {annotation: "beijing", label: "beijing", changes: map[string]any{"berth.dev/cluster": nil}, want: map[string]any{"berth.dev/cluster": nil}},
+		"the label is missing":       {annotation: "beijing", changes: map[string]any{"berth.dev/seat": "1"}, want: map[string]any{"berth.dev/cluster": "beijing"}},
+		"taken over":                 {changes: map[string]any{"berth.dev/cluster": "beijing"}, want: map[string]any{"berth.dev/cluster": "beijing"}},
+		"a name too long for labels": {label: "beijing", changes: map[string]any{"berth.dev/cluster": long}, want: map[string]any{"berth.dev/cluster": nil}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			if tc.annotation != "" {
+				pod.Annotations = map[string]string{"berth.dev/cluster": tc.annotation}
+			}
+			if tc.label != "" {
+				pod.Labels = map[string]string{"berth.dev/cluster": tc.label}
+			}
+			if diff := cmp.Diff(tc.want, stamp.Relabelled(pod, tc.changes)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // A ReplicaSet deletes the lowest cost first, and reads it as an int32.

@@ -7,7 +7,9 @@
 // that could fail.
 //
 // A pod that was given nothing is bound as by the stock scheduler; its Binding carries but the mark
-// that Berth bound it, so that a policy which comes later can take it over. The Binding of any
+// that Berth bound it, so that a policy which comes later can take it over. The Cluster of a pod
+// travels as a label, too: the API server copies labels of a Binding since Kubernetes 1.35 (feature
+// PodTopologyLabelsAdmission), and drops them otherwise. The Binding of any
 // other pod carries the version of the pod that was decided on, and Bind does not return before its
 // outcome is certain:
 //
@@ -88,6 +90,8 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	plain := binding.Annotations == nil
 	if plain {
 		binding.Annotations = stamp.Mark(pod, node)
+	} else {
+		binding.Labels = stamp.Labels(binding.Annotations)
 	}
 	if plain && !b.given.Fenced() {
 		return fwk.AsStatus(b.dispatch(ctx, binding))

@@ -142,6 +142,10 @@ func TestBindingsCarryTheStamp(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got.Annotations); diff != "" {
 				t.Errorf("annotations (-want +got):\n%s", diff)
 			}
+			wantLabel := tc.want["berth.dev/cluster"]
+			if got.Labels["berth.dev/cluster"] != wantLabel || wantLabel == "" && got.Labels != nil {
+				t.Errorf("labels are %v, want the cluster %q alone", got.Labels, wantLabel)
+			}
 			if got.UID != "uid-0" || got.Name != "nginx-0" || got.Namespace != "default" || got.Target.Name != node {
 				t.Errorf("the binding is of pod %s/%s with UID %s to %s", got.Namespace, got.Name, got.UID, got.Target.Name)
 			}

@@ -103,13 +103,24 @@ func bindOld(ctx context.Context, client kubernetes.Interface, b *corev1.Binding
 // annotate changes an annotation of a pod, by the pod itself or by a subresource; nil removes it.
 func annotate(ctx context.Context, client kubernetes.Interface, p *corev1.Pod, subresource, key string, value any) error {
 	GinkgoHelper()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
+	return patch(ctx, client, p, subresource, map[string]any{"annotations": map[string]any{key: value}})
+}
+
+// relabel is annotate for a label.
+func relabel(ctx context.Context, client kubernetes.Interface, p *corev1.Pod, subresource, key string, value any) error {
+	GinkgoHelper()
+	return patch(ctx, client, p, subresource, map[string]any{"labels": map[string]any{key: value}})
+}
+
+func patch(ctx context.Context, client kubernetes.Interface, p *corev1.Pod, subresource string, metadata map[string]any) error {
+	GinkgoHelper()
+	change, err := json.Marshal(map[string]any{"metadata": metadata})
 	Expect(err).NotTo(HaveOccurred())
 	var subresources []string
 	if subresource != "" {
 		subresources = append(subresources, subresource)
 	}
-	_, err = client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}, subresources...)
+	_, err = client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, change, metav1.PatchOptions{}, subresources...)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -109,6 +110,31 @@ var _ = Describe("What Berth notes on a pod", func() {
 		}
 		bound := placed(ctx) // with charges, under a mark that does not fit
 		Expect(annotate(ctx, controllers, bound, "", "berth.dev/placed-by", fitting(bound))).To(refused(why + "berth.dev/placed-by"))
+	})
+
+	It("is a label, too, that only Berth writes", func(ctx SpecContext) {
+		const key, refusal = "berth.dev/cluster", "only Berth writes the label berth.dev/cluster"
+		label := func(p *corev1.Pod) { metav1.SetMetaDataLabel(&p.ObjectMeta, key, "a") }
+		_, err := create(ctx, pod(label))
+		Expect(err).To(refused(refusal + "; leave them out of pods and pod templates"))
+
+		waiting := mustCreate(ctx, pod(scheduledBy(berthScheduler)))
+		b := binding(waiting)
+		metav1.SetMetaDataLabel(&b.ObjectMeta, key, "a")
+		Expect(bindPod(ctx, tenant, b)).To(refused(refusal))
+		Expect(bindOld(ctx, tenant, b)).To(refused(refusal))
+		Expect(bindPod(ctx, scheduler, b)).To(Succeed())
+		bound, err := tenant.CoreV1().Pods(waiting.Namespace).Get(ctx, waiting.Name, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(bound.Labels).To(HaveKeyWithValue(key, "a"))
+		for _, subresource := range []string{"", "status"} {
+			Expect(relabel(ctx, tenant, bound, subresource, key, "b")).To(refused(refusal))
+			Expect(relabel(ctx, tenant, bound, subresource, key, nil)).To(refused(refusal))
+			Expect(relabel(ctx, tenant, bound, subresource, "example.com/own", "b")).To(Succeed())
+		}
+		Expect(relabel(ctx, scheduler, bound, "status", key, "b")).To(refused(refusal))
+		Expect(relabel(ctx, controllers, bound, "", key, "b")).To(Succeed())
+		Expect(relabel(ctx, controllers, bound, "", key, nil)).To(Succeed())
 	})
 
 	It("does not keep users from what is theirs", func(ctx SpecContext) {

@@ -218,6 +218,7 @@ func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
 			HaveKeyWithValue("berth.dev/cluster", s.full(place)),
 			HaveKeyWithValue("controller.kubernetes.io/pod-deletion-cost", strconv.Itoa(-seat)),
 		))
+		Expect(pod.Labels).To(HaveKeyWithValue("berth.dev/cluster", s.full(place)))
 		seats[place] = append(seats[place], seat)
 	}
 	for _, list := range seats {

@@ -6,6 +6,7 @@ package tenancy_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -82,7 +83,8 @@ var _ = Describe("A hostile tenant", func() {
 					forged.APIVersion, forged.UID = version, uid
 					p := pod(strings.ToLower(fmt.Sprintf("forged-%s-%d-%d", kind, i, j)))
 					p.OwnerReferences = []metav1.OwnerReference{forged}
-					p.Labels, p.Spec.NodeName = victim.Labels, "east-0"
+					p.Labels, p.Spec.NodeName = maps.Clone(victim.Labels), "east-0"
+					delete(p.Labels, "berth.dev/cluster")
 					_, err := mallory.CoreV1().Pods(own).Create(ctx, p, metav1.CreateOptions{})
 					Expect(err).NotTo(HaveOccurred())
 				}

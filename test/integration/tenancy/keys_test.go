@@ -45,6 +45,7 @@ var keys = map[string]struct {
 	"berth.dev/charged":   {whose: berthAlone},
 	"berth.dev/grantee":   {whose: berthAlone},
 	"berth.dev/settled":   {whose: berthAlone},
+	clusterLabel:          {whose: berthAlone, label: true},
 
 	"groupingpolicy.kubeedge.io":                     {whose: users},
 	"controller.kubernetes.io/pod-deletion-cost":     {whose: users},
@@ -68,6 +69,9 @@ var keys = map[string]struct {
 	"berth.dev/aggregate-to-application-writer":      {whose: users, label: true},
 }
 
+// clusterLabel is the row of a key that is documented twice: as an annotation, and as a label.
+const clusterLabel = "berth.dev/cluster as a label"
+
 // mark writes a key into metadata.
 func mark(meta *metav1.ObjectMeta, key string) {
 	if keys[key].label {
@@ -78,7 +82,9 @@ func mark(meta *metav1.ObjectMeta, key string) {
 }
 
 // writable is a key as users write it.
-func writable(key string) string { return strings.Replace(key, "NAME", "licences", 1) }
+func writable(key string) string {
+	return strings.NewReplacer("NAME", "licences", " as a label", "").Replace(key)
+}
 
 // marked reports whether a pod has what the tenant wrote.
 func marked(p *corev1.Pod, key string) bool {
@@ -158,7 +164,7 @@ func documented() []string {
 	GinkgoHelper()
 	text, err := os.ReadFile(installation.Path("docs", "reference", "labels-and-annotations.md"))
 	Expect(err).NotTo(HaveOccurred())
-	var found []string
+	found := []string{clusterLabel}
 	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(string(text), -1) {
 		if !slices.Contains(found, match[1]) {
 			found = append(found, match[1])

@@ -57,17 +57,23 @@ func (s *Server) bind(k *kind, r *Request) error {
 	after := clone(before.object)
 	bound, _ := after["spec"].(tree)
 	bound["nodeName"] = binding.Target.Name
-	annotations, _ := metaOf(after)["annotations"].(tree)
-	if annotations == nil {
-		annotations = tree{}
-	}
-	for name, value := range binding.Annotations {
-		annotations[name] = value
-	}
-	metaOf(after)["annotations"] = annotations
+	copyOnto(after, "annotations", binding.Annotations)
+	copyOnto(after, "labels", binding.Labels)
 	setCondition(after, tree{"type": "PodScheduled", "status": "True", "lastTransitionTime": now()})
 	s.commit(k, r.Namespace, r.Name, before, after)
 	return nil
+}
+
+// copyOnto writes the annotations, or the labels, of a Binding on a pod.
+func copyOnto(pod tree, field string, values map[string]string) {
+	written, _ := metaOf(pod)[field].(tree)
+	if written == nil {
+		written = tree{}
+	}
+	for name, value := range values {
+		written[name] = value
+	}
+	metaOf(pod)[field] = written
 }
 
 // unbindable returns why a pod cannot be bound, nil if it can.
