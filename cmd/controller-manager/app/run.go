@@ -98,7 +98,7 @@ func optional(
 	})
 	starts := map[string]func(context.Context) error{
 		"conditions":    exportConditions(mgr),
-		"Subscriptions": startSubscriptions(mgr, opts, fits, authors),
+		"Subscriptions": startSubscriptions(mgr, opts, fits, authors, owners),
 		"metrics":       startMetrics(mgr, opts),
 		"Schedulers":    startSchedulers(mgr, opts, fits, owners),
 		"owners":        startOwners(mgr, owners),

@@ -13,6 +13,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/controllers/subscription"
+	"berth.dev/berth/pkg/ownership"
 )
 
 // subscriptionKinds are the kinds without which Subscriptions cannot be carried out.
@@ -20,7 +21,9 @@ var subscriptionKinds = []string{"Cluster", "PropagationPolicy", "Subscription",
 
 // startSubscriptions starts the controller that divides the feeds of Subscriptions as soon as its
 // kinds are served.
-func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts) func(context.Context) error {
+func startSubscriptions(
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts, owners *ownership.Directory,
+) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
 			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
@@ -31,7 +34,7 @@ func startSubscriptions(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, 
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
-			Adviser: fits,
+			Adviser: fits, Owners: owners,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -34,7 +35,7 @@ const passes = 4
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named(controllerName).
-		WithOptions(controller.Options{MaxConcurrentReconciles: passes}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: passes, NewQueue: fairqueue.New}).
 		For(&berthv1alpha1.Application{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&berthv1alpha1.PropagationPolicy{}, builder.WithPredicates(policyChanges())).
 		Owns(&appsv1.Deployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/feeds"
 )
@@ -88,7 +89,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&berthv1alpha1.Subscription{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&berthv1alpha1.FeedInventory{}, &handler.EnqueueRequestForObject{}).
 		WatchesRawSource(source.Func(r.listen)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 2, NewQueue: fairqueue.New}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of FeedInventories: %w", err)

@@ -44,16 +44,32 @@ var (
 	sourceLabel = names.Form{Max: validation.LabelValueMaxLength, Hash: names.FNV}
 )
 
+// copiesByOwner returns the copies that are known to exist, by the UID of their owner, empty for
+// those whose owner somebody has removed.
+func copiesByOwner(objects *workload.Objects) map[types.UID]map[object]client.Object {
+	found := map[types.UID]map[object]client.Object{}
+	for _, o := range objects.Owners {
+		if clusterOf(o) == "" {
+			continue
+		}
+		var uid types.UID
+		if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+			uid = owner.UID
+		}
+		if found[uid] == nil {
+			found[uid] = map[object]client.Object{}
+		}
+		found[uid][keyOf(o)] = o
+	}
+	return found
+}
+
 // copiesOf returns the copies of a Subscription that are known to exist, also those whose owner
 // somebody has removed.
-func copiesOf(objects *workload.Objects, s *berthv1alpha1.Subscription) map[object]client.Object {
+func (s *surroundings) copiesOf(of *berthv1alpha1.Subscription) map[object]client.Object {
 	found := map[object]client.Object{}
-	for _, o := range objects.Owners {
-		if owner := metav1.GetControllerOfNoCopy(o); o.GetNamespace() == s.Namespace && clusterOf(o) != "" &&
-			(owner == nil || owner.UID == s.UID) {
-			found[keyOf(o)] = o
-		}
-	}
+	maps.Copy(found, s.copies[""])
+	maps.Copy(found, s.copies[of.UID])
 	return found
 }
 

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -56,11 +57,16 @@ type item struct {
 	next time.Time
 }
 
-// surroundings are the workloads of a namespace.
+// surroundings are the workloads and the policies of a namespace.
 type surroundings struct {
 	objects *workload.Objects
 	known   map[object]*workload.Observed
 	looks   map[object]string
+	// copies are by owner, with no UID for those whose owner somebody has removed.
+	copies map[types.UID]map[object]client.Object
+	// policies are all of them by name, and owned those of each controller.
+	policies map[string]*berthv1alpha1.PropagationPolicy
+	owned    map[types.UID]map[string]*berthv1alpha1.PropagationPolicy
 }
 
 // object names an object regardless of its version.
@@ -100,17 +106,37 @@ func (r *Reconciler) gather(
 	return items, nil
 }
 
-// observe reads the workloads of a namespace.
+// observe reads the workloads and the policies of a namespace.
 func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundings, error) {
 	objects, err := state.ListWorkloads(ctx, r.Client, namespace)
 	if err != nil {
 		return nil, err
 	}
-	around := &surroundings{objects: objects, known: map[object]*workload.Observed{}, looks: summaries(objects)}
+	if r.Owners != nil {
+		objects.Further = r.Owners
+	}
+	around := &surroundings{
+		objects: objects, known: map[object]*workload.Observed{}, looks: summaries(objects), copies: copiesByOwner(objects),
+	}
+	if around.policies, around.owned, err = r.policiesOf(ctx, namespace); err != nil {
+		return nil, err
+	}
 	for _, o := range workload.Observe(objects) {
-		around.known[object{schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), o.Name}] = o
+		of := object{schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), o.Name}
+		if before := around.known[of]; before != nil {
+			o = together(before, o)
+		}
+		around.known[of] = o
 	}
 	return around, nil
+}
+
+// together returns what has been observed of two components of one object: a feed is the object as
+// a whole.
+func together(a, b *workload.Observed) *workload.Observed {
+	whole := *a
+	whole.Component, whole.ReplicasKnown, whole.Pods = "", false, slices.Concat(a.Pods, b.Pods)
+	return &whole
 }
 
 // read reads what belongs to one Subscription.
@@ -119,7 +145,7 @@ func (r *Reconciler) read(
 ) (*item, error) {
 	dynamic := division.DynamicOf(&s.Spec)
 	it := &item{
-		object: s, ownInventories: r.OwnInventories, around: around, copies: copiesOf(around.objects, s),
+		object: s, ownInventories: r.OwnInventories, around: around, copies: around.copiesOf(s),
 		admit: func(pod *corev1.Pod) (*corev1.Pod, error) { return r.Adviser.Admit(ctx, pod) },
 		input: bundle.Subscription{
 			Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),
@@ -135,9 +161,7 @@ func (r *Reconciler) read(
 	if it.input.Clusters, it.input.Subgroups, err = division.Select(&s.Spec, snapshot); err != nil {
 		it.input.Problem = &bundle.Problem{Reason: berthv1alpha1.ReasonInvalidSubscriber, Message: err.Error()}
 	}
-	if it.policies, it.named, err = r.policiesOf(ctx, s); err != nil {
-		return nil, err
-	}
+	it.policies, it.named = around.owned[s.UID], around.policies
 	inventory, err := r.inventoryOf(ctx, s)
 	if err != nil {
 		return nil, err

@@ -60,6 +60,8 @@ type world struct {
 	beforeDelete func()
 	// ownInventories takes effect with the next restart.
 	ownInventories bool
+	// owners takes effect with the next restart, too.
+	owners state.Owners
 	// noAccount is why there is no account to write as; nil if there is one.
 	noAccount error
 }
@@ -176,7 +178,7 @@ func (w *world) restart() {
 	w.tracker = state.NewTracker(w.client)
 	w.r = subscription.New(subscription.Options{
 		Client: w.client, Live: w.client, Account: w.account, Topology: w.tracker, Clock: w.clock, Recorder: w.recorder,
-		OwnInventories: w.ownInventories, Adviser: advisertest.New(w.t, w.client),
+		OwnInventories: w.ownInventories, Owners: w.owners, Adviser: advisertest.New(w.t, w.client),
 	})
 }
 
@@ -253,13 +255,15 @@ func (w *world) deploy(name string, replicas int32) {
 	})
 }
 
+var ready = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+
 // run makes pods of a Deployment that run on the node of a Cluster.
 func (w *world) run(deployment, cluster string, n int) {
 	w.t.Helper()
 	for range n {
 		pod := w.newPod(deployment)
 		pod.Labels["in"], pod.Spec.NodeName = cluster, cluster+"-1"
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		pod.Status.Conditions = ready
 		w.create(pod)
 	}
 }

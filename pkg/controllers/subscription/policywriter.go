@@ -13,6 +13,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -21,23 +22,29 @@ import (
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
-// policiesOf returns the policies of a Subscription, and all policies of its namespace, by name.
+// policiesOf returns the policies of a namespace by name: all of them, and those of each
+// controller.
 func (r *Reconciler) policiesOf(
-	ctx context.Context, s *berthv1alpha1.Subscription,
-) (own, all map[string]*berthv1alpha1.PropagationPolicy, err error) {
+	ctx context.Context, namespace string,
+) (all map[string]*berthv1alpha1.PropagationPolicy, owned map[types.UID]map[string]*berthv1alpha1.PropagationPolicy, err error) {
 	var list berthv1alpha1.PropagationPolicyList
-	if err := r.Client.List(ctx, &list, client.InNamespace(s.Namespace)); err != nil {
-		return nil, nil, fmt.Errorf("listing the policies of namespace %s: %w", s.Namespace, err)
+	if err := r.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, nil, fmt.Errorf("listing the policies of namespace %s: %w", namespace, err)
 	}
-	own, all = map[string]*berthv1alpha1.PropagationPolicy{}, map[string]*berthv1alpha1.PropagationPolicy{}
+	all, owned = map[string]*berthv1alpha1.PropagationPolicy{}, map[types.UID]map[string]*berthv1alpha1.PropagationPolicy{}
 	for i := range list.Items {
 		policy := &list.Items[i]
 		all[policy.Name] = policy
-		if metav1.IsControlledBy(policy, s) {
-			own[policy.Name] = policy
+		owner := metav1.GetControllerOfNoCopy(policy)
+		if owner == nil {
+			continue
 		}
+		if owned[owner.UID] == nil {
+			owned[owner.UID] = map[string]*berthv1alpha1.PropagationPolicy{}
+		}
+		owned[owner.UID][policy.Name] = policy
 	}
-	return own, all, nil
+	return all, owned, nil
 }
 
 // writePolicies makes the policies of a Subscription what they should be, and removes those of
@@ -68,6 +75,7 @@ func (r *Reconciler) writePolicies(ctx context.Context, o *outcome) error {
 		if wanted[name] || policy.DeletionTimestamp != nil || o.input.Strategy == divide.Replication && o.decision.Problem != nil {
 			continue
 		}
+		r.requests++
 		err := r.Client.Delete(ctx, policy, preconditions(policy))
 		if client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("deleting policy %s/%s: %w", policy.Namespace, policy.Name, err))
@@ -99,6 +107,7 @@ func firstOf(failures []error) error {
 // writePolicy creates or changes a policy. What users have set beside what is divided stays.
 func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1alpha1.PropagationPolicy) error {
 	if existing == nil {
+		r.requests++
 		if err := r.Client.Create(ctx, policy); err != nil {
 			return fmt.Errorf("creating policy %s/%s: %w", policy.Namespace, policy.Name, err)
 		}
@@ -123,6 +132,7 @@ func (r *Reconciler) writePolicy(ctx context.Context, existing, policy *berthv1a
 		apiequality.Semantic.DeepEqual(existing.OwnerReferences, after.OwnerReferences) {
 		return nil
 	}
+	r.requests++
 	if err := r.Client.Update(ctx, after); err != nil {
 		return fmt.Errorf("updating policy %s/%s: %w", policy.Namespace, policy.Name, err)
 	}

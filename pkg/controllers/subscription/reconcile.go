@@ -83,9 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		return reconcile.Result{}, err
 	}
 	r.Adviser.Promise(controllerName, promises)
-	stale, err := r.writeAll(ctx, outcomes)
+	again, err := r.writeAll(ctx, outcomes)
 	passDuration.Observe(r.Clock.Since(start).Seconds())
-	return reconcile.Result{RequeueAfter: nextPass(outcomes, now, stale)}, err
+	return reconcile.Result{RequeueAfter: nextPass(outcomes, now, again)}, err
 }
 
 // decide divides the feeds of all Subscriptions.
@@ -112,27 +112,40 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time) ([]outcome, 
 	return outcomes, nil
 }
 
-// writeAll makes known what has been decided. It reports whether the cache was too old to write all
-// of it.
-func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (stale bool, err error) {
+// writeAll makes known what has been decided. It returns after what pause another pass is due
+// because not all of it could be written, 0 if it was: because the cache was too old, or because
+// namespaces had their turns.
+func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again time.Duration, err error) {
 	var failures []error
 	total := summary{reasons: map[conditionReason]int{}}
-	for i := range outcomes {
-		after, err := r.write(ctx, &outcomes[i])
+	turns := newTurns(outcomes)
+	for _, i := range turns.order {
+		o := &outcomes[i]
+		if turns.over(o.object.Namespace) {
+			total.add(o, o.object)
+			continue
+		}
+		before := r.requests
+		after, err := r.write(ctx, o)
+		turns.note(o.object.Namespace, r.requests > before)
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			stale = true // The cache will catch up.
+			again = afterConflict // The cache will catch up.
 		} else if err != nil {
 			failures = append(failures, err)
 		}
-		total.add(&outcomes[i], after)
+		total.add(o, after)
+	}
+	if turns.postponed {
+		again = time.Millisecond
 	}
 	r.forgetCopies(outcomes)
 	totals.publish(total)
-	return stale, errors.Join(failures...)
+	return again, errors.Join(failures...)
 }
 
-// nextPass returns after what time another pass is due although nothing changes, 0 for never.
-func nextPass(outcomes []outcome, now metav1.Time, stale bool) (next time.Duration) {
+// nextPass returns after what time another pass is due although nothing changes, 0 for never. Again
+// is what writeAll has returned.
+func nextPass(outcomes []outcome, now metav1.Time, again time.Duration) (next time.Duration) {
 	sooner := func(after time.Duration) {
 		if next == 0 || after < next {
 			next = max(after, time.Millisecond)
@@ -149,8 +162,8 @@ func nextPass(outcomes []outcome, now metav1.Time, stale bool) (next time.Durati
 			sooner(next.Sub(now.Time))
 		}
 	}
-	if stale {
-		sooner(afterConflict)
+	if again > 0 {
+		sooner(again)
 	}
 	return next
 }

@@ -54,6 +54,8 @@ type Options struct {
 	// Account returns the account of a namespace that reads what is copied and writes the copies,
 	// see accounts.Accounts.Of.
 	Account func(ctx context.Context, namespace, name string) (*accounts.Account, error)
+	// Owners looks up owners of kinds beyond the table; nil for none.
+	Owners state.Owners
 	// Topology tells which node belongs to which Cluster.
 	Topology *state.Tracker
 	// Adviser answers how much room clusters have.
@@ -77,6 +79,8 @@ type Reconciler struct {
 	agreed map[copyKey]agreed
 	// stuck remembers what waits in vain.
 	stuck map[feedKey]*stuck
+	// requests counts what has been written, see turns.
+	requests int
 	// any reports whether there are Subscriptions at all.
 	any atomic.Bool
 }
@@ -120,15 +124,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// room asks for a pass after each change of what decides how much room there is, if there is a
-// Subscription.
+// room asks for a pass after each change of what decides how much room there is, or to whom pods
+// belong, if there is a Subscription.
 func (r *Reconciler) room() source.TypedSource[singleton.Key] {
 	return source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
-		r.Adviser.OnChange(func() {
+		ask := func() {
 			if r.any.Load() {
 				q.AddAfter(singleton.Key{}, pause)
 			}
-		})
+		}
+		r.Adviser.OnChange(ask)
+		if r.Owners != nil {
+			r.Owners.Listen(func(string) { ask() })
+		}
 		return nil
 	})
 }

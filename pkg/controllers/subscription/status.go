@@ -62,6 +62,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, after *berthv1alph
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	r.requests++
 	if err := r.Client.Status().Patch(ctx, after, patch); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return nil
