@@ -62,7 +62,10 @@ func (s *summary) add(o *outcome, after *berthv1alpha1.Subscription) {
 		s.running += running
 	}
 	for _, kind := range []string{berthv1alpha1.SubscriptionScheduled, berthv1alpha1.SubscriptionAvailable, berthv1alpha1.SubscriptionDegraded} {
-		s.reasons[conditionReason{kind, apimeta.FindStatusCondition(after.Status.Conditions, kind).Reason}]++
+		// One that waits for its first turn has none yet.
+		if c := apimeta.FindStatusCondition(after.Status.Conditions, kind); c != nil {
+			s.reasons[conditionReason{kind, c.Reason}]++
+		}
 	}
 }
 

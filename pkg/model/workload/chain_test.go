@@ -105,6 +105,20 @@ func TestWhatIsAboveAWorkload(t *testing.T) {
 		"a CronJob that is not there": {
 			ownedBy("batch/v1", "Job", "cron-1"), []workload.Object{owning(job("cron-1", false), "batch/v1", "CronJob", "cron")}, nil, "CronJob ns/cron",
 		},
+		"two controllers on one object": {
+			set, func() []workload.Object {
+				below := statefulSet("s-1", "a", "a")
+				below.OwnerReferences = []metav1.OwnerReference{*ownedBy("apps/v1", "StatefulSet", "s-2"), *ownedBy("apps/v1", "StatefulSet", "s-3")}
+				return []workload.Object{below, statefulSet("s-2", "a", "a"), statefulSet("s-3", "a", "a")}
+			}(), steps(1, 2), "",
+		},
+		"an owner that is being deleted": {
+			set, func() []workload.Object {
+				objects := tower(2, nil)
+				objects[1].SetDeletionTimestamp(new(metav1.Now()))
+				return objects
+			}(), steps(1, 2), "",
+		},
 		"eight steps":        {set, tower(8, nil), steps(1, 8), ""},
 		"more than eight":    {set, tower(9, nil), steps(1, 8), ""},
 		"fifty":              {set, tower(50, nil), steps(1, 8), ""},

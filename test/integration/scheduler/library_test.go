@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -21,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -350,4 +354,23 @@ func (s *site) expectRay(ctx context.Context, owner metav1.OwnerReference, resiz
 	resize(4)
 	s.shrink(ctx, "ray", 4)
 	s.expectShares(ctx, "ray", shareOf(4))
+
+	By("replacing all workers, as for another template")
+	s.shrink(ctx, "ray", 0)
+	s.ownedPods(ctx, "ray", 10, 14, &owner, labels("worker", "small"))
+	s.expectShares(ctx, "ray", shareOf(4))
+	Expect(s.explained(ctx, "ray-10")).To(And(MatchRegexp("ray(cluster|job)/"), ContainSubstring("library")))
+}
+
+// explained returns what berthctl says of a pod.
+func (s *site) explained(ctx context.Context, pod string) string {
+	GinkgoHelper()
+	bin, err := localplane.FindBinDir()
+	Expect(err).NotTo(HaveOccurred())
+	command := exec.CommandContext(ctx, filepath.Join(bin, "berthctl"), "explain", "pod", pod, "-n", s.namespace)
+	command.Env = append(os.Environ(), "KUBECONFIG="+plane.AdminKubeconfig())
+	command.Stderr = GinkgoWriter
+	out, err := command.Output()
+	Expect(err).NotTo(HaveOccurred())
+	return string(out)
 }
