@@ -9,9 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/features"
 
 	"berth.dev/berth/cmd/internal/flagtest"
 	"berth.dev/berth/pkg/fence"
@@ -123,4 +127,10 @@ func TestSeveralSchedulersNeedLeases(t *testing.T) {
 
 func TestCommandRefusesArguments(t *testing.T) {
 	flagtest.CheckRefusesArguments(t, NewCommand())
+}
+
+func TestAsynchronousCallsAreRefused(t *testing.T) {
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerAsyncAPICalls, true)
+	err := run(&cobra.Command{}, options.NewOptions(), &sharing{})
+	flagtest.CheckError(t, err, "SchedulerAsyncAPICalls cannot be used with Berth: turn it off in --feature-gates")
 }

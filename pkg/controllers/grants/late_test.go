@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -94,6 +96,20 @@ func TestTheGrantOfTheDeadMovesWhenItsPodsCannotBeBound(t *testing.T) {
 	h.pass()
 	if diff := cmp.Diff(before, h.settled()); diff != "" {
 		t.Errorf("pods are changed again:\n%s", diff)
+	}
+}
+
+// A controller that starts anew does not know how far the one before it has come.
+func TestALeaseThatAControllerBeforeHasTakenIsNotEnough(t *testing.T) {
+	taken := lease("b", testclock.NewFakeClock(noon))
+	taken.Spec.HolderIdentity = ptr.To(state.LeaseTaker)
+	h := newHarness(t, shard("a", wants("3")), shard("b", nil), waiting("theirs", "b"), taken)
+	h.changeScheduler("b", func(s *berthv1alpha1.Scheduler) { setReady(s, false) })
+	h.pass()
+	h.clock.Step(11 * time.Second)
+	h.expect("when the lease has been taken anew", "a=3")
+	if len(h.settled()) != 1 {
+		t.Error("b may still bind a pod")
 	}
 }
 

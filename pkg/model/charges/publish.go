@@ -36,9 +36,6 @@ func Publish(object *berthv1alpha1.ClusterResource) (*berthv1alpha1.ClusterResou
 
 // publishable returns the pools of the spec, each as large as its grants allow.
 func publishable(object *berthv1alpha1.ClusterResource) []berthv1alpha1.ClusterResourceQuantity {
-	if len(object.Status.Grants) == 0 {
-		return object.Spec.Capacity
-	}
 	granted, held, before := map[string]resource.Quantity{}, map[string]resource.Quantity{}, Quantities(object.Status.Allocatable)
 	for i := range object.Status.Grants {
 		g := &object.Status.Grants[i]

@@ -164,24 +164,15 @@ type step struct {
 
 func newStep(p Pool, schedulers map[string]Scheduler) *step {
 	s := &step{room: p.Allocatable}
-	names := map[string]bool{}
-	for _, all := range []map[string]bool{keys(p.Grants), keys(p.Held), keys(p.Reports)} {
-		maps.Copy(names, all)
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	names := slices.Collect(maps.Keys(p.Grants))
+	names = slices.AppendSeq(slices.AppendSeq(names, maps.Keys(p.Held)), maps.Keys(p.Reports))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		sh := newShare(name, &p, schedulers[name])
 		s.shares = append(s.shares, sh)
 		s.room = pool.AddUnits(s.room, -sh.committed())
 	}
 	return s
-}
-
-func keys[V any](m map[string]V) map[string]bool {
-	found := make(map[string]bool, len(m))
-	for key := range m {
-		found[key] = true
-	}
-	return found
 }
 
 func newShare(name string, p *Pool, known Scheduler) *share {
@@ -191,7 +182,7 @@ func newShare(name string, p *Pool, known Scheduler) *share {
 		takes: known.Takes && !known.Leaving, leaving: known.Leaving,
 	}
 	if known.Settled {
-		sh.quantity, sh.cap, sh.takes, sh.leaving = 0, 0, false, false
+		sh.quantity, sh.cap, sh.takes = 0, 0, false
 		return sh
 	}
 	if !sh.report.Acknowledges || sh.report.Revision != g.Revision || !granted && sh.report.Revision != 0 {
@@ -207,8 +198,7 @@ func newShare(name string, p *Pool, known Scheduler) *share {
 	if sh.takes || sh.leaving {
 		// What it holds already is a fact, whatever it was granted.
 		if fact := min(sh.report.Limit, p.Allocatable); fact > sh.quantity {
-			sh.cap += fact - sh.quantity
-			sh.quantity, sh.held = fact, max(sh.held, fact)
+			sh.quantity, sh.cap, sh.held = fact, fact, max(sh.held, fact)
 		}
 	}
 	return sh
@@ -238,10 +228,9 @@ func (s *step) shrink() {
 	} {
 		slices.SortStableFunc(bySize, func(a, b *share) int { return cmp.Compare(size(b), size(a)) })
 		for _, sh := range bySize {
-			if cut := min(excess, size(sh)); cut > 0 {
-				sh.cap -= cut
-				excess -= cut
-			}
+			cut := max(0, min(excess, size(sh)))
+			sh.cap -= cut
+			excess -= cut
 		}
 	}
 	for _, sh := range s.shares {

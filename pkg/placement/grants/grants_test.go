@@ -16,15 +16,37 @@ func asks(demands ...grants.Demand) grants.Report {
 	return grants.Report{Demands: demands}
 }
 
+// world is what grants depend on, and the grants that are to be recorded next.
+type world struct {
+	pool grants.Pool
+	// schedulers are a, b and c that take, unless it is told.
+	schedulers map[string]grants.Scheduler
+	want       map[string]grants.Grant
+}
+
+// next is the revision of what changes.
+const next = 10
+
+func checkNext(t *testing.T, worlds map[string]world) {
+	t.Helper()
+	for name, tc := range worlds {
+		t.Run(name, func(t *testing.T) {
+			schedulers := tc.schedulers
+			if schedulers == nil {
+				schedulers = map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Takes: true}}
+			}
+			if diff := cmp.Diff(tc.want, grants.Next(tc.pool, schedulers, next)); diff != "" {
+				t.Errorf("grants (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// wants reports a demand of pods that ask for a unit each.
+func wants(units int64) grants.Report { return asks(grants.Demand{Wanted: units, Least: 1}) }
+
 func TestNext(t *testing.T) {
-	const next = 10
-	running := map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Takes: true}}
-	wants := func(units int64) grants.Report { return asks(grants.Demand{Wanted: units, Least: 1}) }
-	tests := map[string]struct {
-		pool       grants.Pool
-		schedulers map[string]grants.Scheduler
-		want       map[string]grants.Grant
-	}{
+	checkNext(t, map[string]world{
 		"what nobody has goes to whom pods wait for": {
 			pool: grants.Pool{Allocatable: 5, Reports: map[string]grants.Report{"a": wants(3)}},
 			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: next}},
@@ -144,6 +166,176 @@ func TestNext(t *testing.T) {
 			},
 			want: map[string]grants.Grant{"a": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}},
 		},
+		"nothing changes while nobody waits": {
+			pool: grants.Pool{Allocatable: 9, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}}},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}},
+		},
+	})
+}
+
+func TestNextAsksForNoMoreThanIsNeeded(t *testing.T) {
+	checkNext(t, map[string]world{
+		"who is asked to give something back and wants it is let off, and granted no more": {
+			pool: grants.Pool{
+				Allocatable: 9, Grants: map[string]grants.Grant{"a": {Quantity: 5, Shrinking: true, Target: 2, Revision: 1}},
+				Held: map[string]int64{"a": 2}, Reports: map[string]grants.Report{"a": wants(3)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 5, Revision: next}},
+		},
+		"nobody is asked for what there is anyway": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"b": {Quantity: 3, Revision: 1}}, Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: 1}},
+		},
+		"two who want something do not get the same": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"b": {Quantity: 4, Revision: 1}}, Held: map[string]int64{"b": 1},
+				Reports: map[string]grants.Report{"a": wants(2), "c": wants(2)},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 4, Shrinking: true, Target: 1, Revision: next}},
+		},
+		"nobody is asked for what another one gives": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"b": {Quantity: 2, Revision: 1}, "c": {Quantity: 2, Revision: 1}},
+				Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Revision: next}, "c": {Quantity: 2, Revision: 1}},
+		},
+		"who has most to spare is asked": {
+			pool: grants.Pool{
+				Allocatable: 6, Grants: map[string]grants.Grant{"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Revision: 1}},
+				Held: map[string]int64{"b": 2}, Reports: map[string]grants.Report{"a": wants(3)},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Shrinking: true, Revision: next}},
+		},
+		"who has acknowledged has the rest to spare": {
+			pool: grants.Pool{
+				Allocatable: 5, Grants: map[string]grants.Grant{"b": {Quantity: 5, Shrinking: true, Target: 2, Revision: 1}},
+				Reports: map[string]grants.Report{"a": wants(5), "b": {Revision: 1, Acknowledges: true, Limit: 2}},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: next}, "b": {Quantity: 2, Shrinking: true, Revision: next}},
+		},
+		"who holds more than it was granted keeps that, and gets what it wants": {
+			pool: grants.Pool{
+				Allocatable: 9, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}}, Held: map[string]int64{"a": 4},
+				Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 6, Revision: next}},
+		},
+		"others are asked for what there is too little of": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"b": {Quantity: 3, Revision: 1}}, Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Revision: next}, "b": {Quantity: 3, Shrinking: true, Target: 2, Revision: next}},
+		},
+		"who wants nothing keeps nothing, whatever its priority": {
+			pool: grants.Pool{Allocatable: 1, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}}, Reports: map[string]grants.Report{
+				"a": asks(grants.Demand{Priority: 2}), "b": asks(grants.Demand{Wanted: 1, Least: 1, Priority: 1, Short: true}),
+			}},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Shrinking: true, Revision: next}},
+		},
+		"a pod for which one unit is missing keeps nothing from others": {
+			pool: grants.Pool{
+				Allocatable: 3, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}},
+				Reports: map[string]grants.Report{"a": asks(grants.Demand{Wanted: 4, Least: 4, Since: 1}), "b": asks(grants.Demand{Wanted: 2, Least: 2, Since: 2})},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}},
+		},
+		"who holds more than it was granted is granted no more if nothing is left": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}}, Held: map[string]int64{"a": 4},
+				Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 1, Revision: 1}},
+		},
+		"what is on its way to one is not on its way to another": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"c": {Quantity: 4, Shrinking: true, Target: 2, Revision: 1}},
+				Reports: map[string]grants.Report{"a": wants(2), "b": wants(2)},
+			},
+			want: map[string]grants.Grant{"c": {Quantity: 4, Shrinking: true, Revision: next}},
+		},
+		"who is let off keeps no more than it was asked for": {
+			pool: grants.Pool{
+				Allocatable: 10,
+				Grants: map[string]grants.Grant{
+					"a": {Quantity: 3, Shrinking: true, Target: 2, Revision: 1}, "c": {Quantity: 5, Shrinking: true, Revision: 1},
+				},
+				Held: map[string]int64{"a": 2}, Reports: map[string]grants.Report{"a": wants(3)},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 5, Revision: next}, "c": {Quantity: 5, Shrinking: true, Revision: 1}},
+		},
+		"what one is let off is not on its way to another": {
+			pool: grants.Pool{
+				Allocatable: 6,
+				Grants: map[string]grants.Grant{
+					"b": {Quantity: 2, Revision: 1}, "c": {Quantity: 4, Shrinking: true, Target: 2, Revision: 1},
+				},
+				Held: map[string]int64{"c": 2},
+				Reports: map[string]grants.Report{
+					"a": asks(grants.Demand{Wanted: 2, Least: 1, Since: 2}), "c": asks(grants.Demand{Wanted: 2, Least: 1, Since: 1}),
+				},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Revision: next}, "c": {Quantity: 4, Revision: next}},
+		},
+	})
+}
+
+func TestNextOfASmallerPool(t *testing.T) {
+	checkNext(t, map[string]world{
+		"of a smaller pool, who was asked for enough is asked for no more": {
+			pool: grants.Pool{
+				Allocatable: 3, Grants: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Target: 1, Revision: 1}},
+				Held: map[string]int64{"": 2, "b": 1},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Target: 1, Revision: 1}},
+		},
+		"of a smaller pool, who does not need it is asked": {
+			pool: grants.Pool{
+				Allocatable: 6, Grants: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}, "b": {Quantity: 3, Revision: 1}},
+				Held: map[string]int64{"a": 5},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}, "b": {Quantity: 3, Shrinking: true, Target: 1, Revision: next}},
+		},
+		"of a smaller pool, who was asked is not let off": {
+			pool: grants.Pool{
+				Allocatable: 3, Grants: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Target: 1, Revision: 1}},
+				Held: map[string]int64{"": 2, "b": 1}, Reports: map[string]grants.Report{"b": wants(1)},
+			},
+			want: map[string]grants.Grant{"b": {Quantity: 2, Shrinking: true, Target: 1, Revision: 1}},
+		},
+		"of a smaller pool, who has most is asked if nobody has anything to spare": {
+			pool: grants.Pool{
+				Allocatable: 6, Grants: map[string]grants.Grant{"a": {Quantity: 2, Revision: 1}, "b": {Quantity: 5, Revision: 1}},
+				Held: map[string]int64{"a": 2, "b": 5},
+			},
+			want: map[string]grants.Grant{"a": {Quantity: 2, Revision: 1}, "b": {Quantity: 5, Shrinking: true, Target: 4, Revision: next}},
+		},
+		"of a smaller pool, who is asked does not make up for one that has died": {
+			pool: grants.Pool{
+				Allocatable: 4, Grants: map[string]grants.Grant{"a": {Quantity: 5, Revision: 1}, "c": {Quantity: 1, Revision: 1}},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "c": {Settled: true}},
+			want:       map[string]grants.Grant{"a": {Quantity: 5, Shrinking: true, Target: 4, Revision: next}},
+		},
+		"of a smaller pool, what is on its way beyond that serves others": {
+			pool: grants.Pool{
+				Allocatable: 8,
+				Grants: map[string]grants.Grant{
+					"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 6, Shrinking: true, Target: 3, Revision: 1},
+				},
+				Held: map[string]int64{"c": 3}, Reports: map[string]grants.Report{"a": wants(2)},
+			},
+			want: map[string]grants.Grant{
+				"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 6, Shrinking: true, Target: 3, Revision: 1},
+			},
+		},
+	})
+}
+
+func TestNextWithoutAScheduler(t *testing.T) {
+	checkNext(t, map[string]world{
 		"who has died keeps nothing but what its pods hold": {
 			pool: grants.Pool{
 				Allocatable: 5, Grants: map[string]grants.Grant{"c": {Quantity: 5, Revision: 1}}, Held: map[string]int64{"c": 2},
@@ -160,20 +352,46 @@ func TestNext(t *testing.T) {
 			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "c": {}},
 			want:       map[string]grants.Grant{"c": {Quantity: 5, Revision: 1}},
 		},
-		"nothing changes while nobody waits": {
-			pool: grants.Pool{Allocatable: 9, Grants: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}}},
-			want: map[string]grants.Grant{"a": {Quantity: 3, Revision: 1}, "b": {Quantity: 1, Revision: 2}},
+		"who charges nothing any more is granted nothing": {
+			pool:       grants.Pool{Allocatable: 5, Reports: map[string]grants.Report{"c": wants(3)}},
+			schedulers: map[string]grants.Scheduler{"c": {Takes: true, Settled: true}},
+			want:       map[string]grants.Grant{},
 		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			schedulers := tc.schedulers
-			if schedulers == nil {
-				schedulers = running
-			}
-			if diff := cmp.Diff(tc.want, grants.Next(tc.pool, schedulers, next)); diff != "" {
-				t.Errorf("grants (-want +got):\n%s", diff)
-			}
-		})
-	}
+		"who leaves and has given back what it can is not waited for": {
+			pool: grants.Pool{
+				Allocatable: 8,
+				Grants: map[string]grants.Grant{
+					"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Shrinking: true, Target: 0, Revision: 1},
+				},
+				Held:    map[string]int64{"c": 3},
+				Reports: map[string]grants.Report{"a": wants(3), "c": {Revision: 1, Acknowledges: true, Limit: 3}},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Leaving: true}},
+			want:       map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Shrinking: true, Target: 2, Revision: next}, "c": {Quantity: 3, Shrinking: true, Revision: 1}},
+		},
+		"who leaves and is asked anew is waited for": {
+			pool: grants.Pool{
+				Allocatable: 8,
+				Grants: map[string]grants.Grant{
+					"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 5, Shrinking: true, Target: 0, Revision: 1},
+				},
+				Held:    map[string]int64{"c": 3},
+				Reports: map[string]grants.Report{"a": wants(3), "c": {Revision: 1, Acknowledges: true, Limit: 3}},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Leaving: true}},
+			want:       map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Shrinking: true, Revision: next}},
+		},
+		"who begins to leave is waited for": {
+			pool: grants.Pool{
+				Allocatable: 8,
+				Grants: map[string]grants.Grant{
+					"b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Shrinking: true, Target: 1, Revision: 1},
+				},
+				Held:    map[string]int64{"c": 3},
+				Reports: map[string]grants.Report{"a": wants(3), "c": {Revision: 1, Acknowledges: true, Limit: 3}},
+			},
+			schedulers: map[string]grants.Scheduler{"a": {Takes: true}, "b": {Takes: true}, "c": {Leaving: true}},
+			want:       map[string]grants.Grant{"a": {Quantity: 2, Revision: next}, "b": {Quantity: 3, Revision: 1}, "c": {Quantity: 3, Shrinking: true, Revision: next}},
+		},
+	})
 }

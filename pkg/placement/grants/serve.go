@@ -16,9 +16,8 @@ import (
 // there is cannot serve keeps nothing.
 func (s *step) serve() {
 	// What is too much is made up for first.
-	if s.room < 0 {
-		s.room, s.coming = 0, max(0, pool.AddUnits(s.coming, s.room))
-	}
+	s.coming = max(0, pool.AddUnits(s.coming, min(0, s.room)))
+	s.room = max(0, s.room)
 	var waiting []claim
 	for _, sh := range s.shares {
 		if !sh.takes {
@@ -67,11 +66,10 @@ func (s *step) grant(sh *share, d Demand) {
 	if available <= 0 {
 		return
 	}
-	if lacks := sh.held - sh.quantity; lacks > 0 {
-		// What it holds nobody else can have.
-		sh.quantity += lacks
-		sh.cap += lacks
-	}
+	// What it holds nobody else can have.
+	lacks := max(0, sh.held-sh.quantity)
+	sh.quantity += lacks
+	sh.cap += lacks
 	rest := min(need, available)
 	rest -= s.restore(sh, rest)
 	fromRoom := min(rest, s.room)
@@ -81,29 +79,23 @@ func (s *step) grant(sh *share, d Demand) {
 	rest -= fromRoom
 	onTheWay := min(rest, s.coming)
 	s.coming -= onTheWay
-	s.reclaim(sh, rest-onTheWay, d)
+	s.reclaim(rest-onTheWay, d)
 }
 
 // restore lets a scheduler keep what it was asked to give back, and returns how much.
 func (s *step) restore(sh *share, units int64) int64 {
-	back := min(units, sh.quantity-sh.cap, s.coming)
-	if back <= 0 {
-		return 0
-	}
+	back := max(0, min(units, sh.quantity-sh.cap, s.coming))
 	sh.cap += back
 	s.coming -= back
 	return back
 }
 
-// reclaim asks others for what they do not need, those first that have most of it. It is on its way
-// to the one for whom it is taken.
-func (s *step) reclaim(to *share, units int64, d Demand) {
+// reclaim asks for what is not needed, those first that have most of it. It is on its way to the
+// one for whom it is taken, who has nothing to spare.
+func (s *step) reclaim(units int64, d Demand) {
 	others := slices.Clone(s.shares)
 	slices.SortStableFunc(others, func(a, b *share) int { return cmp.Compare(b.yields(d), a.yields(d)) })
 	for _, other := range others {
-		if other == to || units <= 0 {
-			continue
-		}
 		taken := min(units, other.yields(d))
 		other.spare -= taken
 		other.cap -= taken

@@ -5,6 +5,8 @@ package clusterresource_test
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -68,6 +70,15 @@ func matlab(quantity string) []runtime.Object {
 	}
 }
 
+// many returns pods that ask for a unit each.
+func many(n int) []*corev1.Pod {
+	pods := make([]*corev1.Pod, n)
+	for i := range pods {
+		pods[i] = asking("theirs-"+strconv.Itoa(i), "matlab", "1")
+	}
+	return pods
+}
+
 func TestAUnitThatALateBindingMayTakeIsWithheld(t *testing.T) {
 	s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))
 	next := asking("next", "matlab", "1")
@@ -116,6 +127,18 @@ func TestWhatNoLateBindingCanTakeIsGivenOutAtOnce(t *testing.T) {
 		if n := s.changes.Load(); n > 0 {
 			t.Errorf("%d attempts to change pods", n)
 		}
+	})
+	t.Run("however many wait for a pool that was full", func(t *testing.T) {
+		holder := stamped("holder", "a1", "matlab", "all")
+		s := takesOver(t, append(matlab("1"), holder), slices.Concat(many(10_000), []*corev1.Pod{holder})...)
+		s.Remove(holder)
+		s.MustPlace(asking("next", "matlab", "1"))
+		if n := s.changes.Load(); n > 0 {
+			t.Errorf("%d attempts to change pods", n)
+		}
+	})
+	t.Run("however many wait for a pool that has enough for all", func(t *testing.T) {
+		takesOver(t, matlab("10001"), many(10_000)...).MustPlace(asking("next", "matlab", "1"))
 	})
 	t.Run("what a pod waited for that has changed since", func(t *testing.T) {
 		s := takesOver(t, matlab("1"), asking("theirs", "matlab", "1"))

@@ -6,6 +6,7 @@ package waitlist_test
 import (
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -225,11 +226,26 @@ func TestWhoIsWoken(t *testing.T) {
 			b.free(another)
 			b.free(newPod("a third one", 0))
 		}, []string{"first", "first", "second", "third", "first"}},
-		"who was in a cycle when nobody waited": {func(b *bench) {
-			for _, pod := range b.waiting {
-				b.Drop(pod.UID)
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(third, first, second)
+			tc.do(b)
+			b.wake()
+			if diff := cmp.Diff(tc.want, b.woken); diff != "" {
+				t.Errorf("woken pods (-want +got):\n%s", diff)
 			}
-			b.woken = nil
+		})
+	}
+}
+
+// All pods are in a scheduling cycle when a place becomes free.
+func TestWhoIsWokenOfThoseThatDidNotWaitYet(t *testing.T) {
+	holder, first, second, third := newPod("holder", 0), newPod("first", 1), newPod("second", 2), newPod("third", 3)
+	for name, tc := range map[string]struct {
+		do   func(b *bench)
+		want []string
+	}{
+		"if the queue tells of the place once more": {func(b *bench) {
 			b.free(holder) // all are in a cycle
 			b.woken = nil
 			b.Rejected(second, web, blind)
@@ -237,10 +253,20 @@ func TestWhoIsWoken(t *testing.T) {
 			b.waiting = []*corev1.Pod{second, third}
 			b.free(holder)
 		}, []string{"second", "second"}},
-		"who was in a cycle when nobody waited, if the queue is told nothing": {func(b *bench) {
-			for _, pod := range b.waiting {
-				b.Drop(pod.UID)
+		"after another one has seen the place": {func(b *bench) {
+			b.Unplaced(holder, web)
+			b.Rejected(second, web, sees(1))
+			b.Rejected(third, web, blind)
+			b.waiting = []*corev1.Pod{third, second}
+			b.free(holder)
+		}, []string{"third"}},
+		"when more places became free than are remembered": {func(b *bench) {
+			for n := range 2000 {
+				b.Unplaced(newPod(strconv.Itoa(n), 0), web)
 			}
+			b.Rejected(third, web, blind)
+		}, []string{"third"}},
+		"if the queue is told nothing": {func(b *bench) {
 			b.Unplaced(holder, web)
 			b.Rejected(third, web, blind)
 			b.Rejected(second, web, sees(1))
@@ -248,6 +274,11 @@ func TestWhoIsWoken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(third, first, second)
+			for _, pod := range b.waiting {
+				b.Drop(pod.UID)
+			}
+			b.wake()
+			b.woken = nil
 			tc.do(b)
 			b.wake()
 			if diff := cmp.Diff(tc.want, b.woken); diff != "" {
@@ -293,6 +324,22 @@ func TestRunPassesOn(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("nobody is woken instead of a pod that is not tried")
+	}
+}
+
+// If several pods have not been heard of, the first of them has the first choice of what the others
+// pass on, whatever the order in which they are found.
+func TestPlacesThatNobodyTookArePassedOnInOrder(t *testing.T) {
+	for range 20 {
+		first, second, third := newPod("first", 1), newPod("second", 2), newPod("third", 3)
+		holder, another := newPod("holder", 0), newPod("another", 0)
+		b := newBench(first, second, third)
+		b.free(holder)
+		b.free(another)
+		b.passOnAfter(waitlist.OfferTimeout)
+		if b.WokenBy(second, holder, web) || b.WokenBy(second, another, web) || !b.WokenBy(first, another, web) {
+			t.Fatal("the second pod has a place that the first or the third could have")
+		}
 	}
 }
 

@@ -67,13 +67,10 @@ func (w *Units) Wishes() map[pool.Key][]Wish {
 // orderWith returns the pods that wait in their order, and those among them for which something is
 // kept and that have not been tried yet.
 func (w *Units) orderWith(marks map[types.UID]Mark) []*claimant {
-	all := w.order
+	all := slices.Clip(w.order)
 	for _, m := range marks {
 		if w.pods[m.Pod.UID] != nil {
 			continue
-		}
-		if len(all) == len(w.order) {
-			all = slices.Clone(all)
 		}
 		all = append(all, &claimant{pod: m.Pod})
 	}

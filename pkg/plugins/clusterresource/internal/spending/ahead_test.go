@@ -4,6 +4,7 @@
 package spending
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -114,6 +115,11 @@ func TestMarksForPodsOfOtherSchedulers(t *testing.T) {
 	if diff := cmp.Diff([]int64{7, 1, 5, 2}, got); diff != "" {
 		t.Errorf("the priority up to which it is kept, and the units from which on, of each (-want +got):\n%s", diff)
 	}
+	a.follow(demands(next("1", math.MinInt32)))
+	if lowest := a.Marks(unit); len(lowest) > 0 {
+		t.Errorf("%v is kept from pods of a lower priority than the lowest", lowest)
+	}
+	a.follow(demands(next("1", 6)))
 	if unknown := a.Marks(func(string) (resource.Quantity, bool) { return resource.Quantity{}, false }); len(unknown) > 0 {
 		t.Errorf("of a ClusterResource that is not known %v is kept", unknown)
 	}

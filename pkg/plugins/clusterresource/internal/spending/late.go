@@ -50,10 +50,7 @@ func NewLate() *Late {
 // that can be charged.
 func newClaimant(pod *corev1.Pod) (Claimant, bool) {
 	requests, err := demand.Of(pod)
-	if err != nil || len(requests) == 0 {
-		return Claimant{}, false
-	}
-	return Claimant{PodRef: ledger.Ref(pod), Version: pod.ResourceVersion, requests: requests}, true
+	return Claimant{PodRef: ledger.Ref(pod), Version: pod.ResourceVersion, requests: requests}, err == nil && len(requests) > 0
 }
 
 // expect takes over what a list showed.

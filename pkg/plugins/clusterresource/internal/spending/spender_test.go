@@ -101,6 +101,9 @@ func TestWhatIsReported(t *testing.T) {
 		"no answer while the process before may still charge something": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "1", 3)}, claims: []*corev1.Pod{wants("q", "1")}, want: []string{},
 		},
+		"no answer while the process before may still charge one unit": {
+			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "1", 3)}, claims: []*corev1.Pod{wants("q", "500m")}, want: []string{},
+		},
 		"it has not closed while the process before may still charge something": {
 			grants: []berthv1alpha1.PoolGrant{grant("a", "5", "", 3)}, claims: []*corev1.Pod{wants("q", "1")}, leaving: true, want: []string{},
 		},
