@@ -211,20 +211,24 @@ const groups = "stored policies have weights, and none has groups"
 // releases is why the rules about feeds break nothing.
 const releases = "stored feeds have all three fields, each feed once, and none has a release"
 
+// scaling is why the rule about the scaling mode breaks nothing.
+const scaling = "no stored policy has scaling"
+
 // tightened are the rules that were added knowingly, by path and rule, each with the reason why
 // they hold for all that is stored.
 var tightened = map[string]string{
 	".spec !has(self.drain) || !self.drain || has(self.unschedulable) && self.unschedulable":                      draining,
 	`.spec.provider.metric self.matches('^([^$]|[$]+[^($]|[$]+[(](cluster|labels[.][-A-Za-z0-9_./]+)[)])*[$]*$')`: places,
-	".spec.placement has(self.staticWeightList) || has(self.clusterGroups)":                                       groups,
-	".spec.placement !has(self.staticWeightList) || !has(self.clusterGroups)":                                     groups,
-	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                                   numbers,
-	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                                 numbers,
-	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)":                  numbers,
-	".spec.feeds[] has(self.apiVersion) || has(self.helmRelease)":                                                 releases,
-	".spec.feeds[] has(self.kind) || has(self.helmRelease)":                                                       releases,
-	".spec.feeds[] has(self.name) || has(self.helmRelease)":                                                       releases,
-	".spec.feeds self.all(f, !has(f.helmRelease) || !has(f.apiVersion) && !has(f.kind) && !has(f.name))":          releases,
+	".spec !has(self.scaling) || !has(self.scaling.mode) || self.scaling.mode != 'FollowClusters' || has(self.placement.clusterGroups) && self.placement.clusterGroups.exists(g, has(g.replicasPerCluster)) && self.placement.clusterGroups.all(g, has(g.replicas) || has(g.replicasPerCluster) || has(g.tier) && g.tier > 0)": scaling,
+	".spec.placement has(self.staticWeightList) || has(self.clusterGroups)":                              groups,
+	".spec.placement !has(self.staticWeightList) || !has(self.clusterGroups)":                            groups,
+	".spec.placement.staticWeightList[] has(self.weight) || has(self.replicas)":                          numbers,
+	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.weight)":                        numbers,
+	".spec.placement.staticWeightList[] !has(self.replicas) || !has(self.min) && !has(self.max)":         numbers,
+	".spec.feeds[] has(self.apiVersion) || has(self.helmRelease)":                                        releases,
+	".spec.feeds[] has(self.kind) || has(self.helmRelease)":                                              releases,
+	".spec.feeds[] has(self.name) || has(self.helmRelease)":                                              releases,
+	".spec.feeds self.all(f, !has(f.helmRelease) || !has(f.apiVersion) && !has(f.kind) && !has(f.name))": releases,
 	".spec.feeds " +
 		"self.all(f, !has(f.name) || !has(f.kind) || !has(f.apiVersion) || self.exists_one(g, has(g.name) && g.name == f.name && has(g.kind) && g.kind == f.kind && has(g.apiVersion) && g.apiVersion == f.apiVersion && g.__namespace__ == f.__namespace__))": releases,
 }

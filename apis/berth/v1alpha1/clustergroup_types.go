@@ -89,6 +89,17 @@ type ClusterGroup struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Tier *int32 `json:"tier,omitempty"`
+
+	// giveUpAfter is how long pods may find no node in a cluster of this group, or of a group of a
+	// lower tier, before other clusters get their replicas: until there is more room, the cluster gets
+	// no more than it runs and has room for. Groups of its own tier come first, then those of later
+	// ones. The time does not begin while an autoscaler makes a node for the pods. From 1s to 24h.
+	// Where neither a group nor one of a later tier has it, the pods wait.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h such as 30s, 5m or 1h30m"
+	GiveUpAfter *metav1.Duration `json:"giveUpAfter,omitempty"`
 }
 
 // ClusterWeights says how the clusters of a group share what the group gets.

@@ -38,9 +38,19 @@ type PropagationPolicyStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	FailedOver []FailedOverCluster `json:"failedOver,omitempty"`
 
+	// limited are the workloads that get no more in some clusters than these run and have room for,
+	// because pods have found no node there for giveUpAfter: at most 50 of them, in 200 clusters
+	// together.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Limited []LimitedWorkload `json:"limited,omitempty"`
+
 	// conditions: Accepted reports whether the spec can be carried out, ClustersResolved whether all
 	// named clusters exist and have nodes, Placed whether the replicas run where the policy wants
-	// them, Conflicted whether another policy places a workload that this one selects.
+	// them, Conflicted whether another policy places a workload that this one selects. With scaling
+	// mode FollowClusters Scaled reports whether the workloads have as many replicas as their clusters
+	// want.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -120,6 +130,39 @@ type GroupPlacement struct {
 	// pending is the number of replicas by which clusters of the group are short of their shares.
 	// +optional
 	Pending int32 `json:"pending"`
+}
+
+// LimitedWorkload tells in which clusters a workload gets no more than it runs and has room for.
+type LimitedWorkload struct {
+	// ref is the workload.
+	Ref WorkloadReference `json:"ref"`
+
+	// clusters are those that get no more, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=200
+	Clusters []LimitedCluster `json:"clusters,omitempty"`
+
+	// limitedBy is why the scheduler found no node, in its own words.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	LimitedBy string `json:"limitedBy,omitempty"`
+}
+
+// LimitedCluster tells how many replicas of a workload a cluster gets at most.
+type LimitedCluster struct {
+	// name of the cluster.
+	Name string `json:"name"`
+
+	// replicas is how many it gets at most at present: those that run there, and those for which there
+	// is room that there was not when the limit began.
+	Replicas int32 `json:"replicas"`
+
+	// room is for how many further replicas there seemed to be room when the scheduler found no node
+	// for them. Only a larger one counts.
+	// +optional
+	Room int32 `json:"room"`
 }
 
 // ClusterPlacement tells how many replicas of a workload a cluster should have, and has.

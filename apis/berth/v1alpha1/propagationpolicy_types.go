@@ -52,6 +52,8 @@ type PropagationPolicyList struct {
 }
 
 // PropagationPolicySpec says which workloads a policy places, and how.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.scaling) || !has(self.scaling.mode) || self.scaling.mode != 'FollowClusters' || has(self.placement.clusterGroups) && self.placement.clusterGroups.exists(g, has(g.replicasPerCluster)) && self.placement.clusterGroups.all(g, has(g.replicas) || has(g.replicasPerCluster) || has(g.tier) && g.tier > 0)",message="mode FollowClusters needs clusterGroups with replicasPerCluster or replicas in each group of tier 0: weights do not say how many replicas there should be",fieldPath=".scaling.mode",reason=FieldValueInvalid
 type PropagationPolicySpec struct {
 	// resourceSelectors select the workloads. A workload that any of them selects is placed by this
 	// policy.
@@ -73,7 +75,36 @@ type PropagationPolicySpec struct {
 	// when it gets them back. Absent means never: the seats of a cluster wait for it.
 	// +optional
 	Failover *Failover `json:"failover,omitempty"`
+
+	// scaling says whether Berth sets the number of replicas of the workloads. Absent means no.
+	// +optional
+	Scaling *Scaling `json:"scaling,omitempty"`
 }
+
+// Scaling says who sets the number of replicas of the workloads of a policy.
+type Scaling struct {
+	// mode is None (the default): users or an autoscaler do, and the condition Placed tells where
+	// clusters want another number than there is; or FollowClusters: Berth sets what the groups want
+	// together, through the scale subresource, when clusters join or leave them. A cluster that is
+	// offline or cordoned has not left. A workload that a HorizontalPodAutoscaler targets is left
+	// alone; the condition Scaled tells it.
+	// +optional
+	// +kubebuilder:default=None
+	Mode ScalingMode `json:"mode,omitempty"`
+}
+
+// ScalingMode says who sets the number of replicas of a workload.
+//
+// +kubebuilder:validation:Enum=None;FollowClusters
+type ScalingMode string
+
+const (
+	// ScaleNone leaves the number of replicas to others.
+	ScaleNone ScalingMode = "None"
+
+	// ScaleFollowClusters sets as many replicas as the clusters want.
+	ScaleFollowClusters ScalingMode = "FollowClusters"
+)
 
 // ResourceSelector selects workloads of the policy's namespace, or what controls them: the CronJob
 // of Jobs for instance, or an object of which an operator made a Deployment.

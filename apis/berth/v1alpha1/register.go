@@ -33,6 +33,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Cluster{}, &ClusterList{},
 		&PropagationPolicy{}, &PropagationPolicyList{},
+		&ClusterPropagationPolicy{}, &ClusterPropagationPolicyList{},
 		&Application{}, &ApplicationList{},
 		&GlobalMetric{}, &GlobalMetricList{},
 		&GlobalMetricsProvider{}, &GlobalMetricsProviderList{},

@@ -139,6 +139,10 @@ const (
 
 	// PolicyConflicted is true while a workload that the policy selects is placed by another policy.
 	PolicyConflicted = "Conflicted"
+
+	// PolicyScaled is true while the workloads of a policy have as many replicas as its clusters want.
+	// Only policies with the scaling mode FollowClusters have it.
+	PolicyScaled = "Scaled"
 )
 
 const (
@@ -201,6 +205,25 @@ const (
 
 	// ReasonOtherPolicyWins says that another policy places a workload that this one selects too.
 	ReasonOtherPolicyWins = "OtherPolicyWins"
+
+	// ReasonFollowsClusters says that workloads have as many replicas as the clusters of their policy
+	// want.
+	ReasonFollowsClusters = "FollowsClusters"
+
+	// ReasonAutoscaled says that a HorizontalPodAutoscaler targets a workload, so that its policy does
+	// not scale it.
+	ReasonAutoscaled = "Autoscaled"
+
+	// ReasonNotScalable says that the number of replicas of a workload cannot be set, because its kind
+	// has none or the API server refuses it.
+	ReasonNotScalable = "NotScalable"
+
+	// ReasonNamespacesNotAccepted says that a ClusterPropagationPolicy cannot be carried out in some
+	// of its namespaces.
+	ReasonNamespacesNotAccepted = "NamespacesNotAccepted"
+
+	// ReasonNoNamespaces says that a ClusterPropagationPolicy selects no namespace at present.
+	ReasonNoNamespaces = "NoNamespaces"
 )
 
 const (

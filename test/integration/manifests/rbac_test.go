@@ -176,6 +176,7 @@ var _ = Describe("The controller manager's permissions", func() {
 			"update leases.coordination.k8s.io berth-schedulers/berth-scheduler-a"),
 		Entry("reading the credentials of a provider of metrics", "get secrets berth-credentials/prometheus"),
 		Entry("placing Applications by policies", "patch propagationpolicies.berth.dev default/web"),
+		Entry("letting Deployments follow their clusters", "update deployments.apps/scale default/web"),
 		Entry("seeing whether a ServiceAccount exists", "get serviceaccounts default/default"),
 	)
 
@@ -195,7 +196,8 @@ var _ = Describe("The controller manager's permissions", func() {
 		Entry("making Roles", "create roles.rbac.authorization.k8s.io default"),
 		Entry("making Secrets", "create secrets default"),
 		Entry("changing Applications", "patch applications.berth.dev default/web"),
-		Entry("scaling Deployments", "update deployments.apps/scale default/web"),
+		Entry("changing Deployments", "update deployments.apps default/web"),
+		Entry("scaling ReplicaSets", "update replicasets.apps/scale default/web"),
 		Entry("changing nodes", "patch nodes a"),
 		Entry("changing PodDisruptionBudgets", "patch poddisruptionbudgets.policy default/web"),
 		Entry("the lease of berth-scheduler", "update leases.coordination.k8s.io berth-system/berth-scheduler"),

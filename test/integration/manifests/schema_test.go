@@ -86,6 +86,7 @@ var _ = Describe("The custom resource definitions", func() {
 			// controller.
 			inSpec := strings.Contains(path, ".spec.") && !strings.Contains(path, ".labelSelector.") &&
 				!strings.Contains(path, ".clusterAffinity.") && !strings.Contains(path, ".clusterSelector.") &&
+				!strings.Contains(path, ".namespaceSelector.") &&
 				!strings.Contains(path, ".preferredClusters[].preference.") &&
 				!strings.HasPrefix(path, "FeedInventory.")
 			if inSpec && unbounded(schema) {

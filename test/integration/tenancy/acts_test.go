@@ -186,7 +186,9 @@ var _ = Describe("A hostile tenant", func() {
 	})
 
 	It("writes nothing that concerns all namespaces", func(ctx SpecContext) {
-		for _, kind := range []string{"Cluster", "ClusterResource", "Scheduler", "FeedParser", "GlobalMetric", "GlobalMetricsProvider", "GlobalCloud"} {
+		for _, kind := range []string{
+			"Cluster", "ClusterPropagationPolicy", "ClusterResource", "Scheduler", "FeedParser", "GlobalMetric", "GlobalMetricsProvider", "GlobalCloud",
+		} {
 			object := &unstructured.Unstructured{}
 			object.SetAPIVersion(berthv1alpha1.SchemeGroupVersion.String())
 			object.SetKind(kind)

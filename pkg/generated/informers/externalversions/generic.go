@@ -46,6 +46,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Clouds().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("clusters"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().Clusters().Informer()}, nil
+	case v1alpha1.SchemeGroupVersion.WithResource("clusterpropagationpolicies"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().ClusterPropagationPolicies().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("clusterresources"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Berth().V1alpha1().ClusterResources().Informer()}, nil
 	case v1alpha1.SchemeGroupVersion.WithResource("feedinventories"):

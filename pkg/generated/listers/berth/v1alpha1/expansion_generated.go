@@ -25,6 +25,10 @@ type CloudNamespaceListerExpansion interface{}
 // ClusterLister.
 type ClusterListerExpansion interface{}
 
+// ClusterPropagationPolicyListerExpansion allows custom methods to be added to
+// ClusterPropagationPolicyLister.
+type ClusterPropagationPolicyListerExpansion interface{}
+
 // ClusterResourceListerExpansion allows custom methods to be added to
 // ClusterResourceLister.
 type ClusterResourceListerExpansion interface{}

@@ -17,6 +17,8 @@ type Interface interface {
 	Clouds() CloudInformer
 	// Clusters returns a ClusterInformer.
 	Clusters() ClusterInformer
+	// ClusterPropagationPolicies returns a ClusterPropagationPolicyInformer.
+	ClusterPropagationPolicies() ClusterPropagationPolicyInformer
 	// ClusterResources returns a ClusterResourceInformer.
 	ClusterResources() ClusterResourceInformer
 	// FeedInventories returns a FeedInventoryInformer.
@@ -69,6 +71,11 @@ func (v *version) Clouds() CloudInformer {
 // Clusters returns a ClusterInformer.
 func (v *version) Clusters() ClusterInformer {
 	return &clusterInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+}
+
+// ClusterPropagationPolicies returns a ClusterPropagationPolicyInformer.
+func (v *version) ClusterPropagationPolicies() ClusterPropagationPolicyInformer {
+	return &clusterPropagationPolicyInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
 }
 
 // ClusterResources returns a ClusterResourceInformer.

@@ -18,6 +18,7 @@ type BerthV1alpha1Interface interface {
 	ApplicationsGetter
 	CloudsGetter
 	ClustersGetter
+	ClusterPropagationPoliciesGetter
 	ClusterResourcesGetter
 	FeedInventoriesGetter
 	FeedParsersGetter
@@ -48,6 +49,10 @@ func (c *BerthV1alpha1Client) Clouds(namespace string) CloudInterface {
 
 func (c *BerthV1alpha1Client) Clusters() ClusterInterface {
 	return newClusters(c)
+}
+
+func (c *BerthV1alpha1Client) ClusterPropagationPolicies() ClusterPropagationPolicyInterface {
+	return newClusterPropagationPolicies(c)
 }
 
 func (c *BerthV1alpha1Client) ClusterResources() ClusterResourceInterface {

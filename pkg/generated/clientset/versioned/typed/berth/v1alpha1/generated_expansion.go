@@ -11,6 +11,8 @@ type CloudExpansion interface{}
 
 type ClusterExpansion interface{}
 
+type ClusterPropagationPolicyExpansion interface{}
+
 type ClusterResourceExpansion interface{}
 
 type FeedInventoryExpansion interface{}

@@ -27,6 +27,10 @@ func (c *FakeBerthV1alpha1) Clusters() v1alpha1.ClusterInterface {
 	return newFakeClusters(c)
 }
 
+func (c *FakeBerthV1alpha1) ClusterPropagationPolicies() v1alpha1.ClusterPropagationPolicyInterface {
+	return newFakeClusterPropagationPolicies(c)
+}
+
 func (c *FakeBerthV1alpha1) ClusterResources() v1alpha1.ClusterResourceInterface {
 	return newFakeClusterResources(c)
 }
