@@ -9,14 +9,11 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/division"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/bundle"
@@ -30,12 +27,8 @@ import (
 const (
 	// defaultGiveUpAfter is how long pods may find no node, unless something else is set.
 	defaultGiveUpAfter = 30 * time.Second
-	// askAgain is how long what the events of a feed's pods say is good for.
+	// askAgain is when a cap that is due is thought of again while an autoscaler makes a node.
 	askAgain = 10 * time.Second
-	// nodeTime is how long an autoscaler may need for a node.
-	nodeTime = 15 * time.Minute
-	// maxAsked is of how many pods of a feed the events are read.
-	maxAsked = 5
 )
 
 // feedKey names a feed of a Subscription.
@@ -49,9 +42,8 @@ type stuck struct {
 	// clusters are the states by Cluster, and making is how long room is kept for what has no pod.
 	clusters map[string]caps.State
 	making   promise.State
-	// expected reports that an autoscaler makes a node, as the events said when they were read.
-	expected bool
-	asked    time.Time
+	// expected is whether an autoscaler makes a node.
+	expected state.Expectation
 }
 
 // observation is of one feed in one Cluster.
@@ -116,22 +108,12 @@ func (it *item) giveUpAfter() time.Duration {
 	return defaultGiveUpAfter
 }
 
-// observeFeed observes one feed. A pod that waits belongs to no Cluster. It could run in each that
-// is short of replicas, so all of these are known to be stuck only if as many pods wait.
+// observeFeed observes one feed.
 func (r *Reconciler) observeFeed(
 	ctx context.Context, it *item, ref bundle.Ref, known *stuck, now time.Time,
 ) (list []*observation) {
 	input, counted := &it.input.Feeds[ref.Feed], &it.feeds[ref.Feed].census
-	var since time.Time
-	var waiting []*corev1.Pod
-	for _, pod := range counted.waiting {
-		if at := workload.UnschedulableSince(pod); !at.IsZero() {
-			waiting = append(waiting, pod)
-			if since.IsZero() || at.Before(since) {
-				since = at
-			}
-		}
-	}
+	waiting, times := workload.WaitInVain(counted.waiting)
 	sites := slices.Collect(maps.Keys(known.clusters))
 	missing, short := int64(0), 0
 	for name, share := range input.Recorded {
@@ -140,9 +122,7 @@ func (r *Reconciler) observeFeed(
 			missing, short = missing+lacking, short+1
 		}
 	}
-	if short > 1 && int64(len(waiting)) < missing {
-		since = time.Time{}
-	}
+	since := caps.Oldest(times, short, missing)
 	slices.Sort(sites)
 	for _, name := range slices.Compact(sites) {
 		o := &observation{ref, name, known, caps.Observation{
@@ -150,48 +130,11 @@ func (r *Reconciler) observeFeed(
 			LimitedBy: names.Clip(workload.WhyPending(waiting)), GiveUpAfter: it.giveUpAfter(),
 		}}
 		if due := known.clusters[name].Due(&o.Observation); !due.IsZero() && !now.Before(due) {
-			o.Expected = r.expected(ctx, known, waiting, now)
+			o.Expected = known.expected.Of(ctx, r.Live, waiting, now)
 		}
 		list = append(list, o)
 	}
 	return list
-}
-
-// expected reports whether an autoscaler makes a node for one of the pods.
-func (r *Reconciler) expected(ctx context.Context, known *stuck, pods []*corev1.Pod, now time.Time) bool {
-	if now.Sub(known.asked) < askAgain {
-		return known.expected
-	}
-	known.asked, known.expected = now, false
-	for _, pod := range pods[:min(len(pods), maxAsked)] {
-		var events corev1.EventList
-		err := r.Live.List(ctx, &events, client.InNamespace(pod.Namespace),
-			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("involvedObject.uid", string(pod.UID))})
-		if err != nil {
-			ctrl.LoggerFrom(ctx).V(2).Info("Cannot read the events of a pod", "pod", pod.Name, "err", err)
-			continue
-		}
-		known.expected = known.expected || slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return makesNode(&e, now) })
-	}
-	return known.expected
-}
-
-// makesNode reports whether an autoscaler has said of late that it makes a node for a pod: the
-// cluster autoscaler does with the first reason, Karpenter with the second one.
-func makesNode(e *corev1.Event, now time.Time) bool {
-	if e.Reason != "TriggeredScaleUp" && e.Reason != "Nominated" {
-		return false
-	}
-	at := e.LastTimestamp.Time
-	for _, other := range []time.Time{e.EventTime.Time, e.CreationTimestamp.Time} {
-		if other.After(at) {
-			at = other
-		}
-	}
-	if e.Series != nil && e.Series.LastObservedTime.After(at) {
-		at = e.Series.LastObservedTime.Time
-	}
-	return now.Sub(at) < nodeTime
 }
 
 // limit decides in which Clusters feeds get no more replicas than they run.

@@ -66,6 +66,16 @@ func UnschedulableSince(pod *corev1.Pod) time.Time {
 	return condition(pod, corev1.PodScheduled).LastTransitionTime.Time
 }
 
+// WaitInVain returns those of the pods for which the scheduler has found no node, and since when.
+func WaitInVain(pods []*corev1.Pod) (waiting []*corev1.Pod, since []time.Time) {
+	for _, pod := range pods {
+		if at := UnschedulableSince(pod); !at.IsZero() {
+			waiting, since = append(waiting, pod), append(since, at)
+		}
+	}
+	return waiting, since
+}
+
 // UnplacedSince returns since when it has been said of a pod that it has no node, because none was
 // found or it has a scheduling gate; the zero time if nothing has been said yet, or it has one.
 func UnplacedSince(pod *corev1.Pod) time.Time {

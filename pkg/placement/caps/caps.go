@@ -8,10 +8,13 @@
 //	ends     there is more room than there was, or the pause is over
 //
 // The pause begins with GiveUpAfter and doubles each time, up to [LongestPause], until a replica
-// gets a node.
+// gets a node. A cap that grows does not end with more room: the cluster gets so much more.
 package caps
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // LongestPause bounds how long a cluster goes without replicas that it might run.
 const LongestPause = 10 * time.Minute
@@ -59,6 +62,23 @@ type Observation struct {
 
 	// GiveUpAfter is how long replicas may be short of a node.
 	GiveUpAfter time.Duration
+
+	// Grows reports that a cap grows with the room, see [State.Limit], and ends by time only where
+	// there seems to be some, as much as when it began: while a cluster is full it would be in vain to
+	// give it replicas again.
+	Grows bool
+}
+
+// Oldest returns since when replicas have been waiting in vain in each of the clusters that are
+// short of some, given how many these are and how many replicas they miss together, and since when
+// pods have been waiting; the zero time if that is not known. A pod that waits belongs to no
+// cluster. It could run in each that is short of replicas, so all of these are known to be stuck
+// only if as many pods wait.
+func Oldest(waiting []time.Time, short int, missing int64) time.Time {
+	if len(waiting) == 0 || short > 1 && int64(len(waiting)) < missing {
+		return time.Time{}
+	}
+	return slices.MinFunc(waiting, time.Time.Compare)
 }
 
 // short reports whether replicas wait in vain.
@@ -88,10 +108,13 @@ func (s State) Next(o *Observation) State {
 	}
 	after.Bound = o.Bound
 	switch {
-	case s.Capped && (o.Room > s.Room || !o.Now.Before(s.Retry)):
+	case s.Capped && s.ends(o):
 		return State{Pause: after.Pause, Bound: o.Bound}
 	case s.Capped:
 		after.Room, after.Short = min(s.Room, o.Room), time.Time{}
+		if !o.Now.Before(s.Retry) {
+			after.Retry = o.Now.Add(s.Pause)
+		}
 	case due.IsZero():
 		after.Short = time.Time{}
 	case o.Now.Before(due) || o.Expected:
@@ -105,3 +128,15 @@ func (s State) Next(o *Observation) State {
 	}
 	return after
 }
+
+// ends reports whether a cap is over.
+func (s State) ends(o *Observation) bool {
+	if o.Grows {
+		return !o.Now.Before(s.Retry) && o.Room > 0 && o.Room <= s.Room
+	}
+	return o.Room > s.Room || !o.Now.Before(s.Retry)
+}
+
+// Limit returns how many replicas a cluster gets at most under a cap that grows: those that it
+// runs, and those for which there is more room than there seemed to be.
+func (s State) Limit(o *Observation) int64 { return o.Bound + max(0, o.Room-s.Room) }

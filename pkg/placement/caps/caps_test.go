@@ -132,3 +132,57 @@ func missed(before, state caps.State, s step, isDue bool) string {
 	}
 	return ""
 }
+
+func TestACapThatGrows(t *testing.T) {
+	at := func(after time.Duration, bound, room int64) *caps.Observation {
+		s := step{at: after, share: 5, bound: bound, room: room}
+		o := s.observation()
+		o.Grows = true
+		return o
+	}
+	var state caps.State
+	steps := []struct {
+		o     *caps.Observation
+		limit int64 // -1 for no cap
+	}{
+		{at(0, 3, 0), -1},
+		{at(giveUp, 3, 0), 3},
+		{at(giveUp+time.Second, 3, 1), 4},
+		{at(giveUp+2*time.Second, 4, 0), 4},
+		{at(time.Hour, 4, 0), 4},               // in vain as long as it is full
+		{at(time.Hour+2*time.Minute, 4, 2), 6}, // its time is over, and it grows
+	}
+	for i, s := range steps {
+		state = state.Next(s.o)
+		limit := int64(-1)
+		if state.Capped {
+			limit = state.Limit(s.o)
+		}
+		if limit != s.limit {
+			t.Errorf("step %d: limit %d, want %d", i, limit, s.limit)
+		}
+	}
+}
+
+func TestOldest(t *testing.T) {
+	times := []time.Time{start.Add(time.Minute), start}
+	tests := map[string]struct {
+		waiting []time.Time
+		short   int
+		missing int64
+		want    time.Time
+	}{
+		"nobody waits":                 {short: 1, missing: 2},
+		"one cluster is short":         {times, 1, 5, start},
+		"several, and as many wait":    {times, 2, 2, start},
+		"several, and too few wait":    {times, 2, 3, time.Time{}},
+		"more wait than clusters miss": {times, 2, 1, start},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := caps.Oldest(tc.waiting, tc.short, tc.missing); !got.Equal(tc.want) {
+				t.Errorf("since %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
