@@ -112,7 +112,7 @@ func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
 		e.explainEnd()
 		return e
 	}
-	asked := newQuestion(s, pod, policy, compiled.Order, w)
+	asked := newQuestion(s, pod, policy, compiled.For(w).Order, w)
 	if asked.fixed {
 		e.FixedSeat = &asked.seat
 	}
@@ -122,6 +122,7 @@ func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
 	e.explainGroups(compiled)
 	e.explainCordons(asked)
 	e.explainFailover(asked)
+	e.explainLimits(asked)
 	switch e.State {
 	case waiting:
 		e.explainWaiting(asked)

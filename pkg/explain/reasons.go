@@ -69,6 +69,20 @@ func (e *PodAnswer) explainFailover(q *question) {
 	}
 }
 
+// explainLimits says which clusters of the policy get no more of the workload than they run and have
+// room for.
+func (e *PodAnswer) explainLimits(q *question) {
+	for i := range q.policy.Status.Limited {
+		limited := &q.policy.Status.Limited[i]
+		if limited.Ref.Kind != q.workload.Kind || limited.Ref.Name != q.workload.Name || limited.Ref.Component != q.workload.Component {
+			continue
+		}
+		for _, c := range limited.Clusters {
+			e.becausef("cluster %s is full, so others have what exceeds %d replicas there", c.Name, c.Replicas)
+		}
+	}
+}
+
 // explainCordons says which clusters of the policy take no new pods, and what that means to a pod
 // that runs in one.
 func (e *PodAnswer) explainCordons(q *question) {

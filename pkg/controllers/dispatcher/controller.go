@@ -94,7 +94,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			}))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), singleton.Changes(podChanged))).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](pause),
-			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation })))
+			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool {
+				return a.Generation != b.Generation || !policy.SameMeaning(a, b)
+			})))
 	if r.Owners != nil {
 		b.WatchesRawSource(source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
 			r.Owners.Listen(func(string) { q.AddAfter(singleton.Key{}, pause) })

@@ -55,7 +55,7 @@ func (p *pass) inForce(n *namespace, o *workload.Observed) *policy.Policy {
 		return nil
 	}
 	if inForce := n.policies.Of(object); inForce.Err == nil {
-		return inForce
+		return inForce.For(&o.Workload)
 	}
 	return nil
 }

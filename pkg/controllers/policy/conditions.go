@@ -69,8 +69,8 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
 	}
-	if left := behind(in); len(left) > 0 {
-		condition.Message += "; " + names.First(left, maxNames, "; ")
+	if told := slices.Concat(behind(in), full(in)); len(told) > 0 {
+		condition.Message += "; " + names.First(told, maxNames, "; ")
 	}
 	if len(in.unread) > 0 {
 		condition.Message += "; the policy does not count for these kinds: " + names.First(in.unread, maxNames, ", ")

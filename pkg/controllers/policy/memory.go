@@ -57,6 +57,8 @@ type record struct {
 	// kept for those of which nobody has made a pod.
 	promised []adviser.Promise
 	making   promise.State
+	// limits are what is known of clusters that pods wait for in vain.
+	limits limits
 	// noRoomUntil is until when it is known that no cluster has room.
 	noRoomUntil time.Time
 }

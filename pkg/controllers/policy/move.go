@@ -143,7 +143,7 @@ func (p *pass) confirm(
 	index := policymatch.NewIndex(policies)
 	winner, _, _ := modelpolicy.InForce(index, live.Selectable(), modelpolicy.RequestOfWorkload(live))
 	if winner == nil || winner.UID != in.policy.UID || winner.Generation != in.policy.Generation ||
-		!modelpolicy.SameLeft(winner, in.policy) {
+		!modelpolicy.SameMeaning(winner, in.policy) {
 		return nil, nil
 	}
 	again := p.assess(in, live, placed.note)

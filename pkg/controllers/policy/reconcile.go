@@ -94,8 +94,13 @@ const reportPause = 500 * time.Millisecond
 // report writes the status of a policy if it differs from what it should be.
 func (p *pass) report(ctx context.Context, in *inForce) error {
 	after := in.policy.DeepCopy()
-	setStatus(&after.Status, in)
 	after.Status.FailedOver = p.leave(in)
+	limited, err := p.limit(ctx, in)
+	if err != nil {
+		return err
+	}
+	after.Status.Limited = limited
+	setStatus(&after.Status, in)
 	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
 		return nil
 	}
@@ -105,7 +110,7 @@ func (p *pass) report(ctx context.Context, in *inForce) error {
 	}
 	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
 	p.notes.reported[in.Policy] = p.now
-	err := p.Client.Status().Patch(ctx, after, patch)
+	err = p.Client.Status().Patch(ctx, after, patch)
 	switch {
 	case apierrors.IsConflict(err):
 		p.requeueAfter(changedAgain)

@@ -124,7 +124,7 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 	return predicate.TypedFuncs[*berthv1alpha1.PropagationPolicy]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]) bool {
 			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
-				!modelpolicy.SameLeft(e.ObjectOld, e.ObjectNew)
+				!modelpolicy.SameMeaning(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

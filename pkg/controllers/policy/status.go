@@ -36,7 +36,7 @@ func setStatus(status *berthv1alpha1.PropagationPolicyStatus, in *inForce) {
 	status.ObservedGeneration = in.policy.Generation
 	status.WorkloadCount = int32(len(in.placements))
 	status.Ready = readyOf(in)
-	status.Workloads = rows(in)
+	status.Workloads = rows(in, maxRowBytes-reserved(status))
 	for _, condition := range []metav1.Condition{accepted(in), clustersResolved(in), placedCondition(in), conflicted(in)} {
 		condition.ObservedGeneration = in.policy.Generation
 		apimeta.SetStatusCondition(&status.Conditions, condition)
@@ -61,8 +61,24 @@ func readyOf(in *inForce) string {
 	return total.String()
 }
 
+// reserved returns about how many bytes of a status are taken before its rows.
+func reserved(status *berthv1alpha1.PropagationPolicyStatus) int {
+	size := 0
+	for i := range status.FailedOver {
+		size += clusterBytes + len(status.FailedOver[i].Cluster)
+	}
+	for i := range status.Limited {
+		limited := &status.Limited[i]
+		size += workloadBytes + len(limited.Ref.APIVersion) + len(limited.Ref.Kind) + len(limited.Ref.Name) + len(limited.LimitedBy)
+		for j := range limited.Clusters {
+			size += clusterBytes + len(limited.Clusters[j].Name)
+		}
+	}
+	return size
+}
+
 // rows lists the workloads, those furthest from the wish first, as far as the bounds allow.
-func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
+func rows(in *inForce, left int) []berthv1alpha1.WorkloadPlacement {
 	sorted := slices.Clone(in.placements)
 	slices.SortStableFunc(sorted, func(a, b *placement) int {
 		return cmp.Or(
@@ -72,7 +88,6 @@ func rows(in *inForce) []berthv1alpha1.WorkloadPlacement {
 		)
 	})
 	var list []berthv1alpha1.WorkloadPlacement
-	left := maxRowBytes
 	for _, p := range sorted {
 		row := p.row(in)
 		if left -= sizeOf(&row); left < 0 || len(list) == maxWorkloads {
@@ -93,16 +108,17 @@ func (p *placement) short() int32 {
 }
 
 func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
-	row := berthv1alpha1.WorkloadPlacement{
-		Ref:     berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name, Component: p.Component},
-		Pending: p.pending, Misplaced: int32(p.Misplaced),
-	}
+	row := berthv1alpha1.WorkloadPlacement{Ref: refOf(p), Pending: p.pending, Misplaced: int32(p.Misplaced)}
 	if p.ReplicasKnown {
 		replicas := p.Replicas
 		row.Replicas = &replicas
 	}
 	row.Groups, row.Clusters = p.groups(in), p.clusters(in)
 	return row
+}
+
+func refOf(p *placement) berthv1alpha1.WorkloadReference {
+	return berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name, Component: p.Component}
 }
 
 // sizeOf returns about how many bytes a row takes.

@@ -93,6 +93,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 		w.Clusters = append(w.Clusters, c)
 	}
 	w.Notes = append(w.Notes, s.clusterNotes(object.Name, inForce.Order)...)
+	w.Notes = append(w.Notes, limitNotes(object, &w.Ref)...)
 	for _, group := range inForce.Layout.Empty {
 		w.Notes = append(w.Notes, fmt.Sprintf("no cluster is in group %q of policy %q", group, object.Name))
 	}
@@ -100,6 +101,21 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", shares.Plan.Unplaced()))
 	}
 	return w
+}
+
+// limitNotes names the clusters that get no more of a workload than they run and have room for.
+func limitNotes(object *berthv1alpha1.PropagationPolicy, ref *berthv1alpha1.WorkloadReference) []string {
+	var notes []string
+	for i := range object.Status.Limited {
+		limited := &object.Status.Limited[i]
+		if limited.Ref != *ref {
+			continue
+		}
+		for _, c := range limited.Clusters {
+			notes = append(notes, fmt.Sprintf("cluster %q is full, so others have what exceeds %d: %s", c.Name, c.Replicas, limited.LimitedBy))
+		}
+	}
+	return notes
 }
 
 func reference(o *workload.Observed) Workload {

@@ -37,6 +37,9 @@ type Policy struct {
 	// Layout is what the order was made from, nil if the placement cannot be understood.
 	Layout *grouping.Layout
 
+	// limited are the workloads that get no more in some clusters.
+	limited map[workloadKey]*limited
+
 	// sites are the last ones for which the order is right.
 	sites atomic.Pointer[grouping.Sites]
 	plans *apportion.Plans
@@ -53,6 +56,7 @@ func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Po
 		p.Order, p.Err = layout.Order()
 	}
 	p.plans = apportion.NewPlans(p.Order)
+	p.limited = limitsOf(p)
 	p.Constraints, p.ConstraintsErr = rank.ParseConstraints(object.Spec.Placement.Constraints)
 	return p
 }
@@ -117,7 +121,7 @@ func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, b
 		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 		known := before[key]
 		if known == nil || known.Object.UID != object.UID || known.Object.Generation != object.Generation ||
-			!SameLeft(known.Object, object) {
+			!SameMeaning(known.Object, object) {
 			known = Compile(object, sites)
 		}
 		set[key] = known.follows(sites)
@@ -130,10 +134,12 @@ func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 	return s[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}]
 }
 
-// SameLeft reports whether two versions of a policy have left the same clusters, because they are
-// offline: of the status, that alone changes what a policy means.
-func SameLeft(a, b *berthv1alpha1.PropagationPolicy) bool {
-	return slices.EqualFunc(a.Status.FailedOver, b.Status.FailedOver, func(x, y berthv1alpha1.FailedOverCluster) bool {
+// SameMeaning reports whether the status of two versions of a policy means the same for its pods:
+// the same clusters are left, because they are offline, and the same ones get no more. Of the
+// status, that alone changes what a policy means.
+func SameMeaning(a, b *berthv1alpha1.PropagationPolicy) bool {
+	left := slices.EqualFunc(a.Status.FailedOver, b.Status.FailedOver, func(x, y berthv1alpha1.FailedOverCluster) bool {
 		return x.Cluster == y.Cluster
 	})
+	return left && slices.EqualFunc(a.Status.Limited, b.Status.Limited, sameLimits)
 }

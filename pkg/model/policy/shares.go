@@ -33,6 +33,7 @@ type Shares struct {
 // Shares counts replicas of a workload, which are pods of it that are bound, in the clusters that
 // clusterOf returns by name, empty for none. It must not be called if Err is set.
 func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf func(*corev1.Pod) string) Shares {
+	p = p.For(&o.Workload)
 	clusters := p.Order.Len()
 	s := Shares{
 		Pods: make([]rebalance.Pod, len(replicas)), Desired: make([]int32, clusters), Current: make([]int32, clusters),

@@ -40,6 +40,7 @@ func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites, clos
 		if len(names) == 0 {
 			l.Empty = append(l.Empty, group.Name)
 		}
+		l.Wants.add(group, sites.count(names))
 		l.groups[i] = share(group, i, l.clustersOf(group, names, key, sites, closed))
 	}
 	return l, nil
@@ -159,10 +160,7 @@ func seated(group *berthv1alpha1.ClusterGroup, members []member) []apportion.Clu
 // share returns a group, given its clusters and its index, as it shares with the others. Of groups
 // that are alike the first one goes first.
 func share(group *berthv1alpha1.ClusterGroup, index int, clusters []apportion.Cluster) apportion.Group {
-	as := apportion.Cluster{Name: group.Name, Weight: 1, Precedence: uint64(index)}
-	if group.Tier != nil {
-		as.Tier = *group.Tier
-	}
+	as := apportion.Cluster{Name: group.Name, Weight: 1, Precedence: uint64(index), Tier: TierOf(group)}
 	switch {
 	case group.Replicas != nil:
 		as = counted(as, int64(*group.Replicas))

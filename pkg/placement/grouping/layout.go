@@ -27,6 +27,43 @@ type Layout struct {
 	Unweighted []Unweighted
 	// Relaxed are the spread constraints that ask for more than there is.
 	Relaxed []Relaxed
+	// Wants is how many replicas the groups want that say so by numbers.
+	Wants Wants
+}
+
+// Wants is how many replicas groups want that say so by numbers rather than weights. Clusters count
+// that exist, be they cordoned or offline.
+type Wants struct {
+	// Replicas is how many they want together, and Shares reports that another group takes what is
+	// beyond that.
+	Replicas int64
+	Shares   bool
+	// PerCluster reports that a group has replicasPerCluster. Clusters is how many clusters want Each
+	// then, 0 if they do not all want the same.
+	PerCluster     bool
+	Clusters, Each int64
+	uneven         bool
+}
+
+// add counts a group with so many clusters.
+func (w *Wants) add(group *berthv1alpha1.ClusterGroup, clusters int64) {
+	if most := group.MaxClusters; most != nil {
+		clusters = min(clusters, int64(*most))
+	}
+	switch {
+	case group.ReplicasPerCluster != nil:
+		each := int64(*group.ReplicasPerCluster)
+		w.Replicas += each * clusters
+		w.uneven = w.uneven || w.PerCluster && w.Each != each
+		w.PerCluster, w.Each = true, each
+		if w.Clusters += clusters; w.uneven {
+			w.Clusters, w.Each = 0, 0
+		}
+	case group.Replicas != nil:
+		w.Replicas += int64(*group.Replicas)
+	default:
+		w.Shares = true
+	}
 }
 
 // Overlap is a cluster that is in two groups, of which the first one has it.
@@ -82,5 +119,5 @@ func (l *Layout) Equal(other *Layout) bool {
 	return slices.EqualFunc(l.clusters, other.clusters, apportion.Cluster.Equal) &&
 		slices.EqualFunc(l.groups, other.groups, apportion.Group.Equal) &&
 		slices.Equal(l.Empty, other.Empty) && slices.Equal(l.Overlaps, other.Overlaps) &&
-		slices.EqualFunc(l.Unweighted, other.Unweighted, Unweighted.equal) && slices.Equal(l.Relaxed, other.Relaxed)
+		slices.EqualFunc(l.Unweighted, other.Unweighted, Unweighted.equal) && slices.Equal(l.Relaxed, other.Relaxed) && l.Wants == other.Wants
 }

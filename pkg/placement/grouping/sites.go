@@ -84,3 +84,13 @@ func (s *Sites) find(name string) *site {
 	}
 	return &list[i]
 }
+
+// count returns how many of the names are those of sites.
+func (s *Sites) count(names []string) (n int64) {
+	for _, name := range names {
+		if s.find(name) != nil {
+			n++
+		}
+	}
+	return n
+}

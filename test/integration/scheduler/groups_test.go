@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/localplane"
 )
 
 // tierLabel on a Cluster says to which group of these specs it belongs.
@@ -109,6 +110,32 @@ var _ = Describe("a policy with groups of clusters", func() {
 		shares := s.shares(ctx, "nginx")
 		Expect(shares).To(HaveLen(2), "clusters with replicas")
 		Expect(shares).To(HaveKeyWithValue("d", 4), "twice the cpu of the other one, and the only one in the south")
+	})
+})
+
+var _ = Describe("a policy with a group that others give up for", func() {
+	It("lets a later tier have what finds no node, and brings it back when there is room", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "store", "cloud")
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{
+			{Name: "stores", ClusterNames: []string{s.full("store")}},
+			{Name: "burst", ClusterNames: []string{s.full("cloud")}, Tier: ptr.To[int32](1), GiveUpAfter: &metav1.Duration{Duration: 2 * time.Second}},
+		}
+		s.createPolicy(ctx, policy)
+		deployment := s.deployment("nginx", 5)
+		deployment.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+		s.createDeployment(ctx, deployment)
+		s.expectShares(ctx, "nginx", map[string]int{"store": 3, "cloud": 2})
+		Eventually(func(g Gomega) {
+			p, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Get(ctx, "nginx", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(p.Status.Limited).To(HaveLen(1))
+			g.Expect(p.Status.Limited[0].Clusters).To(Equal([]berthv1alpha1.LimitedCluster{{Name: s.full("store"), Replicas: 3}}))
+		}, timeout, poll).Should(Succeed())
+
+		By("making room in nodes called more")
+		Expect(localplane.CreateNodes(ctx, client, s.full("more"), 2, s.label("store"), nil)).To(Succeed())
+		s.expectShares(ctx, "nginx", map[string]int{"store": 3, "more": 2})
 	})
 })
 

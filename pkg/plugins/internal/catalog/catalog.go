@@ -118,5 +118,5 @@ func build(
 func policyChanged(oldObj, newObj any) bool {
 	before, okBefore := oldObj.(*berthv1alpha1.PropagationPolicy)
 	after, okAfter := newObj.(*berthv1alpha1.PropagationPolicy)
-	return !okBefore || !okAfter || specChanged(oldObj, newObj) || !policy.SameLeft(before, after)
+	return !okBefore || !okAfter || specChanged(oldObj, newObj) || !policy.SameMeaning(before, after)
 }

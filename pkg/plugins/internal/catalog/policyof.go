@@ -13,16 +13,17 @@ import (
 // PolicyOf returns the policy in force for a pod, nil if there is none, and the pod's workload. The
 // error is policymatch.ErrNotFound if the pod asks for a policy that does not exist, and
 // workload.ErrOwnerNotFound if the owner of the pod is not known.
-func (s *Snapshot) PolicyOf(pod *corev1.Pod, owners workload.Source) (*policy.Policy, workload.Workload, error) {
-	w, err := workload.Of(pod, owners)
-	if err != nil {
+func (s *Snapshot) PolicyOf(
+	pod *corev1.Pod, owners workload.Source,
+) (inForce *policy.Policy, w workload.Workload, err error) {
+	if w, err = workload.Of(pod, owners); err != nil {
 		return nil, w, err
 	}
 	object, _, err := policy.InForce(s.Matcher, w.Selectable(), policy.RequestOf(pod))
 	if err != nil || object == nil {
 		return nil, w, err
 	}
-	return s.policies.Of(object), w, nil
+	return s.policies.Of(object).For(&w), w, nil
 }
 
 // Constrained reports whether some policy of the namespace has constraints on clusters.
