@@ -30,6 +30,8 @@ type inForce struct {
 	// policy places.
 	unserved []*workload.Observed
 	lost     []loss
+	// scaling is what came of following the clusters, if the policy does.
+	scaling scaling
 	// unread says why objects of kinds that the policy selects cannot be read.
 	unread []string
 }

@@ -69,7 +69,7 @@ func placedCondition(in *inForce) metav1.Condition {
 		condition.Status = metav1.ConditionTrue
 		condition.Reason, condition.Message = berthv1alpha1.ReasonAsDesired, "all replicas run where the policy wants them"
 	}
-	if told := slices.Concat(behind(in), full(in)); len(told) > 0 {
+	if told := slices.Concat(behind(in), full(in), unscaled(in)); len(told) > 0 {
 		condition.Message += "; " + names.First(told, maxNames, "; ")
 	}
 	if len(in.unread) > 0 {

@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,8 +15,10 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -170,7 +173,31 @@ func (h *harness) interceptor() interceptor.Funcs {
 			}
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
+		SubResourceUpdate: h.scale,
 	}
+}
+
+// scale updates the number of replicas of a Deployment, and nothing else: the fake client would put
+// what it is called with in place of the whole object.
+func (h *harness) scale(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if sub != "scale" {
+		return c.SubResource(sub).Update(ctx, o, opts...)
+	}
+	if err := h.write("update scale", o); err != nil {
+		return err
+	}
+	options := client.SubResourceUpdateOptions{}
+	options.ApplyOptions(opts)
+	body := options.SubResourceBody.(*autoscalingv1.Scale)
+	d := &appsv1.Deployment{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(o), d); err != nil {
+		return err
+	}
+	if d.UID != body.UID {
+		return apierrors.NewConflict(appsv1.Resource("deployments"), d.Name, errors.New("another UID"))
+	}
+	d.Spec.Replicas = &body.Spec.Replicas
+	return c.Update(ctx, d)
 }
 
 // readCache reads what was on the server at the last sync.

@@ -80,7 +80,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	}
 	errs = append(errs, p.restamp(ctx))
 	for _, in := range p.policies {
-		errs = append(errs, p.move(ctx, in), p.report(ctx, in))
+		errs = append(errs, p.move(ctx, in))
+		p.scale(ctx, in)
+		errs = append(errs, p.report(ctx, in))
 	}
 	p.publishPromises()
 	countReplicas(namespace, p.policies)

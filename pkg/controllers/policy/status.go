@@ -41,6 +41,7 @@ func setStatus(status *berthv1alpha1.PropagationPolicyStatus, in *inForce) {
 		condition.ObservedGeneration = in.policy.Generation
 		apimeta.SetStatusCondition(&status.Conditions, condition)
 	}
+	setScaled(&status.Conditions, in)
 }
 
 // readyOf returns what the column READY shows.

@@ -1,0 +1,174 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/names"
+)
+
+// scaleAgain is when it is looked again whether a workload that could not be scaled can be.
+const scaleAgain = 30 * time.Second
+
+// scaling is what came of following the clusters.
+type scaling struct {
+	// reason and message are those of the first workload that is not scaled, and of the others.
+	reason   string
+	messages []string
+}
+
+// scalable returns an empty object of the kind of a workload, nil if a policy must not set its
+// number of replicas.
+func scalable(placed *placement) client.Object {
+	switch schema.FromAPIVersionAndKind(placed.APIVersion, placed.Kind).GroupKind() {
+	case schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}:
+		return &appsv1.Deployment{}
+	case schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}:
+		return &appsv1.StatefulSet{}
+	}
+	return nil
+}
+
+// follows reports whether a policy sets the number of replicas of its workloads.
+func follows(policy *berthv1alpha1.PropagationPolicy) bool {
+	return policy.Spec.Scaling != nil && policy.Spec.Scaling.Mode == berthv1alpha1.ScaleFollowClusters
+}
+
+// scale sets the number of replicas of the workloads of a policy that follows its clusters. It
+// never sets 0: a selector with a slip selects nothing.
+func (p *pass) scale(ctx context.Context, in *inForce) {
+	if !follows(in.policy) || in.Err != nil || in.Layout.Wants.Replicas == 0 {
+		return
+	}
+	wants := min(in.Layout.Wants.Replicas, math.MaxInt32)
+	for _, placed := range in.placements {
+		if !placed.ReplicasKnown || int64(placed.Replicas) == wants {
+			continue
+		}
+		if reason, err := p.scaleWorkload(ctx, placed, wants); err != nil {
+			if in.scaling.reason == "" {
+				in.scaling.reason = reason
+			}
+			in.scaling.messages = append(in.scaling.messages, fmt.Sprintf("%s has %d replicas and its clusters want %d: %v",
+				name(placed.Observed), placed.Replicas, wants, err))
+			p.requeueAfter(scaleAgain)
+		}
+	}
+}
+
+// scaleWorkload sets the number of replicas of a workload. The error, with its reason, says why it
+// is not set.
+func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas int64) (reason string, err error) {
+	object := scalable(placed)
+	if object == nil {
+		return berthv1alpha1.ReasonNotScalable, errors.New("only Deployments and StatefulSets follow their clusters")
+	}
+	autoscaler, err := p.autoscalerOf(ctx, placed)
+	if err != nil {
+		return berthv1alpha1.ReasonNotScalable, err
+	}
+	if autoscaler != "" {
+		return berthv1alpha1.ReasonAutoscaled, fmt.Errorf("HorizontalPodAutoscaler %s sets it", autoscaler)
+	}
+	object.SetNamespace(p.namespace)
+	object.SetName(placed.Name)
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: placed.Name, UID: placed.UID},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(replicas)},
+	}
+	err = p.Client.SubResource("scale").Update(ctx, object, client.WithSubResourceBody(scale))
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		p.requeueAfter(changedAgain)
+		return berthv1alpha1.ReasonNotScalable, errors.New("it has changed meanwhile")
+	case err != nil:
+		return berthv1alpha1.ReasonNotScalable, err
+	}
+	p.logger.Info("Set the number of replicas", "workload", name(placed.Observed), "from", placed.Replicas, "to", replicas)
+	return "", nil
+}
+
+// autoscalerOf returns the name of a HorizontalPodAutoscaler that targets a workload, empty if
+// there is none.
+func (p *pass) autoscalerOf(ctx context.Context, placed *placement) (string, error) {
+	var list autoscalingv2.HorizontalPodAutoscalerList
+	if err := p.Live.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
+		return "", fmt.Errorf("looking for HorizontalPodAutoscalers: %w", err)
+	}
+	group := schema.FromAPIVersionAndKind(placed.APIVersion, placed.Kind).Group
+	i := slices.IndexFunc(list.Items, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
+		target := &a.Spec.ScaleTargetRef
+		return target.Kind == placed.Kind && target.Name == placed.Name && schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).Group == group
+	})
+	if i < 0 {
+		return "", nil
+	}
+	return list.Items[i].Name, nil
+}
+
+// setScaled sets the condition Scaled of a policy that follows its clusters, and removes it from
+// any other.
+func setScaled(conditions *[]metav1.Condition, in *inForce) {
+	if !follows(in.policy) || in.Err != nil {
+		apimeta.RemoveStatusCondition(conditions, berthv1alpha1.PolicyScaled)
+		return
+	}
+	c := metav1.Condition{
+		Type: berthv1alpha1.PolicyScaled, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonFollowsClusters,
+		Message: fmt.Sprintf("the clusters want %d replicas", in.Layout.Wants.Replicas), ObservedGeneration: in.policy.Generation,
+	}
+	if in.scaling.reason != "" {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, in.scaling.reason, names.First(in.scaling.messages, maxNames, "; ")
+	}
+	apimeta.SetStatusCondition(conditions, c)
+}
+
+// unscaled tells the workloads that have another number of replicas than their clusters want, and
+// how to give it to them.
+func unscaled(in *inForce) []string {
+	if in.Err != nil || follows(in.policy) || !in.Layout.Wants.PerCluster {
+		return nil
+	}
+	wants := &in.Layout.Wants
+	var told []string
+	for _, p := range in.placements {
+		if !p.ReplicasKnown || int64(p.Replicas) == wants.Replicas || wants.Shares && int64(p.Replicas) > wants.Replicas {
+			continue
+		}
+		text := fmt.Sprintf("clusters want %s replicas together", thousands(wants.Replicas))
+		if wants.Clusters > 0 && wants.Replicas == wants.Clusters*wants.Each {
+			text = fmt.Sprintf("%s clusters want %d each", thousands(wants.Clusters), wants.Each)
+		}
+		told = append(told, fmt.Sprintf("%s, the %s has %d: kubectl scale -n %s %s/%s --replicas=%d",
+			text, p.Kind, p.Replicas, p.Namespace, strings.ToLower(p.Kind), p.Name, wants.Replicas))
+	}
+	return told
+}
+
+// thousands writes a number as people read it: 1,000.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

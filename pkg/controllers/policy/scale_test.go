@@ -1,0 +1,136 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// oneEach wants a replica in each cluster with the label tier: store.
+func oneEach(mode berthv1alpha1.ScalingMode) func(*berthv1alpha1.PropagationPolicySpec) {
+	return func(spec *berthv1alpha1.PropagationPolicySpec) {
+		spec.Placement = berthv1alpha1.Placement{ClusterGroups: []berthv1alpha1.ClusterGroup{{
+			Name: "stores", ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "store"}},
+			ReplicasPerCluster: new(int32(1)),
+		}}}
+		spec.Scaling = &berthv1alpha1.Scaling{Mode: mode}
+	}
+}
+
+// stores are clusters with a node and the label tier: store.
+func stores(names ...string) []client.Object {
+	var objects []client.Object
+	for _, name := range names {
+		store := newCluster(name, name+"-0")
+		store.Labels = map[string]string{"tier": "store"}
+		objects = append(objects, newNode(name+"-0"), store)
+	}
+	return objects
+}
+
+// replicas makes passes until what they write counts, and returns what the Deployment wants then.
+func (h *harness) replicas() int32 {
+	h.t.Helper()
+	for range 3 {
+		h.wait(time.Second)
+		h.sync()
+		h.pass()
+	}
+	d := &appsv1.Deployment{}
+	if err := h.server.Get(h.t.Context(), client.ObjectKey{Namespace: namespace, Name: "web"}, d); err != nil {
+		h.t.Fatal(err)
+	}
+	return *d.Spec.Replicas
+}
+
+func TestReplicasFollowTheClusters(t *testing.T) {
+	h := newHarness(t, world(stores("a", "b", "c"), these(
+		newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(1), newReplicaSet("rs1", "1", 1)))...)
+	expect := func(want int32) {
+		t.Helper()
+		if got := h.replicas(); got != want {
+			t.Errorf("%d replicas, want %d; Scaled = %q", got, want, h.condition(berthv1alpha1.PolicyScaled))
+		}
+	}
+	expect(3)
+	for _, o := range stores("d") {
+		h.create(o)
+	}
+	expect(4)
+	h.online("d", metav1.ConditionFalse)
+	h.wait(24 * time.Hour)
+	expect(4)
+	d := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
+	if err := h.server.Delete(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	expect(3)
+	if got, want := h.condition(berthv1alpha1.PolicyScaled), "True FollowsClusters: the clusters want 3 replicas"; got != want {
+		t.Errorf("Scaled = %q, want %q", got, want)
+	}
+}
+
+func TestAWorkloadThatChangesMeanwhileIsNotCalledScaled(t *testing.T) {
+	h := newHarness(t, world(stores("a", "b", "c"), these(
+		newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(1), newReplicaSet("rs1", "1", 1)))...)
+	h.fail = func(verb string, o runtime.Object) error {
+		if verb != "update scale" {
+			return nil
+		}
+		return apierrors.NewConflict(appsv1.Resource("deployments"), "web", errors.New("changed"))
+	}
+	if got := h.replicas(); got != 1 {
+		t.Errorf("%d replicas, want 1", got)
+	}
+	want := "False NotScalable: Deployment web has 1 replicas and its clusters want 3: it has changed meanwhile"
+	if got := h.condition(berthv1alpha1.PolicyScaled); got != want {
+		t.Errorf("Scaled = %q, want %q", got, want)
+	}
+	h.fail = nil
+	if got := h.replicas(); got != 3 {
+		t.Errorf("%d replicas, want 3", got)
+	}
+}
+
+func TestNobodyScalesWhatAnAutoscalerDoes(t *testing.T) {
+	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta("auto"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+	}}
+	h := newHarness(t, world(stores("a", "b", "c"), these(
+		newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(1), newReplicaSet("rs1", "1", 1), autoscaler))...)
+	if got := h.replicas(); got != 1 {
+		t.Errorf("%d replicas, want 1", got)
+	}
+	want := "False Autoscaled: Deployment web has 1 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it"
+	if got := h.condition(berthv1alpha1.PolicyScaled); got != want {
+		t.Errorf("Scaled = %q, want %q", got, want)
+	}
+}
+
+func TestWhatClustersWantIsTold(t *testing.T) {
+	h := newHarness(t, world(stores("a", "b", "c"), these(
+		newPolicy("p", oneEach(berthv1alpha1.ScaleNone)), newDeployment(2), newReplicaSet("rs1", "1", 2)))...)
+	if got := h.replicas(); got != 2 {
+		t.Errorf("%d replicas, want 2", got)
+	}
+	want := "3 clusters want 1 each, the Deployment has 2: kubectl scale -n " + namespace + " deployment/web --replicas=3"
+	if got := h.condition(berthv1alpha1.PolicyPlaced); !strings.Contains(got, want) {
+		t.Errorf("Placed = %q, want it to tell %q", got, want)
+	}
+	if got := h.condition(berthv1alpha1.PolicyScaled); got != "" {
+		t.Errorf("Scaled = %q, want none", got)
+	}
+}
