@@ -97,12 +97,13 @@ func optional(
 		Live: mgr.GetAPIReader(), Default: opts.Applications.DefaultServiceAccount, Clock: clock.RealClock{},
 	})
 	starts := map[string]func(context.Context) error{
-		"conditions":    exportConditions(mgr),
-		"Subscriptions": startSubscriptions(mgr, opts, fits, authors, owners),
-		"metrics":       startMetrics(mgr, opts),
-		"Schedulers":    startSchedulers(mgr, opts, fits, owners),
-		"owners":        startOwners(mgr, owners),
-		"Applications":  startApplications(mgr, opts, fits, authors),
+		"conditions":                 exportConditions(mgr),
+		"Subscriptions":              startSubscriptions(mgr, opts, fits, authors, owners),
+		"metrics":                    startMetrics(mgr, opts),
+		"Schedulers":                 startSchedulers(mgr, opts, fits, owners),
+		"owners":                     startOwners(mgr, owners),
+		"Applications":               startApplications(mgr, opts, fits, authors),
+		"ClusterPropagationPolicies": startClusterPolicies(mgr),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {
 		starts["FeedInventories"] = startFeeds(mgr, opts)

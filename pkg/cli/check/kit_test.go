@@ -48,8 +48,8 @@ type world struct {
 }
 
 var kinds = []string{
-	"applications", "clouds", "clusterresources", "clusters", "feedinventories", "feedparsers", "globalclouds", "globalmetrics",
-	"globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
+	"applications", "clouds", "clusterpropagationpolicies", "clusterresources", "clusters", "feedinventories", "feedparsers",
+	"globalclouds", "globalmetrics", "globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
 	"schedulers", "subscriptions",
 }
 

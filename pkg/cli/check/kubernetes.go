@@ -92,8 +92,8 @@ func injectionServed(s *state) []error {
 
 // resources are the kinds of Berth.
 var resources = []string{
-	"applications", "clouds", "clusterresources", "clusters", "feedinventories", "feedparsers", "globalclouds", "globalmetrics",
-	"globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
+	"applications", "clouds", "clusterpropagationpolicies", "clusterresources", "clusters", "feedinventories", "feedparsers",
+	"globalclouds", "globalmetrics", "globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
 	"schedulers", "subscriptions",
 }
 

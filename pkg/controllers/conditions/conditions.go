@@ -50,11 +50,12 @@ func Export(ctx context.Context, reader client.Reader, served func(kind string) 
 
 // lists are the kinds whose conditions are counted.
 var lists = map[string]func() client.ObjectList{
-	"Application":       func() client.ObjectList { return &berthv1alpha1.ApplicationList{} },
-	"Cluster":           func() client.ObjectList { return &berthv1alpha1.ClusterList{} },
-	"ClusterResource":   func() client.ObjectList { return &berthv1alpha1.ClusterResourceList{} },
-	"PropagationPolicy": func() client.ObjectList { return &berthv1alpha1.PropagationPolicyList{} },
-	"Scheduler":         func() client.ObjectList { return &berthv1alpha1.SchedulerList{} },
+	"Application":              func() client.ObjectList { return &berthv1alpha1.ApplicationList{} },
+	"Cluster":                  func() client.ObjectList { return &berthv1alpha1.ClusterList{} },
+	"ClusterPropagationPolicy": func() client.ObjectList { return &berthv1alpha1.ClusterPropagationPolicyList{} },
+	"ClusterResource":          func() client.ObjectList { return &berthv1alpha1.ClusterResourceList{} },
+	"PropagationPolicy":        func() client.ObjectList { return &berthv1alpha1.PropagationPolicyList{} },
+	"Scheduler":                func() client.ObjectList { return &berthv1alpha1.SchedulerList{} },
 }
 
 // conditionsOf returns the conditions of an object of one of these kinds.
@@ -63,6 +64,8 @@ func conditionsOf(object runtime.Object) []metav1.Condition {
 	case *berthv1alpha1.Application:
 		return o.Status.Conditions
 	case *berthv1alpha1.Cluster:
+		return o.Status.Conditions
+	case *berthv1alpha1.ClusterPropagationPolicy:
 		return o.Status.Conditions
 	case *berthv1alpha1.ClusterResource:
 		return o.Status.Conditions

@@ -6,7 +6,8 @@
 // topmost first; then a policy that names the workload beats one that selects
 // it by labels, and that beats one that names only the kind; then the policy that an Application
 // controls beats the one of a Subscription, and that beats all others; then the older policy wins,
-// then the smaller name. A policy that is being deleted is in force no longer.
+// then the smaller name. A policy that is being deleted is in force no longer. The policies of
+// ClusterPropagationPolicies come after all others, by the same rules but for the age.
 //
 // A selector fits a workload of the same group and kind, in the policy's own namespace. The version
 // does not count: the same object can be read in each version of its group.
@@ -73,8 +74,13 @@ type Index struct {
 
 type namespace struct {
 	byName map[string]*berthv1alpha1.PropagationPolicy
-	kinds  map[schema.GroupKind]*claims
+	// own are the claims of the policies of the namespace, clusterWide those of
+	// ClusterPropagationPolicies.
+	own, clusterWide kinds
 }
+
+// kinds are claims by what they are about.
+type kinds map[schema.GroupKind]*claims
 
 // claims are the claims on workloads of one group and kind, strongest first.
 type claims struct {
@@ -101,16 +107,18 @@ func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 		}
 		ns := index.namespaces[policy.Namespace]
 		if ns == nil {
-			ns = &namespace{byName: map[string]*berthv1alpha1.PropagationPolicy{}, kinds: map[schema.GroupKind]*claims{}}
+			ns = &namespace{byName: map[string]*berthv1alpha1.PropagationPolicy{}, own: kinds{}, clusterWide: kinds{}}
 			index.namespaces[policy.Namespace] = ns
 		}
 		ns.add(policy)
 	}
 	for _, ns := range index.namespaces {
-		for kind, c := range ns.kinds {
-			index.kinds[kind] = true
-			// The sort is stable: among equal sorts of claims the order of the policies remains.
-			slices.SortStableFunc(c.others, func(a, b claim) int { return cmp.Compare(a.by, b.by) })
+		for _, claimed := range []kinds{ns.own, ns.clusterWide} {
+			for kind, c := range claimed {
+				index.kinds[kind] = true
+				// The sort is stable: among equal sorts of claims the order of the policies remains.
+				slices.SortStableFunc(c.others, func(a, b claim) int { return cmp.Compare(a.by, b.by) })
+			}
 		}
 	}
 	return index
@@ -118,6 +126,10 @@ func NewIndex(policies []*berthv1alpha1.PropagationPolicy) *Index {
 
 func (ns *namespace) add(policy *berthv1alpha1.PropagationPolicy) {
 	ns.byName[policy.Name] = policy
+	claimed := ns.own
+	if master(policy) == clusterWide {
+		claimed = ns.clusterWide
+	}
 	for i := range policy.Spec.ResourceSelectors {
 		selector := &policy.Spec.ResourceSelectors[i]
 		c, err := newClaim(policy, selector)
@@ -125,10 +137,10 @@ func (ns *namespace) add(policy *berthv1alpha1.PropagationPolicy) {
 			continue // Problems tells
 		}
 		key := schema.FromAPIVersionAndKind(selector.APIVersion, selector.Kind).GroupKind()
-		of := ns.kinds[key]
+		of := claimed[key]
 		if of == nil {
 			of = &claims{byName: map[string][]claim{}}
-			ns.kinds[key] = of
+			claimed[key] = of
 		}
 		if c.by == ByName {
 			of.byName[selector.Name] = append(of.byName[selector.Name], c)
@@ -150,12 +162,12 @@ func (x *Index) Any(namespace string) bool {
 // request is the value of the pod's policy annotation: empty, PolicyNone or the name of a policy.
 // The error is ErrNotFound if the requested policy does not exist.
 func (x *Index) Match(w *Workload, request string) (*berthv1alpha1.PropagationPolicy, By, error) {
-	ns := x.namespaces[w.Namespace]
 	switch request {
 	case "":
 	case berthv1alpha1.PolicyNone:
 		return nil, 0, nil
 	default:
+		ns := x.namespaces[w.Namespace]
 		if ns == nil || ns.byName[request] == nil {
 			return nil, 0, ErrNotFound
 		}
@@ -182,20 +194,19 @@ func (x *Index) Claimants(w *Workload) []*berthv1alpha1.PropagationPolicy {
 // claimsOn yields the claims that select the workload or what is above it, the strongest first.
 func (x *Index) claimsOn(w *Workload) iter.Seq[*claim] {
 	return func(yield func(*claim) bool) {
-		ns := x.namespaces[w.Namespace]
-		if ns == nil || w.Above != nil && !ns.claimsOnChain(w.Above, yield) {
-			return
+		if ns := x.namespaces[w.Namespace]; ns != nil && ns.own.claimsOnChain(w, yield) && len(ns.clusterWide) > 0 {
+			ns.clusterWide.claimsOnChain(w, yield)
 		}
-		ns.kinds[w.groupKind()].on(w, yield)
 	}
 }
 
-// claimsOnChain is claimsOn for what is above a workload. It reports whether all have been yielded.
-func (ns *namespace) claimsOnChain(w *Workload, yield func(*claim) bool) bool {
-	if w.Above != nil && !ns.claimsOnChain(w.Above, yield) {
+// claimsOnChain yields the claims on what is above a workload, and then on itself. It reports
+// whether all have been yielded.
+func (k kinds) claimsOnChain(w *Workload, yield func(*claim) bool) bool {
+	if w.Above != nil && !k.claimsOnChain(w.Above, yield) {
 		return false
 	}
-	return ns.kinds[w.groupKind()].on(w, yield)
+	return k[w.groupKind()].on(w, yield)
 }
 
 func (w *Workload) groupKind() schema.GroupKind {
@@ -281,22 +292,37 @@ func compare(a, b *berthv1alpha1.PropagationPolicy) int {
 	if order := cmp.Compare(master(a), master(b)); order != 0 {
 		return order
 	}
-	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 && master(a) != clusterWide {
 		return order
 	}
 	return strings.Compare(a.Name, b.Name)
 }
 
-// master is smaller for the policies of a stronger master: an Application beats a Subscription, and
-// that beats a policy of its own.
+// ClusterWide is the kind that controls the policies which come after all others.
+const ClusterWide = "ClusterPropagationPolicy"
+
+// Masters of policies, the stronger first: an Application beats a Subscription, that beats a policy
+// of its own, and that beats a ClusterPropagationPolicy.
+const (
+	ofApplication = iota
+	ofSubscription
+	ofItsOwn
+	clusterWide
+)
+
+// master returns whose a policy is.
 func master(policy *berthv1alpha1.PropagationPolicy) int {
-	masters := [...]string{"Application", "Subscription"}
 	owner := metav1.GetControllerOfNoCopy(policy)
 	if owner == nil || schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group != berthv1alpha1.SchemeGroupVersion.Group {
-		return len(masters)
+		return ofItsOwn
 	}
-	if i := slices.Index(masters[:], owner.Kind); i >= 0 {
-		return i
+	switch owner.Kind {
+	case "Application":
+		return ofApplication
+	case "Subscription":
+		return ofSubscription
+	case ClusterWide:
+		return clusterWide
 	}
-	return len(masters)
+	return ofItsOwn
 }

@@ -476,3 +476,45 @@ func TestTheTopmostThatIsSelectedWins(t *testing.T) {
 		t.Errorf("claimants (-want +got):\n%s", diff)
 	}
 }
+
+// wide returns the policy of a ClusterPropagationPolicy.
+func wide(name string, age int, selectors ...selector) *policyObject {
+	p := policy(name, age, selectors...)
+	p.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: policymatch.ClusterWide, Name: name, Controller: new(true),
+	}}
+	return p
+}
+
+func TestPoliciesOfTheNamespaceComeFirst(t *testing.T) {
+	above := policymatch.Workload{APIVersion: "batch/v1", Kind: "CronJob", Namespace: namespace, Name: "nightly"}
+	job := policymatch.Workload{APIVersion: "batch/v1", Kind: "Job", Namespace: namespace, Name: "nightly-1", Above: &above}
+	matchCases{
+		"alone": {
+			policies: []*policyObject{wide("p", 1, byKind())},
+			workload: deployment("nginx"), want: "p", wantBy: policymatch.ByKind,
+		},
+		"by kind before by name": {
+			policies: []*policyObject{wide("wide", 1, byName("nginx")), policy("own", 2, byKind())},
+			workload: deployment("nginx"), want: "own", wantBy: policymatch.ByKind,
+		},
+		"before one for what is above": {
+			policies: []*policyObject{
+				wide("wide", 1, selector{APIVersion: "batch/v1", Kind: "CronJob"}), policy("own", 2, selector{APIVersion: "batch/v1", Kind: "Job"}),
+			},
+			workload: job, want: "own", wantBy: policymatch.ByKind,
+		},
+		"among others the stronger claim": {
+			policies: []*policyObject{wide("a", 1, byKind()), wide("b", 2, byLabel("nginx"))},
+			workload: deployment("nginx"), want: "b", wantBy: policymatch.ByLabels,
+		},
+		"then the smaller name, not the age": {
+			policies: []*policyObject{wide("b", 2, byKind()), wide("a", 1, byKind())},
+			workload: deployment("nginx"), want: "a", wantBy: policymatch.ByKind,
+		},
+		"on request": {
+			policies: []*policyObject{wide("wide", 1, byKind()), policy("own", 2, byKind())},
+			workload: deployment("nginx"), request: "wide", want: "wide", wantBy: policymatch.ByAnnotation,
+		},
+	}.run(t)
+}

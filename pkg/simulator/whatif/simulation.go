@@ -134,7 +134,9 @@ const maxRounds = 10_000
 
 // Settle lets everybody decide until nothing changes.
 func (s *Simulation) Settle(ctx context.Context) error {
-	turns := []func(context.Context) error{s.place, s.runControllers, s.divide, s.schedule, s.rebalance, s.drain}
+	turns := []func(context.Context) error{
+		s.spread, s.place, s.runControllers, s.divide, s.schedule, s.rebalance, s.drain,
+	}
 	for range maxRounds {
 		before := s.version
 		for _, turn := range turns {

@@ -21,6 +21,7 @@ import (
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
@@ -106,7 +107,11 @@ func (s *standIn) place(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	compiled := modelpolicy.Compile(policy, nil)
+	sites, err := sitesOf(ctx)
+	if err != nil {
+		return err
+	}
+	compiled := modelpolicy.Compile(policy, sites)
 	if compiled.Err != nil {
 		return compiled.Err
 	}
@@ -121,6 +126,19 @@ func (s *standIn) place(ctx context.Context, pod *corev1.Pod) error {
 		}
 	}
 	return err
+}
+
+// sitesOf returns the Clusters that there are.
+func sitesOf(ctx context.Context) (*grouping.Sites, error) {
+	list, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	clusters := make([]*berthv1alpha1.Cluster, len(list.Items))
+	for i := range list.Items {
+		clusters[i] = &list.Items[i]
+	}
+	return grouping.NewSites(clusters, nil), nil
 }
 
 func policyOf(ctx context.Context, pod *corev1.Pod, w *workload.Workload) (*berthv1alpha1.PropagationPolicy, error) {

@@ -68,6 +68,10 @@ func All(c berthclient.BerthV1alpha1Interface) []Kind {
 		kindOf("FeedInventory", func(n string) typed[*berthv1alpha1.FeedInventory, *berthv1alpha1.FeedInventoryList] {
 			return c.FeedInventories(n)
 		}),
+		kindOf("ClusterPropagationPolicy",
+			func(string) typed[*berthv1alpha1.ClusterPropagationPolicy, *berthv1alpha1.ClusterPropagationPolicyList] {
+				return c.ClusterPropagationPolicies()
+			}),
 		kindOf("PropagationPolicy", func(n string) typed[*berthv1alpha1.PropagationPolicy, *berthv1alpha1.PropagationPolicyList] {
 			return c.PropagationPolicies(n)
 		}),

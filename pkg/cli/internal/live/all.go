@@ -33,6 +33,7 @@ func ReadAll(ctx context.Context, clients client.Clients) ([]runtime.Object, err
 		{"clusters", pageOf(berth.Clusters().List), true},
 		{"clusterresources", pageOf(berth.ClusterResources().List), true},
 		{"propagationpolicies", pageOf(berth.PropagationPolicies(all).List), true},
+		{"clusterpropagationpolicies", pageOf(berth.ClusterPropagationPolicies().List), true},
 		{"subscriptions", pageOf(berth.Subscriptions(all).List), true},
 		{"applications", pageOf(berth.Applications(all).List), true},
 	}

@@ -1,0 +1,33 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"berth.dev/berth/pkg/controllers/clusterpolicy"
+)
+
+// startClusterPolicies starts the controller of ClusterPropagationPolicies as soon as its kinds are
+// served. Nothing else waits for that.
+func startClusterPolicies(mgr ctrl.Manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+			return served(mgr.GetRESTMapper(), "ClusterPropagationPolicy", "PropagationPolicy"), nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // the process is told to end
+		}
+		controller := &clusterpolicy.Reconciler{Client: mgr.GetClient(), Clock: clock.RealClock{}}
+		if err := controller.SetupWithManager(mgr); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+}
