@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -57,6 +58,8 @@ type Reconciler struct {
 	Options
 	memory  memory
 	lookups lookups
+	// queue is where passes are asked for; it is set before the first pass over allNamespaces.
+	queue atomic.Pointer[queue]
 }
 
 // New returns a Reconciler. The first round of evictions of each workload waits until its cool-down
@@ -67,6 +70,9 @@ func New(options Options) *Reconciler {
 
 // Reconcile makes one pass over a namespace.
 func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile.Result, error) {
+	if namespace == allNamespaces {
+		return reconcile.Result{}, r.askEverywhere(ctx)
+	}
 	p, err := r.gather(ctx, namespace)
 	if err != nil {
 		return reconcile.Result{}, err

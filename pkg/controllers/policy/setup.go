@@ -71,7 +71,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, longestRetry),
 			LogConstructor: func(namespace *string) logr.Logger {
 				logger := mgr.GetLogger().WithValues("controller", controllerName)
-				if namespace != nil {
+				if namespace != nil && *namespace != allNamespaces {
 					logger = logger.WithValues("namespace", *namespace)
 				}
 				return logger
@@ -138,28 +138,31 @@ func ofNamespace[T client.Object]() handler.TypedEventHandler[T, string] {
 	return onEvent(func(_ context.Context, object T, q queue) { q.AddAfter(object.GetNamespace(), pause) })
 }
 
-// everywhere asks for a pass over each namespace that has a policy. An event that comes while all
-// of these passes are still to come adds nothing, so a burst of node events costs as much as one.
+// allNamespaces is the key of a pass that asks for a pass over each namespace that has a policy.
+const allNamespaces = ""
+
+// everywhere asks for a pass over each namespace that has a policy, after a moment: a burst of node
+// events costs as much as one. That has a key of its own, since a namespace may have been asked for
+// already, earlier than an event that is yet to come.
 func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
-	var asked time.Time // events of one source come one after the other
-	return onEvent(func(ctx context.Context, _ T, q queue) {
+	return onEvent(func(_ context.Context, _ T, q queue) {
 		r.Topology.Invalidate()
-		now := r.Clock.Now()
-		if now.Sub(asked) < pause/2 {
-			return
-		}
-		var list berthv1alpha1.PropagationPolicyList
-		if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-			// The cache answers as soon as it has synced; until then every policy comes as an event
-			// of its own.
-			ctrl.LoggerFrom(ctx).V(2).Info("Cannot list policies", "err", err)
-			return
-		}
-		asked = now
-		for i := range list.Items {
-			q.AddAfter(list.Items[i].Namespace, pause)
-		}
+		r.queue.Store(&q)
+		q.AddAfter(allNamespaces, pause/2)
 	})
+}
+
+// askEverywhere is the pass for allNamespaces.
+func (r *Reconciler) askEverywhere(ctx context.Context) error {
+	var list berthv1alpha1.PropagationPolicyList
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing policies: %w", err)
+	}
+	q := *r.queue.Load()
+	for i := range list.Items {
+		q.AddAfter(list.Items[i].Namespace, pause/2)
+	}
+	return nil
 }
 
 // onEvent handles all kinds of events alike.
