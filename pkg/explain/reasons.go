@@ -69,8 +69,8 @@ func (e *PodAnswer) explainFailover(q *question) {
 	}
 }
 
-// explainLimits says which clusters of the policy get no more of the workload than they run and have
-// room for.
+// explainLimits says which clusters of the policy get no more of the workload than they run and
+// have room for.
 func (e *PodAnswer) explainLimits(q *question) {
 	for i := range q.policy.Status.Limited {
 		limited := &q.policy.Status.Limited[i]

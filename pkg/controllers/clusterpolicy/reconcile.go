@@ -35,7 +35,7 @@ type Reconciler struct {
 	// Clock tells the time.
 	Clock clock.PassiveClock
 
-	// reported is when the status of a policy was written last. One policy is looked at at a time.
+	// reported is when the status of a policy was written last. There is one pass at a time.
 	reported map[string]time.Time
 }
 
@@ -105,7 +105,7 @@ func (r *Reconciler) carryOut(
 	}
 	for _, left := range own {
 		precondition := client.Preconditions{UID: &left.UID, ResourceVersion: &left.ResourceVersion}
-		if err := r.Client.Delete(ctx, left, precondition); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(r.Client.Delete(ctx, left, precondition)); err != nil {
 			failures = append(failures, fmt.Errorf("deleting policy %s/%s: %w", left.Namespace, left.Name, err))
 		}
 	}

@@ -33,8 +33,8 @@ func (a *asked) take() []string {
 	return keys
 }
 
-// Between two events of one burst the pass that the first one has asked for may have begun: a pod may
-// have asked for it earlier.
+// Between two events of one burst the pass that the first one has asked for may have begun: a pod
+// may have asked for it earlier.
 func TestEachClusterThatChangesIsLookedAtEverywhere(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := berthv1alpha1.AddToScheme(scheme); err != nil {

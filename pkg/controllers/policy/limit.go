@@ -191,7 +191,8 @@ func (l *limiting) next(ctx context.Context, i int, before caps.State) (limit in
 	return int32(after.Limit(o)), after.Capped, nil
 }
 
-// look completes an observation where it decides on a limit, and asks for another pass when it will.
+// look completes an observation where it decides on a limit, and asks for another pass when it
+// will.
 func (l *limiting) look(ctx context.Context, i int, before caps.State, o *caps.Observation) (err error) {
 	due := before.Due(o)
 	isDue := !due.IsZero() && !l.now.Before(due)
@@ -312,7 +313,7 @@ func (l *limiting) entry(limits map[int]int32) berthv1alpha1.LimitedWorkload {
 
 // full tells the clusters that get no more.
 func full(in *inForce) []string {
-	var told []string
+	told := make([]string, 0, len(in.policy.Status.Limited))
 	for i := range in.policy.Status.Limited {
 		limited := &in.policy.Status.Limited[i]
 		clusters := make([]string, len(limited.Clusters))

@@ -46,24 +46,7 @@ func TestPatience(t *testing.T) {
 // than its limit, indexes stay, and nothing is unplaced that another cluster may have.
 func TestLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tiers := rapid.SliceOfN(rapid.Int32Range(0, 2), 1, 3).Draw(t, "tiers")
-		placement := &berthv1alpha1.Placement{}
-		limits, names := map[string]int64{}, 0
-		open := false
-		for i, tier := range tiers {
-			group := berthv1alpha1.ClusterGroup{Name: string(rune('p' + i)), Tier: new(tier)}
-			for range rapid.IntRange(1, 4).Draw(t, "clusters") {
-				name := string(rune('a' + names))
-				names++
-				group.ClusterNames = append(group.ClusterNames, name)
-				if rapid.Bool().Draw(t, "limited") {
-					limits[name] = int64(rapid.IntRange(0, 5).Draw(t, "limit"))
-				} else {
-					open = true
-				}
-			}
-			placement.ClusterGroups = append(placement.ClusterGroups, group)
-		}
+		placement, limits, open := drawLimits(t)
 		layout, err := grouping.NewLayout(placement, "key", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +72,28 @@ func TestLimits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// drawLimits draws groups of one to three tiers and limits for some of their clusters, and reports
+// whether there is one without.
+func drawLimits(t *rapid.T) (placement *berthv1alpha1.Placement, limits map[string]int64, open bool) {
+	placement, limits = &berthv1alpha1.Placement{}, map[string]int64{}
+	names := 0
+	for i, tier := range rapid.SliceOfN(rapid.Int32Range(0, 2), 1, 3).Draw(t, "tiers") {
+		group := berthv1alpha1.ClusterGroup{Name: string(rune('p' + i)), Tier: new(tier)}
+		for range rapid.IntRange(1, 4).Draw(t, "clusters") {
+			name := string(rune('a' + names))
+			names++
+			group.ClusterNames = append(group.ClusterNames, name)
+			if rapid.Bool().Draw(t, "limited") {
+				limits[name] = int64(rapid.IntRange(0, 5).Draw(t, "limit"))
+			} else {
+				open = true
+			}
+		}
+		placement.ClusterGroups = append(placement.ClusterGroups, group)
+	}
+	return placement, limits, open
 }
 
 func TestWants(t *testing.T) {

@@ -23,7 +23,8 @@ func (s *Snapshot) PolicyOf(
 	if err != nil || object == nil {
 		return nil, w, err
 	}
-	return s.policies.Of(object).For(&w), w, nil
+	inForce = s.policies.Of(object).For(&w)
+	return inForce, w, nil
 }
 
 // Constrained reports whether some policy of the namespace has constraints on clusters.
