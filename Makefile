@@ -51,8 +51,8 @@ clean: ## Remove bin/, dist/ and what a playground may have left.
 ##@ Test
 
 .PHONY: test
-test: build-test ## All tests: what a change has to pass. Each part runs even if the other fails.
-	@status=0; hack/test.sh unit || status=$$?; hack/test.sh integration || status=$$?; exit $$status
+test: build-test ## All tests: what a change has to pass. Each part runs even if another fails.
+	@status=0; for part in unit simulation integration; do hack/test.sh $$part || status=$$?; done; exit $$status
 
 .PHONY: test-unit
 test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limits them.
