@@ -74,6 +74,10 @@ test-upstream: build-control-plane ## kube-scheduler's own integration tests wit
 simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DURATION=60s goes on with the next seeds.
 	@hack/simulate.sh "$(SEED)" "$(DURATION)"
 
+.PHONY: simulate-kills
+simulate-kills: ## Kill each of Berth's processes before and after each write that it makes in a simulated world. SEED=6 chooses it.
+	@hack/simulate.sh kills "$(SEED)"
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME=20s.
 	@hack/test.sh fuzz

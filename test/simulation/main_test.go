@@ -35,6 +35,9 @@ var (
 	durationFlag = flag.String("duration", "", "how long to go on with the next seeds, such as 60s; without it one seed")
 	traceFlag    = flag.Bool("trace", false, "print the history of the first seed as it happens")
 	worldFlag    = flag.Bool("world", false, "be the process of one world; for the program itself")
+	killsFlag    = flag.Bool("kills", false, "kill the processes of the first seed's world before and after each of their writes")
+	killFlag     = flag.String("kill", "", "leave the world undisturbed, and kill who sends the write of this name")
+	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
 	skipFlag     = flag.String("skip", "", "file with the names of faults to leave out, one on each line")
 )
 
@@ -59,6 +62,8 @@ func TestMain(m *testing.M) {
 		utilruntime.ErrorHandlers = nil
 		go func() { finished <- m.Run() }()
 		os.Exit(<-finished)
+	case *killsFlag:
+		os.Exit(sweep())
 	case *seedFlag != "" || *durationFlag != "":
 		os.Exit(simulate())
 	}
@@ -89,6 +94,8 @@ type result struct {
 	Counts    world.Counts
 	Names     []string
 	History   string
+	// Writes are those of a world that is not disturbed.
+	Writes []world.Write
 }
 
 // resultMark begins the line with the result.
@@ -116,6 +123,9 @@ func TestWorld(t *testing.T) {
 		}
 		options.Skip = strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
+	if *killsFlag {
+		options.Undisturbed, options.Kill = true, &world.Kill{Write: *killFlag, After: *afterFlag}
+	}
 	if *traceFlag {
 		options.Trace = os.Stderr
 	}
@@ -123,6 +133,9 @@ func TestWorld(t *testing.T) {
 		began := time.Now()
 		w, violation := world.Simulate(options)
 		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}
+		if options.Undisturbed {
+			r.Writes = w.Writes
+		}
 		if violation != nil {
 			r.Violation, r.History = violation.Error(), w.Tail(400)
 			if *traceFlag {

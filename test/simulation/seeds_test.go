@@ -25,18 +25,9 @@ const patience = 2 * time.Minute
 // errTooSlow says that a world was not judged.
 var errTooSlow = fmt.Errorf("it took longer than %s, the machine is too slow or the world stands still", patience)
 
-// runWorld runs the world of a seed in a process of its own. The error is why it was not judged.
+// runWorld runs the world of a seed without some faults. The error is why it was not judged.
 func runWorld(ctx context.Context, seed uint64, skip []string) (*result, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}
-	if *traceFlag && skip == nil {
-		args = append(args, "-trace")
-	}
+	var args []string
 	if len(skip) > 0 {
 		folder, err := os.MkdirTemp("", "simulation")
 		if err != nil {
@@ -49,12 +40,28 @@ func runWorld(ctx context.Context, seed uint64, skip []string) (*result, error) 
 		}
 		args = append(args, "-skip="+file)
 	}
+	return runProcess(ctx, seed, args)
+}
+
+// runProcess runs the world of a seed in a process of its own.
+func runProcess(ctx context.Context, seed uint64, args []string) (*result, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	trace := *traceFlag && len(args) == 0
+	if trace {
+		args = []string{"-trace"}
+	}
+	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
 	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
 	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
 	var out, problems bytes.Buffer
 	child.Stdout, child.Stderr = &out, &problems
-	if *traceFlag && skip == nil {
+	if trace {
 		child.Stderr = os.Stderr
 	}
 	err = child.Run()

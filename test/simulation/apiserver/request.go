@@ -103,20 +103,25 @@ func (r *Request) Writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
 }
 
+// Kind is what the request has in common with the same for other objects: "create pods/binding".
+func (r *Request) Kind() string {
+	kind := r.Verb + " " + r.Resource.Resource
+	if r.Subresource != "" {
+		kind += "/" + r.Subresource
+	}
+	return kind
+}
+
 // String names the request by what it is about: "create pods/binding default/web-1".
 func (r *Request) String() string {
 	if r.Resource.Resource == "" {
 		return r.Verb + " " + r.Path
 	}
-	what := r.Resource.Resource
-	if r.Subresource != "" {
-		what += "/" + r.Subresource
-	}
 	name := r.Name
 	if r.Namespace != "" {
 		name = r.Namespace + "/" + name
 	}
-	return strings.TrimSpace(r.Verb + " " + what + " " + name)
+	return strings.TrimSpace(r.Kind() + " " + name)
 }
 
 // NewRequest returns a request of somebody who speaks to the server directly. A patch is a merge

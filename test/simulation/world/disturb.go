@@ -16,21 +16,23 @@ var disturbances = []struct {
 	kind string
 	// plan draws the details at once, and returns what to call it and what it does.
 	plan func(w *World) (name string, do func())
+	// byUser is true for what users do, whatever else goes on.
+	byUser bool
 }{
-	{"scale", (*World).planScale},
-	{"scale", (*World).planScale},
-	{"edit of a policy", (*World).planEdit},
-	{"resize", (*World).planResize},
-	{"deletion of a pod", (*World).planDeletion},
-	{"broken node", (*World).planBreak},
-	{"lost node", (*World).planLoss},
-	{"kill", (*World).planKill},
-	{"kill", (*World).planKill},
-	{"termination", (*World).planTermination},
-	{"stop", (*World).planStop},
-	{"outage", (*World).planOutage},
-	{"cut watches", (*World).planCut},
-	{"compaction", (*World).planCompaction},
+	{"scale", (*World).planScale, true},
+	{"scale", (*World).planScale, true},
+	{"edit of a policy", (*World).planEdit, true},
+	{"resize", (*World).planResize, true},
+	{"deletion of a pod", (*World).planDeletion, true},
+	{"broken node", (*World).planBreak, false},
+	{"lost node", (*World).planLoss, false},
+	{"kill", (*World).planKill, false},
+	{"kill", (*World).planKill, false},
+	{"termination", (*World).planTermination, false},
+	{"stop", (*World).planStop, false},
+	{"outage", (*World).planOutage, false},
+	{"cut watches", (*World).planCut, false},
+	{"compaction", (*World).planCompaction, false},
 }
 
 // disturb plans what disturbs a world for some time.
@@ -40,7 +42,7 @@ func (w *World) disturb(length time.Duration) {
 		at := time.Duration(w.rng.Int64N(int64(length)))
 		what, do := d.plan(w)
 		name := fmt.Sprintf("disturbance %d: %s", n, what)
-		if w.skip[name] {
+		if w.skip[name] || w.undisturbed && !d.byUser {
 			continue
 		}
 		w.after(at, func() {
@@ -189,7 +191,7 @@ func (w *World) planCompaction() (name string, do func()) {
 // calm ends all that disturbs.
 func (w *World) calm() {
 	w.notef("calm")
-	w.faulty, w.outage = false, time.Time{}
+	w.calmed, w.faulty, w.outage = true, false, time.Time{}
 	for _, program := range w.programs {
 		program.held = time.Time{}
 		if program.current == nil || !program.current.alive {

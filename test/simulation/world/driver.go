@@ -102,6 +102,10 @@ func (w *World) proceed(c *call) {
 // carryOut lets a request arrive at the API server.
 func (w *World) carryOut(c *call) {
 	c.served = true
+	w.noteWrite(c)
+	if w.killed(c) {
+		return
+	}
 	var answer apiserver.Answer
 	switch {
 	case c.fault.lost || w.down():

@@ -43,6 +43,9 @@ type Options struct {
 	Seed uint64
 	// Skip are faults and disturbances that are left out, by their names.
 	Skip []string
+	// Undisturbed leaves out all that goes wrong: only users act, and Kill if it is not nil.
+	Undisturbed bool
+	Kill        *Kill
 	// Definitions are those of Berth's kinds.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Trace gets the history as it happens, unless it is nil.
@@ -66,6 +69,7 @@ func Simulate(options *Options) (*World, error) {
 		return nil, err
 	}
 	w.trace, w.skip = options.Trace, map[string]bool{}
+	w.undisturbed, w.kill = options.Undisturbed, options.Kill
 	for _, name := range options.Skip {
 		w.skip[name] = true
 	}
@@ -77,7 +81,7 @@ func Simulate(options *Options) (*World, error) {
 	w.populate()
 	w.run()
 	w.disturb(length)
-	w.faulty = true
+	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err
 	}

@@ -31,6 +31,8 @@ import (
 type World struct {
 	// Counts are what has happened.
 	Counts Counts
+	// Writes are those that Berth's programs have sent, in their order.
+	Writes []Write
 
 	server *apiserver.Server
 	// trace gets the history as it happens, unless it is nil; history has the newest of it.
@@ -44,8 +46,13 @@ type World struct {
 	rng    *rand.Rand
 	began  time.Time
 	faulty bool
+	// calmed is true once nobody disturbs any more.
+	calmed bool
 	rates  rates
 	skip   map[string]bool
+	// undisturbed is true if only users act, kill is the write at which a process is killed, or nil.
+	undisturbed bool
+	kill        *Kill
 
 	mu      sync.Mutex
 	calls   []*call
