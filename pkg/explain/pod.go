@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain/placement"
@@ -160,6 +161,7 @@ func (e *PodAnswer) findPolicy(
 	if w.ReplicasKnown {
 		e.Workload.Replicas = &w.Replicas
 	}
+	e.explainCut(s, pod, w.Cut)
 	if e.explainSubscription(s, pod, &w) {
 		return nil, nil
 	}
@@ -181,6 +183,14 @@ func (e *PodAnswer) findPolicy(
 		}
 	}
 	return policy, &w
+}
+
+// explainCut says why the chain of the controllers of the pod ends with a reference, if it does.
+func (e *PodAnswer) explainCut(s *placement.State, pod *corev1.Pod, cut *metav1.OwnerReference) {
+	if cut != nil {
+		e.becausef("policies on %s and what is above it do not count for the pod: %s",
+			placement.Title(cut.Kind, cut.Name), workload.WhyCut(pod, cut, s.Objects.Source()))
+	}
 }
 
 func losers(s *placement.State, w *workload.Workload, winner *berthv1alpha1.PropagationPolicy) []string {

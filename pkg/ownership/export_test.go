@@ -8,3 +8,9 @@ const Patience = patience
 
 // New is newDirectory.
 var New = newDirectory
+
+// MaxRead is how many kinds a Reader lists.
+const MaxRead = maxRead
+
+// NewReaderOf is newReader.
+var NewReaderOf = newReader

@@ -113,10 +113,18 @@ func (k *kind) get(ctx context.Context, d *Directory, object key) (*workload.Fur
 	}
 	d.note(k, nil)
 	owner := k.owner(found)
-	if owner == nil || owner.GetUID() != object.uid {
-		return nil, fmt.Errorf("%s is not the one with UID %s: %w", object, object.uid, workload.ErrUnconfirmed)
+	if err := object.confirm(owner); err != nil {
+		return nil, err
 	}
 	return owner, nil
+}
+
+// confirm returns an error that wraps ErrUnconfirmed if the owner is not the one that is meant.
+func (k key) confirm(owner *workload.FurtherOwner) error {
+	if owner == nil || owner.GetUID() != k.uid {
+		return fmt.Errorf("%s is not the one with UID %s: %w", k, k.uid, workload.ErrUnconfirmed)
+	}
+	return nil
 }
 
 // owner cuts an object down to what is kept of it, nil for what is no object.

@@ -74,6 +74,21 @@ func TestPodsOfCordonedClusters(t *testing.T) {
 	}
 }
 
+// A reference that anybody can write makes nobody the owner of a pod.
+func TestPodsWhoseOwnerDoesNotCount(t *testing.T) {
+	w, _, waiting := nginx(t)
+	waiting.OwnerReferences[0].APIVersion = "apps/v9"
+	got := explainPod(t, w, waiting.Name)
+	for _, want := range []string{
+		"Workload:  pod/nginx-e",
+		"- policies on replicaset/", " and what is above it do not count for the pod: objects of that version do not control pods",
+	} {
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("printed %q and %q, want %q", got.Out, got.Err, want)
+		}
+	}
+}
+
 func TestPodForPeople(t *testing.T) {
 	checkOutput(t, map[string]struct{ args, want string }{
 		"a pod that waits": {args: "nginx-e", want: `

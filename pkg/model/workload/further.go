@@ -47,6 +47,20 @@ type NotRead struct{}
 // Further returns errNotRead.
 func (NotRead) Further(string, *metav1.OwnerReference) (*FurtherOwner, error) { return nil, errNotRead }
 
+// WhyCut says why the chain of the controllers of a pod ends with a reference, see Workload.Cut.
+func WhyCut(pod *corev1.Pod, cut *metav1.OwnerReference, source FurtherSource) string {
+	kind, exists := ControllerKind(cut)
+	if !exists {
+		return "objects of that version do not control pods"
+	}
+	if kind == nil {
+		if _, err := source.Further(pod.Namespace, cut); err != nil && !errors.Is(err, errNotRead) {
+			return err.Error()
+		}
+	}
+	return "it is too far above the pod"
+}
+
 // ofFurther returns the workload of a pod that an object of a kind beyond the table controls.
 func ofFurther(pod *corev1.Pod, ref *metav1.OwnerReference, source Source) (Workload, error) {
 	owner, err := source.Further(pod.Namespace, ref)

@@ -49,20 +49,5 @@ func (p *NodeGroupPolicy) tellCut(pod *corev1.Pod, cut *metav1.OwnerReference) {
 		return
 	}
 	recorder.Eventf(pod, nil, corev1.EventTypeWarning, eventOwnerUnconfirmed, "Scheduling",
-		"policies on %.63s %.253s and what is above it do not count for the pod: %s", cut.Kind, cut.Name, p.whyCut(pod, cut))
-}
-
-// whyCut says why a controller cannot be confirmed.
-func (p *NodeGroupPolicy) whyCut(pod *corev1.Pod, cut *metav1.OwnerReference) string {
-	kind, exists := workload.ControllerKind(cut)
-	switch {
-	case !exists:
-		return "objects of that version do not control pods"
-	case kind != nil:
-		return "it is too far above the pod"
-	}
-	if _, err := p.shared.Owners.Further(pod.Namespace, cut); err != nil {
-		return err.Error()
-	}
-	return "it is too far above the pod"
+		"policies on %.63s %.253s and what is above it do not count for the pod: %s", cut.Kind, cut.Name, workload.WhyCut(pod, cut, p.shared.Owners))
 }

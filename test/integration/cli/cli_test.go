@@ -110,6 +110,22 @@ var _ = Describe("explain pod", func() {
 		))
 	})
 
+	It("does not trust a reference to an owner", func(ctx SpecContext) {
+		s := newSite(ctx, 1)
+		forged := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "forged", OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "example.com/v1", Kind: "Ring", Name: "a", UID: "a", Controller: new(true),
+			}}},
+			Spec: corev1.PodSpec{SchedulerName: "berth-scheduler", Containers: []corev1.Container{{Name: "main", Image: "registry.invalid/a"}}},
+		}
+		_, err := client.CoreV1().Pods(s.namespace).Create(ctx, forged, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(s.generic(run(ctx, "explain", "pod", forged.Name, "-n", s.namespace))).To(And(
+			ContainSubstring("Workload: pod/forged"),
+			ContainSubstring("- policies on ring/a and what is above it do not count for the pod: Ring of example.com/v1 is not served"),
+		))
+	})
+
 	It("does not trust a stamp that was made for another pod", func(ctx SpecContext) {
 		s := newSite(ctx, 1)
 		pods := s.untilPods(ctx, 1)

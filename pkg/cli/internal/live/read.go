@@ -11,17 +11,24 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/ownership"
 )
 
 // Read lists all objects of a namespace, or of all namespaces if it is empty. The error says in one
 // line what keeps it from reading.
 func Read(ctx context.Context, clients client.Clients, namespace string) (*placement.Objects, error) {
 	o := &placement.Objects{}
+	var err error
+	if o.Further, err = further(ctx, clients, namespace); err != nil {
+		return nil, err
+	}
 	berth := clients.Berth.BerthV1alpha1()
 	// Berth's own kinds come first: if they are not installed, nothing else matters.
 	if err := list(ctx, berth.PropagationPolicies(namespace).List, &o.Policies); err != nil {
@@ -45,6 +52,22 @@ func Read(ctx context.Context, clients client.Clients, namespace string) (*place
 		return nil, err
 	}
 	return o, nil
+}
+
+// further returns what looks up owners of operators' kinds, nil with clients that a test has made.
+func further(ctx context.Context, clients client.Clients, namespace string) (workload.FurtherSource, error) {
+	if clients.Config == nil {
+		return nil, nil //nolint:nilnil // no source takes references at their word
+	}
+	caller, err := rest.HTTPClientFor(clients.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for owners of pods: %w", err)
+	}
+	return ownership.NewReader(ctx, clients.Config, caller, namespace, func(ctx context.Context) ([]berthv1alpha1.FeedParser, error) {
+		var parsers []berthv1alpha1.FeedParser
+		err := list(ctx, clients.Berth.BerthV1alpha1().FeedParsers().List, &parsers)
+		return parsers, err
+	})
 }
 
 // readOwners lists the objects of a namespace, or of all, that control pods.
