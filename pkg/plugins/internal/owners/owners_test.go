@@ -4,6 +4,7 @@
 package owners_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -266,6 +267,24 @@ func TestLookups(t *testing.T) {
 		}
 		if pod := w.Pod("elsewhere", "pod"); pod != nil {
 			t.Errorf("looking for the pod in another namespace: got %v", pod)
+		}
+	})
+}
+
+// There are more names than are remembered without a lock.
+func TestLookupsOfManyNames(t *testing.T) {
+	const many = 1500
+	var objects []runtime.Object
+	for i := range many {
+		objects = append(objects, plugintest.Deployment(fmt.Sprintf("web-%d", i), 1))
+	}
+	kind := workload.KindFor("apps/v1", "Deployment")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, objects...)
+		for range 2 {
+			for i := range many {
+				w.wantOwner(t, kind, fmt.Sprintf("web-%d", i), true)
+			}
 		}
 	})
 }
