@@ -178,6 +178,20 @@ func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	return pod
 }
 
+// Somebody may take the stamp away, and no scheduling cycle need begin before the pod is gone.
+func TestTheReleaseOfAPodWhoseStampWasTakenAwayWakes(t *testing.T) {
+	holder := stamped("holder", "a1", "matlab", "all")
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "1"), holder))
+	first, second := aged(asking("first", "matlab", "1"), 9), aged(asking("second", "matlab", "1"), 1)
+	s.Try(first)
+	s.Try(second)
+	edited := onNode(asking("holder", "matlab", "1"), "a1")
+	got := []bool{hint(s, fwk.Pod, first, edited, nil), hint(s, fwk.Pod, second, edited, nil)}
+	if diff := cmp.Diff([]bool{true, false}, got); diff != "" {
+		t.Errorf("woken pods, the first and the second (-want +got):\n%s", diff)
+	}
+}
+
 func TestTheEndOfANominationWakes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gone *corev1.Pod

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
@@ -313,11 +314,30 @@ func (w *Units) gone(released *corev1.Pod, charges []pool.Charge) map[types.UID]
 	woken, known := w.releases.Get(released)
 	if !known {
 		if charges == nil {
-			charges = w.strays[released.UID]
+			charges = w.unstamped(released)
 		}
 		w.book.release(released.UID, charges, w.mine)
 		woken = w.choose()
 		w.releases.Put(released, woken)
 	}
 	return woken
+}
+
+// unstamped returns what a pod held that carries no charges. If no scheduling cycle has counted it
+// as a stray, because its stamp was there until then, that is as much as it asks for, of whichever
+// pool: the next cycle finds out.
+func (w *Units) unstamped(pod *corev1.Pod) []pool.Charge {
+	charges, counted := w.strays[pod.UID]
+	if counted {
+		return charges
+	}
+	requests, _ := demand.Of(pod)
+	for _, r := range requests {
+		if s := w.book.stocks[r.Resource]; s != nil {
+			for _, p := range s.resource.Pools() {
+				charges = append(charges, pool.Charge{Resource: r.Resource, Pool: p.Name, Quantity: r.Quantity})
+			}
+		}
+	}
+	return charges
 }
