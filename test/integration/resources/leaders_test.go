@@ -5,8 +5,10 @@ package resources_test
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -103,5 +105,33 @@ var _ = Describe("a new leader", Serial, func() {
 		})
 		Eventually(first.Done()).WithTimeout(timeout).Should(BeClosed())
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(Or(BeEmpty(), Equal("stranger")))
+	})
+})
+
+var _ = Describe("a process that begins to lead", Serial, func() {
+	It("gives out in a moment what a thousand pods wait for that the one before may have bound", func(ctx SpecContext) {
+		const units, pods = 500, 1000
+		s := newSite(ctx)
+		s.createNode(ctx, "one", "", "4000")
+		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
+		replaceMain()
+		w := s.watchFrom(ctx, "licence", map[string]int{"default": units})
+		s.createMany(ctx, pods, "pod", asking("licence", "1"))
+		other := newSite(ctx)
+		other.createNode(ctx, "two", "", "32")
+		other.createResource(ctx, "plenty", other.capacity("", "1"))
+		free := other.watchFrom(ctx, "plenty", map[string]int{"default": 1})
+		other.createPod(ctx, "only", asking("plenty", "1"))
+
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "next", Args: schedulerproc.QuickElection}).EndAfterwards()
+		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll / 20).ShouldNot(BeEmpty())
+		began := time.Now()
+		Eventually(w.bound, timeout, poll).Should(Equal(units))
+		Eventually(free.bound, timeout, poll).Should(Equal(1))
+		AddReportEntry("take-over", fmt.Sprintf(
+			"with %d pods that the process before may have bound, the first is bound %v after the lease was taken; the only one of another pool %v after",
+			pods, w.boundAt(0).Sub(began).Round(time.Millisecond), free.boundAt(0).Sub(began).Round(time.Millisecond)), ReportEntryVisibilityAlways)
+		w.expectNoBreach()
+		free.expectNoBreach()
 	})
 })

@@ -46,6 +46,13 @@ func replaceMain() {
 // leader returns who holds the lease, empty if nobody does.
 func leader(ctx context.Context) string { return schedulerproc.Leader(ctx, client) }
 
+// lapsed returns how often a scheduler has offered to another pod what it had offered to one that
+// was not tried in time.
+func lapsed(ctx context.Context, scheduler *schedulerproc.Scheduler) float64 {
+	GinkgoHelper()
+	return schedulerproc.Sum(scheduler.Metrics(ctx), "berth_waiting_offers_lapsed_total")
+}
+
 // attempts returns how often a scheduler has tried to place a pod.
 func attempts(ctx context.Context, scheduler *schedulerproc.Scheduler) float64 {
 	GinkgoHelper()

@@ -36,7 +36,7 @@ var _ = Describe("a release", Serial, func() {
 		s.createMany(ctx, waiters*9/10, "waiter", asking("licence", "1"))
 		Eventually(s.tried).WithContext(ctx).WithTimeout(timeout).WithPolling(5 * poll).Should(Equal(waiters))
 
-		before := attempts(ctx, main)
+		before, lapsedBefore := attempts(ctx, main), lapsed(ctx, main)
 		var took []time.Duration
 		for n := range oneByOne {
 			released := time.Now()
@@ -52,13 +52,14 @@ var _ = Describe("a release", Serial, func() {
 		})
 		Eventually(w.bound, timeout, poll).Should(Equal(holders + oneByOne + atOnce))
 		perPod := (attempts(ctx, main) - before) / (oneByOne + atOnce)
+		late := (lapsed(ctx, main) - lapsedBefore) / (oneByOne + atOnce)
 		AddReportEntry("release to next bind", fmt.Sprintf(
-			"median %v, maximum %v with %d waiting pods; %.2f attempts per bound pod of %d released one by one and %d at once",
-			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), waiters, perPod, oneByOne, atOnce),
+			"median %v, maximum %v with %d waiting pods; %.2f attempts per bound pod, %.2f of them late, of %d released one by one and %d at once",
+			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), waiters, perPod, late, oneByOne, atOnce),
 			ReportEntryVisibilityAlways)
 		// An offer whose attempt is not seen to end in time goes to the next pod as well, which a slow
-		// machine makes happen. Waking all that wait would cost hundreds.
-		Expect(perPod).To(BeNumerically("<=", 1.5), "attempts per bound pod")
+		// machine makes happen, and which is counted. Waking all that wait would cost hundreds.
+		Expect(perPod-late).To(BeNumerically("<=", 1.1), "attempts per bound pod, without those that came of late ones")
 		w.expectNoBreach()
 	})
 })
