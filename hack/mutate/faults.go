@@ -145,9 +145,18 @@ func (f *finder) inStatement(statement ast.Stmt) {
 		}
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE && len(n.Lhs) == 1 {
-			f.add(n, "_ = "+f.textOf(n.Rhs[0]))
+			f.add(n, "_ = "+f.valueOf(n))
 		}
 	}
+}
+
+// valueOf returns what is assigned. The constant of x *= 0xff51afd7ed558ccd has the type of x.
+func (f *finder) valueOf(n *ast.AssignStmt) string {
+	value := f.textOf(n.Rhs[0])
+	if _, constant := n.Rhs[0].(*ast.BasicLit); constant && n.Tok != token.ASSIGN {
+		return f.textOf(n.Lhs[0]) + " " + strings.TrimSuffix(n.Tok.String(), "=") + " " + value
+	}
+	return value
 }
 
 // onlyTells reports whether a statement writes to a log, counts for a metric or is no use to leave

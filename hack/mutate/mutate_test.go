@@ -35,6 +35,8 @@ func f(a, b int, c bool) int {
 		continue
 	}
 	b = a
+	b *= 1 << 40
+	b ^= 0x9e3779b97f4a7c15
 	return a + 1
 }
 `
@@ -49,7 +51,10 @@ func f(a, b int, c bool) int {
 		"x.go f: c -> !(c)", "x.go f: g() -> (left out)",
 		"x.go f: a < b && c == true -> a < b || c == true", "x.go f: a < b -> a <= b", "x.go f: c == true -> c != true",
 		"x.go f: true -> false in for a < b && c == true {", "x.go f: a++ -> a--", "x.go f: continue -> (left out)",
-		"x.go f: b = a -> _ = a", "x.go f: a + 1 -> a - 1", "x.go f: 1 -> 2 in return a + 1",
+		"x.go f: b = a -> _ = a",
+		"x.go f: b *= 1 << 40 -> _ = 1 << 40", "x.go f: 1 -> 2 in b *= 1 << 40",
+		"x.go f: b ^= 0x9e3779b97f4a7c15 -> _ = b ^ 0x9e3779b97f4a7c15",
+		"x.go f: a + 1 -> a - 1", "x.go f: 1 -> 2 in return a + 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

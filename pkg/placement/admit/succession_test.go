@@ -36,7 +36,8 @@ func TestContended(t *testing.T) {
 		"it is full only where the scheduler places pods": {
 			replicas: 5, seat: admit.NoSeat, succession: admit.Succession{Held: []int32{2, 0}, Claimants: 9}, eligible: []bool{true, false},
 		},
-		"the pod is numbered": {replicas: 5, seat: 1, succession: admit.Succession{Held: []int32{0, 0}, Claimants: 3, Missing: 1}},
+		"the pod is numbered":          {replicas: 5, seat: 1, succession: admit.Succession{Held: []int32{0, 0}, Claimants: 3, Missing: 1}},
+		"the pod has the first number": {replicas: 5, seat: 0, succession: admit.Succession{Held: []int32{0, 0}, Claimants: 3, Missing: 1}},
 		"one of a full workload is not counted": {
 			replicas: 5, seat: admit.NoSeat, succession: admit.Succession{Held: []int32{2, 3}, Missing: 1}, want: true,
 		},

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/placement/apportion"
@@ -68,5 +69,20 @@ func TestNilHeldIsEmpty(t *testing.T) {
 	var held *apportion.Held
 	if held.Len() != 0 || held.Has(0) {
 		t.Errorf("Len = %d, Has(0) = %t", held.Len(), held.Has(0))
+	}
+}
+
+func TestHeldCountsHowManyHaveTheSameSeat(t *testing.T) {
+	var held apportion.Held
+	for range 4 {
+		held.Add(5)
+	}
+	var got []bool
+	for range 5 {
+		got = append(got, held.Remove(5), held.Has(5))
+	}
+	want := []bool{true, true, true, true, true, true, true, false, false, false}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("taken back, and held after that (-want +got):\n%s", diff)
 	}
 }

@@ -33,6 +33,9 @@ func TestRule(t *testing.T) {
 			spec:      &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: time.Minute}},
 			wantAfter: 5 * time.Minute, wantReturns: time.Minute,
 		},
+		"a time to return that is negative": {
+			spec: &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: -time.Minute}}, wantAfter: 5 * time.Minute,
+		},
 	}
 	since := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range tests {
@@ -62,15 +65,18 @@ func TestLeft(t *testing.T) {
 		wantLeft  bool
 		wantAgain time.Duration
 	}{
-		"not observed yet":              {rule: rule},
-		"left, then not observed":       {rule: rule, was: true, wantLeft: true},
-		"online":                        {rule: rule, condition: online(metav1.ConditionTrue, time.Second)},
-		"just offline":                  {rule: rule, condition: online(metav1.ConditionFalse, 0), wantAgain: 5 * time.Minute},
-		"offline for a while":           {rule: rule, condition: online(metav1.ConditionFalse, 4*time.Minute), wantAgain: time.Minute},
-		"offline for long enough":       {rule: rule, condition: online(metav1.ConditionFalse, 5*time.Minute), wantLeft: true},
-		"unknown for long enough":       {rule: rule, condition: online(metav1.ConditionUnknown, 5*time.Minute), wantLeft: true},
-		"offline once more":             {rule: rule, condition: online(metav1.ConditionFalse, time.Second), was: true, wantLeft: true},
-		"back for a while":              {rule: rule, condition: online(metav1.ConditionTrue, 10*time.Minute), was: true, wantLeft: true, wantAgain: 20 * time.Minute},
+		"not observed yet":        {rule: rule},
+		"left, then not observed": {rule: rule, was: true, wantLeft: true},
+		"online":                  {rule: rule, condition: online(metav1.ConditionTrue, time.Second)},
+		"just offline":            {rule: rule, condition: online(metav1.ConditionFalse, 0), wantAgain: 5 * time.Minute},
+		"offline for a while":     {rule: rule, condition: online(metav1.ConditionFalse, 4*time.Minute), wantAgain: time.Minute},
+		"offline for long enough": {rule: rule, condition: online(metav1.ConditionFalse, 5*time.Minute), wantLeft: true},
+		"unknown for long enough": {rule: rule, condition: online(metav1.ConditionUnknown, 5*time.Minute), wantLeft: true},
+		"offline once more":       {rule: rule, condition: online(metav1.ConditionFalse, time.Second), was: true, wantLeft: true},
+		"back for a while":        {rule: rule, condition: online(metav1.ConditionTrue, 10*time.Minute), was: true, wantLeft: true, wantAgain: 20 * time.Minute},
+		"back for all but a moment": {
+			rule: rule, condition: online(metav1.ConditionTrue, 30*time.Minute-1), was: true, wantLeft: true, wantAgain: 1,
+		},
 		"back for long enough":          {rule: rule, condition: online(metav1.ConditionTrue, 30*time.Minute), was: true},
 		"offline, but never left":       {rule: failover.Of(&berthv1alpha1.Failover{After: &never}), condition: online(metav1.ConditionFalse, time.Hour)},
 		"left before Never was written": {rule: failover.Of(&berthv1alpha1.Failover{After: &never}), condition: online(metav1.ConditionFalse, time.Hour), was: true},

@@ -75,3 +75,20 @@ func TestFirst(t *testing.T) {
 		})
 	}
 }
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("a", 1024)
+	for name, tc := range map[string]struct{ message, want string }{
+		"the longest":             {message: long, want: long},
+		"one that is too long":    {message: long + "b", want: long[:1021] + "..."},
+		"cut within a character":  {message: long[:1020] + "ü" + long, want: long[:1020] + "..."},
+		"cut before a character":  {message: long[:1021] + "ü" + long, want: long[:1021] + "..."},
+		"nothing but a character": {message: "ü", want: "ü"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := names.Clip(tc.message); got != tc.want {
+				t.Errorf("Clip() has %d bytes and ends with %q, want %d", len(got), got[max(0, len(got)-5):], len(tc.want))
+			}
+		})
+	}
+}
