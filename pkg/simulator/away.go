@@ -14,6 +14,7 @@ import (
 // pods that wait for them: what a copy takes beside its node, such as units of a ClusterResource,
 // is not left for others.
 func (s *Snapshot) FillAway(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	s.members() // as it is, not as if they were back
 	names := map[string]bool{}
 	for _, info := range s.nodes.list {
 		node := info.Node()
@@ -28,7 +29,7 @@ func (s *Snapshot) FillAway(ctx context.Context, cluster string, pod *corev1.Pod
 	if len(names) == 0 {
 		return Room{}, nil
 	}
-	return s.fill(ctx, names, cluster, pod, limit, true)
+	return s.fill(ctx, &count{pod: pod, limit: limit, cluster: names, stay: true}, cluster)
 }
 
 // back returns the node as it was before it got lost.

@@ -30,38 +30,70 @@ type Room struct {
 // Room returns how many copies of the pod the nodes of a Cluster take at once, beside what is
 // there. Where the order of placing matters (topology spread, affinity between pods, volumes that
 // are bound when used) the number is one that the scheduler reaches if it goes through the nodes by
-// name, so there may be more room than that. Where it does not matter, an answer is remembered
-// for as long as nothing changes that it depends on; the pod must not be changed afterwards.
+// name, so there may be more room than that; if the first copy decides where the others can go, it
+// is the least of what follows from each place that it can have. Where it does not matter, an
+// answer is remembered for as long as nothing changes that it depends on; the pod must not be
+// changed afterwards.
 func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	asked := question{cluster, s.scheduler, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}}
 	if known, found := s.recall(asked, pod, limit); found {
 		return known, nil
 	}
-	s.Fork()
-	room, err := s.fill(ctx, s.members().ready[cluster], cluster, pod, limit, false)
-	s.Revert()
+	room, err := s.least(ctx, cluster, pod, limit)
 	if err == nil && !interacts(pod) {
 		s.remember(asked, pod, limit, room)
 	}
 	return room, err
 }
 
+// least counts copies that do not stay.
+func (s *Snapshot) least(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
+	nodes := s.members().ready[cluster]
+	run := func(first map[string]bool, limit int) (Room, error) {
+		s.Fork()
+		defer s.Revert()
+		return s.fill(ctx, &count{pod: pod, limit: limit, cluster: nodes, first: first}, cluster)
+	}
+	starts := s.starts(pod, nodes)
+	if len(starts) == 0 {
+		return run(nil, limit)
+	}
+	least := Room{Copies: limit + 1}
+	for _, first := range starts {
+		room, err := run(first, min(limit, least.Copies))
+		if err != nil {
+			return Room{}, err
+		}
+		if room.Copies < least.Copies {
+			least = room
+		}
+	}
+	return least, nil
+}
+
 // Fill is Room, but for that the copies stay where they were placed until the fork that it is
 // called in is reverted.
 func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
-	return s.fill(ctx, s.members().ready[cluster], cluster, pod, limit, true)
+	nodes := s.members().ready[cluster]
+	least := Room{Copies: limit}
+	if len(s.starts(pod, nodes)) > 0 {
+		var err error
+		if least, err = s.least(ctx, cluster, pod, limit); err != nil {
+			return Room{}, err
+		}
+	}
+	filled, err := s.fill(ctx, &count{pod: pod, limit: least.Copies, cluster: nodes, stay: true}, cluster)
+	if err == nil && filled.Copies == least.Copies {
+		filled.LimitedBy = least.LimitedBy
+	}
+	return filled, err
 }
 
-// fill counts copies on nodes of a Cluster, which are given by name. Those that are to stay are
-// placed.
-func (s *Snapshot) fill(
-	ctx context.Context, nodes map[string]bool, cluster string, pod *corev1.Pod, limit int, stay bool,
-) (Room, error) {
-	c := &count{
-		Snapshot: s, ctx: klog.NewContext(ctx, s.logger), pod: pod, limit: limit, cluster: nodes, anew: interacts(pod), stay: stay,
-	}
+// fill counts copies on nodes of a Cluster. Those that are to stay are placed.
+func (s *Snapshot) fill(ctx context.Context, c *count, cluster string) (Room, error) {
+	c.Snapshot, c.ctx, c.anew = s, klog.NewContext(ctx, s.logger), interacts(c.pod)
 	if err := c.run(); err != nil {
-		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, pod.Namespace, pod.Name, err)
+		return Room{}, fmt.Errorf("counting the room of cluster %s for pod %s/%s: %w", cluster, c.pod.Namespace, c.pod.Name, err)
 	}
 	return c.room(), nil
 }
@@ -96,11 +128,13 @@ func interacts(pod *corev1.Pod) bool {
 // count is one answer of Room while it is worked out.
 type count struct {
 	*Snapshot
-	ctx     context.Context //nolint:containedctx // a count lives as long as the call
-	pod     *corev1.Pod
-	limit   int
-	cluster map[string]bool
-	anew    bool
+	ctx   context.Context //nolint:containedctx // a count lives as long as the call
+	pod   *corev1.Pod
+	limit int
+	// cluster are the nodes that count, and first those that the first copy tries before the others,
+	// by name.
+	cluster, first map[string]bool
+	anew           bool
 	// stay reports that the copies are placed, and not only counted.
 	stay bool
 
@@ -124,7 +158,18 @@ func (c *count) prepare() (bool, error) {
 			c.candidates = append(c.candidates, info)
 		}
 	}
+	if c.copies == 0 && c.first != nil {
+		slices.SortStableFunc(c.candidates, func(a, b fwk.NodeInfo) int { return c.turn(a) - c.turn(b) })
+	}
 	return !rejected && err == nil, err
+}
+
+// turn is when a node is tried for the first copy.
+func (c *count) turn(node fwk.NodeInfo) int {
+	if c.first[node.Node().Name] {
+		return 0
+	}
+	return 1
 }
 
 // run goes through the nodes until none takes a further copy. A node that is full stays full while

@@ -23,8 +23,8 @@ import (
 // out anew, whatever has changed in between.
 func TestRoomAfterChangesIsThatOfANewSnapshot(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		fixed := append([]runtime.Object{plugintest.Site("beijing"), plugintest.Site("hangzhou")}, drawPools(rt)...)
-		samples := []*corev1.Pod{drawPod(rt, "first", ""), drawPod(rt, "second", "")}
+		fixed := append([]runtime.Object{plugintest.Site("beijing"), plugintest.Site("hangzhou")}, drawPools(rt, 0, "")...)
+		samples := []*corev1.Pod{drawPod(rt, "first", "", 0), drawPod(rt, "second", "", 0)}
 		s, there := snapshot(t, fixed...), map[string]runtime.Object{}
 		for step := range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			site := drawChange(rt, step, s, there)
@@ -59,7 +59,7 @@ func drawChange(rt *rapid.T, step int, s *simulator.Snapshot, there map[string]r
 		delete(there, pod)
 		return site
 	}
-	name, object := pod, runtime.Object(drawPod(rt, fmt.Sprint("other-", number), fmt.Sprint(site, "-", number)))
+	name, object := pod, runtime.Object(drawPod(rt, fmt.Sprint("other-", number), fmt.Sprint(site, "-", number), 0))
 	if there[node] == nil || kind == 0 {
 		name, object = node, drawNode(rt, site, number)
 	}
