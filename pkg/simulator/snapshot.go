@@ -34,10 +34,9 @@ type Snapshot struct {
 	serial int64
 	// begun is how many pods were bound.
 	begun int
-	// undo are the steps since the snapshot was made or committed, and forks where the open forks
-	// begin in it.
+	// undo are the steps since the snapshot was made or committed.
 	undo  []func()
-	forks []int
+	forks []fork
 
 	// policies reports that there are policies, which count copies too.
 	policies bool
@@ -141,12 +140,20 @@ func (s *Snapshot) Drop(object runtime.Object) error {
 
 // Fork begins a what-if, within another one if there is one.
 func (s *Snapshot) Fork() {
-	s.forks = append(s.forks, len(s.undo))
+	s.forks = append(s.forks, fork{from: len(s.undo), versions: s.versions.clone()})
+}
+
+// fork is where a fork begins in the steps that can be undone, and the versions then.
+type fork struct {
+	from     int
+	versions versions
 }
 
 // Revert ends the innermost fork and undoes what was placed in it.
 func (s *Snapshot) Revert() {
-	s.rollback(s.endFork())
+	ended := s.endFork()
+	s.rollback(ended.from)
+	s.versions.restore(&ended.versions)
 }
 
 // Commit ends the innermost fork and keeps what was placed in it.
@@ -170,19 +177,29 @@ func (s *Snapshot) rollback(mark int) {
 	}
 }
 
-// undoBetween undoes what was placed after one mark of the innermost fork and before another.
+// undoBetween undoes what was placed after one mark of the innermost fork and before another. What
+// was placed after that stays, so from there on the snapshot is never again as it was at any
+// version until the end of the fork.
 func (s *Snapshot) undoBetween(from, to int) {
 	for i := to - 1; i >= from; i-- {
 		s.undo[i]()
-		s.undo[i] = func() {}
+		s.undo[i] = func() { s.versions.change() }
+	}
+	s.versions.change()
+	for i := to; i < len(s.undo); i++ {
+		undo := s.undo[i]
+		s.undo[i] = func() {
+			undo()
+			s.versions.change()
+		}
 	}
 }
 
-func (s *Snapshot) endFork() int {
+func (s *Snapshot) endFork() fork {
 	last := len(s.forks) - 1
-	from := s.forks[last]
+	ended := s.forks[last]
 	s.forks = s.forks[:last]
-	return from
+	return ended
 }
 
 // evict takes a pod off its node until the fork is reverted, as if it had gone.

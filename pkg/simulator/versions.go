@@ -4,6 +4,8 @@
 package simulator
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +29,13 @@ type versions struct {
 }
 
 func newVersions() versions { return versions{clusters: map[string]int64{}} }
+
+func (v *versions) clone() versions {
+	return versions{last: v.last, rest: v.rest, clusters: maps.Clone(v.clusters)}
+}
+
+// restore notes that everything is as it was when the versions were these.
+func (v *versions) restore(were *versions) { v.rest, v.clusters = were.rest, were.clusters }
 
 // change notes that something has changed that may concern everybody.
 func (v *versions) change() (undo func()) {

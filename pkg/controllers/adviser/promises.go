@@ -53,14 +53,25 @@ func (a *Adviser) keepPromises(ctx context.Context, except func(*Promise) bool) 
 			if except(p) {
 				continue
 			}
-			fill := a.snapshot.Fill
-			if p.Away {
-				fill = a.snapshot.FillAway
-			}
-			if _, err := fill(ctx, p.Cluster, p.Pod, p.Copies); err != nil {
+			if err := a.keep(ctx, p); err != nil {
 				return fmt.Errorf("keeping room for pods of %s %s: %w", p.Owner.Kind, p.Owner.Name, err)
 			}
 		}
 	}
 	return nil
+}
+
+// keep places the pods of a promise. Those that waited for nodes which are back by now are about to
+// get a place there.
+func (a *Adviser) keep(ctx context.Context, p *Promise) error {
+	copies := p.Copies
+	if p.Away {
+		away, err := a.snapshot.FillAway(ctx, p.Cluster, p.Pod, copies)
+		if err != nil {
+			return err
+		}
+		copies -= away.Copies
+	}
+	_, err := a.snapshot.Fill(ctx, p.Cluster, p.Pod, copies)
+	return err
 }
