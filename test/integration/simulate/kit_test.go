@@ -39,7 +39,7 @@ type result struct {
 			Created bool
 		}
 	}
-	Evictions []struct{ Pod, Reason string }
+	Evictions, Kept []struct{ Pod, Reason string }
 }
 
 // simulate runs berthctl simulate.
@@ -151,8 +151,8 @@ func live(ctx context.Context, namespace string) (fates, error) {
 	return found, nil
 }
 
-// reasonOf returns why a pod has no node. What the scheduler says about preemption is cut off: a
-// simulation does not try it.
+// reasonOf returns why a pod has no node. What the scheduler says about preemption is cut off: of a
+// pod that waits in the end it did not help.
 func reasonOf(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled {

@@ -114,5 +114,7 @@ func (w *world) carryOut(ctx context.Context, s *step) {
 		return
 	}
 	apply(ctx, write("policies.yaml", s.policies))
-	apply(ctx, write("workloads.yaml", s.workloads))
+	if s.workloads != "" {
+		apply(ctx, write("workloads.yaml", s.workloads))
+	}
 }

@@ -167,6 +167,26 @@ var _ = Describe("What fits", func() {
 		s.untilAvailable(ctx, "web", "a=3 b=6")
 	})
 
+	It("finds no room for a default that fits nowhere", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.cluster(ctx, "a", "4")
+		s.cluster(ctx, "b", "8")
+		_, err := client.CoreV1().LimitRanges(s.namespace).Create(ctx, &corev1.LimitRange{
+			ObjectMeta: metav1.ObjectMeta{Name: "limits"},
+			Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+				Type: corev1.LimitTypeContainer, DefaultRequest: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("20")},
+			}}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		s.subscribe(ctx, "shop", []string{"web"}, nil)
+		s.deployWith(ctx, "web", 2, func(template *corev1.PodTemplateSpec) {
+			template.Spec.Containers[0].Resources = corev1.ResourceRequirements{}
+		})
+		until(ctx, s.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonNoRoom)
+		until(ctx, s.where("web"), "-=2")
+		Expect(s.told("shop", berthv1alpha1.SubscriptionAvailable)(ctx)).To(HavePrefix("False "))
+	})
+
 	It("says what the API server would say of a template that makes no pods", func(ctx SpecContext) {
 		s := newSite(ctx)
 		s.cluster(ctx, "a", "4")
