@@ -4,6 +4,7 @@
 package report
 
 import (
+	_ "embed" // for what is measured by hand
 	"fmt"
 	"io"
 	"strings"
@@ -84,6 +85,11 @@ them, and the requests that a bound pod costs.
   process, so a large part of what limits it is not the scheduler. PodTopologySpread, which is slow, binds 300 pods where Berth binds 1000.
 `
 
+// fits is about what Go's benchmarks of the simulator measure, which are run by hand.
+//
+//go:embed fits.md
+var fits string
+
 // WriteMarkdown writes the results as a page of the documentation.
 func WriteMarkdown(out io.Writer, results *Results) error {
 	var b strings.Builder
@@ -105,6 +111,7 @@ func WriteMarkdown(out io.Writer, results *Results) error {
 		}
 	}
 	b.WriteString(explanation)
+	b.WriteString("\n" + fits)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
