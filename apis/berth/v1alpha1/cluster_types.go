@@ -170,6 +170,17 @@ type HomeTransfer struct {
 	To string `json:"to,omitempty"`
 }
 
+// ClusterPools is how much there is of a ClusterResource in the pools of a cluster.
+type ClusterPools struct {
+	// clusterResource is the name of the ClusterResource.
+	ClusterResource string `json:"clusterResource"`
+
+	// units is how many units, see spec.unit of the ClusterResource, the pools have together that
+	// nodes of the cluster draw on; with mode AllOf it is what the smallest one has. What pods hold of
+	// them does not count.
+	Units int64 `json:"units"`
+}
+
 // ClusterStatus is what Berth observed of a Cluster.
 type ClusterStatus struct {
 	// observedGeneration is the generation of the spec that this status speaks of.
@@ -200,6 +211,19 @@ type ClusterStatus struct {
 	// allocatableTime is when allocatable has changed.
 	// +optional
 	AllocatableTime *metav1.Time `json:"allocatableTime,omitempty"`
+
+	// pools is how much there is of ClusterResources in the pools that nodes of the cluster draw on:
+	// of at most 32 of them, the first by name. Policies weigh clusters by it, so it follows changes
+	// at most every ten minutes, except for a cluster that is new, and where a ClusterResource comes.
+	// +optional
+	// +listType=map
+	// +listMapKey=clusterResource
+	// +kubebuilder:validation:MaxItems=32
+	Pools []ClusterPools `json:"pools,omitempty"`
+
+	// poolsTime is when pools has changed.
+	// +optional
+	PoolsTime *metav1.Time `json:"poolsTime,omitempty"`
 
 	// homeScheduler is the scheduler that the cluster is bound to. Empty as long as there is none.
 	// +optional

@@ -106,10 +106,13 @@ type ClusterGroup struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.labelKey) == (self.type == 'Label')",message="labelKey is required with type Label, and must not be given with any other",fieldPath=".labelKey",reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule="has(self.resource) == (self.type == 'Allocatable')",message="resource is required with type Allocatable, and must not be given with any other",fieldPath=".resource",reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule="has(self.clusterResource) == (self.type == 'Pool')",message="clusterResource is required with type Pool, and must not be given with any other",fieldPath=".clusterResource",reason=FieldValueInvalid
 type ClusterWeights struct {
-	// type is Equal; Allocatable, for what the nodes of the cluster have of a resource, rounded down
-	// to two significant bits, as status.allocatable of the Cluster tells it; or Label, for the number
-	// that a label of the Cluster has. A cluster without the resource, or with a label that is no
+	// type is Equal; Allocatable, for what the nodes of the cluster have of a resource, as
+	// status.allocatable of the Cluster tells it; Pool, for what the pools of a ClusterResource have
+	// that nodes of the cluster draw on, as status.pools tells it; or Label, for the number that a
+	// label of the Cluster has. Allocatable and Pool are rounded down to two significant bits, and
+	// change at most every ten minutes. A cluster without the resource, or with a label that is no
 	// number from 0 to 2147483647, gets nothing, and the condition ClustersResolved tells it.
 	Type ClusterWeightType `json:"type"`
 
@@ -118,6 +121,12 @@ type ClusterWeights struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Resource string `json:"resource,omitempty"`
+
+	// clusterResource is the name of the ClusterResource for the type Pool.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClusterResource string `json:"clusterResource,omitempty"`
 
 	// labelKey is the key of the label for the type Label.
 	// +optional
@@ -128,7 +137,7 @@ type ClusterWeights struct {
 
 // ClusterWeightType says what gives the clusters of a group their weights.
 //
-// +kubebuilder:validation:Enum=Equal;Allocatable;Label
+// +kubebuilder:validation:Enum=Equal;Allocatable;Label;Pool
 type ClusterWeightType string
 
 const (
@@ -140,6 +149,9 @@ const (
 
 	// WeighLabel weighs clusters by the number in a label.
 	WeighLabel ClusterWeightType = "Label"
+
+	// WeighPool weighs clusters by what the pools of a ClusterResource have there.
+	WeighPool ClusterWeightType = "Pool"
 )
 
 // SpreadConstraint says over how many places the replicas of a group are spread.

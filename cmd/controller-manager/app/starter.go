@@ -175,6 +175,10 @@ func (s *starter) start(ctx context.Context) error {
 	if err := onlines.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
+	pools := &cluster.PoolReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
+	if err := pools.SetupWithManager(s.mgr); err != nil {
+		return err
+	}
 	resources := &clusterresource.Reconciler{
 		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Clock: clock.RealClock{},
 		Recorder: s.mgr.GetEventRecorder(leaseName),

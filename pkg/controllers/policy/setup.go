@@ -6,6 +6,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -105,7 +106,8 @@ func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 	return predicate.Or(state.ClusterChanges(), predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
 			return online(e.ObjectOld) != online(e.ObjectNew) ||
-				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable)
+				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable) ||
+				!slices.Equal(e.ObjectOld.Status.Pools, e.ObjectNew.Status.Pools)
 		},
 	})
 }

@@ -32,6 +32,12 @@ func withCPU(amount string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
 	return c
 }
 
+// withPool gives a Cluster units of the ClusterResource licences.
+func withPool(units int64, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	c.Status.Pools = []berthv1alpha1.ClusterPools{{ClusterResource: "licences", Units: units}}
+	return c
+}
+
 // everything is a group of all Clusters.
 func everything(change func(*group)) group {
 	g := group{Name: "all", ClusterSelector: &metav1.LabelSelector{}}
@@ -42,6 +48,9 @@ func everything(change func(*group)) group {
 func TestClusterWeights(t *testing.T) {
 	byCPU := everything(func(g *group) {
 		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighAllocatable, Resource: "cpu"}
+	})
+	byPool := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighPool, ClusterResource: "licences"}
 	})
 	byLabel := everything(func(g *group) {
 		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "size"}
@@ -59,6 +68,15 @@ func TestClusterWeights(t *testing.T) {
 		"nothing is known of one": {
 			group: byCPU, sites: []*berthv1alpha1.Cluster{withCPU("2", site("a")), site("b")},
 			want: map[string]int64{"a": 12, "b": 0}, wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"b"}}},
+		},
+		"by a pool": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withCPU("4", site("c"))},
+			want:           map[string]int64{"a": 8, "b": 4, "c": 0},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"c"}}},
+		},
+		"by a pool, of which two significant bits count": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(9, site("a")), withPool(5, site("b"))},
+			want: map[string]int64{"a": 8, "b": 4},
 		},
 		"by a label": {
 			group: byLabel, sites: []*berthv1alpha1.Cluster{site("a", "size", "1"), site("b", "size", "3"), site("c", "size", "0")},

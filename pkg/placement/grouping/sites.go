@@ -27,6 +27,8 @@ type site struct {
 	leaving bool
 	// allocatable are amounts of resources as numbers: of cpu thousandths.
 	allocatable map[string]int64
+	// pools are units of ClusterResources.
+	pools map[string]int64
 }
 
 // NewSites returns the sites of the Clusters. It returns those of before, which may be nil, if they
@@ -34,7 +36,7 @@ type site struct {
 func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
-		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c)}
+		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c), pools: pools(c)}
 		if c.Spec.Unschedulable {
 			s.cordoned[c.Name] = true
 		}
@@ -47,7 +49,20 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 }
 
 func (s site) equal(other site) bool {
-	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable)
+	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable) &&
+		maps.Equal(s.pools, other.pools)
+}
+
+// pools returns what there is of ClusterResources in a cluster, nil if nothing.
+func pools(c *berthv1alpha1.Cluster) map[string]int64 {
+	if len(c.Status.Pools) == 0 {
+		return nil
+	}
+	units := make(map[string]int64, len(c.Status.Pools))
+	for _, p := range c.Status.Pools {
+		units[p.ClusterResource] = p.Units
+	}
+	return units
 }
 
 func amounts(c *berthv1alpha1.Cluster) map[string]int64 {

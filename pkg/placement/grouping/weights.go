@@ -35,7 +35,7 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 		}
 		return weights, nil
 	}
-	none := &Unweighted{Group: group.Name, Of: by.LabelKey + by.Resource}
+	none := &Unweighted{Group: group.Name, Of: by.LabelKey + by.Resource + by.ClusterResource}
 	for i, name := range names {
 		var known bool
 		if s := sites.find(name); s != nil {
@@ -64,6 +64,9 @@ func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 		return n, true
 	}
 	n := s.allocatable[by.Resource]
+	if by.Type == berthv1alpha1.WeighPool {
+		n = s.pools[by.ClusterResource]
+	}
 	return n, n > 0
 }
 

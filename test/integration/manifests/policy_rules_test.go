@@ -37,7 +37,8 @@ var _ = Describe("A PropagationPolicy", func() {
 			{name: all, clusterSelector: {}, weight: 3}, {name: few, clusterNames: [a, b], replicas: 2}, {name: burst, clusterNames: [c]}`)),
 		Entry("with all that a group can have", groups(`{name: regions, clusterSelector: {matchLabels: {tier: region}}, weight: 3,
 			clusterWeights: {type: Allocatable, resource: cpu}, maxClusters: 4, spreadConstraints: [{field: Province, minGroups: 2}]},
-			{name: burst, clusterNames: [cloud-a], tier: 1, giveUpAfter: 1m, clusterWeights: {type: Label, labelKey: size}}`)),
+			{name: burst, clusterNames: [cloud-a], tier: 1, giveUpAfter: 1m, clusterWeights: {type: Label, labelKey: size}},
+			{name: licensed, clusterNames: [b], clusterWeights: {type: Pool, clusterResource: licences}}`)),
 		Entry("that follows its clusters", "scaling: {mode: FollowClusters}\n"+
 			groups(`{name: stores, clusterSelector: {}, replicasPerCluster: 1}, {name: burst, clusterNames: [c], tier: 1}`)),
 		Entry("that leaves scaling to others", `scaling: {mode: None}`),
@@ -136,6 +137,8 @@ var _ = Describe("A PropagationPolicy", func() {
 			"spec.placement.clusterGroups[0].clusterWeights.labelKey", "labelKey is required with type Label"),
 		Entry("with weights by a resource that is not named", groups(`{name: a, clusterNames: [a], clusterWeights: {type: Allocatable}}`),
 			"spec.placement.clusterGroups[0].clusterWeights.resource", "resource is required with type Allocatable"),
+		Entry("with weights by a pool that is not named", groups(`{name: a, clusterNames: [a], clusterWeights: {type: Pool}}`),
+			"spec.placement.clusterGroups[0].clusterWeights.clusterResource", "clusterResource is required with type Pool"),
 		Entry("with a spread over a label that is not named", groups(`{name: a, clusterNames: [a], spreadConstraints: [{field: Label, minGroups: 1}]}`),
 			"spec.placement.clusterGroups[0].spreadConstraints[0].labelKey", "labelKey is required with field Label"),
 		Entry("with a spread over more places than clusters",

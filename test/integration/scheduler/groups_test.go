@@ -6,14 +6,17 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
@@ -110,6 +113,79 @@ var _ = Describe("a policy with groups of clusters", func() {
 		shares := s.shares(ctx, "nginx")
 		Expect(shares).To(HaveLen(2), "clusters with replicas")
 		Expect(shares).To(HaveKeyWithValue("d", 4), "twice the cpu of the other one, and the only one in the south")
+	})
+})
+
+// sites is a policy for sites of three sorts.
+const sites = `
+placement:
+  clusterGroups:
+  - name: stores                     # every cluster with the label, now and later
+    clusterSelector: {matchLabels: {tier: store}}
+    replicasPerCluster: 1
+  - name: regions
+    clusterSelector: {matchLabels: {tier: region}}
+    weight: 3                        # of the group; inside it:
+    clusterWeights: {type: Allocatable, resource: cpu}   # Equal | Room | Allocatable | Label (labelKey) | Pool (clusterResource)
+    maxClusters: 4
+    spreadConstraints: [{field: Province, minGroups: 2}]  # City | Province | Country | Region | Label (labelKey)
+  - name: burst
+    clusterNames: [cloud-a]
+    tier: 1                          # takes only what lower tiers cannot
+    giveUpAfter: 1m
+failover: {after: 5m, returnAfter: 30m}
+`
+
+var _ = Describe("a policy for stores, regions and a cloud", func() {
+	It("shares by numbers, then by weights, and leaves the cloud alone", func(ctx SpecContext) {
+		s := newSite(ctx)
+		s.createNodes(ctx, "store-a", 1)
+		s.createNodes(ctx, "store-b", 1)
+		s.createNodes(ctx, "region-a", 1)
+		s.createNodes(ctx, "region-b", 2)
+		for name, province := range map[string]string{"store-a": "", "store-b": "", "region-a": "north", "region-b": "south"} {
+			tier, _, _ := strings.Cut(name, "-")
+			_, err := berth.BerthV1alpha1().Clusters().Create(ctx, &berthv1alpha1.Cluster{
+				ObjectMeta: metav1.ObjectMeta{Name: s.full(name), Labels: map[string]string{"tier": tier}},
+				Spec: berthv1alpha1.ClusterSpec{
+					MatchLabels:    s.label(name),
+					ClusterProfile: berthv1alpha1.ClusterProfile{GeoLocation: &berthv1alpha1.GeoLocation{Province: province}},
+				},
+			}, metav1.CreateOptions{})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		Eventually(func(g Gomega) {
+			for name, cpu := range map[string]string{"region-a": "32", "region-b": "64"} {
+				c, err := berth.BerthV1alpha1().Clusters().Get(ctx, s.full(name), metav1.GetOptions{})
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(c.Status.Allocatable.Cpu().String()).To(Equal(cpu), "cpu of "+name)
+			}
+		}, timeout, poll).Should(Succeed())
+		policy := s.policy("nginx", "Deployment")
+		Expect(yaml.UnmarshalStrict([]byte(sites), &policy.Spec)).To(Succeed())
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 11))
+		s.expectShares(ctx, "nginx", map[string]int{"store-a": 1, "store-b": 1, "region-a": 3, "region-b": 6})
+	})
+
+	It("weighs clusters by what there is of a ClusterResource", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "a", "b")
+		_, err := berth.BerthV1alpha1().ClusterResources().Create(ctx, &berthv1alpha1.ClusterResource{
+			ObjectMeta: metav1.ObjectMeta{Name: s.full("licences")},
+			Spec: berthv1alpha1.ClusterResourceSpec{Capacity: []berthv1alpha1.ClusterResourceQuantity{
+				{Name: "a", Quantity: resource.MustParse("8"), NodeSelector: s.label("a")},
+				{Name: "b", Quantity: resource.MustParse("4"), NodeSelector: s.label("b")},
+			}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{
+			Name: "licensed", ClusterNames: []string{s.full("a"), s.full("b")},
+			ClusterWeights: &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighPool, ClusterResource: s.full("licences")},
+		}}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 6))
+		s.expectShares(ctx, "nginx", map[string]int{"a": 4, "b": 2})
 	})
 })
 

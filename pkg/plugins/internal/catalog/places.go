@@ -55,7 +55,7 @@ func placeChanged(oldObj, newObj any) bool {
 func samePlace(a, b *berthv1alpha1.Cluster) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && rank.Unavailable(a) == rank.Unavailable(b) &&
 		maps.Equal(a.Labels, b.Labels) &&
-		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) &&
+		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) && slices.Equal(a.Status.Pools, b.Status.Pools) &&
 		equality.Semantic.DeepEqual(a.Status.Metrics, b.Status.Metrics)
 }
 

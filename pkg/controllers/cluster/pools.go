@@ -1,0 +1,180 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+const (
+	poolControllerName = "cluster-pools"
+	// maxPools bounds the ClusterResources in the status of a Cluster.
+	maxPools = 32
+)
+
+// PoolReconciler writes what Clusters have of ClusterResources, status.pools. It is a controller of
+// its own so that Clusters do not wait for the definition of ClusterResources.
+type PoolReconciler struct {
+	// Client reads from the cache and writes the status.
+	Client client.Client
+	// Topology tells the nodes of each Cluster.
+	Topology *state.Tracker
+	// Clock tells the time.
+	Clock clock.PassiveClock
+}
+
+// SetupWithManager registers the controller.
+func (r *PoolReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c := mgr.GetCache()
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
+		Named(poolControllerName).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
+			singleton.After[*berthv1alpha1.Cluster](afterNode, r.Topology.Invalidate), state.ClusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, singleton.After[*berthv1alpha1.ClusterResource](afterNode),
+			singleton.Changes(func(a, b *berthv1alpha1.ClusterResource) bool {
+				return a.Generation != b.Generation || !apiequality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
+			}))).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the controller of the pools of clusters: %w", err)
+	}
+	return nil
+}
+
+// Reconcile brings the pools of every Cluster up to date.
+func (r *PoolReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
+	snapshot, err := r.Topology.Snapshot(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	resources, err := r.list(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var errs []error
+	var result reconcile.Result
+	for _, c := range snapshot.Clusters() {
+		again, err := r.write(ctx, c, poolsOf(c, resources))
+		if apierrors.IsConflict(err) {
+			again, err = afterConflict, nil
+		}
+		if again > 0 && (result.RequeueAfter == 0 || again < result.RequeueAfter) {
+			result.RequeueAfter = again
+		}
+		errs = append(errs, err)
+	}
+	return result, errors.Join(errs...)
+}
+
+// list reads the pools of the ClusterResources that can be used, in the order of their names.
+func (r *PoolReconciler) list(ctx context.Context) ([]*pool.Resource, error) {
+	var list berthv1alpha1.ClusterResourceList
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing cluster resources: %w", err)
+	}
+	resources := make([]*pool.Resource, 0, len(list.Items))
+	for i := range list.Items {
+		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
+			resources = append(resources, usable)
+		}
+	}
+	slices.SortFunc(resources, func(a, b *pool.Resource) int { return strings.Compare(a.Name(), b.Name()) })
+	return resources, nil
+}
+
+// write updates the pools of one Cluster if it is time, and returns after which time it will be, 0
+// if there is nothing to change. A Cluster that is new and a ClusterResource that comes wait for
+// nothing.
+func (r *PoolReconciler) write(ctx context.Context, c *topology.Cluster, pools []berthv1alpha1.ClusterPools) (time.Duration, error) {
+	before, now := &berthv1alpha1.Cluster{}, r.Clock.Now()
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	status := &before.Status
+	if before.UID != c.Object.UID || slices.Equal(status.Pools, pools) {
+		return 0, nil
+	}
+	if status.PoolsTime != nil && now.Sub(before.CreationTimestamp.Time) >= holdAllocatable && !comes(status.Pools, pools) {
+		if left := status.PoolsTime.Add(holdAllocatable).Sub(now); left > 0 {
+			return left, nil
+		}
+	}
+	after := before.DeepCopy()
+	after.Status.Pools, after.Status.PoolsTime = pools, &metav1.Time{Time: now}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := client.IgnoreNotFound(r.Client.Status().Patch(ctx, after, patch)); err != nil {
+		return 0, fmt.Errorf("writing the pools of cluster %s: %w", before.Name, err)
+	}
+	return 0, nil
+}
+
+// comes reports whether there is a ClusterResource that there was not.
+func comes(before, after []berthv1alpha1.ClusterPools) bool {
+	return slices.ContainsFunc(after, func(p berthv1alpha1.ClusterPools) bool {
+		return !slices.ContainsFunc(before, func(q berthv1alpha1.ClusterPools) bool { return q.ClusterResource == p.ClusterResource })
+	})
+}
+
+// poolsOf counts the units of the pools that nodes of a Cluster draw on.
+func poolsOf(c *topology.Cluster, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
+	var counted []berthv1alpha1.ClusterPools
+	for _, r := range resources {
+		drawn := map[int32]bool{}
+		for _, node := range c.Nodes {
+			for _, i := range r.Select(node.Labels) {
+				drawn[i] = true
+			}
+		}
+		if len(drawn) == 0 {
+			continue
+		}
+		if len(counted) == maxPools {
+			break
+		}
+		counted = append(counted, berthv1alpha1.ClusterPools{ClusterResource: r.Name(), Units: unitsOf(r, drawn)})
+	}
+	return counted
+}
+
+// unitsOf returns what some of the pools of a ClusterResource have together, or the smallest one if
+// pods draw on all of them.
+func unitsOf(r *pool.Resource, drawn map[int32]bool) int64 {
+	var all, least int64
+	first := true
+	for i := range drawn {
+		units := r.Pools()[i].Allocatable
+		all += min(units, math.MaxInt64-all)
+		if first || units < least {
+			first, least = false, units
+		}
+	}
+	if r.AllOf() {
+		return least
+	}
+	return all
+}
