@@ -81,7 +81,7 @@ func Application(
 // have room, so those that had none when it was asked last stay out.
 func rankApplication(
 	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness, now time.Time,
-) ([]rank.Result, error) {
+) ([]rank.Standing, error) {
 	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func rankApplication(
 		}
 	}
 	migrate.WithoutFailed(candidates, app.Status.LeftOut, app.Status.ScheduledTo, now)
-	request := &rank.Request{
+	request := &rank.Query{
 		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
 		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, sticky),
 	}

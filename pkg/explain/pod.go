@@ -21,15 +21,15 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
-// State says what has become of a pod.
-type State string
+// PodState says what has become of a pod.
+type PodState string
 
 const (
-	waiting     State = "Waiting"
-	placed      State = "Placed"
-	bound       State = "Bound"
-	terminating State = "Terminating"
-	finished    State = "Finished"
+	waiting     PodState = "Waiting"
+	placed      PodState = "Placed"
+	bound       PodState = "Bound"
+	terminating PodState = "Terminating"
+	finished    PodState = "Finished"
 )
 
 // PodAnswer tells why a pod runs where it does, or waits. The names of its fields are a promise to
@@ -38,7 +38,7 @@ type PodAnswer struct {
 	Namespace     string        `json:"namespace"`
 	Pod           string        `json:"pod"`
 	SchedulerName string        `json:"schedulerName"`
-	State         State         `json:"state"`
+	State         PodState      `json:"state"`
 	Workload      *WorkloadInfo `json:"workload,omitempty"`
 	// Subscription is the one that lists the workload of a pod that waits.
 	Subscription *SubscriptionInfo `json:"subscription,omitempty"`
@@ -225,7 +225,7 @@ func (e *PodAnswer) explainSelectors(s *placement.State, namespace string) {
 	}
 }
 
-func stateOf(pod *corev1.Pod) State {
+func stateOf(pod *corev1.Pod) PodState {
 	_, stamped := stamp.Of(pod)
 	switch {
 	case workload.Finished(pod):

@@ -52,7 +52,7 @@ type State struct {
 	pending      *ledger.Pending
 	retries      *nodegrouppolicy.Retries
 	seed         *takeover.Seed
-	late         *takeover.Late
+	late         *takeover.LateSeats
 
 	mu          sync.Mutex
 	base        *base
@@ -283,7 +283,7 @@ func (s *State) Run(ctx context.Context) {
 	}
 	running.Go(func() { s.runHomes(ctx, base) })
 	running.Go(func() { s.further.run(ctx) })
-	readers := []takeover.Reader{s.late}
+	readers := []takeover.ListReader{s.late}
 	if resources != nil {
 		background := &clusterresource.Background{
 			Client: base.handle.ClientSet(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,

@@ -14,7 +14,7 @@ import (
 
 // takeOver finds out, once this process is the leader, what the process before has given to pods,
 // and rules out that this gives more, until the context ends.
-func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Reader) {
+func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.ListReader) {
 	pods := base.owners.Pod
 	s.late.Known = func(pod *corev1.Pod) bool {
 		known := pods(pod.Namespace, pod.Name)

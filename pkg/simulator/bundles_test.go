@@ -77,7 +77,7 @@ func (m *mix) drawBundle(s int) {
 		Strategy: rapid.SampledFrom([]divide.Strategy{divide.Spread, divide.Binpack, divide.Static}).Draw(m.T, "strategy"),
 	}
 	for _, site := range mixSites {
-		drawn.Clusters = append(drawn.Clusters, bundle.Cluster{Name: site, Open: true, Weight: rapid.Int64Range(1, 2).Draw(m.T, "weight")})
+		drawn.Clusters = append(drawn.Clusters, bundle.SelectedCluster{Name: site, Open: true, Weight: rapid.Int64Range(1, 2).Draw(m.T, "weight")})
 	}
 	for f := range rapid.IntRange(1, 2).Draw(m.T, "feeds") {
 		drawn.Feeds = append(drawn.Feeds, bundle.Feed{

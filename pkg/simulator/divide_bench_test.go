@@ -25,7 +25,7 @@ func BenchmarkDivide(b *testing.B) {
 	s := bundle.Subscription{Name: "shop/web", Strategy: divide.Spread}
 	for i := range names {
 		names[i] = fmt.Sprintf("site%02d", i)
-		s.Clusters = append(s.Clusters, bundle.Cluster{Name: names[i], Open: true, Weight: 1})
+		s.Clusters = append(s.Clusters, bundle.SelectedCluster{Name: names[i], Open: true, Weight: 1})
 	}
 	snap := snapshot(b, plugintest.Sites(nodes, names...)...)
 	put := func(name, node string) {

@@ -36,7 +36,7 @@ type Reservation struct {
 	mark int
 }
 
-var _ bundle.Room = (*Ledger)(nil)
+var _ bundle.RoomLedger = (*Ledger)(nil)
 
 // Ledger returns a ledger on the snapshot. Sample returns a pod like those of a feed as far as room
 // is concerned, nil if none is known: then there is no room for the feed.
@@ -50,12 +50,12 @@ func (l *Ledger) Err() error { return l.err }
 // Reserved returns what has been reserved and not been rolled back.
 func (l *Ledger) Reserved() []Reservation { return l.reserved }
 
-// Count implements bundle.Room.
+// Count implements bundle.RoomLedger.
 func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
 	return l.ask(ref, cluster, limit, l.snapshot.Room)
 }
 
-// Reserve implements bundle.Room.
+// Reserve implements bundle.RoomLedger.
 func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 	mark := l.snapshot.mark()
 	copies := l.ask(ref, cluster, replicas, l.snapshot.Fill)
@@ -65,7 +65,7 @@ func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 	return copies
 }
 
-// Hold implements bundle.Room.
+// Hold implements bundle.RoomLedger.
 func (l *Ledger) Hold(ref bundle.Ref, cluster string, replicas int64) (held int64, release func()) {
 	mark := l.snapshot.mark()
 	held = l.ask(ref, cluster, replicas, l.snapshot.FillAway)
@@ -79,10 +79,10 @@ func (l *Ledger) Hold(ref bundle.Ref, cluster string, replicas int64) (held int6
 	}
 }
 
-// Mark implements bundle.Room.
+// Mark implements bundle.RoomLedger.
 func (l *Ledger) Mark() int { return l.snapshot.mark() }
 
-// Rollback implements bundle.Room.
+// Rollback implements bundle.RoomLedger.
 func (l *Ledger) Rollback(mark int) {
 	l.snapshot.rollback(mark)
 	l.reserved = slices.DeleteFunc(l.reserved, func(r Reservation) bool { return r.mark >= mark })

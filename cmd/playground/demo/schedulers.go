@@ -189,10 +189,10 @@ func (d *demo) waitHomes(ctx context.Context, names ...string) (map[string]strin
 			return fmt.Errorf("listing Clusters: %w", err)
 		}
 		now = map[string]string{}
-		inputs := make([]binding.Cluster, len(list.Items))
+		inputs := make([]binding.BoundCluster, len(list.Items))
 		for i := range list.Items {
 			c := &list.Items[i]
-			inputs[i] = binding.Cluster{Name: c.Name, Size: binding.SizeOf(int(c.Status.NodeCount))}
+			inputs[i] = binding.BoundCluster{Name: c.Name, Size: binding.SizeOf(int(c.Status.NodeCount))}
 			if c.Status.HomeTransfer != nil || !apimeta.IsStatusConditionTrue(c.Status.Conditions, berthv1alpha1.ClusterBound) {
 				return fmt.Errorf("cluster %s is not bound yet", c.Name)
 			}

@@ -66,9 +66,9 @@ var applications = kinds.Kind[*berthv1alpha1.Application, *berthv1alpha1.Applica
 		}
 	},
 	Details: describe,
-	List:    kinds.Texts{Long: listLong, Example: listExample},
-	Get:     kinds.Texts{Short: "Show an Application", Long: getLong, Example: getExample},
-	Delete:  kinds.Texts{Short: "Delete an Application and its objects", Long: deleteLong, Example: deleteExample},
+	List:    kinds.Help{Long: listLong, Example: listExample},
+	Get:     kinds.Help{Short: "Show an Application", Long: getLong, Example: getExample},
+	Delete:  kinds.Help{Short: "Delete an Application and its objects", Long: deleteLong, Example: deleteExample},
 }
 
 // reason is what stands in the way of the application, else why its cluster was chosen.

@@ -104,13 +104,13 @@ func (o *bindingOptions) run(out io.Writer) error {
 
 // bind shares the clusters out. Clusters without a scheduler are bound to "".
 func (o *bindingOptions) bind(names []string) (*binding, error) {
-	clusters := make([]rendezvous.Cluster, 0, len(o.clusters.Values()))
+	clusters := make([]rendezvous.Object, 0, len(o.clusters.Values()))
 	for _, name := range o.clusters.Values() {
-		clusters = append(clusters, rendezvous.Cluster{Name: name})
+		clusters = append(clusters, rendezvous.Object{Name: name})
 	}
-	schedulers := make([]rendezvous.Scheduler, 0, len(names))
+	schedulers := make([]rendezvous.Server, 0, len(names))
 	for _, name := range names {
-		schedulers = append(schedulers, rendezvous.Scheduler{Name: name})
+		schedulers = append(schedulers, rendezvous.Server{Name: name})
 	}
 	assignment, err := rendezvous.Assign(clusters, schedulers,
 		rendezvous.Options{LoadFactor: rendezvous.LoadFactor(o.loadFactor.Value())})

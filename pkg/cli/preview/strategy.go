@@ -99,7 +99,7 @@ func (o *divisionOptions) divideByRoom() (division, error) {
 	if err != nil {
 		return division{}, err
 	}
-	demand := divide.Demand{
+	demand := divide.Load{
 		Strategy: divide.Spread, Replicas: o.replicas.Value(), Rebalance: o.dynamic.rebalance,
 		MinClusters: o.dynamic.minClusters.Value(), MaxClusters: o.dynamic.maxClusters.Value(),
 	}
@@ -119,7 +119,7 @@ func (o *divisionOptions) divideByRoom() (division, error) {
 
 // roomyClusters returns all clusters that are named, by name. Who has no capacity takes nothing
 // more.
-func (o *divisionOptions) roomyClusters() ([]divide.Cluster, error) {
+func (o *divisionOptions) roomyClusters() ([]divide.Target, error) {
 	capacity, current, preferred := o.capacity.Values(), o.current.Values(), o.dynamic.preferred.Values()
 	all := maps.Clone(o.weights.Values())
 	if all == nil {
@@ -132,10 +132,10 @@ func (o *divisionOptions) roomyClusters() ([]divide.Cluster, error) {
 			return nil, fmt.Errorf("--preferred: cluster %q has no capacity: add it to --capacity", name)
 		}
 	}
-	clusters := make([]divide.Cluster, 0, len(all))
+	clusters := make([]divide.Target, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		free, open := capacity[name]
-		clusters = append(clusters, divide.Cluster{
+		clusters = append(clusters, divide.Target{
 			Name: name, Free: free, Held: current[name], Closed: !open, Preference: preferred[name],
 		})
 	}

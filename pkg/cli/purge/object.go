@@ -15,14 +15,14 @@ import (
 
 // object is what purging has to know of an object of Berth's.
 type object struct {
-	kind            *everykind.Kind
+	kind            *everykind.Access
 	namespace, name string
 	// finalizers are all that it has; those of Berth begin with berth.dev/.
 	finalizers []string
 }
 
 // objectsOf returns the objects of a list.
-func objectsOf(k *everykind.Kind, read runtime.Object) ([]object, error) {
+func objectsOf(k *everykind.Access, read runtime.Object) ([]object, error) {
 	var found []object
 	err := meta.EachListItem(read, func(item runtime.Object) error {
 		m, err := meta.Accessor(item)

@@ -64,9 +64,9 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 
 // workload returns what decides about the next step of an object with pods, given the object as it
 // is, nil if that is not known.
-func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live client.Object) *migrate.Workload {
+func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live client.Object) *migrate.Situation {
 	stops := app.Spec.Migration == berthv1alpha1.MigrationStopFirst
-	known := &migrate.Workload{
+	known := &migrate.Situation{
 		Target: app.Status.ScheduledTo, StartFirst: o.startFirst && !stops, StopFirst: o.scales && stops,
 		Manifest: o.replicas, Remembered: o.remembered(app), Surge: surgeOf(app, o.wants(app, seen)),
 		Pods: seen.pods[o.policy], Leaving: seen.leaving[o.policy],

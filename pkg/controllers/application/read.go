@@ -89,7 +89,7 @@ func (s *observed) count(pod *corev1.Pod) {
 	if workload.Ready(pod) {
 		s.ready[placed.Policy]++
 	}
-	s.pods[placed.Policy].Add(migrate.Pod{
+	s.pods[placed.Policy].Add(migrate.BoundPod{
 		Cluster: placed.Cluster, Ready: s.available(pod, placed.Policy), OwnCost: !placed.OwnsDeletionCost(pod),
 		DeletionCost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]),
 	})
@@ -133,7 +133,7 @@ func (s *observed) allWaiting() (pods []*corev1.Pod) {
 // moving reports whether a workload of the Application is on its way to another cluster.
 func (s *observed) moving() bool {
 	for _, policy := range s.policies {
-		if (&migrate.Workload{Policy: policy.Spec.Placement.StaticWeightList}).Moving() {
+		if (&migrate.Situation{Policy: policy.Spec.Placement.StaticWeightList}).Moving() {
 			return true
 		}
 	}

@@ -103,8 +103,8 @@ func (p *promises) others(id types.UID, now time.Time) []promise {
 // chooseWithRoom makes room a condition of being eligible, chooses, and promises the room to the
 // choice before anybody else asks.
 func (r *Reconciler) chooseWithRoom(
-	ctx context.Context, p *pass, request *rank.Request, results []rank.Result, objects []*object, seen *observed,
-	choose func([]rank.Result),
+	ctx context.Context, p *pass, request *rank.Query, results []rank.Standing, objects []*object, seen *observed,
+	choose func([]rank.Standing),
 ) error {
 	listed := listedWithoutRoom(p.app)
 	if p.offline.waits {
@@ -151,7 +151,7 @@ type question struct {
 	snapshot *simulator.Snapshot
 	needs    []need
 	seen     *observed
-	request  *rank.Request
+	request  *rank.Query
 	// listed are asked although a better cluster has room, and all says that so are all others.
 	listed map[string]bool
 	all    bool

@@ -120,7 +120,7 @@ type pass struct {
 	objects    map[string]*berthv1alpha1.Scheduler
 	schedulers binding.Schedulers
 	clusters   []*berthv1alpha1.Cluster
-	inputs     []binding.Cluster
+	inputs     []binding.BoundCluster
 	// fencedUntil is until when the schedulers that were fenced are for certain.
 	fencedUntil time.Time
 }
@@ -177,8 +177,8 @@ func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
 }
 
 // inputOf returns a cluster without its size.
-func inputOf(c *berthv1alpha1.Cluster) binding.Cluster {
-	input := binding.Cluster{
+func inputOf(c *berthv1alpha1.Cluster) binding.BoundCluster {
+	input := binding.BoundCluster{
 		Name: c.Name, Pin: c.Spec.HomeScheduler, Leaving: c.DeletionTimestamp != nil, Record: recordOf(c),
 	}
 	if g := c.Spec.GeoLocation; g != nil {

@@ -97,6 +97,6 @@ func (p *pass) granted(ctx context.Context, name string) (bool, error) {
 // owns reports whether something is bound to a Scheduler, or on its way to it.
 func (p *pass) owns(s *berthv1alpha1.Scheduler, records []binding.Record) bool {
 	return s.Status.Commons != nil ||
-		slices.ContainsFunc(p.inputs, func(c binding.Cluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
+		slices.ContainsFunc(p.inputs, func(c binding.BoundCluster) bool { return c.Record.Home == s.Name || c.Record.To == s.Name }) ||
 		slices.ContainsFunc(records, func(r binding.Record) bool { return r.Home == s.Name || r.To == s.Name })
 }

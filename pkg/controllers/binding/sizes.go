@@ -25,7 +25,7 @@ type sizes struct {
 func sizeOf(c *berthv1alpha1.Cluster) int { return binding.SizeOf(int(c.Status.NodeCount)) }
 
 // weigh sets the sizes of the inputs.
-func (s *sizes) weigh(clusters []*berthv1alpha1.Cluster, inputs []binding.Cluster, schedulers binding.Schedulers) {
+func (s *sizes) weigh(clusters []*berthv1alpha1.Cluster, inputs []binding.BoundCluster, schedulers binding.Schedulers) {
 	now := make(map[string]int, len(clusters))
 	for _, c := range clusters {
 		now[c.Name] = sizeOf(c)
@@ -43,7 +43,7 @@ func (s *sizes) weigh(clusters []*berthv1alpha1.Cluster, inputs []binding.Cluste
 }
 
 // membersOf names the clusters and the schedulers that take some, with their weights.
-func membersOf(inputs []binding.Cluster, schedulers binding.Schedulers) string {
+func membersOf(inputs []binding.BoundCluster, schedulers binding.Schedulers) string {
 	names := make([]string, 0, len(inputs)+len(schedulers))
 	for i := range inputs {
 		names = append(names, inputs[i].Name)
@@ -59,7 +59,7 @@ func membersOf(inputs []binding.Cluster, schedulers binding.Schedulers) string {
 
 // unbalanced reports whether a scheduler has more than twice its share and a cluster, as the sizes
 // are now. What users have pinned does not count.
-func unbalanced(now map[string]int, inputs []binding.Cluster, schedulers binding.Schedulers) bool {
+func unbalanced(now map[string]int, inputs []binding.BoundCluster, schedulers binding.Schedulers) bool {
 	loads, total, largest, weights := map[string]int{}, 0, 1, 0
 	for i := range inputs {
 		size := max(1, now[inputs[i].Name])

@@ -80,7 +80,7 @@ func choose(uid types.UID, age time.Duration, constraints rank.Constraints, inva
 		candidates = append(candidates, places[i].candidate)
 		byName[places[i].candidate.Name] = &places[i]
 	}
-	results := rank.Rank(&rank.Request{UID: string(uid), Constraints: constraints}, candidates)
+	results := rank.Rank(&rank.Query{UID: string(uid), Constraints: constraints}, candidates)
 	result.ranking = rank.Shown(results)
 	if len(results) == 0 || !results[0].Eligible {
 		result.condition.Reason = berthv1alpha1.ReasonNoCloudMatches

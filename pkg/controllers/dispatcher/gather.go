@@ -31,7 +31,7 @@ type input struct {
 	schedulerNames []string
 	// schedulers can place pods; commons is the one that looks after nodes in no cluster, empty for
 	// none.
-	schedulers []dispatch.Scheduler
+	schedulers []dispatch.Home
 	commons    string
 	// topology knows the nodes of clusters, and homeOf the scheduler of a cluster.
 	topology *topology.Snapshot
@@ -96,7 +96,7 @@ func (in *input) addSchedulers(schedulers []berthv1alpha1.Scheduler) {
 			continue
 		}
 		commons := s.Status.Commons != nil
-		in.schedulers = append(in.schedulers, dispatch.Scheduler{Name: s.Name, Union: &s.Status.ClusterUnion, Commons: commons})
+		in.schedulers = append(in.schedulers, dispatch.Home{Name: s.Name, Union: &s.Status.ClusterUnion, Commons: commons})
 		if commons {
 			in.commons = s.Name
 		}
@@ -107,7 +107,7 @@ func (in *input) addSchedulers(schedulers []berthv1alpha1.Scheduler) {
 func (in *input) addClusters() {
 	for name, c := range in.topology.Clusters() {
 		owner := c.Home()
-		i := slices.IndexFunc(in.schedulers, func(s dispatch.Scheduler) bool { return s.Name == owner })
+		i := slices.IndexFunc(in.schedulers, func(s dispatch.Home) bool { return s.Name == owner })
 		if i >= 0 {
 			in.homeOf[name] = owner
 			if !c.Object.Spec.Unschedulable {

@@ -70,10 +70,10 @@ func (p *pass) admission(pod *corev1.Pod) func(*corev1.Node) bool {
 const maxGeoLocation = 600
 
 // wishOf returns what the pod would like of its place.
-func wishOf(pod *corev1.Pod) dispatch.Wish {
+func wishOf(pod *corev1.Pod) dispatch.Preference {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	const gib = 1 << 30
-	return dispatch.Wish{
+	return dispatch.Preference{
 		Geo: geoOf(pod.Annotations[berthv1alpha1.GeoLocationAnnotation]),
 		CPU: (requests.Cpu().MilliValue() + 999) / 1000, Mem: (requests.Memory().Value() + gib - 1) / gib,
 	}

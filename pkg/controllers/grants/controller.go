@@ -143,7 +143,7 @@ type pass struct {
 	resources []berthv1alpha1.ClusterResource
 	// objects are the Schedulers as the API server has them, schedulers what that means for grants.
 	objects    map[string]*berthv1alpha1.Scheduler
-	schedulers map[string]grants.Scheduler
+	schedulers map[string]grants.Grantee
 	held       *pool.Account
 	// alone is true if there is one Scheduler that may charge everything, or none.
 	alone bool

@@ -51,11 +51,11 @@ func (p *pass) step(object *berthv1alpha1.ClusterResource) bool {
 }
 
 // pools returns the pools of which something was granted or is said, with all but what is held.
-func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resource) map[string]*grants.Pool {
-	found := map[string]*grants.Pool{}
-	of := func(name string) *grants.Pool {
+func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resource) map[string]*grants.SharedPool {
+	found := map[string]*grants.SharedPool{}
+	of := func(name string) *grants.SharedPool {
 		if found[name] == nil {
-			found[name] = &grants.Pool{
+			found[name] = &grants.SharedPool{
 				Allocatable: allocatable(object, usable, name), Grants: map[string]grants.Grant{}, Reports: map[string]grants.Report{},
 			}
 		}

@@ -138,7 +138,7 @@ func (r *Reconciler) observeFeed(
 }
 
 // limit decides in which Clusters feeds get no more replicas than they run.
-func (r *Reconciler) limit(items []*item, observed []*observation, room bundle.Room) {
+func (r *Reconciler) limit(items []*item, observed []*observation, room bundle.RoomLedger) {
 	for _, o := range observed {
 		it, before := items[o.ref.Subscription], o.known.clusters[o.cluster]
 		due := before.Due(&o.Observation)

@@ -22,7 +22,7 @@ import (
 // Select returns the Clusters that a Subscription selects, without those that are drained, and the
 // groups of which it takes some; nil if it takes all. The error names the field that cannot be
 // understood.
-func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) ([]bundle.Cluster, []divide.Group, error) {
+func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) ([]bundle.SelectedCluster, []divide.Selection, error) {
 	subscribers, err := subscribersOf(spec)
 	if err != nil {
 		return nil, nil, err
@@ -41,10 +41,10 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 	if err != nil {
 		return nil, nil, err
 	}
-	var clusters []bundle.Cluster
+	var clusters []bundle.SelectedCluster
 	for i, c := range all {
 		if selected[i] && c.Object.DeletionTimestamp == nil && !c.Object.Spec.Drain {
-			clusters = append(clusters, bundle.Cluster{
+			clusters = append(clusters, bundle.SelectedCluster{
 				Name: c.Object.Name, Labels: sets[i], Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
 			})
 		}
@@ -55,10 +55,10 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 	return clusters, nil, nil
 }
 
-func subgroupsOf(spec *berthv1alpha1.SubscriptionSpec, subscribers []divide.Subscriber) []divide.Group {
-	groups := make([]divide.Group, len(subscribers))
+func subgroupsOf(spec *berthv1alpha1.SubscriptionSpec, subscribers []divide.Subscriber) []divide.Selection {
+	groups := make([]divide.Selection, len(subscribers))
 	for i := range subscribers {
-		groups[i] = divide.Group{Selector: subscribers[i].Selector}
+		groups[i] = divide.Selection{Selector: subscribers[i].Selector}
 		if strategy := spec.Subscribers[i].SubGroupStrategy; strategy != nil {
 			groups[i].Clusters = int(strategy.MinClusters)
 		}

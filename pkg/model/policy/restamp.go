@@ -16,7 +16,7 @@ import (
 // Restamped returns the annotations of a pod that are not as they should be; nil stands for one to
 // be removed. A deletion cost that is not Berth's own is left alone. Seen is the pod as package
 // rebalance sees it. Pods without a valid stamp are touched only if the policy takes them over.
-func (p *Policy) Restamped(seen *rebalance.Pod, seat int32, pod *corev1.Pod) map[string]any {
+func (p *Policy) Restamped(seen *rebalance.Replica, seat int32, pod *corev1.Pod) map[string]any {
 	given, stamped := stamp.Of(pod)
 	want := stamp.Stamp{Policy: p.Object.Name, Seat: seat}
 	if seen.Cluster != rebalance.Elsewhere {

@@ -47,7 +47,7 @@ func (s *Shares) Round(
 	o *workload.Observed, spec *berthv1alpha1.Rebalance, clusters []*topology.Cluster,
 ) *rebalance.Round {
 	round := &rebalance.Round{
-		Plan: s.Plan, Pods: slices.Clone(s.Pods), Clusters: make([]rebalance.Cluster, len(clusters)),
+		Plan: s.Plan, Pods: slices.Clone(s.Pods), Clusters: make([]rebalance.Vacancy, len(clusters)),
 		RolloutFinished: o.RolloutFinished(), Pending: o.Pending(true),
 		MaxUnavailable: rebalance.MaxUnavailableOf(spec.MaxUnavailable, int(o.Replicas)),
 	}

@@ -22,7 +22,7 @@ type Shares struct {
 	Plan *apportion.Plan
 	// Pods are the replicas that were counted, in the order in which they were given, as package
 	// rebalance sees them. Cost, Age, Keep and Fits are left to the caller.
-	Pods []rebalance.Pod
+	Pods []rebalance.Replica
 	// Desired and Current are numbers of replicas by cluster. Where Plan is nil the policy is
 	// content with what is there.
 	Desired, Current []int32
@@ -36,7 +36,7 @@ func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf 
 	p = p.For(&o.Workload)
 	clusters := p.Order.Len()
 	s := Shares{
-		Pods: make([]rebalance.Pod, len(replicas)), Desired: make([]int32, clusters), Current: make([]int32, clusters),
+		Pods: make([]rebalance.Replica, len(replicas)), Desired: make([]int32, clusters), Current: make([]int32, clusters),
 	}
 	elsewhere := 0
 	for i, pod := range replicas {
@@ -69,8 +69,8 @@ func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf 
 	return s
 }
 
-func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) rebalance.Pod {
-	r := rebalance.Pod{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod)}
+func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) rebalance.Replica {
+	r := rebalance.Replica{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod)}
 	if index, named := p.Order.Index(cluster); named {
 		r.Cluster = index
 	}

@@ -11,12 +11,12 @@ const (
 	Closed int32 = -2
 )
 
-// Rule tells by what clusters admit a pod.
-type Rule uint8
+// Mode tells by what clusters admit a pod.
+type Mode uint8
 
 const (
 	// FixedSeat admits only the cluster that owns the seat of the pod.
-	FixedSeat Rule = iota
+	FixedSeat Mode = iota
 	// BelowShare admits the clusters that hold fewer replicas than their share.
 	BelowShare
 	// ByTurn admits only the cluster whose turn it is.
@@ -29,12 +29,12 @@ const (
 	Anywhere
 )
 
-// Reason is why nodes do not admit a pod.
-type Reason uint8
+// Refusal is why nodes do not admit a pod.
+type Refusal uint8
 
 const (
 	// NoCluster is that they lie in no cluster of the policy.
-	NoCluster Reason = iota
+	NoCluster Refusal = iota
 	// ShareUsedUp is that their cluster holds its share, or its maximum.
 	ShareUsedUp
 	// OtherSeat is that their cluster does not own the seat of the pod.
@@ -49,7 +49,7 @@ const (
 // copied with care: copies share Free. It may be read concurrently.
 type Admission struct {
 	// Rule is the rule in force.
-	Rule Rule
+	Rule Mode
 	// Only is the cluster that FixedSeat and ByTurn admit, None for none.
 	Only int32
 	// Seat is the fixed seat of the pod, or NoSeat.
@@ -79,7 +79,7 @@ func (a *Admission) Admits(cluster int32) bool {
 }
 
 // Reason returns why a cluster that does not admit the pod does not.
-func (a *Admission) Reason(cluster int32) Reason {
+func (a *Admission) Reason(cluster int32) Refusal {
 	switch {
 	case cluster == None:
 		return NoCluster

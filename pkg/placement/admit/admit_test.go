@@ -26,7 +26,7 @@ func TestAnswer(t *testing.T) {
 		options  int
 		fits     []bool
 
-		wantRule  admit.Rule
+		wantRule  admit.Mode
 		wantAdmit []bool
 		wantNode  bool // nodes in no cluster of the policy are admitted
 		wantWiden bool
@@ -153,7 +153,7 @@ func TestReason(t *testing.T) {
 	tests := map[string]struct {
 		question admit.Question
 		cluster  int32
-		want     admit.Reason
+		want     admit.Refusal
 	}{
 		"in no cluster":           {admit.Question{Plan: o.Plan(5), Seat: admit.NoSeat, Strict: true}, admit.None, admit.NoCluster},
 		"in no cluster, numbered": {admit.Question{Seat: 0, Strict: true}, admit.None, admit.NoCluster},

@@ -35,8 +35,8 @@ func (s *Scheduler) Takes() bool {
 	return s != nil && s.Registered && !s.Leaving && s.Alive
 }
 
-// Cluster is a cluster with its recorded binding.
-type Cluster struct {
+// BoundCluster is a cluster with its recorded binding.
+type BoundCluster struct {
 	// Name is the name of the Cluster.
 	Name string
 	// Pin is the scheduler that the user wants, empty for any.
@@ -79,29 +79,29 @@ func (s Schedulers) Taking() int {
 // deleted should be bound to none, and none to a scheduler that is not ready: while no scheduler
 // is, a scheduler without a name places pods everywhere. The result does not depend on the order
 // of anything. It fails if there are more clusters or schedulers than can be shared out.
-func Desired(clusters []Cluster, schedulers Schedulers) ([]string, error) {
+func Desired(clusters []BoundCluster, schedulers Schedulers) ([]string, error) {
 	return DesiredBy(rendezvous.GroupByNone, clusters, schedulers)
 }
 
 // DesiredBy is Desired where clusters of one place are kept together as far as the balance allows.
-func DesiredBy(place rendezvous.GroupBy, clusters []Cluster, schedulers Schedulers) ([]string, error) {
+func DesiredBy(place rendezvous.GroupBy, clusters []BoundCluster, schedulers Schedulers) ([]string, error) {
 	desired := make([]string, len(clusters))
-	var ready []rendezvous.Scheduler
+	var ready []rendezvous.Server
 	for _, s := range schedulers {
 		if s.Takes() {
-			ready = append(ready, rendezvous.Scheduler{Name: s.Name, Weight: s.Weight})
+			ready = append(ready, rendezvous.Server{Name: s.Name, Weight: s.Weight})
 		}
 	}
 	if len(ready) == 0 {
 		return desired, nil
 	}
-	var shared []rendezvous.Cluster
+	var shared []rendezvous.Object
 	var at []int
 	for i, c := range clusters {
 		if c.Leaving {
 			continue
 		}
-		shared = append(shared, rendezvous.Cluster{
+		shared = append(shared, rendezvous.Object{
 			Name: c.Name, Pin: c.Pin, Size: c.Size, Region: c.Region, Province: c.Province, City: c.City,
 		})
 		at = append(at, i)

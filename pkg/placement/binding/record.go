@@ -85,7 +85,7 @@ func acknowledged(owner *Scheduler, cluster string, revision int64) bool {
 // Steps returns what becomes of each record, as given, of which at most budget are asked to drain
 // at a time. What is already being drained counts; what is seized or bound for the first time does
 // not.
-func Steps(clusters []Cluster, desired []string, schedulers Schedulers, budget int) ([]Record, []Step) {
+func Steps(clusters []BoundCluster, desired []string, schedulers Schedulers, budget int) ([]Record, []Step) {
 	for _, c := range clusters {
 		if c.Record.Moving {
 			budget--

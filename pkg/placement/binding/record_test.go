@@ -104,20 +104,20 @@ func TestDesired(t *testing.T) {
 	dead["a"].Alive = false
 	gone := binding.Schedulers{"a": {Name: "a", Fenced: true}}
 	tests := map[string]struct {
-		cluster    binding.Cluster
+		cluster    binding.BoundCluster
 		schedulers binding.Schedulers
 		want       string
 	}{
-		"the pin wins":                              {binding.Cluster{Name: "c", Pin: "b"}, ready("a", "b", "d"), "b"},
-		"a pin to nobody is passed over":            {binding.Cluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
-		"a scheduler that leaves gets nothing":      {binding.Cluster{Name: "c", Pin: "a"}, leaving, "b"},
-		"a cluster that is deleted has no home":     {binding.Cluster{Name: "c", Leaving: true}, ready("a"), ""},
-		"while all are dead it has no home":         {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, dead, ""},
-		"after the last one was deleted it is free": {binding.Cluster{Name: "c", Record: binding.Record{Home: "a"}}, gone, ""},
+		"the pin wins":                              {binding.BoundCluster{Name: "c", Pin: "b"}, ready("a", "b", "d"), "b"},
+		"a pin to nobody is passed over":            {binding.BoundCluster{Name: "c", Pin: "nobody"}, ready("a"), "a"},
+		"a scheduler that leaves gets nothing":      {binding.BoundCluster{Name: "c", Pin: "a"}, leaving, "b"},
+		"a cluster that is deleted has no home":     {binding.BoundCluster{Name: "c", Leaving: true}, ready("a"), ""},
+		"while all are dead it has no home":         {binding.BoundCluster{Name: "c", Record: binding.Record{Home: "a"}}, dead, ""},
+		"after the last one was deleted it is free": {binding.BoundCluster{Name: "c", Record: binding.Record{Home: "a"}}, gone, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := binding.Desired([]binding.Cluster{tc.cluster}, tc.schedulers)
+			got, err := binding.Desired([]binding.BoundCluster{tc.cluster}, tc.schedulers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,10 +129,10 @@ func TestDesired(t *testing.T) {
 }
 
 func TestDrainsAreLimited(t *testing.T) {
-	clusters := make([]binding.Cluster, 10)
+	clusters := make([]binding.BoundCluster, 10)
 	desired := make([]string, 10)
 	for i := range clusters {
-		clusters[i] = binding.Cluster{Name: strconv.Itoa(i), Record: binding.Record{Home: "a"}}
+		clusters[i] = binding.BoundCluster{Name: strconv.Itoa(i), Record: binding.Record{Home: "a"}}
 		desired[i] = "b"
 	}
 	clusters[9].Record = binding.Record{Home: "a", Moving: true, To: "b"}
@@ -150,7 +150,7 @@ func TestDrainsAreLimited(t *testing.T) {
 
 // world is what schedulers do with what they see, which may be an old state of the records.
 type world struct {
-	clusters   []binding.Cluster
+	clusters   []binding.BoundCluster
 	schedulers binding.Schedulers
 	seen       map[string][]binding.Record // what a scheduler knows, by its name
 	busy       map[string]map[int]bool     // clusters on which it has pods under way
@@ -168,7 +168,7 @@ func TestNoTwoSchedulersPlaceOnOneCluster(t *testing.T) {
 		names := []string{"a", "b", "c"}
 		w := &world{schedulers: ready(names...), seen: map[string][]binding.Record{}, busy: map[string]map[int]bool{}}
 		for i := range rapid.IntRange(1, 6).Draw(t, "clusters") {
-			w.clusters = append(w.clusters, binding.Cluster{Name: fmt.Sprint("c", i)})
+			w.clusters = append(w.clusters, binding.BoundCluster{Name: fmt.Sprint("c", i)})
 		}
 		for _, name := range names {
 			w.seen[name], w.busy[name] = make([]binding.Record, len(w.clusters)), map[int]bool{}

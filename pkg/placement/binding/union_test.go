@@ -82,7 +82,7 @@ func TestUnionIsThatOfTheClustersThatAreThere(t *testing.T) {
 			t.Fatalf("the order of the clusters matters:\n%s", diff)
 		}
 		for _, c := range left {
-			if c.Spec.GeoLocation.City != "" && !(dispatch.Wish{Geo: *c.Spec.GeoLocation}).Grants(&u) {
+			if c.Spec.GeoLocation.City != "" && !(dispatch.Preference{Geo: *c.Spec.GeoLocation}).Grants(&u) {
 				t.Fatalf("the place of cluster %s got lost", c.Name)
 			}
 		}

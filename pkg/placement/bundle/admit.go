@@ -7,7 +7,7 @@ import "fmt"
 
 // standing returns whether pods may start before anything is divided. The admission of a bundle
 // lapses if it has had its time and no pod that it wants has a node.
-func (p *planner) standing() (admission Admission, provisional bool) {
+func (p *planner) standing() (admission Gate, provisional bool) {
 	switch {
 	case !p.Bundled:
 		return NotNeeded, false

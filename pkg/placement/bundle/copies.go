@@ -5,17 +5,17 @@ package bundle
 
 // replicate runs the listed object in one cluster and copies of it in the others. Somebody may have
 // scaled a copy, so one that exists counts with its own number of replicas.
-func (p *planner) replicate(feed *Feed) Division {
+func (p *planner) replicate(feed *Feed) FeedDivision {
 	clusters := p.result.Clusters
 	if p.result.Problem != nil || feed.Wanted == nil {
-		return Division{Shares: feed.Recorded, NotCopied: p.result.Problem == nil && feed.HasPods && len(clusters) > 1}
+		return FeedDivision{Shares: feed.Recorded, NotCopied: p.result.Problem == nil && feed.HasPods && len(clusters) > 1}
 	}
 	// The object stays in its cluster as long as that can be used.
 	home := feed.Home
 	if p.result.cluster(home) == nil {
 		home = clusters[0].Name
 	}
-	d := Division{Home: home, Shares: map[string]int64{home: *feed.Wanted}}
+	d := FeedDivision{Home: home, Shares: map[string]int64{home: *feed.Wanted}}
 	if !feed.Copyable {
 		d.NotCopied = len(clusters) > 1
 		return d

@@ -12,7 +12,7 @@ import (
 type planner struct {
 	*Subscription
 	index  int
-	room   Room
+	room   RoomLedger
 	result *Result
 	// lost are, for each feed, the replicas that were promised to a cluster that has no room for them
 	// now, and holds what is held for them there.
@@ -23,12 +23,12 @@ type planner struct {
 // Decide divides the feeds of all Subscriptions, given in the order in which they are served, and
 // returns a result for each. It fails, naming the Subscription and the feed, if numbers are out of
 // the ranges that package divide takes.
-func Decide(subscriptions []Subscription, room Room) ([]Result, error) {
+func Decide(subscriptions []Subscription, room RoomLedger) ([]Result, error) {
 	results, planners := make([]Result, len(subscriptions)), make([]planner, len(subscriptions))
 	for i := range subscriptions {
 		s, p := &subscriptions[i], &planners[i]
 		*p = planner{s, i, room, &results[i], make([]map[string]int64, len(s.Feeds)), make([][]func(), len(s.Feeds))}
-		p.result.Feeds = make([]Division, len(p.Feeds))
+		p.result.Feeds = make([]FeedDivision, len(p.Feeds))
 		p.result.Clusters, p.result.Problem = p.usable()
 		p.result.Admission, p.result.Provisional = p.standing()
 		for feed := range p.Feeds {

@@ -192,7 +192,7 @@ func TestClusters(t *testing.T) {
 	best := func(n int, groups ...string) func(*bundle.Subscription) {
 		return func(s *bundle.Subscription) {
 			for _, group := range groups {
-				s.Subgroups = append(s.Subgroups, divide.Group{Selector: site(group), Clusters: n})
+				s.Subgroups = append(s.Subgroups, divide.Selection{Selector: site(group), Clusters: n})
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func TestClusters(t *testing.T) {
 			"a", berthv1alpha1.ReasonNoWeight,
 		},
 		"too many": {
-			spread(make([]bundle.Cluster, 1001), 6), strings.Repeat(" ", 1000), berthv1alpha1.ReasonInvalidSubscriber,
+			spread(make([]bundle.SelectedCluster, 1001), 6), strings.Repeat(" ", 1000), berthv1alpha1.ReasonInvalidSubscriber,
 		},
 		"a problem that is known": {
 			with(spread(nil, 6), func(s *bundle.Subscription) { s.Problem = &bundle.Problem{Reason: "Known"} }), "", "Known",
@@ -256,29 +256,29 @@ func TestReplication(t *testing.T) {
 	abc := clusters("c", "b", "a")
 	tests := map[string]struct {
 		feed bundle.Feed
-		want bundle.Division
+		want bundle.FeedDivision
 	}{
 		"the first cluster has the object": {
 			bundle.Feed{Wanted: new(int64(2)), Copyable: true},
-			bundle.Division{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
+			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
 		},
 		"it stays where it is": {
 			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Home: "b"},
-			bundle.Division{Home: "b", Copies: []string{"a", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
+			bundle.FeedDivision{Home: "b", Copies: []string{"a", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
 		},
 		"it leaves a cluster that has gone": {
 			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Home: "z"},
-			bundle.Division{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
+			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
 		},
 		"a copy that somebody has scaled": {
 			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Copies: replicas{"b": 5, "c": 0}},
-			bundle.Division{Home: "a", Copies: []string{"b", "c"}, Copied: 5, Shares: replicas{"a": 2, "b": 5, "c": 0}},
+			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 5, Shares: replicas{"a": 2, "b": 5, "c": 0}},
 		},
 		"a kind that is not copied": {
-			bundle.Feed{Wanted: new(int64(2))}, bundle.Division{Home: "a", Shares: replicas{"a": 2}, NotCopied: true},
+			bundle.Feed{Wanted: new(int64(2))}, bundle.FeedDivision{Home: "a", Shares: replicas{"a": 2}, NotCopied: true},
 		},
-		"no replicas, but pods": {bundle.Feed{HasPods: true}, bundle.Division{NotCopied: true}},
-		"no replicas":           {bundle.Feed{Recorded: replicas{"a": 1}}, bundle.Division{Shares: replicas{"a": 1}}},
+		"no replicas, but pods": {bundle.Feed{HasPods: true}, bundle.FeedDivision{NotCopied: true}},
+		"no replicas":           {bundle.Feed{Recorded: replicas{"a": 1}}, bundle.FeedDivision{Shares: replicas{"a": 1}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

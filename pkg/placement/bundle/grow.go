@@ -37,7 +37,7 @@ func (p *planner) place(i int) error {
 		division.stay(feed)
 		return nil
 	}
-	demand := divide.Demand{
+	demand := divide.Load{
 		Strategy: p.Strategy, Replicas: feed.due(), Rebalance: p.rebalances(), MinClusters: p.MinClusters, MaxClusters: p.MaxClusters,
 	}
 	// Clusters may share a limit, such as a pool of a ClusterResource: each alone has room, but not
@@ -58,7 +58,7 @@ func (p *planner) place(i int) error {
 
 // reserveShares takes the room for the shares of a feed. Where less fits than a cluster alone has
 // room for, it corrects that and reports false.
-func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
+func (p *planner) reserveShares(i int, clusters []divide.Target) bool {
 	division, fits := &p.result.Feeds[i], true
 	for k := range clusters {
 		c := &clusters[k]
@@ -78,11 +78,11 @@ func (p *planner) reserveShares(i int, clusters []divide.Cluster) bool {
 const Enough = 1000
 
 // clustersFor returns the clusters that can be used for a feed, and those that hold replicas of it.
-func (p *planner) clustersFor(i int) []divide.Cluster {
+func (p *planner) clustersFor(i int) []divide.Target {
 	held := p.result.Feeds[i].Held
-	clusters := make([]divide.Cluster, 0, len(p.result.Clusters)+len(held))
+	clusters := make([]divide.Target, 0, len(p.result.Clusters)+len(held))
 	for _, c := range p.result.Clusters {
-		into := divide.Cluster{Name: c.Name, Preference: c.Preference, Held: held[c.Name], Closed: !c.Open}
+		into := divide.Target{Name: c.Name, Preference: c.Preference, Held: held[c.Name], Closed: !c.Open}
 		if c.Open && !p.Feeds[i].Capped[c.Name] {
 			into.Free = p.count(i, c.Name, max(Enough, *p.Feeds[i].Wanted))
 		}
@@ -90,14 +90,14 @@ func (p *planner) clustersFor(i int) []divide.Cluster {
 	}
 	for _, name := range slices.Sorted(maps.Keys(held)) {
 		if p.result.cluster(name) == nil {
-			clusters = append(clusters, divide.Cluster{Name: name, Held: held[name], Closed: true})
+			clusters = append(clusters, divide.Target{Name: name, Held: held[name], Closed: true})
 		}
 	}
 	return clusters
 }
 
 // divide makes the shares those of a division over the clusters.
-func (d *Division) divide(demand divide.Demand, clusters []divide.Cluster) error {
+func (d *FeedDivision) divide(demand divide.Load, clusters []divide.Target) error {
 	division, err := divide.Divide(demand, clusters)
 	if err != nil {
 		return err
@@ -112,6 +112,6 @@ func (d *Division) divide(demand divide.Demand, clusters []divide.Cluster) error
 }
 
 // stay makes the shares what is held.
-func (d *Division) stay(feed *Feed) {
+func (d *FeedDivision) stay(feed *Feed) {
 	d.Shares, d.Unplaced = d.Held, *feed.Wanted-Sum(d.Held)
 }

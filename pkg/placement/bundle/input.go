@@ -17,7 +17,7 @@ type Subscription struct {
 	// Strategy says by what replicas are divided.
 	Strategy divide.Strategy
 
-	// MinClusters and MaxClusters bound the number of clusters that a feed uses, as in divide.Demand.
+	// MinClusters and MaxClusters bound the number of clusters that a feed uses, as in divide.Load.
 	MinClusters, MaxClusters int64
 
 	// Bundled reports that the feeds are admitted all at once or not at all.
@@ -31,10 +31,10 @@ type Subscription struct {
 	Rebalance bool
 
 	// Clusters are the selected clusters, each once, in any order.
-	Clusters []Cluster
+	Clusters []SelectedCluster
 
 	// Subgroups restrict the clusters to some of each group; nil stands for no restriction.
-	Subgroups []divide.Group
+	Subgroups []divide.Selection
 
 	// Problem says why nothing can be divided, nil if nothing is known to be wrong. Clusters is
 	// empty then.
@@ -47,15 +47,15 @@ type Subscription struct {
 // Problem is why nothing can be divided: a reason of a condition, and a message for users.
 type Problem struct{ Reason, Message string }
 
-// Cluster is a selected cluster.
-type Cluster struct {
+// SelectedCluster is a selected cluster.
+type SelectedCluster struct {
 	// Name identifies the cluster.
 	Name string
 
 	// Labels are what subgroups select clusters by.
 	Labels labels.Set
 
-	// Weight and Preference count as in divide.Cluster.
+	// Weight and Preference count as in divide.Target.
 	Weight, Preference int64
 
 	// Open reports that the cluster takes pods.
@@ -106,11 +106,12 @@ type Feed struct {
 // in that.
 type Ref struct{ Subscription, Feed int }
 
-// Room is a ledger of how many replicas clusters have room for. Feeds may need different amounts of
-// the same nodes, so what is reserved for one changes what is left for others in ways that only the
-// owner of the ledger can count. Its answers depend on nothing but the questions and reservations
-// before. If it cannot answer it returns 0; its owner knows, and discards the decision.
-type Room interface {
+// RoomLedger is a ledger of how many replicas clusters have room for. Feeds may need different
+// amounts of the same nodes, so what is reserved for one changes what is left for others in ways
+// that only the owner of the ledger can count. Its answers depend on nothing but the questions and
+// reservations before. If it cannot answer it returns 0; its owner knows, and discards the
+// decision.
+type RoomLedger interface {
 	// Count returns how many more replicas of the feed fit into a selected cluster, 0 to limit.
 	Count(feed Ref, cluster string, limit int64) int64
 

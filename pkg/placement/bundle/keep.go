@@ -40,11 +40,11 @@ func (p *planner) keepStatic(i int) error {
 		division.Shares = feed.Recorded
 		return nil
 	}
-	clusters := make([]divide.Cluster, len(p.result.Clusters))
+	clusters := make([]divide.Target, len(p.result.Clusters))
 	for i, c := range p.result.Clusters {
-		clusters[i] = divide.Cluster{Name: c.Name, Weight: c.Weight}
+		clusters[i] = divide.Target{Name: c.Name, Weight: c.Weight}
 	}
-	if err := division.divide(divide.Demand{Strategy: divide.Static, Replicas: *feed.Wanted}, clusters); err != nil {
+	if err := division.divide(divide.Load{Strategy: divide.Static, Replicas: *feed.Wanted}, clusters); err != nil {
 		return err
 	}
 	if p.result.Admission == Kept {

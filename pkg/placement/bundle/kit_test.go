@@ -65,17 +65,17 @@ func (c *cpus) Rollback(mark int) {
 type replicas = map[string]int64
 
 // clusters makes open clusters of weight 1; an x before the name closes one.
-func clusters(names ...string) []bundle.Cluster {
-	list := make([]bundle.Cluster, len(names))
+func clusters(names ...string) []bundle.SelectedCluster {
+	list := make([]bundle.SelectedCluster, len(names))
 	for i, name := range names {
 		open := strings.TrimPrefix(name, "x")
-		list[i] = bundle.Cluster{Name: open, Labels: labels.Set{"site": open}, Weight: 1, Open: open == name}
+		list[i] = bundle.SelectedCluster{Name: open, Labels: labels.Set{"site": open}, Weight: 1, Open: open == name}
 	}
 	return list
 }
 
 // spread makes a Subscription that divides by room, of which each feed wants a number of replicas.
-func spread(sites []bundle.Cluster, wanted ...int64) bundle.Subscription {
+func spread(sites []bundle.SelectedCluster, wanted ...int64) bundle.Subscription {
 	s := bundle.Subscription{Name: "shop/web", Strategy: divide.Spread, Clusters: sites}
 	for i, n := range wanted {
 		s.Feeds = append(s.Feeds, bundle.Feed{Name: fmt.Sprintf("Deployment d%d", i), Wanted: new(n)})

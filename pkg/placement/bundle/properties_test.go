@@ -61,13 +61,13 @@ func anySubscription(t *rapid.T) bundle.Subscription {
 		if rapid.IntRange(0, 3).Draw(t, name+" is selected") == 0 {
 			continue
 		}
-		s.Clusters = append(s.Clusters, bundle.Cluster{
+		s.Clusters = append(s.Clusters, bundle.SelectedCluster{
 			Name: name, Labels: labels.Set{"site": name}, Weight: rapid.Int64Range(0, 3).Draw(t, "weight"),
 			Preference: rapid.Int64Range(0, 1).Draw(t, "preference"), Open: rapid.IntRange(0, 3).Draw(t, name+" is open") > 0,
 		})
 	}
 	if rapid.Bool().Draw(t, "by subgroup") {
-		s.Subgroups = []divide.Group{{Selector: labels.Everything(), Clusters: rapid.IntRange(0, 3).Draw(t, "of a subgroup")}}
+		s.Subgroups = []divide.Selection{{Selector: labels.Everything(), Clusters: rapid.IntRange(0, 3).Draw(t, "of a subgroup")}}
 	}
 	return s
 }
@@ -235,11 +235,11 @@ func FuzzDecide(f *testing.F) {
 		s := bundle.Subscription{
 			Strategy: divide.Strategy(name), MinClusters: limit, MaxClusters: wanted, Bundled: flags&1 > 0, Pledged: flags&2 > 0,
 			Expired: flags&4 > 0, Rebalance: flags&8 > 0,
-			Clusters: []bundle.Cluster{{Name: "a", Weight: weight, Preference: weight, Open: flags&16 > 0}, {Name: "b", Weight: 1, Open: true}},
+			Clusters: []bundle.SelectedCluster{{Name: "a", Weight: weight, Preference: weight, Open: flags&16 > 0}, {Name: "b", Weight: 1, Open: true}},
 			Feeds:    []bundle.Feed{{Wanted: &wanted, Recorded: replicas{"a": held, "c": held}, Bound: replicas{"a": weight}, Home: "a"}},
 		}
 		if flags&32 > 0 {
-			s.Subgroups = []divide.Group{{Selector: labels.Everything(), Clusters: int(limit)}}
+			s.Subgroups = []divide.Selection{{Selector: labels.Everything(), Clusters: int(limit)}}
 		}
 		_, _ = bundle.Decide([]bundle.Subscription{s, s}, &cpus{free: replicas{"a": free, "b": held}})
 	})

@@ -11,46 +11,46 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// Admission is whether the pods of a Subscription may start.
-type Admission string
+// Gate is whether the pods of a Subscription may start.
+type Gate string
 
 const (
 	// NotNeeded is the admission of what is no bundle.
-	NotNeeded Admission = ""
+	NotNeeded Gate = ""
 
 	// Waits is a bundle that is not admitted.
-	Waits Admission = "Waits"
+	Waits Gate = "Waits"
 
 	// Kept is a bundle that has been admitted before and still is.
-	Kept Admission = "Kept"
+	Kept Gate = "Kept"
 
 	// Granted is a bundle that this decision admits.
-	Granted Admission = "Granted"
+	Granted Gate = "Granted"
 )
 
 // Result is how a Subscription is divided. Its maps are not to be changed: some are those of the
 // input.
 type Result struct {
 	// Clusters are those that can be used, by name.
-	Clusters []Cluster
+	Clusters []SelectedCluster
 
 	// Problem says why nothing can be divided, nil if something can.
 	Problem *Problem
 
 	// Admission reports whether pods may start. Provisional reports that the admission lapses when
 	// its time is over, if no pod has a node by then.
-	Admission   Admission
+	Admission   Gate
 	Provisional bool
 
 	// Waiting says why a bundle waits; empty if it does not.
 	Waiting string
 
 	// Feeds are the divisions of the feeds, as they were given.
-	Feeds []Division
+	Feeds []FeedDivision
 }
 
-// Division is how one feed is divided. Maps hold numbers of replicas by cluster.
-type Division struct {
+// FeedDivision is how one feed is divided. Maps hold numbers of replicas by cluster.
+type FeedDivision struct {
 	// Held is what is kept of an earlier division, for strategies by room and for bundles that wait.
 	Held map[string]int64
 
@@ -82,8 +82,8 @@ func (r *Result) Open(cluster string) bool {
 }
 
 // cluster returns a cluster that can be used, nil if this one cannot.
-func (r *Result) cluster(name string) *Cluster {
-	i, found := slices.BinarySearchFunc(r.Clusters, name, func(c Cluster, name string) int { return strings.Compare(c.Name, name) })
+func (r *Result) cluster(name string) *SelectedCluster {
+	i, found := slices.BinarySearchFunc(r.Clusters, name, func(c SelectedCluster, name string) int { return strings.Compare(c.Name, name) })
 	if !found {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 
 // usable returns the clusters that can be used, by name, and what is wrong with them, nil if
 // nothing is.
-func (p *planner) usable() ([]Cluster, *Problem) {
+func (p *planner) usable() ([]SelectedCluster, *Problem) {
 	if p.Problem != nil {
 		return nil, p.Problem
 	}
@@ -27,8 +27,8 @@ func (p *planner) usable() ([]Cluster, *Problem) {
 	if p.Subgroups != nil {
 		clusters = p.best(clusters)
 	}
-	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
-	weighted := slices.ContainsFunc(clusters, func(c Cluster) bool { return c.Weight > 0 })
+	slices.SortFunc(clusters, func(a, b SelectedCluster) int { return strings.Compare(a.Name, b.Name) })
+	weighted := slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return c.Weight > 0 })
 	switch {
 	case len(clusters) == 0:
 		return nil, &Problem{berthv1alpha1.ReasonNoClusters, "the subscribers select no Cluster"}
@@ -42,12 +42,12 @@ func (p *planner) usable() ([]Cluster, *Problem) {
 }
 
 // best returns the best clusters of each subgroup, in any order.
-func (p *planner) best(clusters []Cluster) []Cluster {
+func (p *planner) best(clusters []SelectedCluster) []SelectedCluster {
 	ranks := make(map[string][]int64, len(clusters))
 	for i := range clusters {
 		ranks[clusters[i].Name] = p.rank(&clusters[i])
 	}
-	slices.SortFunc(clusters, func(a, b Cluster) int {
+	slices.SortFunc(clusters, func(a, b SelectedCluster) int {
 		return cmp.Or(-slices.Compare(ranks[a.Name], ranks[b.Name]), strings.Compare(a.Name, b.Name))
 	})
 	sets := make([]labels.Set, len(clusters))
@@ -67,7 +67,7 @@ func (p *planner) best(clusters []Cluster) []Cluster {
 // best that a cluster takes pods, then that it has a weight, then that it holds replicas, so that
 // nothing moves, then that it is preferred; last count the number of replicas that it holds, and
 // its room.
-func (p *planner) rank(c *Cluster) []int64 {
+func (p *planner) rank(c *SelectedCluster) []int64 {
 	var used, room int64
 	for i := range p.Feeds {
 		feed := &p.Feeds[i]

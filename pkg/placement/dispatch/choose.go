@@ -11,8 +11,9 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Wish is what a pod would like of the place where it runs. Empty fields are met by everything.
-type Wish struct {
+// Preference is what a pod would like of the place where it runs. Empty fields are met by
+// everything.
+type Preference struct {
 	// Geo is where it would like to be.
 	Geo berthv1alpha1.GeoLocation
 	// CPU in cores and Mem in GiB are what it asks for, rounded up.
@@ -29,7 +30,7 @@ func matchesGeo(have, want berthv1alpha1.GeoLocation) bool {
 
 // Grants reports whether some place of a scheduler, and the largest of its clusters, meet the wish.
 // A capacity that nobody registered meets any.
-func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
+func (w Preference) Grants(u *berthv1alpha1.ClusterUnion) bool {
 	enough := func(have berthv1alpha1.CapacityUnion, want int64) bool { return have.Max == 0 || have.Max >= want }
 	if !enough(u.CPUCapacity, w.CPU) || !enough(u.MemCapacity, w.Mem) {
 		return false
@@ -38,8 +39,8 @@ func (w Wish) Grants(u *berthv1alpha1.ClusterUnion) bool {
 		slices.ContainsFunc(u.GeoLocations, func(have berthv1alpha1.GeoLocation) bool { return matchesGeo(have, w.Geo) })
 }
 
-// Candidate is a scheduler that could place a pod.
-type Candidate struct {
+// Contender is a scheduler that could place a pod.
+type Contender struct {
 	// Name is the name of the Scheduler.
 	Name string
 	// Grants reports whether it meets the pod's wish.
@@ -52,7 +53,7 @@ type Candidate struct {
 // choose returns the index of the scheduler that gets a pod: one that meets its wish before one
 // that does not, then the one with the least Load for its Size, then the first by name. It returns
 // -1 for no candidates.
-func choose(candidates []Candidate) int {
+func choose(candidates []Contender) int {
 	best := -1
 	for i := range candidates {
 		if best < 0 || compare(&candidates[i], &candidates[best]) < 0 {
@@ -62,7 +63,7 @@ func choose(candidates []Candidate) int {
 	return best
 }
 
-func compare(a, b *Candidate) int {
+func compare(a, b *Contender) int {
 	if a.Grants != b.Grants {
 		if a.Grants {
 			return -1
@@ -74,7 +75,7 @@ func compare(a, b *Candidate) int {
 
 // compareLoad compares load/size without rounding. Nobody goes to a scheduler with nothing if
 // another has something.
-func compareLoad(a, b *Candidate) int {
+func compareLoad(a, b *Contender) int {
 	if (a.Size <= 0) != (b.Size <= 0) {
 		return cmp.Compare(b.Size, a.Size)
 	}

@@ -43,15 +43,15 @@ func TestGrants(t *testing.T) {
 		CPUCapacity:  berthv1alpha1.CapacityUnion{Total: 100, Max: 64},
 	}
 	tests := map[string]struct {
-		wish dispatch.Wish
+		wish dispatch.Preference
 		want bool
 	}{
-		"no wish":                                {dispatch.Wish{}, true},
-		"a country that is there":                {dispatch.Wish{Geo: berthv1alpha1.GeoLocation{Country: "DE"}}, true},
-		"parts of two places":                    {dispatch.Wish{Geo: berthv1alpha1.GeoLocation{City: "Berlin", Country: "US"}}, false},
-		"as many cores as the largest":           {dispatch.Wish{CPU: 64}, true},
-		"more cores than any, but not all":       {dispatch.Wish{CPU: 65}, false},
-		"memory of which nobody registered some": {dispatch.Wish{Mem: 1 << 40}, true},
+		"no wish":                                {dispatch.Preference{}, true},
+		"a country that is there":                {dispatch.Preference{Geo: berthv1alpha1.GeoLocation{Country: "DE"}}, true},
+		"parts of two places":                    {dispatch.Preference{Geo: berthv1alpha1.GeoLocation{City: "Berlin", Country: "US"}}, false},
+		"as many cores as the largest":           {dispatch.Preference{CPU: 64}, true},
+		"more cores than any, but not all":       {dispatch.Preference{CPU: 65}, false},
+		"memory of which nobody registered some": {dispatch.Preference{Mem: 1 << 40}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -64,24 +64,24 @@ func TestGrants(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	tests := map[string]struct {
-		candidates []dispatch.Candidate
+		candidates []dispatch.Contender
 		want       int
 	}{
 		"nobody": {want: -1},
 		"who meets the wish comes first, however busy": {
-			[]dispatch.Candidate{{Name: "a", Size: 10}, {Name: "b", Grants: true, Load: 1000, Size: 1}}, 1,
+			[]dispatch.Contender{{Name: "a", Size: 10}, {Name: "b", Grants: true, Load: 1000, Size: 1}}, 1,
 		},
 		"then who has less to do for its size": {
-			[]dispatch.Candidate{{Name: "a", Load: 2, Size: 10}, {Name: "b", Load: 3, Size: 20}}, 1,
+			[]dispatch.Contender{{Name: "a", Load: 2, Size: 10}, {Name: "b", Load: 3, Size: 20}}, 1,
 		},
 		"who has no nodes comes last": {
-			[]dispatch.Candidate{{Name: "a"}, {Name: "b", Load: 1000, Size: 1}}, 1,
+			[]dispatch.Contender{{Name: "a"}, {Name: "b", Load: 1000, Size: 1}}, 1,
 		},
 		"then the name decides": {
-			[]dispatch.Candidate{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
+			[]dispatch.Contender{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
 		},
 		"numbers whose products do not fit": {
-			[]dispatch.Candidate{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
+			[]dispatch.Contender{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
 		},
 	}
 	for name, tc := range tests {

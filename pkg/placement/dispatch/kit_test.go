@@ -21,12 +21,12 @@ import (
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // schedulers are a and b, with four nodes each.
-func schedulers() []dispatch.Scheduler {
-	return []dispatch.Scheduler{scheduler("b", 4), scheduler("a", 4)}
+func schedulers() []dispatch.Home {
+	return []dispatch.Home{scheduler("b", 4), scheduler("a", 4)}
 }
 
-func scheduler(name string, nodes int) dispatch.Scheduler {
-	return dispatch.Scheduler{Name: name, Union: &berthv1alpha1.ClusterUnion{}, Nodes: nodes}
+func scheduler(name string, nodes int) dispatch.Home {
+	return dispatch.Home{Name: name, Union: &berthv1alpha1.ClusterUnion{}, Nodes: nodes}
 }
 
 func pod(name, home string) *dispatch.Pod {
@@ -57,7 +57,7 @@ func twoToThree(t *testing.T) *apportion.Order {
 }
 
 // place decides on a pod as the dispatcher does.
-func place(r *dispatch.Round, p *dispatch.Pod, reached, only, roomy sets.Set[string], wish dispatch.Wish) {
+func place(r *dispatch.Round, p *dispatch.Pod, reached, only, roomy sets.Set[string], wish dispatch.Preference) {
 	if r.Join(p) {
 		return
 	}

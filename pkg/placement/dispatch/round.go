@@ -14,8 +14,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Scheduler is a scheduler that can place pods.
-type Scheduler struct {
+// Home is a scheduler that can place pods.
+type Home struct {
 	// Name is the name of the Scheduler.
 	Name string
 	// Union is what its clusters have together.
@@ -44,7 +44,7 @@ type Pod struct {
 // Round decides on the homes of all pods that wait. It is not safe for concurrent use.
 type Round struct {
 	now        time.Time
-	schedulers []Scheduler // by name
+	schedulers []Home // by name
 	load       map[string]int
 	gangs      map[string]string
 	before     map[types.UID]Wait
@@ -53,12 +53,12 @@ type Round struct {
 
 // NewRound begins a round with the schedulers that can place pods, of which there must be
 // one, and with what the round before remembered of pods.
-func NewRound(now time.Time, schedulers []Scheduler, waits map[types.UID]Wait) *Round {
+func NewRound(now time.Time, schedulers []Home, waits map[types.UID]Wait) *Round {
 	r := &Round{
 		now: now, schedulers: slices.Clone(schedulers), load: map[string]int{}, gangs: map[string]string{},
 		before: waits, after: map[types.UID]Wait{},
 	}
-	slices.SortFunc(r.schedulers, func(a, b Scheduler) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.schedulers, func(a, b Home) int { return strings.Compare(a.Name, b.Name) })
 	return r
 }
 
@@ -135,17 +135,17 @@ func (r *Round) Stay(p *Pod, eligible sets.Set[string]) bool {
 
 // Move gives a pod that does not stay the best of the eligible homes, or, if some of them are
 // roomy, the best of these. Of several it is not the present one if that was in vain.
-func (r *Round) Move(p *Pod, eligible, roomy sets.Set[string], wish Wish) {
+func (r *Round) Move(p *Pod, eligible, roomy sets.Set[string], wish Preference) {
 	if eligible.Len() > 1 && r.inVain(p) {
 		eligible = eligible.Difference(sets.New(r.home(p)))
 	}
 	if both := eligible.Intersection(roomy); both.Len() > 0 {
 		eligible = both
 	}
-	candidates := make([]Candidate, 0, eligible.Len())
+	candidates := make([]Contender, 0, eligible.Len())
 	for i := range r.schedulers {
 		if s := &r.schedulers[i]; eligible.Has(s.Name) {
-			candidates = append(candidates, Candidate{
+			candidates = append(candidates, Contender{
 				Name: s.Name, Grants: wish.Grants(s.Union), Load: r.load[s.Name], Size: s.Nodes,
 			})
 		}

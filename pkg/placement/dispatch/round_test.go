@@ -87,7 +87,7 @@ func TestHomeOfAPodWithoutASeat(t *testing.T) {
 			for _, p := range append(tc.others, tc.pod) {
 				r.Count(p)
 			}
-			place(r, tc.pod, tc.reached.Clone(), tc.only, tc.roomy, dispatch.Wish{})
+			place(r, tc.pod, tc.reached.Clone(), tc.only, tc.roomy, dispatch.Preference{})
 			if got, _ := r.Moved(tc.pod); got != tc.want {
 				t.Errorf("home %q, want %q", got, tc.want)
 			}
@@ -100,18 +100,18 @@ func TestAPodGoesWhereItsWishIsMet(t *testing.T) {
 	far.Union.GeoLocations = []berthv1alpha1.GeoLocation{{Country: "DE"}}
 	r := dispatch.NewRound(now, append(schedulers(), far), nil)
 	p := pod("p", "")
-	place(r, p, r.WithNodes(), nil, nil, dispatch.Wish{Geo: berthv1alpha1.GeoLocation{Country: "DE"}})
+	place(r, p, r.WithNodes(), nil, nil, dispatch.Preference{Geo: berthv1alpha1.GeoLocation{Country: "DE"}})
 	expectHomes(t, r, []*dispatch.Pod{p}, map[string]string{"p": "far"})
 }
 
 func TestEachDecisionCountsInTheNext(t *testing.T) {
-	large := []dispatch.Scheduler{scheduler("a", 1), scheduler("b", 3)}
+	large := []dispatch.Home{scheduler("a", 1), scheduler("b", 3)}
 	r := dispatch.NewRound(now, large, nil)
 	homes := map[string]int{}
 	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		p := pod(name, "")
 		r.Count(p)
-		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Wish{})
+		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Preference{})
 		to, _ := r.Moved(p)
 		homes[to]++
 	}
@@ -127,7 +127,7 @@ func TestAPodThatMovesIsNoLongerLoadOfItsHome(t *testing.T) {
 		r.Count(p)
 	}
 	for _, p := range pods {
-		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Wish{})
+		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Preference{})
 	}
 	expectHomes(t, r, pods, map[string]string{"1": "a", "2": "b"})
 }
@@ -139,7 +139,7 @@ func TestAGangFollowsItsFirstMember(t *testing.T) {
 		p.Gang = "ns/g"
 	}
 	for _, p := range pods {
-		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Wish{})
+		place(r, p, sets.New("a", "b"), nil, nil, dispatch.Preference{})
 	}
 	expectHomes(t, r, pods, map[string]string{"1": "b", "2": "b", "3": "b", "4": "a"})
 }
@@ -147,7 +147,7 @@ func TestAGangFollowsItsFirstMember(t *testing.T) {
 func TestWithNodes(t *testing.T) {
 	commons := scheduler("commons", 0)
 	commons.Commons = true
-	r := dispatch.NewRound(now, []dispatch.Scheduler{scheduler("none", 0), scheduler("some", 1), commons}, nil)
+	r := dispatch.NewRound(now, []dispatch.Home{scheduler("none", 0), scheduler("some", 1), commons}, nil)
 	if diff := cmp.Diff(sets.New("commons", "some"), r.WithNodes()); diff != "" {
 		t.Errorf("schedulers with nodes (-want +got):\n%s", diff)
 	}
@@ -181,7 +181,7 @@ func TestWaits(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
-			place(r, tc.pod, tc.reached, nil, nil, dispatch.Wish{})
+			place(r, tc.pod, tc.reached, nil, nil, dispatch.Preference{})
 			if diff := cmp.Diff(map[types.UID]dispatch.Wait{"p": tc.want}, r.Waits()); diff != "" {
 				t.Errorf("what is remembered (-want +got):\n%s", diff)
 			}

@@ -31,7 +31,7 @@ func readCases(t *testing.T, file string, into any) {
 }
 
 // mustDivide returns the division, which is checked to add up.
-func mustDivide(t *testing.T, demand divide.Demand, clusters []divide.Cluster) divide.Division {
+func mustDivide(t *testing.T, demand divide.Load, clusters []divide.Target) divide.Division {
 	t.Helper()
 	d, err := divide.Divide(demand, clusters)
 	if err != nil {
@@ -59,15 +59,15 @@ func names(n int) []string {
 }
 
 // weighted returns clusters with weights, and those with room.
-func weighted(weights ...int64) []divide.Cluster {
-	list := make([]divide.Cluster, len(weights))
+func weighted(weights ...int64) []divide.Target {
+	list := make([]divide.Target, len(weights))
 	for i, name := range names(len(weights)) {
-		list[i] = divide.Cluster{Name: name, Weight: weights[i]}
+		list[i] = divide.Target{Name: name, Weight: weights[i]}
 	}
 	return list
 }
 
-func roomy(free ...int64) []divide.Cluster {
+func roomy(free ...int64) []divide.Target {
 	list := weighted(make([]int64, len(free))...)
 	for i := range list {
 		list[i].Free = free[i]
@@ -98,7 +98,7 @@ func TestStaticCasesOfClusternet(t *testing.T) {
 			if tc.Webster != nil {
 				want = tc.Webster
 			}
-			d := mustDivide(t, divide.Demand{Strategy: divide.Static, Replicas: tc.Desired}, weighted(tc.Weights...))
+			d := mustDivide(t, divide.Load{Strategy: divide.Static, Replicas: tc.Desired}, weighted(tc.Weights...))
 			if diff := cmp.Diff(want, d.Shares); diff != "" {
 				t.Errorf("shares differ (-want +got):\n%s", diff)
 			}
@@ -109,7 +109,7 @@ func TestStaticCasesOfClusternet(t *testing.T) {
 			if want == nil {
 				continue
 			}
-			d := mustDivide(t, divide.Demand{Strategy: divide.Static, Replicas: replicas}, weighted(tc.Weights...))
+			d := mustDivide(t, divide.Load{Strategy: divide.Static, Replicas: replicas}, weighted(tc.Weights...))
 			if diff := cmp.Diff(want, d.Shares); diff != "" {
 				t.Errorf("%d replicas at %v: shares differ (-want +got):\n%s", replicas, tc.Weights, diff)
 			}
@@ -148,12 +148,12 @@ func TestWeightsOfSubscribersInClusternet(t *testing.T) {
 			if err != nil || slices.Contains(selected, false) {
 				t.Fatalf("selected %v, error %v", selected, err)
 			}
-			clusters := make([]divide.Cluster, len(weights))
+			clusters := make([]divide.Target, len(weights))
 			for i, name := range tc.Selected {
-				clusters[i] = divide.Cluster{Name: name, Weight: weights[i]}
+				clusters[i] = divide.Target{Name: name, Weight: weights[i]}
 			}
 			for _, feed := range slices.Sorted(maps.Keys(tc.Feeds)) {
-				d, err := divide.Divide(divide.Demand{Strategy: divide.Static, Replicas: tc.Feeds[feed]}, clusters)
+				d, err := divide.Divide(divide.Load{Strategy: divide.Static, Replicas: tc.Feeds[feed]}, clusters)
 				if wantError := tc.Want == nil; wantError != (err != nil) {
 					t.Fatalf("shares %v, error %v", d.Shares, err)
 				}
@@ -175,7 +175,7 @@ func TestDynamicCasesOfClusternet(t *testing.T) {
 	readCases(t, "dynamic-dividing.json", &table)
 	for _, tc := range table.Divide {
 		// A negative number is taken away from what is there, a positive one is placed in free capacity.
-		demand, clusters := divide.Demand{Strategy: divide.Spread, Replicas: tc.Desired}, roomy(tc.Weights...)
+		demand, clusters := divide.Load{Strategy: divide.Spread, Replicas: tc.Desired}, roomy(tc.Weights...)
 		want := slices.Clone(tc.Want)
 		if tc.Desired < 0 {
 			demand.Replicas += sum(tc.Weights)
@@ -217,14 +217,14 @@ func decode[T any](t *testing.T, raw json.RawMessage) (value T) {
 
 // clusters returns what a feed has to do with: the clusters that hold some of it and those that are
 // available.
-func (a *assignment) clusters(t *testing.T, feed string) []divide.Cluster {
+func (a *assignment) clusters(t *testing.T, feed string) []divide.Target {
 	t.Helper()
 	available := decode[[]string](t, a.Available["clusters"])
 	free := decode[[]int64](t, a.Available[feed])
 	all := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a.Status.BindingClusters), available...))))
-	list := make([]divide.Cluster, 0, len(all))
+	list := make([]divide.Target, 0, len(all))
 	for _, name := range all {
-		c := divide.Cluster{Name: name, Closed: true}
+		c := divide.Target{Name: name, Closed: true}
 		if i := slices.Index(a.Status.BindingClusters, name); i >= 0 && i < len(a.Status.Replicas[feed]) {
 			c.Held = a.Status.Replicas[feed][i]
 		}
@@ -258,7 +258,7 @@ func TestAssignmentCasesOfClusternet(t *testing.T) {
 				if tc.Strategy != "" {
 					strategy = divide.Strategy(tc.Strategy)
 				}
-				d := mustDivide(t, divide.Demand{Strategy: strategy, Replicas: *tc.Desired[feed]}, tc.clusters(t, feed))
+				d := mustDivide(t, divide.Load{Strategy: strategy, Replicas: *tc.Desired[feed]}, tc.clusters(t, feed))
 				if diff := cmp.Diff(tc.wanted(t, feed), used(tc.clusters(t, feed), d.Shares)); diff != "" {
 					t.Errorf("shares of %s differ (-want +got):\n%s", feed, diff)
 				}
@@ -288,7 +288,7 @@ func (a *assignment) wanted(t *testing.T, feed string) map[string]int64 {
 	return want
 }
 
-func used(clusters []divide.Cluster, shares []int64) map[string]int64 {
+func used(clusters []divide.Target, shares []int64) map[string]int64 {
 	got := map[string]int64{}
 	for i, n := range shares {
 		if n > 0 {

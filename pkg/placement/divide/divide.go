@@ -35,8 +35,8 @@ func (s Strategy) ByRoom() bool { return s == Spread || s == Binpack }
 // MaxReplicas is the largest number of replicas, capacity included, that one cluster can have.
 const MaxReplicas = math.MaxInt32
 
-// Cluster is a place that can take replicas, or holds some.
-type Cluster struct {
+// Target is a place that can take replicas, or holds some.
+type Target struct {
 	// Name identifies the cluster and breaks ties.
 	Name string
 
@@ -64,8 +64,8 @@ type Cluster struct {
 	Preference int64
 }
 
-// Demand is what is to be divided.
-type Demand struct {
+// Load is what is to be divided.
+type Load struct {
 	// Strategy says how.
 	Strategy Strategy
 
@@ -95,7 +95,7 @@ type Division struct {
 	// Unplaced is the number of replicas that find no room. It is 0 for Replication.
 	Unplaced int64
 
-	clusters []Cluster
+	clusters []Target
 	kept     []int64 // what each cluster held and keeps
 	runs     []run   // what has been added, in order
 }
@@ -106,7 +106,7 @@ var ErrNoWeight = errors.New("all weights are 0: give at least one cluster a wei
 // Divide divides replicas over clusters. It fails, naming the cluster, if a name is empty or given
 // twice or a number is out of range; and if there is no cluster, the strategy is unknown, or
 // MinClusters exceeds MaxClusters.
-func Divide(demand Demand, clusters []Cluster) (Division, error) {
+func Divide(demand Load, clusters []Target) (Division, error) {
 	if err := demand.validate(); err != nil {
 		return Division{}, err
 	}
@@ -122,7 +122,7 @@ func Divide(demand Demand, clusters []Cluster) (Division, error) {
 	if demand.Rebalance {
 		clusters = forgotten(clusters)
 	}
-	d := &divider{Demand: &demand, clusters: clusters}
+	d := &divider{Load: &demand, clusters: clusters}
 	change := demand.Replicas - d.total()
 	if change < 0 {
 		return d.shrink(-change)
@@ -130,7 +130,7 @@ func Divide(demand Demand, clusters []Cluster) (Division, error) {
 	return d.grow(change)
 }
 
-func (d *Demand) validate() error {
+func (d *Load) validate() error {
 	switch {
 	case !slices.Contains([]Strategy{Replication, Static, Spread, Binpack}, d.Strategy):
 		return fmt.Errorf("unknown strategy %.64q", string(d.Strategy))
@@ -146,7 +146,7 @@ func (d *Demand) validate() error {
 	return nil
 }
 
-func validate(clusters []Cluster) error {
+func validate(clusters []Target) error {
 	if len(clusters) == 0 {
 		return errors.New("no clusters to divide replicas over")
 	}
@@ -180,7 +180,7 @@ func replicate(replicas int64, clusters int) Division {
 	return d
 }
 
-func static(replicas int64, clusters []Cluster) (Division, error) {
+func static(replicas int64, clusters []Target) (Division, error) {
 	weighted := make([]apportion.Cluster, len(clusters))
 	members := make([]int, len(clusters))
 	var sum int64
@@ -203,7 +203,7 @@ func static(replicas int64, clusters []Cluster) (Division, error) {
 
 // forgotten returns the clusters with nothing held: what a cluster holds is room for replicas all
 // the same.
-func forgotten(clusters []Cluster) []Cluster {
+func forgotten(clusters []Target) []Target {
 	clusters = slices.Clone(clusters)
 	for i := range clusters {
 		c := &clusters[i]

@@ -15,7 +15,7 @@ import (
 )
 
 // holding returns clusters that hold replicas and have no room.
-func holding(held ...int64) []divide.Cluster {
+func holding(held ...int64) []divide.Target {
 	list := weighted(make([]int64, len(held))...)
 	for i := range list {
 		list[i].Held = held[i]
@@ -24,7 +24,7 @@ func holding(held ...int64) []divide.Cluster {
 }
 
 // preferring sets the preferences of clusters.
-func preferring(clusters []divide.Cluster, preferences ...int64) []divide.Cluster {
+func preferring(clusters []divide.Target, preferences ...int64) []divide.Target {
 	for i, p := range preferences {
 		clusters[i].Preference = p
 	}
@@ -32,8 +32,8 @@ func preferring(clusters []divide.Cluster, preferences ...int64) []divide.Cluste
 }
 
 type division struct {
-	demand       divide.Demand
-	clusters     []divide.Cluster
+	demand       divide.Load
+	clusters     []divide.Target
 	want         []int64
 	wantUnplaced int64
 }
@@ -59,54 +59,54 @@ func TestDivide(t *testing.T) {
 	both[2].Held = 4
 	tests := map[string]division{
 		"replication gives all to each cluster": {
-			demand: divide.Demand{Strategy: divide.Replication, Replicas: 3}, clusters: roomy(0, 9), want: []int64{3, 3},
+			demand: divide.Load{Strategy: divide.Replication, Replicas: 3}, clusters: roomy(0, 9), want: []int64{3, 3},
 		},
 		"static gives a cluster of weight 0 nothing": {
-			demand: divide.Demand{Strategy: divide.Static, Replicas: 3}, clusters: weighted(0, 1), want: []int64{0, 3},
+			demand: divide.Load{Strategy: divide.Static, Replicas: 3}, clusters: weighted(0, 1), want: []int64{0, 3},
 		},
 		"static does not overflow at the largest numbers": {
-			demand:   divide.Demand{Strategy: divide.Static, Replicas: math.MaxInt64},
+			demand:   divide.Load{Strategy: divide.Static, Replicas: math.MaxInt64},
 			clusters: weighted(math.MaxInt32, math.MaxInt32), want: []int64{math.MaxInt64/2 + 1, math.MaxInt64 / 2},
 		},
 		"spread does not overflow at the largest numbers": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: math.MaxInt64},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: math.MaxInt64},
 			clusters: roomy(math.MaxInt32, math.MaxInt32), want: []int64{math.MaxInt32, math.MaxInt32},
 			wantUnplaced: math.MaxInt64 - 2*math.MaxInt32,
 		},
 		"spread over thousands of replicas and half a million places": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 5000},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: 5000},
 			clusters: roomy(550_000, 550_000, 1_100_000), want: []int64{1250, 1250, 2500},
 		},
 		"what finds no room is told": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 6}, clusters: roomy(1, 2, 0), want: []int64{1, 2, 0}, wantUnplaced: 3,
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 6}, clusters: roomy(1, 2, 0), want: []int64{1, 2, 0}, wantUnplaced: 3,
 		},
 		"a cluster without room does not stop the others": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 4}, clusters: roomy(0, 5, 5), want: []int64{0, 2, 2},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 4}, clusters: roomy(0, 5, 5), want: []int64{0, 2, 2},
 		},
 		"no room anywhere": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 4}, clusters: roomy(0, 0), want: []int64{0, 0}, wantUnplaced: 4,
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 4}, clusters: roomy(0, 0), want: []int64{0, 0}, wantUnplaced: 4,
 		},
 		"binpack fills the largest first": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 12}, clusters: roomy(6, 8, 10), want: []int64{0, 2, 10},
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 12}, clusters: roomy(6, 8, 10), want: []int64{0, 2, 10},
 		},
 		"binpack fills what is in use before it takes another cluster": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 9}, clusters: both, want: []int64{2, 0, 7},
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 9}, clusters: both, want: []int64{2, 0, 7},
 		},
 		"binpack empties the smallest when it shrinks": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 7}, clusters: holding(2, 6, 3), want: []int64{0, 6, 1},
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 7}, clusters: holding(2, 6, 3), want: []int64{0, 6, 1},
 		},
 		"spread leaves clusters as they are and shares out the difference": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 7}, clusters: both, want: []int64{2, 1, 4},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 7}, clusters: both, want: []int64{2, 1, 4},
 		},
 		"a rebalance shares out by free and held": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 9, Rebalance: true},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: 9, Rebalance: true},
 			clusters: both, want: []int64{4, 3, 2},
 		},
 		"a closed cluster shrinks first": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 4}, clusters: closed, want: []int64{0, 4},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 4}, clusters: closed, want: []int64{0, 4},
 		},
 		"a closed cluster keeps what it has while nothing shrinks": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 9}, clusters: closed, want: []int64{2, 5}, wantUnplaced: 2,
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 9}, clusters: closed, want: []int64{2, 5}, wantUnplaced: 2,
 		},
 	}
 	for name, tc := range tests {
@@ -121,60 +121,60 @@ func TestDivideChoosesClusters(t *testing.T) {
 	leaving[0].Closed = true
 	tests := map[string]division{
 		"at least so many clusters": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 12, MinClusters: 3}, clusters: roomy(6, 8, 10), want: []int64{1, 1, 10},
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 12, MinClusters: 3}, clusters: roomy(6, 8, 10), want: []int64{1, 1, 10},
 		},
 		"at least so many clusters of different size": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 4, MinClusters: 2}, clusters: roomy(100, 1), want: []int64{3, 1},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 4, MinClusters: 2}, clusters: roomy(100, 1), want: []int64{3, 1},
 		},
 		"not more clusters than replicas": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 2, MinClusters: 3}, clusters: roomy(5, 5, 5), want: []int64{1, 1, 0},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 2, MinClusters: 3}, clusters: roomy(5, 5, 5), want: []int64{1, 1, 0},
 		},
 		"at most so many clusters": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 6, MaxClusters: 2}, clusters: roomy(3, 6, 9), want: []int64{0, 2, 4},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 6, MaxClusters: 2}, clusters: roomy(3, 6, 9), want: []int64{0, 2, 4},
 		},
 		"at most one cluster, and it is too small": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 6, MaxClusters: 1}, clusters: roomy(3, 5), want: []int64{0, 5}, wantUnplaced: 1,
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 6, MaxClusters: 1}, clusters: roomy(3, 5), want: []int64{0, 5}, wantUnplaced: 1,
 		},
 		"too many clusters in use shrink to the largest": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 6, MaxClusters: 1}, clusters: holding(2, 5, 2), want: []int64{1, 5, 0},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 6, MaxClusters: 1}, clusters: holding(2, 5, 2), want: []int64{1, 5, 0},
 		},
 		"too many clusters in use stay while nothing shrinks": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 9, MaxClusters: 1}, clusters: holding(2, 5, 2), want: []int64{2, 5, 2},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 9, MaxClusters: 1}, clusters: holding(2, 5, 2), want: []int64{2, 5, 2},
 		},
 		"shrinking keeps a replica in so many clusters": {
-			demand: divide.Demand{Strategy: divide.Binpack, Replicas: 6, MinClusters: 3}, clusters: holding(2, 6, 3), want: []int64{1, 4, 1},
+			demand: divide.Load{Strategy: divide.Binpack, Replicas: 6, MinClusters: 3}, clusters: holding(2, 6, 3), want: []int64{1, 4, 1},
 		},
 		"preferred clusters are filled before the others": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 9}, clusters: preferring(roomy(20, 3, 3), 0, 5, 5), want: []int64{3, 3, 3},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 9}, clusters: preferring(roomy(20, 3, 3), 0, 5, 5), want: []int64{3, 3, 3},
 		},
 		"what is preferred least shrinks first": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 5}, clusters: preferring(holding(2, 3, 3), 5, 1, 5), want: []int64{2, 0, 3},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 5}, clusters: preferring(holding(2, 3, 3), 5, 1, 5), want: []int64{2, 0, 3},
 		},
 		"preference does not leave replicas without a place": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 8, MaxClusters: 1},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: 8, MaxClusters: 1},
 			clusters: preferring(roomy(3, 10), 5), want: []int64{0, 8},
 		},
 		"preference chooses among clusters that are large enough": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 8, MaxClusters: 1},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: 8, MaxClusters: 1},
 			clusters: preferring(roomy(8, 10), 5), want: []int64{8, 0},
 		},
 		"what is in use counts when a further cluster is chosen": {
-			demand:   divide.Demand{Strategy: divide.Spread, Replicas: 8, MaxClusters: 2},
+			demand:   divide.Load{Strategy: divide.Spread, Replicas: 8, MaxClusters: 2},
 			clusters: preferring(used, 0, 5, 0), want: []int64{7, 1, 0},
 		},
 		"the further cluster that has to be there is the preferred one": {
-			demand:   divide.Demand{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
+			demand:   divide.Load{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
 			clusters: preferring(roomy(9, 2, 9), 5, 1), want: []int64{3, 1, 0},
 		},
 		"of three in use, two that have to stay are not the closed one": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 2, MinClusters: 2}, clusters: leaving, want: []int64{0, 1, 1},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 2, MinClusters: 2}, clusters: leaving, want: []int64{0, 1, 1},
 		},
 		"a cluster that is preferred less may have to be there": {
-			demand:   divide.Demand{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
+			demand:   divide.Load{Strategy: divide.Binpack, Replicas: 4, MinClusters: 2},
 			clusters: preferring(roomy(9, 9), 5), want: []int64{3, 1},
 		},
 		"no replicas": {
-			demand: divide.Demand{Strategy: divide.Spread, Replicas: 0, MinClusters: 2}, clusters: holding(2, 3), want: []int64{0, 0},
+			demand: divide.Load{Strategy: divide.Spread, Replicas: 0, MinClusters: 2}, clusters: holding(2, 3), want: []int64{0, 0},
 		},
 	}
 	for name, tc := range tests {
@@ -183,26 +183,26 @@ func TestDivideChoosesClusters(t *testing.T) {
 }
 
 func TestDivideRefuses(t *testing.T) {
-	spread := divide.Demand{Strategy: divide.Spread, Replicas: 1}
+	spread := divide.Load{Strategy: divide.Spread, Replicas: 1}
 	tests := map[string]struct {
-		demand   divide.Demand
-		clusters []divide.Cluster
+		demand   divide.Load
+		clusters []divide.Target
 		want     string
 	}{
-		"an unknown strategy":     {divide.Demand{Strategy: "Dice"}, roomy(1), `unknown strategy "Dice"`},
-		"no strategy":             {divide.Demand{}, roomy(1), `unknown strategy ""`},
-		"a negative number":       {divide.Demand{Strategy: divide.Static, Replicas: -1}, weighted(1), "replicas -1 is negative"},
+		"an unknown strategy":     {divide.Load{Strategy: "Dice"}, roomy(1), `unknown strategy "Dice"`},
+		"no strategy":             {divide.Load{}, roomy(1), `unknown strategy ""`},
+		"a negative number":       {divide.Load{Strategy: divide.Static, Replicas: -1}, weighted(1), "replicas -1 is negative"},
 		"no cluster":              {spread, nil, "no clusters"},
-		"no name":                 {spread, []divide.Cluster{{}}, "has no name"},
-		"a cluster twice":         {spread, []divide.Cluster{{Name: "a"}, {Name: "a"}}, `"a" is listed twice`},
-		"weights that are all 0":  {divide.Demand{Strategy: divide.Static, Replicas: 1}, weighted(0, 0), "all weights are 0"},
+		"no name":                 {spread, []divide.Target{{}}, "has no name"},
+		"a cluster twice":         {spread, []divide.Target{{Name: "a"}, {Name: "a"}}, `"a" is listed twice`},
+		"weights that are all 0":  {divide.Load{Strategy: divide.Static, Replicas: 1}, weighted(0, 0), "all weights are 0"},
 		"a negative weight":       {spread, weighted(-1), "weight -1"},
 		"negative room":           {spread, roomy(-1), "free capacity -1"},
 		"too much room":           {spread, roomy(math.MaxInt32 + 1), "free capacity 2147483648"},
 		"a negative number held":  {spread, holding(-1), "held -1"},
-		"fewer than none":         {divide.Demand{Strategy: divide.Spread, MinClusters: -1}, roomy(1), "minClusters -1"},
-		"less than no cluster":    {divide.Demand{Strategy: divide.Spread, MaxClusters: -1}, roomy(1), "maxClusters -1"},
-		"more at least than most": {divide.Demand{Strategy: divide.Binpack, MinClusters: 3, MaxClusters: 2}, roomy(1), "minClusters 3 is larger than maxClusters 2"},
+		"fewer than none":         {divide.Load{Strategy: divide.Spread, MinClusters: -1}, roomy(1), "minClusters -1"},
+		"less than no cluster":    {divide.Load{Strategy: divide.Spread, MaxClusters: -1}, roomy(1), "maxClusters -1"},
+		"more at least than most": {divide.Load{Strategy: divide.Binpack, MinClusters: 3, MaxClusters: 2}, roomy(1), "minClusters 3 is larger than maxClusters 2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 // divider divides by free capacity. Clusters are referred to by their index.
 type divider struct {
-	*Demand
-	clusters []Cluster
+	*Load
+	clusters []Target
 }
 
 // total returns how many replicas all clusters hold.

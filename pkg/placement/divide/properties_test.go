@@ -15,7 +15,7 @@ import (
 
 var dynamic = []divide.Strategy{divide.Spread, divide.Binpack}
 
-func drawClusters(t *rapid.T) []divide.Cluster {
+func drawClusters(t *rapid.T) []divide.Target {
 	list := roomy(rapid.SliceOfN(rapid.Int64Range(0, 12), 1, 8).Draw(t, "free")...)
 	for i := range list {
 		list[i].Held = max(0, rapid.Int64Range(-6, 6).Draw(t, "held"))
@@ -26,8 +26,8 @@ func drawClusters(t *rapid.T) []divide.Cluster {
 	return list
 }
 
-func drawDemand(t *rapid.T) divide.Demand {
-	d := divide.Demand{
+func drawDemand(t *rapid.T) divide.Load {
+	d := divide.Load{
 		Strategy:    rapid.SampledFrom(dynamic).Draw(t, "strategy"),
 		Replicas:    rapid.Int64Range(0, 100).Draw(t, "replicas"),
 		MinClusters: max(0, rapid.Int64Range(-4, 5).Draw(t, "minClusters")),
@@ -39,7 +39,7 @@ func drawDemand(t *rapid.T) divide.Demand {
 	return d
 }
 
-func must(t *rapid.T, demand divide.Demand, clusters []divide.Cluster) divide.Division {
+func must(t *rapid.T, demand divide.Load, clusters []divide.Target) divide.Division {
 	d, err := divide.Divide(demand, clusters)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func countUsed(shares []int64) (n int64) {
 }
 
 // mostPlaced finds by trying all sets of clusters how many further replicas can be placed.
-func mostPlaced(demand divide.Demand, clusters []divide.Cluster) int64 {
+func mostPlaced(demand divide.Load, clusters []divide.Target) int64 {
 	var best int64
 	for set := range 1 << len(clusters) {
 		var room, inUse int64
@@ -75,7 +75,7 @@ func mostPlaced(demand divide.Demand, clusters []divide.Cluster) int64 {
 	return best
 }
 
-func heldBy(clusters []divide.Cluster) []int64 {
+func heldBy(clusters []divide.Target) []int64 {
 	held := make([]int64, len(clusters))
 	for i := range clusters {
 		held[i] = clusters[i].Held
@@ -172,7 +172,7 @@ func TestMinClusters(t *testing.T) {
 func TestBinpackUsesAsFewClustersAsPossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := roomy(rapid.SliceOfN(rapid.Int64Range(0, 12), 1, 8).Draw(t, "free")...)
-		demand := divide.Demand{Strategy: divide.Binpack, Replicas: rapid.Int64Range(0, 60).Draw(t, "replicas")}
+		demand := divide.Load{Strategy: divide.Binpack, Replicas: rapid.Int64Range(0, 60).Draw(t, "replicas")}
 		d := must(t, demand, clusters)
 		var fewest int64
 		free := []int64{}

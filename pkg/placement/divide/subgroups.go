@@ -5,8 +5,8 @@ package divide
 
 import "k8s.io/apimachinery/pkg/labels"
 
-// Group is the clusters that a subscriber selects, of which some are to be chosen.
-type Group struct {
+// Selection is the clusters that a subscriber selects, of which some are to be chosen.
+type Selection struct {
 	// Selector selects clusters by their labels.
 	Selector labels.Selector
 
@@ -18,7 +18,7 @@ type Group struct {
 // their labels, are ordered from the best to the worst. It returns for each whether some group has
 // chosen it; one that several groups choose counts for each of them, so the order of the groups
 // does not matter.
-func Subgroups(clusters []labels.Set, groups []Group) []bool {
+func Subgroups(clusters []labels.Set, groups []Selection) []bool {
 	chosen := make([]bool, len(clusters))
 	for _, group := range groups {
 		left := group.Clusters

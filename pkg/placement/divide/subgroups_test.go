@@ -37,12 +37,12 @@ func TestSubgroupCasesOfClusternet(t *testing.T) {
 			continue
 		}
 		checked++
-		sets, groups := []labels.Set{}, []divide.Group{}
+		sets, groups := []labels.Set{}, []divide.Selection{}
 		for _, scored := range tc.Scored {
 			sets = append(sets, table.Labels[fmt.Sprint(scored[0])])
 		}
 		for _, s := range tc.Subscribers {
-			groups = append(groups, divide.Group{Selector: labels.SelectorFromSet(s.Match), Clusters: s.MinClusters})
+			groups = append(groups, divide.Selection{Selector: labels.SelectorFromSet(s.Match), Clusters: s.MinClusters})
 		}
 		got := []any{}
 		for i, chosen := range divide.Subgroups(sets, groups) {
@@ -61,21 +61,21 @@ func TestSubgroupCasesOfClusternet(t *testing.T) {
 
 func TestSubgroups(t *testing.T) {
 	north, south := labels.Set{"region": "north"}, labels.Set{"region": "south"}
-	group := func(region string, clusters int) divide.Group {
-		return divide.Group{Selector: labels.SelectorFromSet(labels.Set{"region": region}), Clusters: clusters}
+	group := func(region string, clusters int) divide.Selection {
+		return divide.Selection{Selector: labels.SelectorFromSet(labels.Set{"region": region}), Clusters: clusters}
 	}
 	clusters := []labels.Set{north, south, north, north}
 	tests := map[string]struct {
-		groups []divide.Group
+		groups []divide.Selection
 		want   []bool
 	}{
-		"the first of each":             {[]divide.Group{group("north", 2), group("south", 1)}, []bool{true, true, true, false}},
-		"fewer than asked for":          {[]divide.Group{group("south", 3)}, []bool{false, true, false, false}},
-		"0 stands for all":              {[]divide.Group{group("north", 0)}, []bool{true, false, true, true}},
-		"a group that selects nothing":  {[]divide.Group{group("west", 1)}, []bool{false, false, false, false}},
-		"one that two groups choose":    {[]divide.Group{group("north", 1), {Selector: labels.Everything(), Clusters: 2}}, []bool{true, true, false, false}},
+		"the first of each":             {[]divide.Selection{group("north", 2), group("south", 1)}, []bool{true, true, true, false}},
+		"fewer than asked for":          {[]divide.Selection{group("south", 3)}, []bool{false, true, false, false}},
+		"0 stands for all":              {[]divide.Selection{group("north", 0)}, []bool{true, false, true, true}},
+		"a group that selects nothing":  {[]divide.Selection{group("west", 1)}, []bool{false, false, false, false}},
+		"one that two groups choose":    {[]divide.Selection{group("north", 1), {Selector: labels.Everything(), Clusters: 2}}, []bool{true, true, false, false}},
 		"no groups choose no clusters":  {nil, []bool{false, false, false, false}},
-		"groups with the same clusters": {[]divide.Group{group("north", 1), group("north", 2)}, []bool{true, false, true, false}},
+		"groups with the same clusters": {[]divide.Selection{group("north", 1), group("north", 2)}, []bool{true, false, true, false}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,10 +92,10 @@ func TestEachSubgroupHasItsClusters(t *testing.T) {
 		for i := range clusters {
 			clusters[i] = labels.Set{"region": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "region")}
 		}
-		groups := make([]divide.Group, rapid.IntRange(0, 4).Draw(t, "groups"))
+		groups := make([]divide.Selection, rapid.IntRange(0, 4).Draw(t, "groups"))
 		for i := range groups {
 			region := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "selected")
-			groups[i] = divide.Group{Selector: labels.SelectorFromSet(labels.Set{"region": region}), Clusters: rapid.IntRange(0, 5).Draw(t, "n")}
+			groups[i] = divide.Selection{Selector: labels.SelectorFromSet(labels.Set{"region": region}), Clusters: rapid.IntRange(0, 5).Draw(t, "n")}
 		}
 		chosen := divide.Subgroups(clusters, groups)
 		most := 0

@@ -63,8 +63,8 @@ func (g Grant) ceiling() int64 {
 	return g.Quantity
 }
 
-// Scheduler is a scheduler as the grants see it.
-type Scheduler struct {
+// Grantee is a scheduler as the grants see it.
+type Grantee struct {
 	// Takes is true if it may be granted something: it runs, keeps to its grants, and is not being
 	// deleted.
 	Takes bool
@@ -102,8 +102,8 @@ type Demand struct {
 	Short bool
 }
 
-// Pool is what is recorded of a pool, and what schedulers say of it.
-type Pool struct {
+// SharedPool is what is recorded of a pool, and what schedulers say of it.
+type SharedPool struct {
 	// Allocatable is how many units pods may hold together.
 	Allocatable int64
 	// Grants are recorded, by scheduler.
@@ -121,7 +121,7 @@ type Pool struct {
 //
 // Nobody may be granted anything while a scheduler runs that does not keep to its grants; Takes
 // must be false for all then.
-func Next(p Pool, schedulers map[string]Scheduler, revision int64) map[string]Grant {
+func Next(p SharedPool, schedulers map[string]Grantee, revision int64) map[string]Grant {
 	s := newStep(p, schedulers)
 	s.shrink()
 	s.serve()
@@ -162,7 +162,7 @@ type step struct {
 	room, coming int64
 }
 
-func newStep(p Pool, schedulers map[string]Scheduler) *step {
+func newStep(p SharedPool, schedulers map[string]Grantee) *step {
 	s := &step{room: p.Allocatable}
 	names := slices.Collect(maps.Keys(p.Grants))
 	names = slices.AppendSeq(slices.AppendSeq(names, maps.Keys(p.Held)), maps.Keys(p.Reports))
@@ -175,7 +175,7 @@ func newStep(p Pool, schedulers map[string]Scheduler) *step {
 	return s
 }
 
-func newShare(name string, p *Pool, known Scheduler) *share {
+func newShare(name string, p *SharedPool, known Grantee) *share {
 	g, granted := p.Grants[name]
 	sh := &share{
 		name: name, before: g, quantity: g.Quantity, cap: g.ceiling(), held: max(0, p.Held[name]), report: p.Reports[name],

@@ -19,15 +19,15 @@ func amounts() *rapid.Generator[int64] {
 }
 
 // drawPool draws a pool and what is known of its schedulers.
-func drawPool(t *rapid.T, names []string) (grants.Pool, map[string]grants.Scheduler) {
+func drawPool(t *rapid.T, names []string) (grants.SharedPool, map[string]grants.Grantee) {
 	t.Helper()
-	p := grants.Pool{
+	p := grants.SharedPool{
 		Allocatable: amounts().Draw(t, "allocatable"), Grants: map[string]grants.Grant{}, Held: map[string]int64{},
 		Reports: map[string]grants.Report{},
 	}
-	schedulers := map[string]grants.Scheduler{}
+	schedulers := map[string]grants.Grantee{}
 	for _, name := range names {
-		schedulers[name] = grants.Scheduler{Takes: rapid.Bool().Draw(t, "takes"), Settled: rapid.Bool().Draw(t, "settled")}
+		schedulers[name] = grants.Grantee{Takes: rapid.Bool().Draw(t, "takes"), Settled: rapid.Bool().Draw(t, "settled")}
 		if rapid.Bool().Draw(t, "holds") {
 			p.Held[name] = amounts().Draw(t, "held")
 		}

@@ -82,8 +82,8 @@ func (p *process) report() grants.Report {
 	return r
 }
 
-func (m *model) pool(exact bool) grants.Pool {
-	p := grants.Pool{
+func (m *model) pool(exact bool) grants.SharedPool {
+	p := grants.SharedPool{
 		Allocatable: m.allocatable, Grants: m.record, Held: map[string]int64{}, Reports: map[string]grants.Report{},
 	}
 	maps.Copy(p.Held, m.orphans)
@@ -100,10 +100,10 @@ func (m *model) pool(exact bool) grants.Pool {
 	return p
 }
 
-func (m *model) schedulers() map[string]grants.Scheduler {
-	all := map[string]grants.Scheduler{}
+func (m *model) schedulers() map[string]grants.Grantee {
+	all := map[string]grants.Grantee{}
 	for name, process := range m.nodes {
-		all[name] = grants.Scheduler{Takes: !process.settled && !process.leaving, Leaving: process.leaving, Settled: process.settled}
+		all[name] = grants.Grantee{Takes: !process.settled && !process.leaving, Leaving: process.leaving, Settled: process.settled}
 	}
 	return all
 }

@@ -45,9 +45,9 @@ func (s Standing) Finished() bool {
 }
 
 // role returns what the scheduler may be granted if nothing stands against it.
-func (s Standing) role() Scheduler {
+func (s Standing) role() Grantee {
 	active := s.Alive && s.Keeps
-	return Scheduler{Takes: active && !s.Leaving, Leaving: active && s.Leaving}
+	return Grantee{Takes: active && !s.Leaving, Leaving: active && s.Leaving}
 }
 
 // AnyTakes reports whether there is a scheduler that may be granted something. Without one, nobody
@@ -94,8 +94,8 @@ func (s Standing) limited() bool { return !s.Registered || s.Keeps || s.Stopped 
 // have bound that are Finished; until then what these were granted stays with them. While a
 // scheduler that may charge everything has not been stopped nobody takes anything. It is false if
 // something has to be waited for, so that another pass must follow.
-func Roles(standings map[string]Standing, counted bool) (roles map[string]Scheduler, complete bool) {
-	roles = make(map[string]Scheduler, len(standings))
+func Roles(standings map[string]Standing, counted bool) (roles map[string]Grantee, complete bool) {
+	roles = make(map[string]Grantee, len(standings))
 	for name, s := range standings {
 		roles[name] = s.role()
 	}
@@ -107,7 +107,7 @@ func Roles(standings map[string]Standing, counted bool) (roles map[string]Schedu
 	for name, s := range standings {
 		switch {
 		case s.Finished() && counted:
-			roles[name] = Scheduler{Settled: true}
+			roles[name] = Grantee{Settled: true}
 		case s.Finished(), s.Died():
 			complete = false
 		}

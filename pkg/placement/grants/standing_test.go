@@ -30,23 +30,23 @@ func TestRoles(t *testing.T) {
 		other          grants.Standing
 		alone          bool // there is no scheduler beside it that takes
 		uncounted      bool
-		want           grants.Scheduler
+		want           grants.Grantee
 		wantNobody     bool // nobody takes anything
 		wantIncomplete bool
 	}{
-		"one that runs and keeps to its grants takes":               {other: taker, want: grants.Scheduler{Takes: true}},
+		"one that runs and keeps to its grants takes":               {other: taker, want: grants.Grantee{Takes: true}},
 		"one that does not run takes nothing":                       {other: standing(func(s *grants.Standing) { s.Alive = false })},
-		"one that is deleted leaves":                                {other: standing(func(s *grants.Standing) { s.Leaving = true }), want: grants.Scheduler{Leaving: true}},
+		"one that is deleted leaves":                                {other: standing(func(s *grants.Standing) { s.Leaving = true }), want: grants.Grantee{Leaving: true}},
 		"one that is deleted and does not run does not leave":       {other: standing(func(s *grants.Standing) { s.Leaving, s.Alive = true, false })},
-		"one that is deleted and says that it has finished":         {other: closed, want: grants.Scheduler{Settled: true}},
-		"one that has finished and whose pods are not all known":    {other: closed, uncounted: true, want: grants.Scheduler{Leaving: true}, wantIncomplete: true},
-		"one that says so without being deleted has not":            {other: standing(func(s *grants.Standing) { s.Granted, s.Closed = true, true }), want: grants.Scheduler{Takes: true}},
-		"one that is deleted and has not finished":                  {other: standing(func(s *grants.Standing) { s.Granted, s.Leaving = true, true }), want: grants.Scheduler{Leaving: true}},
-		"one that was granted nothing need not be settled":          {other: standing(func(s *grants.Standing) { s.Leaving, s.Closed = true, true }), want: grants.Scheduler{Leaving: true}},
+		"one that is deleted and says that it has finished":         {other: closed, want: grants.Grantee{Settled: true}},
+		"one that has finished and whose pods are not all known":    {other: closed, uncounted: true, want: grants.Grantee{Leaving: true}, wantIncomplete: true},
+		"one that says so without being deleted has not":            {other: standing(func(s *grants.Standing) { s.Granted, s.Closed = true, true }), want: grants.Grantee{Takes: true}},
+		"one that is deleted and has not finished":                  {other: standing(func(s *grants.Standing) { s.Granted, s.Leaving = true, true }), want: grants.Grantee{Leaving: true}},
+		"one that was granted nothing need not be settled":          {other: standing(func(s *grants.Standing) { s.Leaving, s.Closed = true, true }), want: grants.Grantee{Leaving: true}},
 		"one that has died keeps what it has until it is stopped":   {other: died, wantIncomplete: true},
-		"one that has died and was stopped is settled":              {other: stopped, want: grants.Scheduler{Settled: true}},
+		"one that has died and was stopped is settled":              {other: stopped, want: grants.Grantee{Settled: true}},
 		"one that was stopped and whose pods are not all known":     {other: stopped, uncounted: true, wantIncomplete: true},
-		"one that is gone altogether is settled once it is stopped": {other: gone, want: grants.Scheduler{Settled: true}},
+		"one that is gone altogether is settled once it is stopped": {other: gone, want: grants.Grantee{Settled: true}},
 		"one that is gone and not stopped keeps nobody waiting":     {other: grants.Standing{Granted: true}, wantIncomplete: true},
 		"one that may charge everything keeps all from taking":      {other: unlimited, wantNobody: true, wantIncomplete: true},
 		"one that may charge everything and is stopped":             {other: standing(func(s *grants.Standing) { s.Keeps, s.Stopped = false, true })},
@@ -59,18 +59,18 @@ func TestRoles(t *testing.T) {
 		},
 		"a dead one is stopped and still deleted": {
 			other: standing(func(s *grants.Standing) { s.Alive, s.Leaving, s.Granted, s.Stopped = false, true, true, true }),
-			want:  grants.Scheduler{Settled: true},
+			want:  grants.Grantee{Settled: true},
 		},
-		"the last one is settled for whoever takes over": {other: stopped, alone: true, want: grants.Scheduler{Settled: true}},
+		"the last one is settled for whoever takes over": {other: stopped, alone: true, want: grants.Grantee{Settled: true}},
 		"the last one keeps what it has until then":      {other: died, alone: true, wantIncomplete: true},
 		"nobody is waited for while nobody takes":        {other: unlimited, alone: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			standings := map[string]grants.Standing{"other": tc.other}
-			want := map[string]grants.Scheduler{"other": tc.want}
+			want := map[string]grants.Grantee{"other": tc.want}
 			if !tc.alone {
-				standings["taker"], want["taker"] = taker, grants.Scheduler{Takes: !tc.wantNobody}
+				standings["taker"], want["taker"] = taker, grants.Grantee{Takes: !tc.wantNobody}
 			}
 			got, complete := grants.Roles(standings, !tc.uncounted)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -139,7 +139,7 @@ func standingOf(bits uint8) grants.Standing {
 }
 
 // checkRole fails if a scheduler is settled too early or has two roles.
-func checkRole(t *testing.T, s grants.Standing, role grants.Scheduler, counted bool) {
+func checkRole(t *testing.T, s grants.Standing, role grants.Grantee, counted bool) {
 	t.Helper()
 	if role.Settled && (s.Alive && !s.Closed || !s.Alive && !s.Stopped || !counted) {
 		t.Errorf("%+v is settled", s)

@@ -11,37 +11,37 @@ import (
 )
 
 func TestChoose(t *testing.T) {
-	eligible := func(name string) rank.Result { return rank.Result{Name: name, Eligible: true} }
+	eligible := func(name string) rank.Standing { return rank.Standing{Name: name, Eligible: true} }
 	tests := map[string]struct {
 		app     migrate.Application
-		ranking []rank.Result
+		ranking []rank.Standing
 		want    string
 	}{
 		"there are no clusters": {migrate.Application{Current: "berlin"}, nil, "berlin"},
-		"none is eligible":      {migrate.Application{Current: "berlin"}, []rank.Result{{Name: "madrid"}}, "berlin"},
-		"none is eligible yet":  {migrate.Application{}, []rank.Result{{Name: "madrid"}}, ""},
-		"it has none":           {migrate.Application{}, []rank.Result{eligible("madrid"), eligible("berlin")}, "madrid"},
-		"it has none and stays": {migrate.Application{Never: true}, []rank.Result{eligible("madrid")}, "madrid"},
+		"none is eligible":      {migrate.Application{Current: "berlin"}, []rank.Standing{{Name: "madrid"}}, "berlin"},
+		"none is eligible yet":  {migrate.Application{}, []rank.Standing{{Name: "madrid"}}, ""},
+		"it has none":           {migrate.Application{}, []rank.Standing{eligible("madrid"), eligible("berlin")}, "madrid"},
+		"it has none and stays": {migrate.Application{Never: true}, []rank.Standing{eligible("madrid")}, "madrid"},
 		"another is better": {
-			migrate.Application{Current: "berlin"}, []rank.Result{eligible("madrid"), eligible("berlin")}, "madrid",
+			migrate.Application{Current: "berlin"}, []rank.Standing{eligible("madrid"), eligible("berlin")}, "madrid",
 		},
 		"another is better and it stays": {
-			migrate.Application{Current: "berlin", Never: true}, []rank.Result{eligible("madrid"), eligible("berlin")}, "berlin",
+			migrate.Application{Current: "berlin", Never: true}, []rank.Standing{eligible("madrid"), eligible("berlin")}, "berlin",
 		},
 		"it stays even where it is not eligible": {
-			migrate.Application{Current: "berlin", Never: true}, []rank.Result{eligible("madrid"), {Name: "berlin"}}, "berlin",
+			migrate.Application{Current: "berlin", Never: true}, []rank.Standing{eligible("madrid"), {Name: "berlin"}}, "berlin",
 		},
 		"it waits for its cluster to come back": {
-			migrate.Application{Current: "berlin", Waits: true}, []rank.Result{eligible("madrid"), {Name: "berlin"}}, "berlin",
+			migrate.Application{Current: "berlin", Waits: true}, []rank.Standing{eligible("madrid"), {Name: "berlin"}}, "berlin",
 		},
 		"it is on its way": {
-			migrate.Application{Current: "berlin", Moving: true}, []rank.Result{eligible("madrid"), eligible("berlin")}, "berlin",
+			migrate.Application{Current: "berlin", Moving: true}, []rank.Standing{eligible("madrid"), eligible("berlin")}, "berlin",
 		},
 		"it is on its way to what is not eligible any more": {
-			migrate.Application{Current: "berlin", Moving: true}, []rank.Result{eligible("madrid"), {Name: "berlin"}}, "madrid",
+			migrate.Application{Current: "berlin", Moving: true}, []rank.Standing{eligible("madrid"), {Name: "berlin"}}, "madrid",
 		},
 		"it is on its way to what is gone": {
-			migrate.Application{Current: "berlin", Moving: true}, []rank.Result{eligible("madrid")}, "madrid",
+			migrate.Application{Current: "berlin", Moving: true}, []rank.Standing{eligible("madrid")}, "madrid",
 		},
 	}
 	for name, tc := range tests {

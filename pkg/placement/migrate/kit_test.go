@@ -31,15 +31,15 @@ func shares(text string) []berthv1alpha1.StaticClusterWeight {
 
 // bound returns n pods in a cluster with seats from the first on, of which the given number are
 // ready.
-func bound(cluster string, first, n, ready int) []migrate.Pod {
-	pods := make([]migrate.Pod, n)
+func bound(cluster string, first, n, ready int) []migrate.BoundPod {
+	pods := make([]migrate.BoundPod, n)
 	for i := range pods {
-		pods[i] = migrate.Pod{Cluster: cluster, Ready: i < ready, DeletionCost: -int64(first + i)}
+		pods[i] = migrate.BoundPod{Cluster: cluster, Ready: i < ready, DeletionCost: -int64(first + i)}
 	}
 	return pods
 }
 
-func counted(groups ...[]migrate.Pod) migrate.Pods {
+func counted(groups ...[]migrate.BoundPod) migrate.Pods {
 	counts := migrate.Pods{}
 	for _, group := range groups {
 		for _, pod := range group {
@@ -50,7 +50,7 @@ func counted(groups ...[]migrate.Pod) migrate.Pods {
 }
 
 // own returns the pods with deletion costs that the user has set.
-func own(pods []migrate.Pod) []migrate.Pod {
+func own(pods []migrate.BoundPod) []migrate.BoundPod {
 	for i := range pods {
 		pods[i].OwnCost = true
 	}

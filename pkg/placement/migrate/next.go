@@ -13,8 +13,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Workload is what is known of a workload of an application. Numbers of replicas are at least 0.
-type Workload struct {
+// Situation is what is known of a workload of an application. Numbers of replicas are at least 0.
+type Situation struct {
 	// Target is the cluster that is chosen for it.
 	Target string
 	// Policy is the shares of its policy as written last, nil while it has no policy.
@@ -60,14 +60,14 @@ type Step struct {
 // Next returns what the workload needs next. Unless it stops first, a step never asks for fewer
 // replicas than are wanted, asks for fewer than there are only if those of other clusters go first,
 // and names the target alone only when nothing runs elsewhere.
-func Next(w *Workload) Step {
+func Next(w *Situation) Step {
 	step := w.step()
 	changes := w.Manifest != nil || step.Moving || w.Moving() || w.Remembered != nil
 	step.Scale = w.Live != nil && *w.Live != step.Replicas && changes
 	return step
 }
 
-func (w *Workload) step() Step {
+func (w *Situation) step() Step {
 	alone := Step{Policy: []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{w.Target}, Weight: 1}}, Replicas: deref(w.Manifest, 1)}
 	switch {
 	case len(w.Policy) == 0 || !w.StartFirst && !w.StopFirst:
@@ -96,7 +96,7 @@ func (w *Workload) step() Step {
 }
 
 // surge returns how many replicas there may be beyond those wanted.
-func (w *Workload) surge(wanted int64) int64 {
+func (w *Situation) surge(wanted int64) int64 {
 	if w.Surge <= 0 {
 		return wanted
 	}
@@ -106,7 +106,7 @@ func (w *Workload) surge(wanted int64) int64 {
 // part returns how many replicas the target is to have next: at most the surge more than it has, or
 // than it was given last, once all of these are available and as many old ones have gone. If no old
 // one is left it is to have all.
-func (w *Workload) part(wanted, elsewhere int64) int64 {
+func (w *Situation) part(wanted, elsewhere int64) int64 {
 	surge := w.surge(wanted)
 	if surge == wanted || elsewhere == 0 {
 		return wanted
@@ -123,12 +123,12 @@ func (w *Workload) part(wanted, elsewhere int64) int64 {
 }
 
 // arriving reports whether the policy is that of a move to the target.
-func (w *Workload) arriving() bool {
+func (w *Situation) arriving() bool {
 	return w.Moving() && len(w.Policy[0].ClusterNames) == 1 && w.Policy[0].ClusterNames[0] == w.Target
 }
 
 // both returns the shares of a move that gives the target so many replicas, and the rest to others.
-func (w *Workload) both(part, wanted int64, others []string) []berthv1alpha1.StaticClusterWeight {
+func (w *Situation) both(part, wanted int64, others []string) []berthv1alpha1.StaticClusterWeight {
 	least := int32(min(part, math.MaxInt32))
 	target := berthv1alpha1.StaticClusterWeight{ClusterNames: []string{w.Target}, Weight: 1, Min: &least}
 	if part < wanted {
@@ -140,7 +140,7 @@ func (w *Workload) both(part, wanted int64, others []string) []berthv1alpha1.Sta
 // stopFirst returns the step of a workload whose old replicas must have gone before new ones start:
 // it shrinks to none, waits until no pod is left, changes its policy, waits until everybody has
 // seen that, and grows again.
-func (w *Workload) stopFirst(alone Step) Step {
+func (w *Situation) stopFirst(alone Step) Step {
 	alone.Replicas = w.wanted()
 	stopped := Step{Policy: alone.Policy, Moving: true}
 	if apiequality.Semantic.DeepEqual(w.Policy, alone.Policy) {
@@ -156,10 +156,10 @@ func (w *Workload) stopFirst(alone Step) Step {
 }
 
 // Moving reports whether the policy is that of a move, which names more than one cluster.
-func (w *Workload) Moving() bool { return len(w.clusters()) > 1 }
+func (w *Situation) Moving() bool { return len(w.clusters()) > 1 }
 
 // clusters returns the clusters that the policy names.
-func (w *Workload) clusters() []string {
+func (w *Situation) clusters() []string {
 	var names []string
 	for i := range w.Policy {
 		names = append(names, w.Policy[i].ClusterNames...)
@@ -170,7 +170,7 @@ func (w *Workload) clusters() []string {
 // wanted returns how many replicas the workload should have when it has moved: those of the
 // manifest or, where somebody else scales it, those that it had when the move began, which the
 // policy of a move in one part remembers as the least of the target.
-func (w *Workload) wanted() int64 {
+func (w *Situation) wanted() int64 {
 	switch {
 	case w.Manifest != nil:
 		return *w.Manifest
@@ -185,7 +185,7 @@ func (w *Workload) wanted() int64 {
 
 // Progress returns why the workload does not run in its target yet, as the reason of a condition
 // and a message that follows its name; both are empty if it does.
-func Progress(w *Workload) (reason, message string) {
+func Progress(w *Situation) (reason, message string) {
 	here := w.Pods[w.Target]
 	switch {
 	case len(w.Policy) > 0 && (w.Moving() || w.Pods.elsewhere(w.Target) > 0):
@@ -198,7 +198,7 @@ func Progress(w *Workload) (reason, message string) {
 }
 
 // Stage returns how far the workload is on its way to the target.
-func Stage(w *Workload) berthv1alpha1.MoveStep {
+func Stage(w *Situation) berthv1alpha1.MoveStep {
 	alone := len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target
 	switch here, part := w.Pods[w.Target], w.share(); {
 	case alone && w.Pods.elsewhere(w.Target) == 0 && here.Ready >= part:
@@ -216,7 +216,7 @@ func Stage(w *Workload) berthv1alpha1.MoveStep {
 }
 
 // share returns how many replicas the policy gives the target, all if it does not say.
-func (w *Workload) share() int64 {
+func (w *Situation) share() int64 {
 	if w.arriving() && w.Policy[0].Min != nil {
 		return int64(*w.Policy[0].Min)
 	}

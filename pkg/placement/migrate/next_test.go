@@ -15,142 +15,142 @@ import (
 func TestNext(t *testing.T) {
 	two, three, four, six := new(int64(2)), new(int64(3)), new(int64(4)), new(int64(6))
 	tests := map[string]struct {
-		workload   migrate.Workload
+		workload   migrate.Situation
 		wantPolicy string
 		wantStep   migrate.Step
 	}{
 		"it is new": {
-			migrate.Workload{StartFirst: true, Manifest: two}, "madrid", migrate.Step{Replicas: 2},
+			migrate.Situation{StartFirst: true, Manifest: two}, "madrid", migrate.Step{Replicas: 2},
 		},
 		"it is new and others scale it": {
-			migrate.Workload{StartFirst: true, Live: three}, "madrid", migrate.Step{Replicas: 1},
+			migrate.Situation{StartFirst: true, Live: three}, "madrid", migrate.Step{Replicas: 1},
 		},
 		"it runs in its cluster": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2)),
 			},
 			"madrid", migrate.Step{Replicas: 2},
 		},
 		"somebody has scaled it by hand": {
-			migrate.Workload{StartFirst: true, Manifest: two, Live: six, Policy: shares("madrid")},
+			migrate.Situation{StartFirst: true, Manifest: two, Live: six, Policy: shares("madrid")},
 			"madrid", migrate.Step{Replicas: 2, Scale: true},
 		},
 		"an autoscaler has scaled it": {
-			migrate.Workload{StartFirst: true, Live: six, Policy: shares("madrid")}, "madrid", migrate.Step{Replicas: 6},
+			migrate.Situation{StartFirst: true, Live: six, Policy: shares("madrid")}, "madrid", migrate.Step{Replicas: 6},
 		},
 		"its replicas cannot start first": {
-			migrate.Workload{Manifest: two, Live: two, Policy: shares("berlin"), Pods: counted(bound("berlin", 0, 2, 2))},
+			migrate.Situation{Manifest: two, Live: two, Policy: shares("berlin"), Pods: counted(bound("berlin", 0, 2, 2))},
 			"madrid", migrate.Step{Replicas: 2},
 		},
 		"it has no pods yet where it was": {
-			migrate.Workload{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")}, "madrid", migrate.Step{Replicas: 2},
+			migrate.Situation{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")}, "madrid", migrate.Step{Replicas: 2},
 		},
 		"it is to move": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin"), Observed: true,
 				Pods: counted(bound("berlin", 0, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
 		},
 		"the policy is not known everywhere": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("berlin", 0, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
 		},
 		"the policy is known everywhere": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 2, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Scale: true, Moving: true},
 		},
 		"the new replicas are not ready": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
 		},
 		"the old replicas would stay": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 1, 2, 2), bound("berlin", 0, 1, 1), bound("berlin", 3, 1, 1)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
 		},
 		"the user has decided which would stay": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(own(bound("madrid", 2, 2, 2)), own(bound("berlin", 0, 2, 2))),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
 		},
 		"the user has decided for the old ones": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 2, 2, 2), own(bound("berlin", 0, 2, 2))),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
 		},
 		"the new replicas are ready": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
 		},
 		"the old replicas are gone": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 2)),
 			},
 			"madrid", migrate.Step{Replicas: 2},
 		},
 		"the old cluster is lost at once": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 1, 0)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
 		},
 		"it is to go back": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("berlin>=2 madrid"), Observed: true,
 				Pods: counted(bound("berlin", 0, 1, 0), bound("madrid", 2, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
 		},
 		"it is to go on to a third cluster": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("rome>=2 berlin"), Observed: true,
 				Pods: counted(bound("rome", 0, 1, 0), bound("berlin", 2, 2, 2)),
 			},
 			"madrid>=2 rome,berlin", migrate.Step{Replicas: 4, Moving: true},
 		},
 		"the move remembers what the autoscaler wanted": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Live: three, Policy: shares("madrid>=3 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 3, 3, 3)),
 			},
 			"madrid>=3 berlin", migrate.Step{Replicas: 6, Scale: true, Moving: true},
 		},
 		"it has moved, and the autoscaler has it again": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Live: three, Policy: shares("madrid>=3 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 3, 3)),
 			},
 			"madrid", migrate.Step{Replicas: 3},
 		},
 		"none are wanted any more": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: new(int64(0)), Live: two, Policy: shares("madrid>=0 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 0, 2, 2)),
 			},
 			"madrid>=0 berlin", migrate.Step{Scale: true, Moving: true},
 		},
 		"it is not read yet": {
-			migrate.Workload{
+			migrate.Situation{
 				StartFirst: true, Manifest: two, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 2, 2, 2)),
 			},
@@ -171,32 +171,32 @@ func TestProgress(t *testing.T) {
 	two := new(int64(2))
 	const notReady, migrating = "PodsNotReady", "Migrating"
 	tests := map[string]struct {
-		workload                migrate.Workload
+		workload                migrate.Situation
 		wantReason, wantMessage string
 	}{
 		"it has no policy": {
-			migrate.Workload{Manifest: new(int64(0))}, notReady, ": 0 of its pods are ready in cluster madrid",
+			migrate.Situation{Manifest: new(int64(0))}, notReady, ": 0 of its pods are ready in cluster madrid",
 		},
 		"too few are ready": {
-			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 1))},
+			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 1))},
 			notReady, ": 1 of its pods are ready in cluster madrid",
 		},
 		"all are ready": {
-			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2))}, "", "",
+			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2))}, "", "",
 		},
 		"all that others want are ready": {
-			migrate.Workload{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 5))}, "", "",
+			migrate.Situation{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 5))}, "", "",
 		},
 		"one that others want is not ready": {
-			migrate.Workload{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 4))},
+			migrate.Situation{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 4))},
 			notReady, ": 4 of its pods are ready in cluster madrid",
 		},
 		"the policy is that of a move": {
-			migrate.Workload{Manifest: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("madrid", 0, 2, 2))},
+			migrate.Situation{Manifest: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("madrid", 0, 2, 2))},
 			migrating, " moves to cluster madrid: 2 of its pods are ready there",
 		},
 		"a pod is elsewhere": {
-			migrate.Workload{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2), bound("rome", 2, 1, 1))},
+			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2), bound("rome", 2, 1, 1))},
 			migrating, " moves to cluster madrid: 2 of its pods are ready there",
 		},
 	}
@@ -211,7 +211,7 @@ func TestProgress(t *testing.T) {
 }
 
 // checkStep fails if a step is none that may follow for the workload.
-func checkStep(t *testing.T, target string, w *migrate.Workload, step migrate.Step) {
+func checkStep(t *testing.T, target string, w *migrate.Situation, step migrate.Step) {
 	t.Helper()
 	switch names := step.Policy[0].ClusterNames; {
 	case len(names) != 1 || names[0] != target:
@@ -233,7 +233,7 @@ func FuzzNext(f *testing.F) {
 	f.Fuzz(func(
 		t *testing.T, target, policy string, observed, startFirst bool, manifest, live int64, known byte, here, elsewhere uint8,
 	) {
-		w := &migrate.Workload{
+		w := &migrate.Situation{
 			Target: target, Policy: shares(policy), Observed: observed, StartFirst: startFirst,
 			Pods: counted(bound(target, 0, int(here), int(here)/2), bound("elsewhere", int(here), int(elsewhere), int(elsewhere))),
 		}

@@ -45,7 +45,7 @@ func TestOffline(t *testing.T) {
 			if tc.current != nil {
 				tc.current.Name, tc.current.Since = "berlin", noon.Add(-tc.since)
 			}
-			stays, until := migrate.Offline(rule(tc.after), tc.current, []rank.Result{{Name: "madrid"}, {Name: "berlin", Rejections: tc.rejections}}, noon)
+			stays, until := migrate.Offline(rule(tc.after), tc.current, []rank.Standing{{Name: "madrid"}, {Name: "berlin", Rejections: tc.rejections}}, noon)
 			if stays != tc.wantStays || !until.Equal(tc.wantUntil) {
 				t.Errorf("stays %v until %v, want %v until %v", stays, until, tc.wantStays, tc.wantUntil)
 			}
@@ -72,7 +72,7 @@ func TestRankAfterAFailover(t *testing.T) {
 			since := noon.Add(-tc.since)
 			candidates := []rank.Candidate{{Name: "madrid", Unavailable: tc.madrid}, {Name: "berlin", Since: since}, {Name: "rome", Since: since}}
 			var eligible []string
-			for _, result := range migrate.Rank(&rank.Request{Current: tc.current}, candidates, rule("5m"), left, noon) {
+			for _, result := range migrate.Rank(&rank.Query{Current: tc.current}, candidates, rule("5m"), left, noon) {
 				if result.Eligible {
 					eligible = append(eligible, result.Name)
 				}

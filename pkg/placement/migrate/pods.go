@@ -3,8 +3,8 @@
 
 package migrate
 
-// Pod is a pod of a workload that is bound to a node of a cluster.
-type Pod struct {
+// BoundPod is a pod of a workload that is bound to a node of a cluster.
+type BoundPod struct {
 	// Cluster is the cluster in which it was placed.
 	Cluster string
 	// Ready reports whether it serves.
@@ -29,7 +29,7 @@ type clusterPods struct {
 }
 
 // Add counts one more pod.
-func (p Pods) Add(pod Pod) {
+func (p Pods) Add(pod BoundPod) {
 	in, known := p[pod.Cluster]
 	if !known {
 		in.lowest, in.highest = pod.DeletionCost, pod.DeletionCost

@@ -16,9 +16,9 @@ import (
 // deployment is a Deployment with its ReplicaSet, the scheduler and the policy controller, as far
 // as a move goes.
 type deployment struct {
-	migrate.Workload
+	migrate.Situation
 	replicas int64
-	pods     []migrate.Pod
+	pods     []migrate.BoundPod
 }
 
 // read brings up to date what is known of the Deployment.
@@ -41,7 +41,7 @@ func (d *deployment) wanted() int64 {
 func (d *deployment) step(t *rapid.T) migrate.Step {
 	d.read()
 	wanted, before := d.wanted(), *d
-	step := migrate.Next(&d.Workload)
+	step := migrate.Next(&d.Situation)
 	if !step.Moving && len(d.pods) > int(d.Pods[d.Target].Bound) && d.Moving() {
 		t.Fatalf("the policy names %s alone although pods run elsewhere: %v", d.Target, d.pods)
 	}
@@ -73,7 +73,7 @@ func (d *deployment) keepsReady(t *rapid.T, before *deployment, step migrate.Ste
 	}
 }
 
-func ready(pods []migrate.Pod, cluster string) int64 {
+func ready(pods []migrate.BoundPod, cluster string) int64 {
 	n := int64(0)
 	for _, pod := range pods {
 		if pod.Ready && (cluster == "" || pod.Cluster == cluster) {
@@ -86,7 +86,7 @@ func ready(pods []migrate.Pod, cluster string) int64 {
 // shrink deletes surplus pods as a ReplicaSet does: those that are not ready first, then by their
 // deletion cost.
 func (d *deployment) shrink() {
-	slices.SortStableFunc(d.pods, func(a, b migrate.Pod) int {
+	slices.SortStableFunc(d.pods, func(a, b migrate.BoundPod) int {
 		if a.Ready != b.Ready {
 			return cmp.Compare(d.order(a), d.order(b))
 		}
@@ -97,7 +97,7 @@ func (d *deployment) shrink() {
 	}
 }
 
-func (d *deployment) order(pod migrate.Pod) int {
+func (d *deployment) order(pod migrate.BoundPod) int {
 	if pod.Ready {
 		return 1
 	}
@@ -112,14 +112,14 @@ func (d *deployment) grow() {
 		if entry.Min != nil && counted(d.pods)[entry.ClusterNames[0]].Bound >= int64(*entry.Min) {
 			entry = d.Policy[len(d.Policy)-1]
 		}
-		d.pods = append(d.pods, migrate.Pod{Cluster: entry.ClusterNames[0], DeletionCost: -int64(len(d.pods))})
+		d.pods = append(d.pods, migrate.BoundPod{Cluster: entry.ClusterNames[0], DeletionCost: -int64(len(d.pods))})
 	}
 }
 
 // restamp gives the pods of the first cluster of the policy the first seats.
 func (d *deployment) restamp() {
 	first := d.Policy[0].ClusterNames[0]
-	slices.SortStableFunc(d.pods, func(a, b migrate.Pod) int {
+	slices.SortStableFunc(d.pods, func(a, b migrate.BoundPod) int {
 		switch {
 		case a.Cluster == first && b.Cluster != first:
 			return -1

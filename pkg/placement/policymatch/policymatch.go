@@ -233,8 +233,8 @@ func (c *claims) on(w *Workload, yield func(*claim) bool) bool {
 	return true
 }
 
-// Problem says why a selector of a policy selects nothing.
-type Problem struct {
+// SelectorProblem says why a selector of a policy selects nothing.
+type SelectorProblem struct {
 	// Selector is the index in spec.resourceSelectors.
 	Selector int
 	// Reason is ReasonForeignNamespace or ReasonInvalidSelector.
@@ -244,15 +244,15 @@ type Problem struct {
 }
 
 // Problems returns what is wrong with the selectors of a policy.
-func Problems(policy *berthv1alpha1.PropagationPolicy) []Problem {
-	var problems []Problem
+func Problems(policy *berthv1alpha1.PropagationPolicy) []SelectorProblem {
+	var problems []SelectorProblem
 	for i := range policy.Spec.ResourceSelectors {
 		if _, err := newClaim(policy, &policy.Spec.ResourceSelectors[i]); err != nil {
 			reason := berthv1alpha1.ReasonInvalidSelector
 			if errors.Is(err, errForeignNamespace) {
 				reason = berthv1alpha1.ReasonForeignNamespace
 			}
-			problems = append(problems, Problem{
+			problems = append(problems, SelectorProblem{
 				Selector: i, Reason: reason, Message: fmt.Sprintf("spec.resourceSelectors[%d]: %v", i, err),
 			})
 		}

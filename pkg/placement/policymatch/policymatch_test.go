@@ -272,7 +272,7 @@ func TestProblems(t *testing.T) {
 		with(byKind(), func(s *selector) { s.LabelSelector = requirement("Near") }),
 		with(byName("nginx"), func(s *selector) { s.LabelSelector = requirement("Near") }),
 	)
-	want := []policymatch.Problem{{
+	want := []policymatch.SelectorProblem{{
 		Selector: 1, Reason: berthv1alpha1.ReasonForeignNamespace,
 		Message: `spec.resourceSelectors[1]: namespace "other": a policy selects in its own namespace only`,
 	}, {

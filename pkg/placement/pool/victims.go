@@ -20,8 +20,8 @@ type Lack struct {
 	Short []int64
 }
 
-// Candidate is a pod that could make way.
-type Candidate struct {
+// Holder is a pod that could make way.
+type Holder struct {
 	// Priority of the pod.
 	Priority int32
 	// Started is when it started; of equal pods the younger goes.
@@ -50,7 +50,7 @@ const exactUpTo = 12
 // violates as few disruption budgets as possible, is then as small as possible, then of the lowest
 // priorities, then the youngest; with more than a dozen candidates that hold different amounts it
 // may miss the best by this measure. Allowed tells how many disruptions each budget allows.
-func Victims(lacks []Lack, candidates []Candidate, allowed []int32) ([]int, bool) {
+func Victims(lacks []Lack, candidates []Holder, allowed []int32) ([]int, bool) {
 	s := &search{lacks: lacks, candidates: candidates, allowed: allowed}
 	for i := range candidates {
 		if s.useful(i) {
@@ -68,7 +68,7 @@ func Victims(lacks []Lack, candidates []Candidate, allowed []int32) ([]int, bool
 
 type search struct {
 	lacks      []Lack
-	candidates []Candidate
+	candidates []Holder
 	allowed    []int32
 	relevant   []int
 }
@@ -200,7 +200,7 @@ func (s *search) exchange(set, others []int) []int {
 }
 
 func (s *search) cost(set []int) Cost {
-	pods := make([]*Candidate, len(set))
+	pods := make([]*Holder, len(set))
 	for n, i := range set {
 		pods[n] = &s.candidates[i]
 	}
@@ -210,7 +210,7 @@ func (s *search) cost(set []int) Cost {
 // ByImportance returns the indexes of the candidates, the most important first: the one of the
 // highest priority, of equal ones the one that started first. In this order those are reprieved
 // that need not make way.
-func ByImportance(candidates []Candidate) []int {
+func ByImportance(candidates []Holder) []int {
 	order := make([]int, len(candidates))
 	for i := range order {
 		order[i] = i
@@ -231,7 +231,7 @@ type Cost struct {
 
 // CostOf returns what it costs if the pods make way, with so many disruptions allowed by each
 // budget.
-func CostOf(pods []*Candidate, allowed []int32) Cost {
+func CostOf(pods []*Holder, allowed []int32) Cost {
 	var c Cost
 	used := make([]int32, len(allowed))
 	for _, pod := range pods {

@@ -98,7 +98,7 @@ func (c Constraints) And(other Constraints) Constraints {
 
 // Admits reports whether a candidate can be chosen by something that meets it for the first time.
 func (c Constraints) Admits(candidate *Candidate) bool {
-	return len(rejections(&Request{Constraints: c}, candidate, false)) == 0
+	return len(rejections(&Query{Constraints: c}, candidate, false)) == 0
 }
 
 // piece is a part of a text that begins after so many characters of it.

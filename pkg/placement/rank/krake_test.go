@@ -118,7 +118,7 @@ func TestSelectionOfKrake(t *testing.T) {
 			// cluster.
 			want = row.App.ScheduledTo
 		}
-		request := &rank.Request{UID: "u", Current: row.App.ScheduledTo, Stickiness: &rank.DefaultStickiness}
+		request := &rank.Query{UID: "u", Current: row.App.ScheduledTo, Stickiness: &rank.DefaultStickiness}
 		if got := rank.Rank(request, candidatesOf(places, row.Values))[0]; got.Name != want || !got.Eligible {
 			t.Errorf("%s: chose %s, want %s", row.Name, got.Name, want)
 		}
@@ -141,9 +141,9 @@ func TestOneAmongMany(t *testing.T) {
 		marked = append(marked, rank.Candidate{Name: name, Labels: map[string]string{"location": location}})
 		deleted = append(deleted, rank.Candidate{Name: name, Unavailable: unavailable})
 	}
-	request := &rank.Request{Constraints: rank.Constraints{Labels: labels(t, "location is IT")}}
-	for name, results := range map[string][]rank.Result{
-		"by label": rank.Rank(request, marked), "not deleted": rank.Rank(&rank.Request{}, deleted),
+	request := &rank.Query{Constraints: rank.Constraints{Labels: labels(t, "location is IT")}}
+	for name, results := range map[string][]rank.Standing{
+		"by label": rank.Rank(request, marked), "not deleted": rank.Rank(&rank.Query{}, deleted),
 	} {
 		if got, want := names(results), "bq"; got != want {
 			t.Errorf("%s: chose %q, want %q", name, got, want)
@@ -170,7 +170,7 @@ func TestCloudsOfKrake(t *testing.T) {
 		if !isName || json.Unmarshal(append(r.Clouds, r.Projects...), &places) != nil {
 			continue
 		}
-		if got := rank.Rank(&rank.Request{UID: "u"}, candidatesOf(places, r.Values))[0]; got.Name != want {
+		if got := rank.Rank(&rank.Query{UID: "u"}, candidatesOf(places, r.Values))[0]; got.Name != want {
 			t.Errorf("%s: chose %s, want %s", r.Name, got.Name, want)
 		}
 		checked++
@@ -179,7 +179,7 @@ func TestCloudsOfKrake(t *testing.T) {
 		t.Errorf("only %d rows were checked", checked)
 	}
 	// When all metrics fail every cloud has the score 0, and any will do.
-	results := rank.Rank(&rank.Request{UID: "u"}, []rank.Candidate{
+	results := rank.Rank(&rank.Query{UID: "u"}, []rank.Candidate{
 		{Name: "a", Metrics: []rank.Metric{missing("m")}}, {Name: "b", Metrics: []rank.Metric{missing("m")}},
 	})
 	for _, r := range results {

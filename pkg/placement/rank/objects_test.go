@@ -130,7 +130,7 @@ func TestClusterCandidateNumbers(t *testing.T) {
 		"storage.ssd > 99": true, "eipCapacity < 5": false, "cpuCapacity != 1": false, "memCapacity >= 0": false,
 	}
 	for text, want := range tests {
-		request := &rank.Request{Constraints: rank.Constraints{Metrics: metrics(t, text)}}
+		request := &rank.Query{Constraints: rank.Constraints{Metrics: metrics(t, text)}}
 		result := rank.Rank(request, []rank.Candidate{rank.ClusterCandidate(cluster, "default")})[0]
 		if result.Eligible != want {
 			t.Errorf("%s: eligible is %t", text, result.Eligible)
@@ -169,7 +169,7 @@ func TestClusterCandidateParts(t *testing.T) {
 }
 
 func TestShown(t *testing.T) {
-	results := []rank.Result{
+	results := []rank.Standing{
 		{Name: "a", Eligible: true, Score: 0.5, Parts: []rank.Part{{Name: "green", Weight: 1, Value: 0.5}}, Problems: []string{"late"}},
 		{Name: "b", Rejections: []string{"offline"}, Problems: []string{"late"}},
 	}
@@ -180,7 +180,7 @@ func TestShown(t *testing.T) {
 	if diff := cmp.Diff(want, rank.Shown(results)); diff != "" {
 		t.Errorf("places mismatch (-want +got):\n%s", diff)
 	}
-	if got := len(rank.Shown(make([]rank.Result, 30))); got != 20 {
+	if got := len(rank.Shown(make([]rank.Standing, 30))); got != 20 {
 		t.Errorf("%d of 30 places are shown, want 20", got)
 	}
 }

@@ -50,7 +50,7 @@ func TestAMetricOutOfRange(t *testing.T) {
 		{Name: "green", Value: &value, Normalized: &value},
 	}
 	for current, want := range map[string]float64{"madrid": 0.6, "berlin": 0.8} {
-		result := rank.Rank(&rank.Request{Current: current}, []rank.Candidate{rank.ClusterCandidate(cluster, "shop")})[0]
+		result := rank.Rank(&rank.Query{Current: current}, []rank.Candidate{rank.ClusterCandidate(cluster, "shop")})[0]
 		if math.Abs(result.Score-want) > 1e-9 || !result.Measured {
 			t.Errorf("running in %s, berlin has the score %v, measured: %t, want %v", current, result.Score, result.Measured, want)
 		}
@@ -67,7 +67,7 @@ func TestAnApplicationWeighsMetricsForItself(t *testing.T) {
 	}
 	app := &berthv1alpha1.Application{}
 	score := func() float64 {
-		return rank.Rank(&rank.Request{}, []rank.Candidate{rank.ApplicationCandidate(cluster, app)})[0].Score
+		return rank.Rank(&rank.Query{}, []rank.Candidate{rank.ApplicationCandidate(cluster, app)})[0].Score
 	}
 	if got := score(); math.Abs(got-0.5) > 1e-9 {
 		t.Errorf("without weights of its own the score is %v, want 0.5", got)

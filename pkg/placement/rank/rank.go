@@ -17,17 +17,17 @@ import (
 // Rank returns what becomes of each candidate, the best one first. The first result is the choice
 // if it is eligible. The order of the candidates does not matter. It neither changes nor keeps its
 // arguments.
-func Rank(request *Request, candidates []Candidate) []Result {
-	results := make([]Result, len(candidates))
+func Rank(request *Query, candidates []Candidate) []Standing {
+	results := make([]Standing, len(candidates))
 	for i := range candidates {
 		results[i] = evaluate(request, &candidates[i])
 	}
-	slices.SortStableFunc(results, func(a, b Result) int { return request.compare(&a, &b) })
+	slices.SortStableFunc(results, func(a, b Standing) int { return request.compare(&a, &b) })
 	return results
 }
 
 // compare orders results, the better one first.
-func (r *Request) compare(a, b *Result) int {
+func (r *Query) compare(a, b *Standing) int {
 	for _, order := range []int{
 		first(a.Eligible, b.Eligible),
 		first(a.Held, b.Held),
@@ -60,9 +60,9 @@ func first(a, b bool) int {
 }
 
 // evaluate decides about one candidate.
-func evaluate(request *Request, c *Candidate) Result {
+func evaluate(request *Query, c *Candidate) Standing {
 	current := c.Name == request.Current && request.Current != ""
-	result := Result{Name: c.Name, Rejections: rejections(request, c, current)}
+	result := Standing{Name: c.Name, Rejections: rejections(request, c, current)}
 	result.Eligible = len(result.Rejections) == 0
 	parts, whole := c.parts(current)
 	result.Problems = c.problems()
@@ -138,7 +138,7 @@ func (c *Candidate) problems() []string {
 }
 
 // rejections returns why a candidate cannot be chosen.
-func rejections(request *Request, c *Candidate, current bool) []string {
+func rejections(request *Query, c *Candidate, current bool) []string {
 	var reasons []string
 	if c.Unavailable != "" {
 		reasons = append(reasons, c.Unavailable)

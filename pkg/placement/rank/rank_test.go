@@ -56,7 +56,7 @@ func missing(name string) rank.Metric {
 	return rank.Metric{Name: name, Weight: 1, Problem: "the provider cannot be reached"}
 }
 
-func names(results []rank.Result) string {
+func names(results []rank.Standing) string {
 	var list []string
 	for _, r := range results {
 		if r.Eligible {
@@ -68,7 +68,7 @@ func names(results []rank.Result) string {
 
 // orders are requests with the places in the order wanted.
 type orders map[string]struct {
-	request    rank.Request
+	request    rank.Query
 	candidates []rank.Candidate
 	want       string
 }
@@ -105,14 +105,14 @@ func TestRankOrder(t *testing.T) {
 			want:       "b a",
 		},
 		"metrics come before stickiness": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a"}, {Name: "b", Metrics: []rank.Metric{fresh("load", 0, 1)}},
 			},
 			want: "b a",
 		},
 		"stickiness holds against a small gain": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", Metrics: []rank.Metric{fresh("load", 0.5, 1)}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.59, 1)}},
@@ -120,7 +120,7 @@ func TestRankOrder(t *testing.T) {
 			want: "a b",
 		},
 		"stickiness gives way to a large gain": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", Metrics: []rank.Metric{fresh("load", 0.5, 1)}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.61, 1)}},
@@ -128,7 +128,7 @@ func TestRankOrder(t *testing.T) {
 			want: "b a",
 		},
 		"without metrics the current one stays": {
-			request:    rank.Request{Current: "b"},
+			request:    rank.Query{Current: "b"},
 			candidates: []rank.Candidate{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 			want:       "b a c",
 		},
@@ -139,7 +139,7 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 	half := 0.5
 	orders{
 		"a provider that died does not move what runs": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", Metrics: []rank.Metric{stale("load", 0.8, 1)}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.7, 1)}},
@@ -154,7 +154,7 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 			want: "b a",
 		},
 		"the last score counts when there is no value": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", LastScore: &half, Metrics: []rank.Metric{missing("load")}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.4, 1)}},
@@ -163,7 +163,7 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 			want: "a b c",
 		},
 		"a better one beats the last score": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", LastScore: &half, Metrics: []rank.Metric{missing("load")}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.9, 1)}},
@@ -171,7 +171,7 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 			want: "b a",
 		},
 		"with nothing known at all it stays": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", Metrics: []rank.Metric{missing("load")}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.9, 1)}},
@@ -179,7 +179,7 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 			want: "a b",
 		},
 		"it leaves a cluster that is offline": {
-			request: rank.Request{Current: "a"},
+			request: rank.Query{Current: "a"},
 			candidates: []rank.Candidate{
 				{Name: "a", Unavailable: rank.Offline, Metrics: []rank.Metric{missing("load")}},
 				{Name: "b"},
@@ -279,7 +279,7 @@ func TestRankRejections(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.candidate.Name = "a"
-			got := rank.Rank(&rank.Request{Constraints: tc.constraints, Current: tc.current}, []rank.Candidate{tc.candidate})[0]
+			got := rank.Rank(&rank.Query{Constraints: tc.constraints, Current: tc.current}, []rank.Candidate{tc.candidate})[0]
 			if diff := cmp.Diff(tc.want, got.Rejections); diff != "" {
 				t.Errorf("rejections (-want +got)\n%s", diff)
 			}
@@ -296,8 +296,8 @@ func TestRankExplains(t *testing.T) {
 		{Name: "b", Metrics: []rank.Metric{missing("load")}},
 		{Name: "c", Unavailable: rank.Offline},
 	}
-	got := rank.Rank(&rank.Request{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, candidates)
-	want := []rank.Result{
+	got := rank.Rank(&rank.Query{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, candidates)
+	want := []rank.Standing{
 		{
 			Name: "a", Eligible: true, Measured: true, Score: (0.75 + 1 + 0.1) / 3.1,
 			Parts:    []rank.Part{{"load", 0.75, 1}, {"price", 0.5, 2}, {"stickiness", 1, 0.1}},
@@ -320,7 +320,7 @@ func TestTiesSpread(t *testing.T) {
 	candidates := []rank.Candidate{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	chosen := map[string]int{}
 	for i := range 300 {
-		request := rank.Request{UID: fmt.Sprintf("uid-%d", i)}
+		request := rank.Query{UID: fmt.Sprintf("uid-%d", i)}
 		best := rank.Rank(&request, candidates)[0].Name
 		chosen[best]++
 		slices.Reverse(candidates)
@@ -336,7 +336,7 @@ func TestTiesSpread(t *testing.T) {
 }
 
 func TestSummarize(t *testing.T) {
-	request := &rank.Request{Constraints: rank.Constraints{Labels: labels(t, "location is DE")}}
+	request := &rank.Query{Constraints: rank.Constraints{Labels: labels(t, "location is DE")}}
 	candidates := []rank.Candidate{{Name: "x"}, {Name: "y"}}
 	for i := range 3 {
 		candidates = append(candidates, rank.Candidate{Name: strconv.Itoa(i), Unavailable: rank.Offline})
@@ -378,7 +378,7 @@ func drawCandidates(t *rapid.T) []rank.Candidate {
 
 func TestScoresAreFinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		request := &rank.Request{
+		request := &rank.Query{
 			UID: "u", Current: rapid.SampledFrom([]string{"", "c0", "c1"}).Draw(t, "current"),
 			Stickiness: &rank.Stickiness{
 				Value: finiteFloat().Draw(t, "sticky value"), Weight: math.Abs(finiteFloat().Draw(t, "sticky weight")),
@@ -394,7 +394,7 @@ func TestScoresAreFinite(t *testing.T) {
 
 func TestScoresOfMetricsStayBetween0And1(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		for _, r := range rank.Rank(&rank.Request{UID: "u", Current: "c0", Stickiness: &rank.DefaultStickiness}, drawCandidates(t)) {
+		for _, r := range rank.Rank(&rank.Query{UID: "u", Current: "c0", Stickiness: &rank.DefaultStickiness}, drawCandidates(t)) {
 			if r.Score < 0 || r.Score > 1+1e-9 {
 				t.Fatalf("score %v of %+v", r.Score, r)
 			}
@@ -409,7 +409,7 @@ func TestStickinessBand(t *testing.T) {
 		here := rapid.Float64Range(0, 0.9).Draw(t, "here")
 		band := (1 * rank.DefaultStickiness.Weight) / weight
 		there := min(1, here+rapid.Float64Range(0, 0.999).Draw(t, "gain")*band)
-		results := rank.Rank(&rank.Request{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, []rank.Candidate{
+		results := rank.Rank(&rank.Query{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, []rank.Candidate{
 			{Name: "a", Metrics: []rank.Metric{fresh("m", here, weight)}},
 			{Name: "b", Metrics: []rank.Metric{fresh("m", there, weight)}},
 		})
@@ -436,7 +436,7 @@ func BenchmarkRank(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	request := &rank.Request{UID: "u", Current: "cluster-7", Stickiness: &rank.DefaultStickiness, Constraints: rank.Constraints{
+	request := &rank.Query{UID: "u", Current: "cluster-7", Stickiness: &rank.DefaultStickiness, Constraints: rank.Constraints{
 		Labels: []*constraint.Constraint{location}, Metrics: []*constraint.Constraint{load},
 	}}
 	for b.Loop() {

@@ -26,7 +26,7 @@ type Room struct {
 
 // Require takes those of the results out of the running that lack room. It asks from the best one
 // on until one has room. The results are in order again; those given are left as they are.
-func (r *Request) Require(room Room, results []Result) []Result {
+func (r *Query) Require(room Room, results []Standing) []Standing {
 	narrowed := slices.Clone(results)
 	found := false
 	for i := range narrowed {
@@ -39,17 +39,17 @@ func (r *Request) Require(room Room, results []Result) []Result {
 			found = true
 			continue
 		}
-		*one = Result{Name: one.Name, Rejections: []string{WithoutRoom}, Problems: slices.Concat([]string{lack}, one.Problems)}
+		*one = Standing{Name: one.Name, Rejections: []string{WithoutRoom}, Problems: slices.Concat([]string{lack}, one.Problems)}
 	}
 	if !found && room.Anyway {
 		return anyway(results, narrowed)
 	}
-	slices.SortStableFunc(narrowed, func(a, b Result) int { return r.compare(&a, &b) })
+	slices.SortStableFunc(narrowed, func(a, b Standing) int { return r.compare(&a, &b) })
 	return narrowed
 }
 
 // anyway returns the results as they were before room was asked for, with what is lacking.
-func anyway(results, narrowed []Result) []Result {
+func anyway(results, narrowed []Standing) []Standing {
 	told := slices.Clone(results)
 	for i := range told {
 		if told[i].Eligible {
@@ -61,7 +61,7 @@ func anyway(results, narrowed []Result) []Result {
 
 // Shortages tells of at most so many places without room what they lack, by name: "berlin: 2 of 6
 // pods fit, …"; empty if there is none.
-func Shortages(results []Result, most int) string {
+func Shortages(results []Standing, most int) string {
 	var texts []string
 	for i := range results {
 		if slices.Contains(results[i].Rejections, WithoutRoom) {
@@ -74,9 +74,9 @@ func Shortages(results []Result, most int) string {
 // Unobserved returns what is unknown of places that may come into question, such as "berlin: its
 // nodes", by name. Labels and custom resources are known from the start, so a place that lacks them
 // does not matter.
-func (r *Request) Unobserved(candidates []Candidate) []string {
+func (r *Query) Unobserved(candidates []Candidate) []string {
 	var unknown []string
-	fixed := Request{Constraints: Constraints{Labels: r.Constraints.Labels, CustomResources: r.Constraints.CustomResources}}
+	fixed := Query{Constraints: Constraints{Labels: r.Constraints.Labels, CustomResources: r.Constraints.CustomResources}}
 	for i := range candidates {
 		c := &candidates[i]
 		if len(c.Unobserved) > 0 && len(rejections(&fixed, c, false)) == 0 {

@@ -98,8 +98,8 @@ type Constraints struct {
 	CustomResources []string
 }
 
-// Request is what a place is looked for.
-type Request struct {
+// Query is what a place is looked for.
+type Query struct {
 	// UID orders places of equal score.
 	UID string
 	// Current names the place where it is now, empty for none.
@@ -111,8 +111,8 @@ type Request struct {
 	Stickiness *Stickiness
 }
 
-// Result tells what became of a candidate.
-type Result struct {
+// Standing tells what became of a candidate.
+type Standing struct {
 	// Name is that of the candidate.
 	Name string
 	// Eligible is true if it may be chosen.

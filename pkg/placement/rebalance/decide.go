@@ -11,8 +11,8 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 )
 
-// Cluster is what a cluster of the policy can take at present.
-type Cluster struct {
+// Vacancy is what a cluster of the policy can take at present.
+type Vacancy struct {
 	// Ready reports whether a node of the cluster takes pods at all. A cluster that does not exist
 	// is not ready.
 	Ready bool
@@ -26,9 +26,9 @@ type Round struct {
 	// Plan is the seat order of the policy for the replicas that the workload wants.
 	Plan *apportion.Plan
 	// Clusters are the clusters by their index in the seat order.
-	Clusters []Cluster
+	Clusters []Vacancy
 	// Pods are the bound replicas, with the seats that Seats gave them.
-	Pods []Pod
+	Pods []Replica
 	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted
 	// at all.
 	Never Reason
@@ -73,7 +73,7 @@ type Decision struct {
 // the share of their cluster. Where seats are fixed the share of a cluster is those seats it owns
 // whose pods are there. It does not matter which of them its pods have: to exchange two pods would
 // move both and leave the shares as they are.
-func Misplaced(plan *apportion.Plan, clusters int, pods []Pod) int {
+func Misplaced(plan *apportion.Plan, clusters int, pods []Replica) int {
 	return newTally(plan, clusters, pods).misplaced
 }
 
@@ -139,7 +139,7 @@ type tally struct {
 	misplaced int
 }
 
-func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
+func newTally(plan *apportion.Plan, clusters int, pods []Replica) *tally {
 	t := &tally{surplus: make([]int, clusters)}
 	for c := range clusters {
 		t.surplus[c] = -plan.Share(c)
@@ -174,7 +174,7 @@ func newTally(plan *apportion.Plan, clusters int, pods []Pod) *tally {
 
 // misfit reports whether a pod with a fixed seat runs outside the cluster that owns the seat. A
 // seat that nobody owns is beyond the replicas: the workload's controller will delete the pod.
-func misfit(plan *apportion.Plan, p *Pod) bool {
+func misfit(plan *apportion.Plan, p *Replica) bool {
 	owner, ok := plan.Owner(int64(p.Seat))
 	return ok && owner != p.Cluster
 }
@@ -267,13 +267,13 @@ func (c *choice) candidates() []int {
 
 // direct reports whether the cluster that owns the seat of a pod is short of replicas; it is true
 // of pods without a fixed seat.
-func (c *choice) direct(p *Pod) bool {
+func (c *choice) direct(p *Replica) bool {
 	owner, _ := c.Plan.Owner(int64(p.Seat))
 	return !p.Fixed || c.surplus[owner] < 0
 }
 
 // consider returns where a replacement of the pod would go, or why the pod must stay.
-func (c *choice) consider(p *Pod) (to int, held Reason) {
+func (c *choice) consider(p *Replica) (to int, held Reason) {
 	if p.Keep != Movable {
 		return 0, keepReasons[p.Keep]
 	}
@@ -295,7 +295,7 @@ func (c *choice) consider(p *Pod) (to int, held Reason) {
 
 // receiver returns the cluster that would take the replacement: the one that owns a fixed seat,
 // otherwise the one that can be given most.
-func (c *choice) receiver(p *Pod) (cluster int, ok bool) {
+func (c *choice) receiver(p *Replica) (cluster int, ok bool) {
 	if p.Fixed {
 		owner, _ := c.Plan.Owner(int64(p.Seat))
 		return owner, c.Clusters[owner].Ready && p.Fits

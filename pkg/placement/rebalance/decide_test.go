@@ -14,11 +14,11 @@ import (
 
 // willing is a round of five replicas with weights 4 and 1 in which no guard holds anything back:
 // beijing should have four pods and hangzhou one.
-func willing(t *testing.T, pods []rebalance.Pod) *rebalance.Round {
+func willing(t *testing.T, pods []rebalance.Replica) *rebalance.Round {
 	t.Helper()
 	return &rebalance.Round{
 		Plan: order(t, 4, 1).Plan(5),
-		Clusters: []rebalance.Cluster{
+		Clusters: []rebalance.Vacancy{
 			beijing: {Ready: true, Room: 10}, hangzhou: {Ready: true, Room: 10},
 		},
 		Pods: pods, RolloutFinished: true, MaxUnavailable: 5, MinPodAge: time.Second, Cooldown: time.Second,
@@ -28,7 +28,7 @@ func willing(t *testing.T, pods []rebalance.Pod) *rebalance.Round {
 
 // decideCase is a row of the tables of TestDecide….
 type decideCase struct {
-	pods   []rebalance.Pod
+	pods   []rebalance.Replica
 	change func(*rebalance.Round)
 	// wantVictims are the names of the victims, in order.
 	wantVictims []string
@@ -66,7 +66,7 @@ func runDecide(t *testing.T, tests map[string]decideCase) {
 }
 
 // threeInHangzhou are two pods too many in hangzhou.
-func threeInHangzhou() []rebalance.Pod { return all(in(beijing, 2), in(hangzhou, 3)) }
+func threeInHangzhou() []rebalance.Replica { return all(in(beijing, 2), in(hangzhou, 3)) }
 
 // The order in which pods go.
 func TestDecideOrder(t *testing.T) {
@@ -277,44 +277,44 @@ func TestDecideLimits(t *testing.T) {
 // 3.
 func TestDecideOrdinals(t *testing.T) {
 	tests := map[string]struct {
-		pods        []rebalance.Pod
-		hangzhou    rebalance.Cluster
+		pods        []rebalance.Replica
+		hangzhou    rebalance.Vacancy
 		wantVictims []rebalance.Victim
 		wantHeld    rebalance.Reason
 	}{
 		"two pods that could change places stay, because each cluster has its share": {
 			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Cluster{Ready: true},
+			hangzhou: rebalance.Vacancy{Ready: true},
 		},
 		"two moves are enough where four pods are not in the cluster that owns their seat": {
 			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(beijing, 1, ordinal(2), fits),
 				in(beijing, 1, ordinal(3)), in(beijing, 1, ordinal(4), fits)),
-			hangzhou:    rebalance.Cluster{Ready: true},
+			hangzhou:    rebalance.Vacancy{Ready: true},
 			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}, {Pod: 2, To: hangzhou}},
 		},
 		"a pod in no cluster of the policy goes": {
 			pods: all(in(rebalance.Elsewhere, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou:    rebalance.Cluster{Ready: true},
+			hangzhou:    rebalance.Vacancy{Ready: true},
 			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}},
 		},
 		"a pod whose volume is in its present place stays": {
 			pods: all(in(beijing, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Cluster{Ready: true, Room: 10},
+			hangzhou: rebalance.Vacancy{Ready: true, Room: 10},
 			wantHeld: rebalance.NoRoom,
 		},
 		"a pod whose own cluster is not ready stays": {
 			pods: all(in(beijing, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Cluster{Room: 10},
+			hangzhou: rebalance.Vacancy{Room: 10},
 			wantHeld: rebalance.NoRoom,
 		},
 		"a pod beyond the replicas is left to its controller": {
 			pods: all(in(hangzhou, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
 				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(5), fits)),
-			hangzhou: rebalance.Cluster{Ready: true, Room: 10},
+			hangzhou: rebalance.Vacancy{Ready: true, Room: 10},
 		},
 	}
 	for name, tc := range tests {

@@ -32,10 +32,10 @@ func order(t *testing.T, weightBeijing, weightHangzhou int64) *apportion.Order {
 
 // in returns n pods of a cluster that have run for a while: ready, movable, named PREFIX-0 and so
 // on, the first the oldest.
-func in(cluster, n int, changes ...func(*rebalance.Pod)) []rebalance.Pod {
-	pods := make([]rebalance.Pod, n)
+func in(cluster, n int, changes ...func(*rebalance.Replica)) []rebalance.Replica {
+	pods := make([]rebalance.Replica, n)
 	for i := range pods {
-		pods[i] = rebalance.Pod{
+		pods[i] = rebalance.Replica{
 			Name: fmt.Sprintf("%d-%d", cluster, i), Cluster: cluster, Seat: rebalance.NoSeat, Ready: true,
 			Age: time.Hour - time.Duration(i)*time.Minute,
 		}
@@ -47,29 +47,31 @@ func in(cluster, n int, changes ...func(*rebalance.Pod)) []rebalance.Pod {
 }
 
 // all joins groups of pods.
-func all(groups ...[]rebalance.Pod) []rebalance.Pod {
-	var pods []rebalance.Pod
+func all(groups ...[]rebalance.Replica) []rebalance.Replica {
+	var pods []rebalance.Replica
 	for _, group := range groups {
 		pods = append(pods, group...)
 	}
 	return pods
 }
 
-func notReady(p *rebalance.Pod) { p.Ready = false }
+func notReady(p *rebalance.Replica) { p.Ready = false }
 
-func age(d time.Duration) func(*rebalance.Pod) { return func(p *rebalance.Pod) { p.Age = d } }
+func age(d time.Duration) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Age = d } }
 
-func cost(c int64) func(*rebalance.Pod) { return func(p *rebalance.Pod) { p.Cost = c } }
+func cost(c int64) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Cost = c } }
 
-func keep(k rebalance.Keep) func(*rebalance.Pod) { return func(p *rebalance.Pod) { p.Keep = k } }
-
-func seat(s int32) func(*rebalance.Pod) { return func(p *rebalance.Pod) { p.Seat = s } }
-
-func named(name string) func(*rebalance.Pod) { return func(p *rebalance.Pod) { p.Name = name } }
-
-// ordinal makes a pod of a StatefulSet.
-func ordinal(n int32) func(*rebalance.Pod) {
-	return func(p *rebalance.Pod) { p.Seat, p.Fixed, p.Name = n, true, fmt.Sprintf("set-%d", n) }
+func keep(k rebalance.Keep) func(*rebalance.Replica) {
+	return func(p *rebalance.Replica) { p.Keep = k }
 }
 
-func fits(p *rebalance.Pod) { p.Fits = true }
+func seat(s int32) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Seat = s } }
+
+func named(name string) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Name = name } }
+
+// ordinal makes a pod of a StatefulSet.
+func ordinal(n int32) func(*rebalance.Replica) {
+	return func(p *rebalance.Replica) { p.Seat, p.Fixed, p.Name = n, true, fmt.Sprintf("set-%d", n) }
+}
+
+func fits(p *rebalance.Replica) { p.Fits = true }

@@ -21,7 +21,7 @@ import (
 type world struct {
 	order    *apportion.Order
 	replicas int
-	pods     []rebalance.Pod
+	pods     []rebalance.Replica
 }
 
 func drawOrder(t *rapid.T) *apportion.Order {
@@ -40,7 +40,7 @@ func drawOrder(t *rapid.T) *apportion.Order {
 func drawWorld(t *rapid.T) world {
 	w := world{order: drawOrder(t), replicas: rapid.IntRange(0, 40).Draw(t, "replicas")}
 	for i := range w.replicas {
-		w.pods = append(w.pods, rebalance.Pod{
+		w.pods = append(w.pods, rebalance.Replica{
 			Name:    fmt.Sprintf("pod-%d", i),
 			Cluster: rapid.IntRange(rebalance.Elsewhere, w.order.Len()-1).Draw(t, "cluster"),
 			Seat:    rapid.Int32Range(-1, 45).Draw(t, "seat"),
@@ -117,10 +117,10 @@ func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 		order := drawOrder(t)
 		replicas := rapid.IntRange(0, 40).Draw(t, "replicas")
 		shares, _ := order.Shares(int64(replicas))
-		var pods []rebalance.Pod
+		var pods []rebalance.Replica
 		for c, share := range shares {
 			for range share {
-				pods = append(pods, rebalance.Pod{
+				pods = append(pods, rebalance.Replica{
 					Name: fmt.Sprintf("pod-%d", len(pods)), Cluster: c, Ready: true,
 					Seat: rapid.Int32Range(-1, 45).Draw(t, "seat from other weights"),
 					Age:  time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
@@ -131,7 +131,7 @@ func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 			pods[i].Seat = s
 		}
 		// A ReplicaSet deletes the lowest deletion cost, which is the highest seat, first.
-		slices.SortFunc(pods, func(a, b rebalance.Pod) int { return cmp.Compare(a.Seat, b.Seat) })
+		slices.SortFunc(pods, func(a, b rebalance.Replica) int { return cmp.Compare(a.Seat, b.Seat) })
 		left := rapid.IntRange(0, replicas).Draw(t, "left")
 		got := make([]int64, order.Len())
 		for _, p := range pods[:left] {
@@ -146,12 +146,12 @@ func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 
 func drawRound(t *rapid.T, w world) *rebalance.Round {
 	round := &rebalance.Round{
-		Plan: w.order.Plan(int64(w.replicas)), Clusters: make([]rebalance.Cluster, w.order.Len()), Pods: w.pods,
+		Plan: w.order.Plan(int64(w.replicas)), Clusters: make([]rebalance.Vacancy, w.order.Len()), Pods: w.pods,
 		RolloutFinished: true, MaxUnavailable: rapid.IntRange(1, 10).Draw(t, "max unavailable"),
 		MinPodAge: time.Duration(rapid.IntRange(0, 50).Draw(t, "min age")) * time.Second,
 	}
 	for i := range round.Clusters {
-		round.Clusters[i] = rebalance.Cluster{
+		round.Clusters[i] = rebalance.Vacancy{
 			Ready: rapid.IntRange(0, 3).Draw(t, "ready") > 0, Room: rapid.IntRange(0, 5).Draw(t, "room"),
 		}
 	}
@@ -247,7 +247,7 @@ func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
 		w := drawWorld(t)
 		round := drawRound(t, w)
 		for i := range round.Clusters {
-			round.Clusters[i] = rebalance.Cluster{Ready: true, Room: 100}
+			round.Clusters[i] = rebalance.Vacancy{Ready: true, Room: 100}
 		}
 		for i := range w.pods {
 			w.pods[i].Keep, w.pods[i].Ready, w.pods[i].Age = rebalance.Movable, true, time.Hour
@@ -258,7 +258,7 @@ func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
 			d := rebalance.Decide(round)
 			for _, v := range d.Victims {
 				// The replacement lands where a cluster was short, and is a new pod.
-				w.pods[v.Pod] = rebalance.Pod{
+				w.pods[v.Pod] = rebalance.Replica{
 					Name: fmt.Sprintf("new-%d", evictions), Cluster: v.To, Seat: rebalance.NoSeat, Ready: true, Age: time.Hour,
 				}
 				evictions++
@@ -285,9 +285,9 @@ func TestOrdinalsOfTwoClustersMoveAsFewAsPossible(t *testing.T) {
 		}
 		replicas := rapid.IntRange(1, 20).Draw(t, "replicas")
 		plan := order.Plan(int64(replicas))
-		pods, held := make([]rebalance.Pod, replicas), make([]int, 2)
+		pods, held := make([]rebalance.Replica, replicas), make([]int, 2)
 		for i := range pods {
-			pods[i] = rebalance.Pod{
+			pods[i] = rebalance.Replica{
 				Name: fmt.Sprintf("db-%d", i), Seat: int32(i), Fixed: true, Fits: true, Ready: true, Age: time.Hour,
 				Cluster: rapid.IntRange(0, 1).Draw(t, "cluster"),
 			}
@@ -298,7 +298,7 @@ func TestOrdinalsOfTwoClustersMoveAsFewAsPossible(t *testing.T) {
 			t.Fatalf("%d are misplaced, want %d", misplaced, fewest)
 		}
 		decision := rebalance.Decide(&rebalance.Round{
-			Plan: plan, Pods: pods, Clusters: []rebalance.Cluster{{Ready: true}, {Ready: true}}, RolloutFinished: true,
+			Plan: plan, Pods: pods, Clusters: []rebalance.Vacancy{{Ready: true}, {Ready: true}}, RolloutFinished: true,
 			MaxUnavailable: replicas, SinceRound: time.Hour,
 		})
 		for _, victim := range decision.Victims {

@@ -19,9 +19,9 @@ const (
 	Elsewhere = -1
 )
 
-// Pod is a bound replica: not terminating, not finished, and of the revision of the workload that
-// counts.
-type Pod struct {
+// Replica is a bound replica: not terminating, not finished, and of the revision of the workload
+// that counts.
+type Replica struct {
 	// Name breaks ties.
 	Name string
 	// Cluster is the index in the seat order of the cluster that the pod's node belongs to, or
@@ -78,7 +78,7 @@ const (
 //
 // While there are more pods than the plan has replicas the workload's controller is about to delete
 // some by the seats they hold now, so the seats must be left alone then.
-func Seats(plan *apportion.Plan, pods []Pod) []int32 {
+func Seats(plan *apportion.Plan, pods []Replica) []int32 {
 	s := seating{plan: plan, pods: pods, seats: make([]int32, len(pods)), next: map[int]int{}}
 	order := make([]int, len(pods))
 	for i := range pods {
@@ -111,7 +111,7 @@ func Seats(plan *apportion.Plan, pods []Pod) []int32 {
 // seating is the state of one call of Seats.
 type seating struct {
 	plan  *apportion.Plan
-	pods  []Pod
+	pods  []Replica
 	seats []int32
 	taken bitset
 	// next is, by cluster, the position in its list of seats before which all are taken.
@@ -130,7 +130,7 @@ func (s *seating) keepNumber(i int) {
 }
 
 // owns reports whether the seat of a pod belongs to the cluster of the pod.
-func (s *seating) owns(p *Pod) bool {
+func (s *seating) owns(p *Replica) bool {
 	owner, ok := s.plan.Owner(int64(p.Seat))
 	return ok && owner == p.Cluster
 }

@@ -16,7 +16,7 @@ import (
 func TestSeats(t *testing.T) {
 	tests := map[string]struct {
 		replicas int64
-		pods     []rebalance.Pod
+		pods     []rebalance.Replica
 		want     []int32
 	}{
 		"pods without a seat get the lowest ones, the oldest first": {

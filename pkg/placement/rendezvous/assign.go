@@ -45,8 +45,8 @@ const (
 // stands for 1.10. At least 1000.
 type LoadFactor int
 
-// Scheduler takes a share of the clusters.
-type Scheduler struct {
+// Server is a scheduler, which takes a share of the clusters.
+type Server struct {
 	// Name identifies the scheduler; unique, not empty.
 	Name string
 	// Weight is the scheduler's part in relation to the other weights, 1 to maxWeight; 0 counts as
@@ -54,8 +54,8 @@ type Scheduler struct {
 	Weight int
 }
 
-// Cluster is shared out.
-type Cluster struct {
+// Object is a cluster, which is shared out.
+type Object struct {
 	// Name identifies the cluster; unique, not empty.
 	Name string
 	// Size is what the cluster costs its scheduler in relation to others; 0 counts as 1, more than
@@ -96,7 +96,7 @@ type Assignment struct {
 // Assign shares the clusters out. It fails, naming the culprit, on empty or repeated names, on
 // weights and load factors out of range, and on more than maxClusters or MaxSchedulers. Without
 // schedulers no cluster has an owner, which is no error.
-func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assignment, error) {
+func Assign(clusters []Object, schedulers []Server, options Options) (*Assignment, error) {
 	if err := validate(clusters, schedulers, options); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func Assign(clusters []Cluster, schedulers []Scheduler, options Options) (*Assig
 }
 
 // pin gives the pinned clusters to their schedulers, and returns the others.
-func (a *Assignment) pin(clusters []Cluster, schedulers []Scheduler) (free []int) {
+func (a *Assignment) pin(clusters []Object, schedulers []Server) (free []int) {
 	index := make(map[string]int, len(schedulers))
 	for i, s := range schedulers {
 		index[s.Name] = i
@@ -138,7 +138,7 @@ func (a *Assignment) pin(clusters []Cluster, schedulers []Scheduler) (free []int
 	return free
 }
 
-func weightOf(s Scheduler) uint64 {
+func weightOf(s Server) uint64 {
 	return uint64(max(1, s.Weight))
 }
 
@@ -151,7 +151,7 @@ type pair struct {
 // match gives each unit to the scheduler that ranks it best and has room for all of it, and
 // returns the units for which nobody has. Among clusters of one size a unit of one cluster always
 // finds room, since the capacities add up to at least the sum of the sizes.
-func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
+func (a *Assignment) match(units []unit, schedulers []Server) []unit {
 	pairs := make([]pair, 0, len(units)*len(schedulers))
 	for s, scheduler := range schedulers {
 		prefix := hashPrefix(scheduler.Name)
@@ -194,7 +194,7 @@ func (a *Assignment) match(units []unit, schedulers []Scheduler) []unit {
 // valid reports whether a load factor is in its range, or absent.
 func (f LoadFactor) valid() bool { return f == 0 || f >= 1000 && f <= MaxLoadFactor }
 
-func validate(clusters []Cluster, schedulers []Scheduler, options Options) error {
+func validate(clusters []Object, schedulers []Server, options Options) error {
 	if !options.LoadFactor.valid() {
 		return fmt.Errorf("load factor %d.%03d is not between 1 and %d",
 			options.LoadFactor/1000, options.LoadFactor%1000, MaxLoadFactor/1000)

@@ -11,7 +11,7 @@ import (
 
 // sizesOf returns the sizes of the clusters, divided by the smallest if that divides all, so that
 // clusters of one size count as one each.
-func sizesOf(clusters []Cluster) []int {
+func sizesOf(clusters []Object) []int {
 	sizes := make([]int, len(clusters))
 	least := maxSize
 	for i, c := range clusters {
@@ -34,7 +34,7 @@ func sizesOf(clusters []Cluster) []int {
 //
 //	pinned       free   shares                bounds
 //	9, 0, 0      6      5, then -, 3, 3       9, 4, 4
-func (a *Assignment) capacities(schedulers []Scheduler, free []int, factor LoadFactor) []int {
+func (a *Assignment) capacities(schedulers []Server, free []int, factor LoadFactor) []int {
 	total := 0
 	for _, i := range free {
 		total += a.sizes[i]
@@ -84,7 +84,7 @@ func bound(share, of uint64, factor LoadFactor) int {
 
 // placeLarge places the clusters that are larger than every bound, which would fit nobody, sets the
 // bounds for the others, and returns these.
-func (a *Assignment) placeLarge(free []int, clusters []Cluster, schedulers []Scheduler, factor LoadFactor) []int {
+func (a *Assignment) placeLarge(free []int, clusters []Object, schedulers []Server, factor LoadFactor) []int {
 	free = slices.Clone(free)
 	slices.SortStableFunc(free, func(x, y int) int {
 		return cmp.Or(cmp.Compare(a.sizes[y], a.sizes[x]), strings.Compare(clusters[x].Name, clusters[y].Name))
@@ -101,7 +101,7 @@ func (a *Assignment) placeLarge(free []int, clusters []Cluster, schedulers []Sch
 
 // placeLeast gives each of these units of one cluster to the scheduler that has least in relation
 // to its weight, the largest first.
-func (a *Assignment) placeLeast(units []unit, clusters []Cluster, schedulers []Scheduler) {
+func (a *Assignment) placeLeast(units []unit, clusters []Object, schedulers []Server) {
 	slices.SortStableFunc(units, func(x, y unit) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), strings.Compare(clusters[x.members[0]].Name, clusters[y.members[0]].Name))
 	})
@@ -120,9 +120,9 @@ func (a *Assignment) placeLeast(units []unit, clusters []Cluster, schedulers []S
 
 // before reports whether a scheduler has less in relation to its weight than another one, or as
 // much and ranks the cluster better.
-func (a *Assignment) before(s, other int, cluster string, schedulers []Scheduler) bool {
+func (a *Assignment) before(s, other int, cluster string, schedulers []Server) bool {
 	x, y := schedulers[s], schedulers[other]
-	rankOf := func(s Scheduler) uint64 { return rank(hashPrefix(s.Name).with(cluster), weightOf(s)) }
+	rankOf := func(s Server) uint64 { return rank(hashPrefix(s.Name).with(cluster), weightOf(s)) }
 	return cmp.Or(
 		cmp.Compare(uint64(a.Loads[s])*weightOf(y), uint64(a.Loads[other])*weightOf(x)),
 		cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x.Name, y.Name)) < 0

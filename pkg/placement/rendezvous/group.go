@@ -31,7 +31,7 @@ type unit struct {
 }
 
 // divide returns the units of a level. Clusters whose place is not known stand alone.
-func divide(members []int, clusters []Cluster, level GroupBy) []unit {
+func divide(members []int, clusters []Object, level GroupBy) []unit {
 	var units []unit
 	byKey := map[string]int{}
 	for _, m := range members {
@@ -52,7 +52,7 @@ func divide(members []int, clusters []Cluster, level GroupBy) []unit {
 }
 
 // groupKey cannot be the name of a cluster: no name contains a slash.
-func groupKey(c Cluster, level GroupBy) string {
+func groupKey(c Object, level GroupBy) string {
 	switch {
 	case level == GroupByRegion && c.Region != "":
 		return "region/" + c.Region
@@ -66,7 +66,7 @@ func groupKey(c Cluster, level GroupBy) string {
 
 // finer splits units one level down: a province into its cities, a city or a region into its
 // clusters.
-func finer(units []unit, clusters []Cluster) []unit {
+func finer(units []unit, clusters []Object) []unit {
 	result := make([]unit, 0, len(units))
 	for _, u := range units {
 		level := GroupByNone
@@ -79,7 +79,7 @@ func finer(units []unit, clusters []Cluster) []unit {
 }
 
 // split splits the units that no scheduler could ever hold, and notes the sizes of the others.
-func (a *Assignment) split(units []unit, clusters []Cluster) []unit {
+func (a *Assignment) split(units []unit, clusters []Object) []unit {
 	largest := slices.Max(a.Capacities)
 	result := make([]unit, 0, len(units))
 	for _, u := range units {

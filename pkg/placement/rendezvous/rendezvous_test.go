@@ -17,16 +17,16 @@ import (
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
-func clusters(n int) []rendezvous.Cluster {
-	list := make([]rendezvous.Cluster, n)
+func clusters(n int) []rendezvous.Object {
+	list := make([]rendezvous.Object, n)
 	for i := range list {
 		list[i].Name = fmt.Sprintf("cluster%d", i)
 	}
 	return list
 }
 
-func schedulers(n int) []rendezvous.Scheduler {
-	list := make([]rendezvous.Scheduler, n)
+func schedulers(n int) []rendezvous.Server {
+	list := make([]rendezvous.Server, n)
 	for i := range list {
 		list[i].Name = fmt.Sprintf("scheduler%d", i)
 	}
@@ -34,7 +34,7 @@ func schedulers(n int) []rendezvous.Scheduler {
 }
 
 func assign(
-	t rapid.TB, c []rendezvous.Cluster, s []rendezvous.Scheduler, options rendezvous.Options,
+	t rapid.TB, c []rendezvous.Object, s []rendezvous.Server, options rendezvous.Options,
 ) (*rendezvous.Assignment, map[string]string) {
 	t.Helper()
 	a, err := rendezvous.Assign(c, s, options)
@@ -87,20 +87,20 @@ func TestGoldenVectors(t *testing.T) {
 func TestAssignRefuses(t *testing.T) {
 	one, many := clusters(1), schedulers(2)
 	tests := map[string]struct {
-		clusters   []rendezvous.Cluster
-		schedulers []rendezvous.Scheduler
+		clusters   []rendezvous.Object
+		schedulers []rendezvous.Server
 		options    rendezvous.Options
 		wantError  string
 	}{
-		"an empty cluster name": {[]rendezvous.Cluster{{}}, many, rendezvous.Options{}, "cluster: the name is empty"},
+		"an empty cluster name": {[]rendezvous.Object{{}}, many, rendezvous.Options{}, "cluster: the name is empty"},
 		"a cluster twice": {
-			[]rendezvous.Cluster{{Name: "a"}, {Name: "a"}}, many, rendezvous.Options{}, `cluster "a" is listed twice`,
+			[]rendezvous.Object{{Name: "a"}, {Name: "a"}}, many, rendezvous.Options{}, `cluster "a" is listed twice`,
 		},
 		"a scheduler twice": {
-			one, []rendezvous.Scheduler{{Name: "s"}, {Name: "s"}}, rendezvous.Options{}, `scheduler "s" is listed twice`,
+			one, []rendezvous.Server{{Name: "s"}, {Name: "s"}}, rendezvous.Options{}, `scheduler "s" is listed twice`,
 		},
 		"a negative weight": {
-			one, []rendezvous.Scheduler{{Name: "s", Weight: -1}}, rendezvous.Options{},
+			one, []rendezvous.Server{{Name: "s", Weight: -1}}, rendezvous.Options{},
 			`scheduler "s": weight -1 is not between 1 and 1000`,
 		},
 		"a load factor below one": {
@@ -134,23 +134,23 @@ func TestCapacityIsExactInThousandths(t *testing.T) {
 	}
 }
 
-func drawSchedulers(t *rapid.T, least int) []rendezvous.Scheduler {
-	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) rendezvous.Scheduler {
-		return rendezvous.Scheduler{
+func drawSchedulers(t *rapid.T, least int) []rendezvous.Server {
+	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) rendezvous.Server {
+		return rendezvous.Server{
 			Name:   rapid.StringMatching(`[a-z][a-z0-9-]{0,8}`).Draw(t, "name"),
 			Weight: rapid.IntRange(0, 20).Draw(t, "weight"),
 		}
-	}), least, 12, func(s rendezvous.Scheduler) string { return s.Name }).Draw(t, "schedulers")
+	}), least, 12, func(s rendezvous.Server) string { return s.Name }).Draw(t, "schedulers")
 }
 
-func drawClusters(t *rapid.T) []rendezvous.Cluster {
-	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) rendezvous.Cluster {
-		return rendezvous.Cluster{
+func drawClusters(t *rapid.T) []rendezvous.Object {
+	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) rendezvous.Object {
+		return rendezvous.Object{
 			Name:     rapid.StringMatching(`[a-z][a-z0-9-]{0,8}`).Draw(t, "name"),
 			Province: rapid.SampledFrom([]string{"", "p1", "p2", "p3"}).Draw(t, "province"),
 			City:     rapid.SampledFrom([]string{"", "c1", "c2", "c3"}).Draw(t, "city"),
 		}
-	}), 0, 120, func(c rendezvous.Cluster) string { return c.Name }).Draw(t, "clusters")
+	}), 0, 120, func(c rendezvous.Object) string { return c.Name }).Draw(t, "clusters")
 }
 
 func drawOptions(t *rapid.T) rendezvous.Options {
@@ -266,7 +266,7 @@ func TestOnlyNecessaryClustersMove(t *testing.T) {
 }
 
 func TestWeightsShareInProportionWithoutABound(t *testing.T) {
-	s := []rendezvous.Scheduler{{Name: "small", Weight: 1}, {Name: "large", Weight: 3}}
+	s := []rendezvous.Server{{Name: "small", Weight: 1}, {Name: "large", Weight: 3}}
 	a, _ := assign(t, clusters(4000), s, rendezvous.Options{LoadFactor: rendezvous.MaxLoadFactor})
 	if a.Loads[0] < 900 || a.Loads[0] > 1100 {
 		t.Errorf("weights 1 and 3 share 4000 clusters as %v", a.Loads)
@@ -274,9 +274,9 @@ func TestWeightsShareInProportionWithoutABound(t *testing.T) {
 }
 
 func TestPlacesStayTogetherUntilTheyAreTooLarge(t *testing.T) {
-	var c []rendezvous.Cluster
+	var c []rendezvous.Object
 	for i := range 40 {
-		place := rendezvous.Cluster{Name: fmt.Sprintf("c%02d", i), Province: "small", City: fmt.Sprintf("s%d", i%2)}
+		place := rendezvous.Object{Name: fmt.Sprintf("c%02d", i), Province: "small", City: fmt.Sprintf("s%d", i%2)}
 		if i >= 8 {
 			place.Province, place.City = "large", fmt.Sprintf("l%d", i%8)
 		}
@@ -285,7 +285,7 @@ func TestPlacesStayTogetherUntilTheyAreTooLarge(t *testing.T) {
 	a, _ := assign(t, c, schedulers(4), rendezvous.Options{
 		GroupBy: rendezvous.GroupByProvince, LoadFactor: 1500,
 	})
-	ownersOf := func(of func(rendezvous.Cluster) string) map[string][]int {
+	ownersOf := func(of func(rendezvous.Object) string) map[string][]int {
 		owners := map[string][]int{}
 		for i, owner := range a.Owners {
 			if place := of(c[i]); !slices.Contains(owners[place], owner) {
@@ -294,11 +294,11 @@ func TestPlacesStayTogetherUntilTheyAreTooLarge(t *testing.T) {
 		}
 		return owners
 	}
-	provinces := ownersOf(func(c rendezvous.Cluster) string { return c.Province })
+	provinces := ownersOf(func(c rendezvous.Object) string { return c.Province })
 	if len(provinces["small"]) != 1 {
 		t.Errorf("the province of 8 clusters fits under the bound of 15, yet has %d owners", len(provinces["small"]))
 	}
-	for city, owners := range ownersOf(func(c rendezvous.Cluster) string { return c.City }) {
+	for city, owners := range ownersOf(func(c rendezvous.Object) string { return c.City }) {
 		if len(owners) != 1 {
 			t.Errorf("city %s of 4 clusters has %d owners", city, len(owners))
 		}

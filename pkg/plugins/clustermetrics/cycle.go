@@ -106,7 +106,7 @@ func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish 
 		v.ClusterID(name)
 		candidates = append(candidates, *place.Candidate(pod.Namespace))
 	}
-	request := rank.Request{UID: workloadUID(pod), Constraints: wish.Constraints}
+	request := rank.Query{UID: workloadUID(pod), Constraints: wish.Constraints}
 	if wish.Ranked {
 		sticky := rank.DefaultStickiness
 		request.Stickiness, request.Current = &sticky, current(v, candidates, pod)
@@ -129,11 +129,11 @@ func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish 
 }
 
 // level reports whether two clusters are equally good.
-func level(a, b *rank.Result) bool {
+func level(a, b *rank.Standing) bool {
 	return a.Eligible == b.Eligible && a.Held == b.Held && a.Measured == b.Measured && a.Score == b.Score
 }
 
-func rejectionOf(r *rank.Result) string {
+func rejectionOf(r *rank.Standing) string {
 	if r.Eligible {
 		return ""
 	}

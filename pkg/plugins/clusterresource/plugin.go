@@ -116,7 +116,7 @@ type Shared struct {
 	// Seed tells whether the charges of pods that another process bound are known.
 	Seed *takeover.Seed
 	// Late knows what the process before may still give out.
-	Late *spending.Late
+	Late *spending.LateUnits
 	// Grants limit what this process may give out.
 	Grants *spending.Grants
 	// Ahead are the pods of other schedulers that come before some of this one.

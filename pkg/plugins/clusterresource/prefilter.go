@@ -131,7 +131,7 @@ func (p *ClusterResource) unready(pod *corev1.Pod, resources *catalog.Resources)
 // claim fills in a claim, and says why it can never be met as it is.
 func (p *ClusterResource) claim(
 	c *claim, request pool.Request, known *catalog.Resource, allowed spending.Allowance,
-	late spending.Claims,
+	late spending.LateClaims,
 ) *fwk.Status {
 	switch {
 	case known == nil:

@@ -32,7 +32,7 @@ type Shared struct {
 	// View tells the cluster of a node. It is used inside scheduling cycles only.
 	View *view.View
 	// Late knows which pods the process before may still bind.
-	Late *takeover.Late
+	Late *takeover.LateSeats
 
 	mu sync.Mutex
 	// underWay has the nodes of the pods that are being bound, by UID. It is kept only by a process

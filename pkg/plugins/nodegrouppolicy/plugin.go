@@ -103,7 +103,7 @@ type Shared struct {
 	// Seed tells whether it is known which pods other processes have bound, and Late which pods the
 	// process before may still bind.
 	Seed *takeover.Seed
-	Late *takeover.Late
+	Late *takeover.LateSeats
 	// Own returns the clusters of this process, by their ID in the view, if it shares the clusters
 	// with other schedulers; nil for never.
 	Own func(cycle fwk.CycleState) (own []bool, shared bool)

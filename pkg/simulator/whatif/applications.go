@@ -53,7 +53,7 @@ func chooseCluster(app *berthv1alpha1.Application, clusters []*berthv1alpha1.Clu
 	}
 	return migrate.Choose(migrate.Application{
 		Current: app.Status.ScheduledTo, Never: app.Spec.Migration == berthv1alpha1.MigrationNever,
-	}, rank.Rank(&rank.Request{
+	}, rank.Rank(&rank.Query{
 		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
 		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, rank.DefaultStickiness),
 	}, candidates))

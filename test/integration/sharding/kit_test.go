@@ -84,7 +84,7 @@ func wantHomes(clusters, schedulers []string) map[string]string {
 	for _, name := range schedulers {
 		ready[name] = &binding.Scheduler{Name: name, Weight: 1, Registered: true, Alive: true}
 	}
-	inputs := make([]binding.Cluster, len(clusters))
+	inputs := make([]binding.BoundCluster, len(clusters))
 	for i, name := range clusters {
 		inputs[i].Name = name
 	}

@@ -23,8 +23,8 @@ type typed[T any, L runtime.Object] interface {
 	Patch(ctx context.Context, name string, p types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (T, error)
 }
 
-// Kind is a kind of Berth's.
-type Kind struct {
+// Access reaches the objects of one of Berth's kinds.
+type Access struct {
 	// Name is that of the kind, such as Cluster.
 	Name string
 	// Dependents says what becomes of objects that an object of the kind owns when Berth goes.
@@ -37,8 +37,8 @@ type Kind struct {
 	Patch func(ctx context.Context, namespace, name string, data []byte) error
 }
 
-func kindOf[T any, L runtime.Object](name string, in func(namespace string) typed[T, L]) Kind {
-	return Kind{
+func kindOf[T any, L runtime.Object](name string, in func(namespace string) typed[T, L]) Access {
+	return Access{
 		Name: name, Dependents: metav1.DeletePropagationOrphan,
 		List: func(ctx context.Context) (runtime.Object, error) {
 			return in(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
@@ -54,11 +54,11 @@ func kindOf[T any, L runtime.Object](name string, in func(namespace string) type
 }
 
 // All lists Berth's kinds. What others are made of comes last.
-func All(c berthclient.BerthV1alpha1Interface) []Kind {
+func All(c berthclient.BerthV1alpha1Interface) []Access {
 	schedulers := kindOf("Scheduler", func(string) typed[*berthv1alpha1.Scheduler, *berthv1alpha1.SchedulerList] { return c.Schedulers() })
 	// The Deployment of a managed Scheduler is one of Berth's own programs.
 	schedulers.Dependents = metav1.DeletePropagationBackground
-	return []Kind{
+	return []Access{
 		kindOf("Application", func(n string) typed[*berthv1alpha1.Application, *berthv1alpha1.ApplicationList] {
 			return c.Applications(n)
 		}),

@@ -47,17 +47,17 @@ type Kind[T objects.Object, L runtime.Object] struct {
 	// nil.
 	Details func(object T) [][]any
 	// List, Get and Delete describe the commands, where there is more to say than their names do.
-	List, Get, Delete Texts
+	List, Get, Delete Help
 }
 
-// Texts describe a command.
-type Texts struct {
+// Help describes a command.
+type Help struct {
 	Short, Long, Example string
 }
 
 // or returns the texts with those that stand for missing ones.
-func (t Texts) or(short, long string) Texts {
-	return Texts{cmp.Or(t.Short, short), cmp.Or(t.Long, long), t.Example}
+func (t Help) or(short, long string) Help {
+	return Help{cmp.Or(t.Short, short), cmp.Or(t.Long, long), t.Example}
 }
 
 // session is one run of a command.

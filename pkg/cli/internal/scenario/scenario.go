@@ -80,7 +80,7 @@ type Ranking struct {
 	// Application is the application.
 	Application *berthv1alpha1.Application
 	// Results are the clusters, the best one first.
-	Results []rank.Result
+	Results []rank.Standing
 }
 
 // Rank ranks the clusters for each application, in the order of the file. The stickiness is that of
@@ -99,7 +99,7 @@ func (s *Scenario) Rank(sticky rank.Stickiness) []Ranking {
 			}
 			candidates = append(candidates, candidate)
 		}
-		rankings = append(rankings, Ranking{Application: a.Application, Results: rank.Rank(&rank.Request{
+		rankings = append(rankings, Ranking{Application: a.Application, Results: rank.Rank(&rank.Query{
 			UID:         cmp.Or(string(a.UID), a.Namespace+"/"+a.Name),
 			Current:     a.Status.ScheduledTo,
 			Constraints: a.constraints,

@@ -37,7 +37,7 @@ type Ledger struct {
 	Self string
 
 	pending   *Pending
-	pods      PodLister
+	pods      PodGetter
 	resources Resources
 	pools     *charges.Pools
 	account   *pool.Account
@@ -55,14 +55,14 @@ type Resources interface {
 	Usable(yield func(*pool.Resource) bool)
 }
 
-// PodLister finds pods as the informer knows them.
-type PodLister interface {
+// PodGetter finds pods as the informer knows them.
+type PodGetter interface {
 	// Pod returns the pod, or nil if it is gone.
 	Pod(namespace, name string) *corev1.Pod
 }
 
 // New returns an empty ledger.
-func New(pending *Pending, pods PodLister) *Ledger {
+func New(pending *Pending, pods PodGetter) *Ledger {
 	l := &Ledger{pending: pending, pods: pods}
 	l.Reset()
 	return l

@@ -16,9 +16,9 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Late knows the pods of each workload that the process before may still bind, and those that it
-// has bound and that the scheduler may not know of. It is safe for concurrent use.
-type Late struct {
+// LateSeats knows the pods of each workload that the process before may still bind, and those that
+// it has bound and that the scheduler may not know of. It is safe for concurrent use.
+type LateSeats struct {
 	// Pending is false once nothing of all that is left, so that nobody need ask.
 	Pending atomic.Bool
 
@@ -69,15 +69,15 @@ type turnedAway struct {
 }
 
 // NewLate returns what is known before the list has been read: nothing.
-func NewLate() *Late {
-	l := &Late{due: make(chan struct{}, 1)}
+func NewLate() *LateSeats {
+	l := &LateSeats{due: make(chan struct{}, 1)}
 	l.Pending.Store(true)
 	l.Begin()
 	return l
 }
 
 // Skip stands for the list in a process that has no predecessor.
-func (l *Late) Skip() {
+func (l *LateSeats) Skip() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listed = true
@@ -85,7 +85,7 @@ func (l *Late) Skip() {
 }
 
 // Begin forgets what an earlier list has shown.
-func (l *Late) Begin() {
+func (l *LateSeats) Begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.workloads, l.open, l.fresh = map[workload.Revision]*siblings{}, map[types.UID]*openPod{}, nil
@@ -104,7 +104,7 @@ func revisionOf(pod *corev1.Pod) workload.Revision {
 }
 
 // Read takes over a pod of the list. One that has a node stays open until the scheduler knows that.
-func (l *Late) Read(pod *corev1.Pod, claimant bool) {
+func (l *LateSeats) Read(pod *corev1.Pod, claimant bool) {
 	bound := pod.Spec.NodeName != "" && workload.Lives(pod)
 	if !claimant && !bound {
 		return
@@ -127,7 +127,7 @@ func (l *Late) Read(pod *corev1.Pod, claimant bool) {
 	of.held[o.node]++
 }
 
-func (l *Late) siblingsLocked(revision workload.Revision) *siblings {
+func (l *LateSeats) siblingsLocked(revision workload.Revision) *siblings {
 	of := l.workloads[revision]
 	if of == nil {
 		of = &siblings{held: map[string]int32{}, open: map[types.UID]*openPod{}}
@@ -138,7 +138,7 @@ func (l *Late) siblingsLocked(revision workload.Revision) *siblings {
 
 // End completes the list. Workloads all of whose pods the informer knows as bound are of no
 // interest.
-func (l *Late) End() {
+func (l *LateSeats) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listed = true
@@ -147,7 +147,7 @@ func (l *Late) End() {
 }
 
 // Changed notes a newer state of a pod.
-func (l *Late) Changed(pod *corev1.Pod) {
+func (l *LateSeats) Changed(pod *corev1.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.open[pod.UID]
@@ -168,7 +168,7 @@ func newer(version, than string) bool {
 }
 
 // Gone notes that a pod is gone.
-func (l *Late) Gone(pod types.UID) {
+func (l *LateSeats) Gone(pod types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o := l.open[pod]; o != nil {
@@ -178,7 +178,7 @@ func (l *Late) Gone(pod types.UID) {
 	l.finishLocked()
 }
 
-func (l *Late) closeLocked(o *openPod) {
+func (l *LateSeats) closeLocked(o *openPod) {
 	delete(l.open, o.UID)
 	of := l.workloads[o.revision]
 	if of == nil {
@@ -190,7 +190,7 @@ func (l *Late) closeLocked(o *openPod) {
 }
 
 // finishLocked notes whether anything is left.
-func (l *Late) finishLocked() {
+func (l *LateSeats) finishLocked() {
 	if l.listed && len(l.open)+len(l.fresh)+len(l.turnedAway) == 0 {
 		l.Pending.Store(false)
 	}
@@ -209,7 +209,7 @@ type Rest struct {
 
 // Rest returns what is left to be known of the other pods of a pod's workload. Has reports whether
 // the snapshot of the present scheduling cycle shows a pod on a node; the seats of these count.
-func (l *Late) Rest(pod *corev1.Pod, has func(pod ledger.PodRef, node string) bool) Rest {
+func (l *LateSeats) Rest(pod *corev1.Pod, has func(pod ledger.PodRef, node string) bool) Rest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweepLocked(has)
@@ -234,7 +234,7 @@ func (l *Late) Rest(pod *corev1.Pod, has func(pod ledger.PodRef, node string) bo
 }
 
 // sweepLocked finds out which of the pods that the informer knows as bound the scheduler knows.
-func (l *Late) sweepLocked(has func(pod ledger.PodRef, node string) bool) {
+func (l *LateSeats) sweepLocked(has func(pod ledger.PodRef, node string) bool) {
 	if !l.listed {
 		return
 	}
@@ -247,7 +247,7 @@ func (l *Late) sweepLocked(has func(pod ledger.PodRef, node string) bool) {
 }
 
 // TurnAway notes that a pod is not placed because of its siblings. These are settled now.
-func (l *Late) TurnAway(pod *corev1.Pod) {
+func (l *LateSeats) TurnAway(pod *corev1.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	revision := revisionOf(pod)
@@ -261,7 +261,7 @@ func (l *Late) TurnAway(pod *corev1.Pod) {
 }
 
 // Passed notes that nothing is left that keeps a pod from being placed.
-func (l *Late) Passed(pod types.UID) {
+func (l *LateSeats) Passed(pod types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.turnedAway, pod)
@@ -270,7 +270,7 @@ func (l *Late) Passed(pod types.UID) {
 
 // Over reports whether it is certain that no pod at all will be bound by a late Binding. If it is
 // not, all pods are settled from now on.
-func (l *Late) Over() bool {
+func (l *LateSeats) Over() bool {
 	if !l.Pending.Load() {
 		return true
 	}
@@ -290,7 +290,7 @@ func (l *Late) Over() bool {
 }
 
 // hurry lets the pods be settled now.
-func (l *Late) hurry() {
+func (l *LateSeats) hurry() {
 	select {
 	case l.due <- struct{}{}:
 	default:

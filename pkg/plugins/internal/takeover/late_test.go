@@ -25,7 +25,7 @@ func bare(p *corev1.Pod) { p.OwnerReferences = nil }
 
 // inherited is what a list has shown: two pods that wait, one that the informer knows as bound, and
 // one that it does not.
-func inherited() *Late {
+func inherited() *LateSeats {
 	l := NewLate()
 	l.Known = func(p *corev1.Pod) bool { return p.Name == "known" }
 	l.Begin()
@@ -48,7 +48,7 @@ func shownOn(shown ...string) func(ledger.PodRef, string) bool {
 func TestWhatIsLeftOfAWorkload(t *testing.T) {
 	held := map[string]int32{"a": 1, "b": 1}
 	for name, tc := range map[string]struct {
-		news  func(*Late)
+		news  func(*LateSeats)
 		shown []string
 		of    *corev1.Pod
 		want  Rest
@@ -60,26 +60,26 @@ func TestWhatIsLeftOfAWorkload(t *testing.T) {
 			of: pod("new"), shown: []string{"known", "unknown"}, want: Rest{Listed: true, Claimants: 2, Held: held},
 		},
 		"no pod that has changed": {
-			news: func(l *Late) { l.Changed(pod("p", version("8"))) }, of: pod("q"), shown: []string{"known", "unknown"},
+			news: func(l *LateSeats) { l.Changed(pod("p", version("8"))) }, of: pod("q"), shown: []string{"known", "unknown"},
 			want: Rest{Listed: true, Held: held},
 		},
 		"a pod that is as it was": {
-			news: func(l *Late) { l.Changed(pod("p")) }, of: pod("q"), shown: []string{"known", "unknown"},
+			news: func(l *LateSeats) { l.Changed(pod("p")) }, of: pod("q"), shown: []string{"known", "unknown"},
 			want: Rest{Listed: true, Claimants: 1, Held: held},
 		},
 		"a pod that has been bound, until it is shown": {
-			news: func(l *Late) { l.Changed(pod("p", version("8"), on("a"))) }, of: pod("q"), shown: []string{"known", "unknown"},
+			news: func(l *LateSeats) { l.Changed(pod("p", version("8"), on("a"))) }, of: pod("q"), shown: []string{"known", "unknown"},
 			want: Rest{Listed: true, Missing: 1, Held: held},
 		},
 		"no pod that has gone": {
-			news: func(l *Late) { l.Gone("p"); l.Gone("unknown") }, of: pod("q"), shown: []string{"known"}, want: Rest{Listed: true, Held: held},
+			news: func(l *LateSeats) { l.Gone("p"); l.Gone("unknown") }, of: pod("q"), shown: []string{"known"}, want: Rest{Listed: true, Held: held},
 		},
 		"no pod that was settled": {
-			news: func(l *Late) { l.settled("p", pod("p", version("9"))); l.settled("unknown", nil) }, of: pod("q"), shown: []string{"known"},
+			news: func(l *LateSeats) { l.settled("p", pod("p", version("9"))); l.settled("unknown", nil) }, of: pod("q"), shown: []string{"known"},
 			want: Rest{Listed: true, Held: held},
 		},
 		"a pod that was found bound when it was settled": {
-			news: func(l *Late) { l.settled("p", pod("p", version("9"), on("a"))) }, of: pod("q"), shown: []string{"known", "unknown"},
+			news: func(l *LateSeats) { l.settled("p", pod("p", version("9"), on("a"))) }, of: pod("q"), shown: []string{"known", "unknown"},
 			want: Rest{Listed: true, Missing: 1, Held: held},
 		},
 		"other pods without a controller": {

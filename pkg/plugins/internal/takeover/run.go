@@ -42,7 +42,7 @@ type Background struct {
 
 // Run settles the pods that others wait for, and wakes these, until nothing is left or the context
 // ends.
-func (l *Late) Run(ctx context.Context, b *Background) {
+func (l *LateSeats) Run(ctx context.Context, b *Background) {
 	settler := &settle.Settler{Client: b.Client, Known: b.Pod}
 	for pass := 0; l.Pending.Load(); pass++ {
 		if pass > freshPasses {
@@ -73,7 +73,7 @@ func (l *Late) Run(ctx context.Context, b *Background) {
 }
 
 // forgetFresh takes the pods for counted that the informer has long known as bound.
-func (l *Late) forgetFresh() {
+func (l *LateSeats) forgetFresh() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.listed {
@@ -84,7 +84,7 @@ func (l *Late) forgetFresh() {
 
 // wanted returns the pods that are to be settled, and those that have been bound and that the
 // scheduler may not know of.
-func (l *Late) wanted() (claimants, missing []openPod) {
+func (l *LateSeats) wanted() (claimants, missing []openPod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.listed {
@@ -104,7 +104,7 @@ func (l *Late) wanted() (claimants, missing []openPod) {
 }
 
 // settled notes what a pod was found to be when no late Binding could happen to it any more.
-func (l *Late) settled(uid types.UID, pod *corev1.Pod) {
+func (l *LateSeats) settled(uid types.UID, pod *corev1.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.open[uid]
@@ -119,7 +119,7 @@ func (l *Late) settled(uid types.UID, pod *corev1.Pod) {
 
 // free returns the pods that can be tried again: none of their siblings may be bound any more, and
 // the informer knows those that have been.
-func (l *Late) free(knows func(ledger.PodRef) bool) []*corev1.Pod {
+func (l *LateSeats) free(knows func(ledger.PodRef) bool) []*corev1.Pod {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var pods []*corev1.Pod
@@ -136,7 +136,7 @@ func (l *Late) free(knows func(ledger.PodRef) bool) []*corev1.Pod {
 	return pods
 }
 
-func (l *Late) freeLocked(uid types.UID, waits *turnedAway, knows func(ledger.PodRef) bool) bool {
+func (l *LateSeats) freeLocked(uid types.UID, waits *turnedAway, knows func(ledger.PodRef) bool) bool {
 	of := l.workloads[waits.revision]
 	if of == nil {
 		return true

@@ -27,8 +27,8 @@ type Seed struct {
 	failure atomic.Pointer[error]
 }
 
-// Reader takes over what the list shows. Its methods are called one after the other.
-type Reader interface {
+// ListReader takes over what the list shows. Its methods are called one after the other.
+type ListReader interface {
 	// Begin is called before the first pod, again if the list had to be begun anew.
 	Begin()
 	// Read is called for each pod that has not finished. Claimant is true for those that the
@@ -92,7 +92,7 @@ type Source struct {
 
 // Run reads the list once this process is the leader, and again until it succeeds. Changed is
 // called when the answer of Done or, for the first time, of Failure changes.
-func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers []Reader, changed func()) {
+func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers []ListReader, changed func()) {
 	select {
 	case <-ctx.Done():
 		return
@@ -116,7 +116,7 @@ func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers
 	}
 }
 
-func (s *Source) read(ctx context.Context, readers []Reader) error {
+func (s *Source) read(ctx context.Context, readers []ListReader) error {
 	for _, r := range readers {
 		r.Begin()
 	}

@@ -103,7 +103,7 @@ func TestSeed(t *testing.T) {
 			}
 			go func() {
 				defer close(done)
-				seed.Run(t.Context(), clock, source, []Reader{read}, func() { changes++ })
+				seed.Run(t.Context(), clock, source, []ListReader{read}, func() { changes++ })
 			}()
 			if seed.Done() || len(client.Actions()) > 0 {
 				t.Error("the list is read before the process leads")

@@ -28,8 +28,8 @@ func (d *dryRun) readBudgets() {
 }
 
 // candidate describes a pod that could make way.
-func (d *dryRun) candidate(pod *corev1.Pod) pool.Candidate {
-	c := pool.Candidate{Priority: corev1helpers.PodPriority(pod), Started: d.Clock.Now()}
+func (d *dryRun) candidate(pod *corev1.Pod) pool.Holder {
+	c := pool.Holder{Priority: corev1helpers.PodPriority(pod), Started: d.Clock.Now()}
 	if pod.Status.StartTime != nil {
 		c.Started = pod.Status.StartTime.Time
 	}

@@ -165,7 +165,7 @@ func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *pl
 // reprieve puts potential victims back on their node, the most important first, and returns those
 // with which the pod would not fit.
 func (d *dryRun) reprieve(ctx context.Context, t *trial, potential []*corev1.Pod) (victims []*corev1.Pod) {
-	candidates := make([]pool.Candidate, len(potential))
+	candidates := make([]pool.Holder, len(potential))
 	for i, pod := range potential {
 		candidates[i] = d.candidate(pod)
 	}
@@ -189,7 +189,7 @@ func (d *dryRun) selectHolders(ctx context.Context, t *trial, victims []*corev1.
 	holders := slices.DeleteFunc(slices.Clone(d.holders), func(h *ledger.Holder) bool {
 		return slices.Contains(victims, h.Pod)
 	})
-	candidates := make([]pool.Candidate, len(holders))
+	candidates := make([]pool.Holder, len(holders))
 	for i, h := range holders {
 		candidates[i] = d.candidate(h.Pod)
 		candidates[i].Frees = d.claims.Frees(h.Charges)
@@ -216,7 +216,7 @@ func (d *dryRun) plan(t *trial, victims []*corev1.Pod) *plan {
 	if !ok {
 		return nil
 	}
-	costs := make([]*pool.Candidate, len(victims))
+	costs := make([]*pool.Holder, len(victims))
 	for i, pod := range victims {
 		c := d.candidate(pod)
 		costs[i] = &c

@@ -16,10 +16,11 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
-// Late knows which pods the process before may still bind, by Bindings that are on their way to the
-// API server although the lease has been waited out. That can happen to pods that had no node when
-// this process listed them, as long as they have not changed since. It is safe for concurrent use.
-type Late struct {
+// LateUnits knows which pods the process before may still bind, by Bindings that are on their way
+// to the API server although the lease has been waited out. That can happen to pods that had no
+// node when this process listed them, as long as they have not changed since. It is safe for
+// concurrent use.
+type LateUnits struct {
 	mu sync.Mutex
 	// held is what pods held according to the list.
 	held *pool.Account
@@ -42,8 +43,8 @@ type Claimant struct {
 }
 
 // NewLate returns an empty set.
-func NewLate() *Late {
-	return &Late{held: pool.NewAccount()}
+func NewLate() *LateUnits {
+	return &LateUnits{held: pool.NewAccount()}
 }
 
 // newClaimant returns a pod of a list as a Claimant. It is false for those that ask for nothing
@@ -54,7 +55,7 @@ func newClaimant(pod *corev1.Pod) (Claimant, bool) {
 }
 
 // expect takes over what a list showed.
-func (l *Late) expect(held *pool.Account, claimants []Claimant) {
+func (l *LateUnits) expect(held *pool.Account, claimants []Claimant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held, l.pods, l.claimed = held, make(map[types.UID]Claimant, len(claimants)), map[string]resource.Quantity{}
@@ -71,7 +72,7 @@ func (l *Late) expect(held *pool.Account, claimants []Claimant) {
 
 // Settled notes that no late Binding can happen to a pod any more. If one has happened, its charges
 // must have been put before.
-func (l *Late) Settled(pod types.UID) {
+func (l *LateUnits) Settled(pod types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.pods[pod].requests {
@@ -89,7 +90,7 @@ func less(sum resource.Quantity, r pool.Request) resource.Quantity {
 // Open returns the pods that are not settled yet and ask for a ClusterResource of which units were
 // free when they were listed, in no order. Pools returns the pools of a ClusterResource, nil if
 // they are not known.
-func (l *Late) Open(pools func(resource string) *pool.Resource) []Claimant {
+func (l *LateUnits) Open(pools func(resource string) *pool.Resource) []Claimant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	free := map[string]bool{}
@@ -114,7 +115,7 @@ func (l *Late) Open(pools func(resource string) *pool.Resource) []Claimant {
 
 // Raised returns by how many units less of each pool is withheld than when it was called last, or
 // than at the take-over. Of ClusterResources that are not known it tells once they are.
-func (l *Late) Raised(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
+func (l *LateUnits) Raised(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	raised := map[pool.Key]int64{}
@@ -136,7 +137,7 @@ func (l *Late) Raised(pools func(resource string) *pool.Resource) map[pool.Key]i
 
 // withheld returns how many units of each pool late Bindings keep from being given out. Pools
 // returns the pools of a ClusterResource, nil if they are not known.
-func (l *Late) withheld(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
+func (l *LateUnits) withheld(pools func(resource string) *pool.Resource) map[pool.Key]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	withheld := map[pool.Key]int64{}
@@ -164,8 +165,8 @@ func withheldOf(held *pool.Account, r *pool.Resource, claimed resource.Quantity)
 	return withheld
 }
 
-// Claims is what late Bindings may take at one moment.
-type Claims struct {
+// LateClaims is what late Bindings may take at one moment.
+type LateClaims struct {
 	held    *pool.Account
 	claimed map[string]resource.Quantity
 }
@@ -174,13 +175,13 @@ type Claims struct {
 // Binding of the pod itself and one of this process exclude each other. It must be asked before it
 // is counted what is free, so that a late Binding which arrives meanwhile is in one of the two, or
 // in both.
-func (l *Late) Beside(pod types.UID) Claims {
+func (l *LateUnits) Beside(pod types.UID) LateClaims {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pods) == 0 {
-		return Claims{}
+		return LateClaims{}
 	}
-	claims := Claims{held: l.held, claimed: make(map[string]resource.Quantity, len(l.claimed))}
+	claims := LateClaims{held: l.held, claimed: make(map[string]resource.Quantity, len(l.claimed))}
 	maps.Copy(claims.claimed, l.claimed)
 	for _, r := range l.pods[pod].requests {
 		claims.claimed[r.Resource] = less(claims.claimed[r.Resource], r)
@@ -190,7 +191,7 @@ func (l *Late) Beside(pod types.UID) Claims {
 
 // Withhold returns what is left of each pool to be given out, of what is free: free itself if all
 // of it is.
-func (c Claims) Withhold(r *pool.Resource, free []int64) []int64 {
+func (c LateClaims) Withhold(r *pool.Resource, free []int64) []int64 {
 	claimed, some := c.claimed[r.Name()]
 	if !some || claimed.Sign() <= 0 {
 		return free

@@ -96,7 +96,7 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 }
 
 // withheld is how many units late Bindings keep from being given out of all pools.
-func withheld(late *Late, r *pool.Resource) (units int64) {
+func withheld(late *LateUnits, r *pool.Resource) (units int64) {
 	for _, kept := range late.withheld(func(string) *pool.Resource { return r }) {
 		units += kept
 	}

@@ -16,7 +16,7 @@ type Reader struct {
 	// Pending gets the charges.
 	Pending *ledger.Pending
 	// Late gets the pods that the process before may still bind.
-	Late *Late
+	Late *LateUnits
 	// Known reports whether the informer knows a pod as bound; the others are put as unseen.
 	Known func(*corev1.Pod) bool
 	// Ended is called when everything has been taken over.

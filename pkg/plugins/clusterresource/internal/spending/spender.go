@@ -78,7 +78,7 @@ type Spender struct {
 	// Pending are the charges of pods that are being bound.
 	Pending *ledger.Pending
 	// Late is what the process before may still charge.
-	Late *Late
+	Late *LateUnits
 	// Ahead are the pods of other schedulers that come first.
 	Ahead *Ahead
 	// Demand is what pods that wait want.
