@@ -81,7 +81,7 @@ func Application(
 // have room, so those that had none when it was asked last stay out.
 func rankApplication(
 	app *berthv1alpha1.Application, all []berthv1alpha1.Cluster, sticky rank.Stickiness, now time.Time,
-) ([]rank.Standing, error) {
+) ([]rank.Ranked, error) {
 	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
 	if err != nil {
 		return nil, err

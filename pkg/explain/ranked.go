@@ -28,7 +28,7 @@ type RankedPart struct {
 }
 
 // RankedOf returns the results of a ranking, in their order. None of its lists is nil.
-func RankedOf(results []rank.Standing) []Ranked {
+func RankedOf(results []rank.Ranked) []Ranked {
 	ranked := make([]Ranked, len(results))
 	for i := range results {
 		r := &results[i]

@@ -54,7 +54,7 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	}
 	results := migrate.Rank(request, candidates, rule, p.app.Status.FailedOver, p.now)
 	p.waitsForCluster(rule, candidates, results)
-	err = r.chooseWithRoom(ctx, p, request, results, objects, seen, func(results []rank.Standing) {
+	err = r.chooseWithRoom(ctx, p, request, results, objects, seen, func(results []rank.Ranked) {
 		p.record(results, changed, moving)
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *pass) time() *metav1.Time {
 }
 
 // record chooses from the ranking, and writes choice and ranking into the status.
-func (p *pass) record(results []rank.Standing, changed, moving bool) {
+func (p *pass) record(results []rank.Ranked, changed, moving bool) {
 	status := &p.app.Status
 	app := migrate.Application{
 		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
@@ -179,14 +179,14 @@ func (p *pass) record(results []rank.Standing, changed, moving bool) {
 		status.ScheduledTo, status.Scheduled, changed = chosen, p.time(), true
 	}
 	p.decided(changed)
-	i := slices.IndexFunc(results, func(r rank.Standing) bool { return r.Name == chosen && r.Eligible })
+	i := slices.IndexFunc(results, func(r rank.Ranked) bool { return r.Name == chosen && r.Eligible })
 	switch {
 	case i >= 0:
 		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen,
 			scheduledMessage(&results[i], p.unknown))
 	case chosen != "" && chosen == p.offline.cluster:
 		p.tellOffline(results)
-	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Standing) bool { return r.Eligible }):
+	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Ranked) bool { return r.Eligible }):
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, unmatched(results))
 	default:
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
@@ -200,7 +200,7 @@ func (p *pass) record(results []rank.Standing, changed, moving bool) {
 	}
 }
 
-func scheduledMessage(r *rank.Standing, unknown []string) string {
+func scheduledMessage(r *rank.Ranked, unknown []string) string {
 	message := fmt.Sprintf("cluster %s meets the constraints, and no other one is better by more than the stickiness", r.Name)
 	if len(r.Problems) > 0 {
 		message += "; " + strings.Join(r.Problems, "; ")
@@ -211,7 +211,7 @@ func scheduledMessage(r *rank.Standing, unknown []string) string {
 	return message
 }
 
-func unmatched(results []rank.Standing) string {
+func unmatched(results []rank.Ranked) string {
 	if len(results) == 0 {
 		return "there are no Clusters"
 	}

@@ -42,7 +42,7 @@ func (p *pass) leftBefore(candidates []rank.Candidate) failover.Rule {
 
 // waitsForCluster finds out whether the cluster where the Application runs is offline, and whether
 // it is left because of that.
-func (p *pass) waitsForCluster(rule failover.Rule, candidates []rank.Candidate, results []rank.Standing) {
+func (p *pass) waitsForCluster(rule failover.Rule, candidates []rank.Candidate, results []rank.Ranked) {
 	i := slices.IndexFunc(candidates, func(c rank.Candidate) bool { return c.Name == p.app.Status.ScheduledTo })
 	if i < 0 || candidates[i].Unavailable != rank.Offline {
 		return
@@ -55,7 +55,7 @@ func (p *pass) waitsForCluster(rule failover.Rule, candidates []rank.Candidate, 
 }
 
 // tellOffline tells that the Application stays in a cluster that is offline, and why.
-func (p *pass) tellOffline(results []rank.Standing) {
+func (p *pass) tellOffline(results []rank.Ranked) {
 	o := &p.offline
 	message := "cluster " + o.cluster + " is offline"
 	if !o.since.IsZero() {

@@ -103,8 +103,8 @@ func (p *promises) others(id types.UID, now time.Time) []promise {
 // chooseWithRoom makes room a condition of being eligible, chooses, and promises the room to the
 // choice before anybody else asks.
 func (r *Reconciler) chooseWithRoom(
-	ctx context.Context, p *pass, request *rank.Query, results []rank.Standing, objects []*object, seen *observed,
-	choose func([]rank.Standing),
+	ctx context.Context, p *pass, request *rank.Query, results []rank.Ranked, objects []*object, seen *observed,
+	choose func([]rank.Ranked),
 ) error {
 	listed := listedWithoutRoom(p.app)
 	if p.offline.waits {

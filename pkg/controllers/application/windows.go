@@ -17,7 +17,7 @@ import (
 )
 
 // within chooses a cluster, and puts a move to a better one off until a window opens.
-func (p *pass) within(app migrate.Application, results []rank.Standing) string {
+func (p *pass) within(app migrate.Application, results []rank.Ranked) string {
 	chosen := migrate.Choose(app, results)
 	open, next, err := windowOpen(p.app.Spec.Move, p.now)
 	if err != nil {

@@ -27,14 +27,14 @@ type Application struct {
 // the worst. It stays where it is while no cluster is eligible, and while it is moving to a cluster
 // that still is, or while it waits for one that is offline, or may not begin to leave one that
 // still is. The result is empty if the application has no cluster yet and none is eligible.
-func Choose(app Application, ranking []rank.Standing) string {
+func Choose(app Application, ranking []rank.Ranked) string {
 	if len(ranking) == 0 || !ranking[0].Eligible {
 		return app.Current
 	}
 	if app.Current == "" {
 		return ranking[0].Name
 	}
-	suits := slices.ContainsFunc(ranking, func(r rank.Standing) bool { return r.Name == app.Current && r.Eligible })
+	suits := slices.ContainsFunc(ranking, func(r rank.Ranked) bool { return r.Name == app.Current && r.Eligible })
 	if app.Never || app.Waits || suits && (app.Moving || app.Closed) {
 		return app.Current
 	}

@@ -26,7 +26,7 @@ const DefaultRescheduleAfter = time.Minute
 
 // Decide returns the decision that chooses a cluster instead of another one, which is empty for
 // none, given the results by which it was chosen.
-func Decide(results []rank.Standing, from, to string, now time.Time) berthv1alpha1.ApplicationDecision {
+func Decide(results []rank.Ranked, from, to string, now time.Time) berthv1alpha1.ApplicationDecision {
 	decision := berthv1alpha1.ApplicationDecision{
 		Time: metav1.NewTime(now).Rfc3339Copy(), From: from, To: to, Reason: berthv1alpha1.DecisionFirstChoice,
 	}

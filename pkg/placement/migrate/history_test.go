@@ -20,26 +20,26 @@ import (
 func TestDecide(t *testing.T) {
 	at := metav1.NewTime(noon)
 	tests := map[string]struct {
-		results []rank.Standing
+		results []rank.Ranked
 		from    string
 		want    berthv1alpha1.ApplicationDecision
 	}{
 		"the first": {
-			results: []rank.Standing{{Name: "madrid", Eligible: true, Score: 0.5}, {Name: "berlin", Eligible: true}},
+			results: []rank.Ranked{{Name: "madrid", Eligible: true, Score: 0.5}, {Name: "berlin", Eligible: true}},
 			want:    berthv1alpha1.ApplicationDecision{Time: at, To: "madrid", Reason: "FirstChoice", Score: new(0.5)},
 		},
 		"a better one": {
-			results: []rank.Standing{{Name: "madrid", Eligible: true, Score: 0.5}, {Name: "berlin", Eligible: true, Score: 0.25}}, from: "berlin",
+			results: []rank.Ranked{{Name: "madrid", Eligible: true, Score: 0.5}, {Name: "berlin", Eligible: true, Score: 0.25}}, from: "berlin",
 			want: berthv1alpha1.ApplicationDecision{Time: at, From: "berlin", To: "madrid", Reason: "HigherScore", Score: new(0.5), FromScore: new(0.25)},
 		},
 		"the old one does not suit": {
-			results: []rank.Standing{{Name: "madrid", Eligible: true}, {Name: "berlin", Rejections: []string{"offline"}, Problems: []string{"x"}}}, from: "berlin",
+			results: []rank.Ranked{{Name: "madrid", Eligible: true}, {Name: "berlin", Rejections: []string{"offline"}, Problems: []string{"x"}}}, from: "berlin",
 			want: berthv1alpha1.ApplicationDecision{
 				Time: at, From: "berlin", To: "madrid", Reason: "NotEligible", Score: new(0.0), Message: "cluster berlin: offline, x",
 			},
 		},
 		"the old one is gone": {
-			results: []rank.Standing{{Name: "madrid", Eligible: true}}, from: "berlin",
+			results: []rank.Ranked{{Name: "madrid", Eligible: true}}, from: "berlin",
 			want: berthv1alpha1.ApplicationDecision{
 				Time: at, From: "berlin", To: "madrid", Reason: "NotEligible", Score: new(0.0), Message: "there is no cluster berlin",
 			},

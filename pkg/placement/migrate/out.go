@@ -29,11 +29,11 @@ func WithoutFailed(candidates []rank.Candidate, out []berthv1alpha1.LeftOutClust
 
 // Offline reports whether an application stays in its current cluster although that is offline, and
 // until when, the zero time for ever. Nil stands for no current cluster.
-func Offline(rule failover.Rule, current *rank.Candidate, results []rank.Standing, now time.Time) (stays bool, until time.Time) {
+func Offline(rule failover.Rule, current *rank.Candidate, results []rank.Ranked, now time.Time) (stays bool, until time.Time) {
 	if current == nil || current.Unavailable != rank.Offline {
 		return false, until
 	}
-	i := slices.IndexFunc(results, func(r rank.Standing) bool { return r.Name == current.Name })
+	i := slices.IndexFunc(results, func(r rank.Ranked) bool { return r.Name == current.Name })
 	if i < 0 || len(results[i].Rejections) != 1 {
 		return false, until // It would not suit if it were online.
 	}
@@ -52,9 +52,9 @@ func Offline(rule failover.Rule, current *rank.Candidate, results []rank.Standin
 // suit.
 func Rank(
 	request *rank.Query, candidates []rank.Candidate, rule failover.Rule, left []berthv1alpha1.FailedOverCluster, now time.Time,
-) []rank.Standing {
+) []rank.Ranked {
 	results := rank.Rank(request, candidates)
-	suits := slices.ContainsFunc(results, func(r rank.Standing) bool { return r.Name == request.Current && r.Eligible })
+	suits := slices.ContainsFunc(results, func(r rank.Ranked) bool { return r.Name == request.Current && r.Eligible })
 	if !suits || len(left) == 0 {
 		return results
 	}

@@ -45,7 +45,7 @@ func TestOffline(t *testing.T) {
 			if tc.current != nil {
 				tc.current.Name, tc.current.Since = "berlin", noon.Add(-tc.since)
 			}
-			stays, until := migrate.Offline(rule(tc.after), tc.current, []rank.Standing{{Name: "madrid"}, {Name: "berlin", Rejections: tc.rejections}}, noon)
+			stays, until := migrate.Offline(rule(tc.after), tc.current, []rank.Ranked{{Name: "madrid"}, {Name: "berlin", Rejections: tc.rejections}}, noon)
 			if stays != tc.wantStays || !until.Equal(tc.wantUntil) {
 				t.Errorf("stays %v until %v, want %v until %v", stays, until, tc.wantStays, tc.wantUntil)
 			}

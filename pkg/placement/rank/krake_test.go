@@ -142,7 +142,7 @@ func TestOneAmongMany(t *testing.T) {
 		deleted = append(deleted, rank.Candidate{Name: name, Unavailable: unavailable})
 	}
 	request := &rank.Query{Constraints: rank.Constraints{Labels: labels(t, "location is IT")}}
-	for name, results := range map[string][]rank.Standing{
+	for name, results := range map[string][]rank.Ranked{
 		"by label": rank.Rank(request, marked), "not deleted": rank.Rank(&rank.Query{}, deleted),
 	} {
 		if got, want := names(results), "bq"; got != want {

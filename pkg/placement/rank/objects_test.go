@@ -169,7 +169,7 @@ func TestClusterCandidateParts(t *testing.T) {
 }
 
 func TestShown(t *testing.T) {
-	results := []rank.Standing{
+	results := []rank.Ranked{
 		{Name: "a", Eligible: true, Score: 0.5, Parts: []rank.Part{{Name: "green", Weight: 1, Value: 0.5}}, Problems: []string{"late"}},
 		{Name: "b", Rejections: []string{"offline"}, Problems: []string{"late"}},
 	}
@@ -180,7 +180,7 @@ func TestShown(t *testing.T) {
 	if diff := cmp.Diff(want, rank.Shown(results)); diff != "" {
 		t.Errorf("places mismatch (-want +got):\n%s", diff)
 	}
-	if got := len(rank.Shown(make([]rank.Standing, 30))); got != 20 {
+	if got := len(rank.Shown(make([]rank.Ranked, 30))); got != 20 {
 		t.Errorf("%d of 30 places are shown, want 20", got)
 	}
 }

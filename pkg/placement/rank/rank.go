@@ -17,17 +17,17 @@ import (
 // Rank returns what becomes of each candidate, the best one first. The first result is the choice
 // if it is eligible. The order of the candidates does not matter. It neither changes nor keeps its
 // arguments.
-func Rank(request *Query, candidates []Candidate) []Standing {
-	results := make([]Standing, len(candidates))
+func Rank(request *Query, candidates []Candidate) []Ranked {
+	results := make([]Ranked, len(candidates))
 	for i := range candidates {
 		results[i] = evaluate(request, &candidates[i])
 	}
-	slices.SortStableFunc(results, func(a, b Standing) int { return request.compare(&a, &b) })
+	slices.SortStableFunc(results, func(a, b Ranked) int { return request.compare(&a, &b) })
 	return results
 }
 
 // compare orders results, the better one first.
-func (r *Query) compare(a, b *Standing) int {
+func (r *Query) compare(a, b *Ranked) int {
 	for _, order := range []int{
 		first(a.Eligible, b.Eligible),
 		first(a.Held, b.Held),
@@ -60,9 +60,9 @@ func first(a, b bool) int {
 }
 
 // evaluate decides about one candidate.
-func evaluate(request *Query, c *Candidate) Standing {
+func evaluate(request *Query, c *Candidate) Ranked {
 	current := c.Name == request.Current && request.Current != ""
-	result := Standing{Name: c.Name, Rejections: rejections(request, c, current)}
+	result := Ranked{Name: c.Name, Rejections: rejections(request, c, current)}
 	result.Eligible = len(result.Rejections) == 0
 	parts, whole := c.parts(current)
 	result.Problems = c.problems()

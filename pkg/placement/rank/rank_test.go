@@ -56,7 +56,7 @@ func missing(name string) rank.Metric {
 	return rank.Metric{Name: name, Weight: 1, Problem: "the provider cannot be reached"}
 }
 
-func names(results []rank.Standing) string {
+func names(results []rank.Ranked) string {
 	var list []string
 	for _, r := range results {
 		if r.Eligible {
@@ -297,7 +297,7 @@ func TestRankExplains(t *testing.T) {
 		{Name: "c", Unavailable: rank.Offline},
 	}
 	got := rank.Rank(&rank.Query{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, candidates)
-	want := []rank.Standing{
+	want := []rank.Ranked{
 		{
 			Name: "a", Eligible: true, Measured: true, Score: (0.75 + 1 + 0.1) / 3.1,
 			Parts:    []rank.Part{{"load", 0.75, 1}, {"price", 0.5, 2}, {"stickiness", 1, 0.1}},

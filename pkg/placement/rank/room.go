@@ -26,7 +26,7 @@ type Room struct {
 
 // Require takes those of the results out of the running that lack room. It asks from the best one
 // on until one has room. The results are in order again; those given are left as they are.
-func (r *Query) Require(room Room, results []Standing) []Standing {
+func (r *Query) Require(room Room, results []Ranked) []Ranked {
 	narrowed := slices.Clone(results)
 	found := false
 	for i := range narrowed {
@@ -39,17 +39,17 @@ func (r *Query) Require(room Room, results []Standing) []Standing {
 			found = true
 			continue
 		}
-		*one = Standing{Name: one.Name, Rejections: []string{WithoutRoom}, Problems: slices.Concat([]string{lack}, one.Problems)}
+		*one = Ranked{Name: one.Name, Rejections: []string{WithoutRoom}, Problems: slices.Concat([]string{lack}, one.Problems)}
 	}
 	if !found && room.Anyway {
 		return anyway(results, narrowed)
 	}
-	slices.SortStableFunc(narrowed, func(a, b Standing) int { return r.compare(&a, &b) })
+	slices.SortStableFunc(narrowed, func(a, b Ranked) int { return r.compare(&a, &b) })
 	return narrowed
 }
 
 // anyway returns the results as they were before room was asked for, with what is lacking.
-func anyway(results, narrowed []Standing) []Standing {
+func anyway(results, narrowed []Ranked) []Ranked {
 	told := slices.Clone(results)
 	for i := range told {
 		if told[i].Eligible {
@@ -61,7 +61,7 @@ func anyway(results, narrowed []Standing) []Standing {
 
 // Shortages tells of at most so many places without room what they lack, by name: "berlin: 2 of 6
 // pods fit, …"; empty if there is none.
-func Shortages(results []Standing, most int) string {
+func Shortages(results []Ranked, most int) string {
 	var texts []string
 	for i := range results {
 		if slices.Contains(results[i].Rejections, WithoutRoom) {

@@ -16,7 +16,7 @@ import (
 const MaxShown = 20
 
 // Shown returns the first MaxShown results as the status of an object shows them.
-func Shown(results []Standing) []berthv1alpha1.RankedPlace {
+func Shown(results []Ranked) []berthv1alpha1.RankedPlace {
 	results = results[:min(len(results), MaxShown)]
 	shown := make([]berthv1alpha1.RankedPlace, 0, len(results))
 	for i := range results {
@@ -38,7 +38,7 @@ const maxCounted = 10
 // Summarize tells why nothing is eligible, as numbers of places by their first reason, the largest
 // number first: "3 offline, 2 without label location". It is empty if there are no results or some
 // are eligible.
-func Summarize(results []Standing) string {
+func Summarize(results []Ranked) string {
 	counts := map[string]int{}
 	for i := range results {
 		if results[i].Eligible {

@@ -111,8 +111,8 @@ type Query struct {
 	Stickiness *Stickiness
 }
 
-// Standing tells what became of a candidate.
-type Standing struct {
+// Ranked tells what became of a candidate.
+type Ranked struct {
 	// Name is that of the candidate.
 	Name string
 	// Eligible is true if it may be chosen.

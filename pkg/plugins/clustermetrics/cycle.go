@@ -129,11 +129,11 @@ func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish 
 }
 
 // level reports whether two clusters are equally good.
-func level(a, b *rank.Standing) bool {
+func level(a, b *rank.Ranked) bool {
 	return a.Eligible == b.Eligible && a.Held == b.Held && a.Measured == b.Measured && a.Score == b.Score
 }
 
-func rejectionOf(r *rank.Standing) string {
+func rejectionOf(r *rank.Ranked) string {
 	if r.Eligible {
 		return ""
 	}

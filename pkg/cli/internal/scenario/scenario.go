@@ -80,7 +80,7 @@ type Ranking struct {
 	// Application is the application.
 	Application *berthv1alpha1.Application
 	// Results are the clusters, the best one first.
-	Results []rank.Standing
+	Results []rank.Ranked
 }
 
 // Rank ranks the clusters for each application, in the order of the file. The stickiness is that of
