@@ -6,6 +6,7 @@ package simulate_test
 import (
 	"context"
 	"errors"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -125,12 +126,12 @@ func evict(ctx context.Context, pod *corev1.Pod) string {
 	if err == nil {
 		return ""
 	}
-	said := err.Error()
+	said := []string{err.Error()}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Details != nil {
 		for _, cause := range status.Status().Details.Causes {
-			said += " " + cause.Message
+			said = append(said, cause.Message)
 		}
 	}
-	return said
+	return strings.Join(said, " ")
 }
