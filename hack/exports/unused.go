@@ -99,6 +99,10 @@ func (u *usage) declare(object types.Object) {
 
 // use marks an object as used, and the types that its users get to see through it.
 func (u *usage) use(object types.Object) {
+	if variable, ok := object.(*types.Var); ok && variable.IsField() {
+		u.useType(variable.Type()) // A field may have the name of a type.
+		return
+	}
 	name := nameOf(object)
 	if u.used[name] {
 		return

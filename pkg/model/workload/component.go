@@ -32,10 +32,10 @@ const (
 // jobIndexLabel is the number of a Job among those that a JobSet made from one template.
 const jobIndexLabel = "jobset.sigs.k8s.io/job-index"
 
-// Component returns to which part of the object that controls it a pod belongs, by its
+// component returns to which part of the object that controls it a pod belongs, by its
 // labels; empty if none says so. It means something only for objects of which a FeedParser says
 // that they have parts.
-func Component(pod *corev1.Pod) string {
+func component(pod *corev1.Pod) string {
 	for _, label := range componentLabels {
 		if name := pod.Labels[label]; name != "" {
 			return name

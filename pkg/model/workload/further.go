@@ -76,7 +76,7 @@ func ofFurther(pod *corev1.Pod, ref *metav1.OwnerReference, source Source) (Work
 	}
 	w, err := owner.workload(ref, source, maxSteps-1)
 	if owner.Components != nil {
-		w.Component = Component(pod)
+		w.Component = component(pod)
 		w.Replicas, w.ReplicasKnown = owner.Components[w.Component], true
 		if _, has := owner.Components[w.Component]; !has {
 			w.Component, w.ReplicasKnown = "", false

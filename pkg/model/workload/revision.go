@@ -39,7 +39,7 @@ type Revision struct {
 	// Hash tells the revisions of one controller apart; empty for controllers that make a new
 	// object for each revision.
 	Hash string
-	// Component is the part of the controller's object, see Component; empty for kinds that Berth
+	// Component is the part of the controller's object, see component; empty for kinds that Berth
 	// reads.
 	Component string
 }
@@ -60,7 +60,7 @@ func RevisionOf(pod *corev1.Pod) (revision Revision, ok bool) {
 		return revision, true
 	}
 	if kind == nil {
-		revision.Component = Component(pod)
+		revision.Component = component(pod)
 	}
 	for _, label := range [...]string{
 		appsv1.ControllerRevisionHashLabelKey, appsv1.DefaultDeploymentUniqueLabelKey, rolloutsPodTemplateHash,

@@ -41,7 +41,7 @@ type Workload struct {
 	// UID of the object.
 	UID types.UID
 	// Component is the part of the object if that has several, each with a number of replicas of its
-	// own; see Component.
+	// own; see component.
 	Component string
 	// Labels of the object. They mean nothing if LabelsUnknown.
 	Labels map[string]string

@@ -5,3 +5,6 @@ package rank
 
 // ErrOutOfRange says that a value is none of those that its metric can have.
 var ErrOutOfRange = errOutOfRange
+
+// Score is score for tests.
+var Score = score

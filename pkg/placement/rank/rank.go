@@ -79,7 +79,7 @@ func evaluate(request *Query, c *Candidate) Ranked {
 		// The mean of some of the metrics would be another thing than the mean of all.
 		parts, result.Held = nil, current
 	}
-	result.Score, result.Parts = Score(parts, request.Stickiness, current)
+	result.Score, result.Parts = score(parts, request.Stickiness, current)
 	return result
 }
 

@@ -57,3 +57,12 @@ type alone struct{}
 
 // Method is a method of a type that nobody sees.
 func (alone) Method() {}
+
+// Outer is seen by b, and with it all below it. Its field has the name of its type.
+type Outer struct{ Middle Middle }
+
+// Middle is in Outer.
+type Middle struct{ Leaf Leaf }
+
+// Leaf is in Middle.
+type Leaf struct{}

@@ -12,3 +12,7 @@ func use() a.Colour {
 }
 
 var _ = use
+
+func see(o *a.Outer) bool { middle := o.Middle; return middle == o.Middle }
+
+var _ = see
