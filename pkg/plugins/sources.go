@@ -76,12 +76,25 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 	leader := fence.New()
 	leader.KeepOpen()
 	s := NewState(leader, nil)
-	s.Clock = clk
+	s.Clock = still{clk}
 	catalogs := catalog.NewFixed(clk)
 	s.sources = &offline{catalogs}
 	s.seed.Skip()
 	s.late.Skip()
 	return &Offline{State: s, catalogs: catalogs}
+}
+
+// still is a clock by which nothing happens later: what the plugins of a scheduler put off wakes
+// pods, and here nobody sleeps. It would run beside what is decided meanwhile.
+type still struct {
+	clock.WithTickerAndDelayedExecution
+}
+
+// AfterFunc returns a timer that has been stopped.
+func (s still) AfterFunc(d time.Duration, _ func()) clock.Timer {
+	timer := s.NewTimer(d)
+	timer.Stop()
+	return timer
 }
 
 // Set replaces the objects. It must not be called while the plugins decide.
