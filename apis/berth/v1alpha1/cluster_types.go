@@ -225,6 +225,18 @@ type ClusterStatus struct {
 	// +optional
 	PoolsTime *metav1.Time `json:"poolsTime,omitempty"`
 
+	// room is what the nodes of the cluster that are not cordoned, ready or not, have beyond what pods
+	// there request, without pods that a policy placed which weighs clusters by room: those can go to
+	// another cluster. It is told only of resources by which some policy does so, at most 32 of them.
+	// It changes when its two highest bits do, and at most every ten minutes, except for a cluster
+	// that is new, and where a resource comes.
+	// +optional
+	Room corev1.ResourceList `json:"room,omitempty"`
+
+	// roomTime is when room has changed.
+	// +optional
+	RoomTime *metav1.Time `json:"roomTime,omitempty"`
+
 	// homeScheduler is the scheduler that the cluster is bound to. Empty as long as there is none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -105,18 +105,20 @@ type ClusterGroup struct {
 // ClusterWeights says how the clusters of a group share what the group gets.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.labelKey) == (self.type == 'Label')",message="labelKey is required with type Label, and must not be given with any other",fieldPath=".labelKey",reason=FieldValueInvalid
-// +kubebuilder:validation:XValidation:rule="has(self.resource) == (self.type == 'Allocatable')",message="resource is required with type Allocatable, and must not be given with any other",fieldPath=".resource",reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule="self.type == 'Room' || has(self.resource) == (self.type == 'Allocatable')",message="resource is required with type Allocatable, and must not be given with any other but Room",fieldPath=".resource",reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule="has(self.clusterResource) == (self.type == 'Pool')",message="clusterResource is required with type Pool, and must not be given with any other",fieldPath=".clusterResource",reason=FieldValueInvalid
 type ClusterWeights struct {
 	// type is Equal; Allocatable, for what the nodes of the cluster have of a resource, as
-	// status.allocatable of the Cluster tells it; Pool, for what the pools of a ClusterResource have
-	// that nodes of the cluster draw on, as status.pools tells it; or Label, for the number that a
-	// label of the Cluster has. Allocatable and Pool are rounded down to two significant bits, and
-	// change at most every ten minutes. A cluster without the resource, or with a label that is no
-	// number from 0 to 2147483647, gets nothing, and the condition ClustersResolved tells it.
+	// status.allocatable of the Cluster tells it; Room, for what others leave of that, as status.room
+	// tells it; Pool, for what the pools of a ClusterResource have that nodes of the cluster draw on,
+	// as status.pools tells it; or Label, for the number that a label of the Cluster has. Allocatable,
+	// Room and Pool are rounded down to two significant bits, and change at most every ten minutes. A
+	// cluster without the resource, or with a label that is no number from 0 to 2147483647, gets
+	// nothing, and the condition ClustersResolved tells it.
 	Type ClusterWeightType `json:"type"`
 
-	// resource is the name of the resource for the type Allocatable, cpu for instance.
+	// resource is the name of the resource for the types Allocatable and Room, memory for instance.
+	// Default for Room: cpu.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -137,7 +139,7 @@ type ClusterWeights struct {
 
 // ClusterWeightType says what gives the clusters of a group their weights.
 //
-// +kubebuilder:validation:Enum=Equal;Allocatable;Label;Pool
+// +kubebuilder:validation:Enum=Equal;Room;Allocatable;Label;Pool
 type ClusterWeightType string
 
 const (
@@ -146,6 +148,9 @@ const (
 
 	// WeighAllocatable weighs clusters by what their nodes have of a resource.
 	WeighAllocatable ClusterWeightType = "Allocatable"
+
+	// WeighRoom weighs clusters by what others leave of a resource.
+	WeighRoom ClusterWeightType = "Room"
 
 	// WeighLabel weighs clusters by the number in a label.
 	WeighLabel ClusterWeightType = "Label"

@@ -60,6 +60,10 @@ const (
 	// ReasonWindowClosed says that another cluster is better, and the move waits until a window opens.
 	ReasonWindowClosed = "WindowClosed"
 
+	// ReasonMovesLimited says that another cluster is better, and the move waits because the
+	// controller manager limits how many pods begin to move at a time.
+	ReasonMovesLimited = "MovesLimited"
+
 	// ReasonInvalidWindow says that a window cannot be understood or never opens; the message tells
 	// which.
 	ReasonInvalidWindow = "InvalidWindow"
@@ -121,4 +125,7 @@ const (
 
 	// ReasonNoCloudMatches says that no cloud or project can be chosen; the message counts why.
 	ReasonNoCloudMatches = "NoCloudMatches"
+
+	// ReasonCloudGone says that the cloud or project that was chosen does not exist any more.
+	ReasonCloudGone = "CloudGone"
 )

@@ -237,10 +237,12 @@ const (
 	// MetricAvailable is true if the last attempt to read a metric succeeded.
 	MetricAvailable = "Available"
 
-	// ClusterCloudBound is true when a cloud is chosen for a Cluster that is to be made.
+	// ClusterCloudBound is true when a cloud is chosen for a Cluster that is to be made, as long as
+	// that cloud exists.
 	ClusterCloudBound = "CloudBound"
 
-	// MagnumClusterBound is true when a project is chosen for a MagnumCluster.
+	// MagnumClusterBound is true when a project is chosen for a MagnumCluster, as long as that project
+	// exists.
 	MagnumClusterBound = "Bound"
 
 	// ProviderReachable is true if a provider of metrics answered the last time it was asked.

@@ -1089,6 +1089,17 @@ func (in *ClusterStatus) DeepCopyInto(out *ClusterStatus) {
 		in, out := &in.PoolsTime, &out.PoolsTime
 		*out = (*in).DeepCopy()
 	}
+	if in.Room != nil {
+		in, out := &in.Room, &out.Room
+		*out = make(corev1.ResourceList, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val.DeepCopy()
+		}
+	}
+	if in.RoomTime != nil {
+		in, out := &in.RoomTime, &out.RoomTime
+		*out = (*in).DeepCopy()
+	}
 	if in.HomeTransfer != nil {
 		in, out := &in.HomeTransfer, &out.HomeTransfer
 		*out = new(HomeTransfer)

@@ -1,12 +1,13 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster keeps the status of Clusters, with three controllers:
+// Package cluster keeps the status of Clusters, with four controllers:
 //
 //	Reconciler        nodes of each Cluster, those that other Clusters hold; the conditions Ready
 //	                  and Conflicted
 //	OnlineReconciler  the condition Online
 //	PoolReconciler    what there is of ClusterResources
+//	RoomReconciler    the room that policies weigh clusters by
 //
 // Each leaves the conditions of the other, and of everybody else, alone.
 package cluster

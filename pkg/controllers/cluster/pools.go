@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,15 +25,12 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/capacity"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
-const (
-	poolControllerName = "cluster-pools"
-	// maxPools bounds the ClusterResources in the status of a Cluster.
-	maxPools = 32
-)
+const poolControllerName = "cluster-pools"
 
 // PoolReconciler writes what Clusters have of ClusterResources, status.pools. It is a controller of
 // its own so that Clusters do not wait for the definition of ClusterResources.
@@ -79,7 +75,7 @@ func (r *PoolReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconc
 	var errs []error
 	var result reconcile.Result
 	for _, c := range snapshot.Clusters() {
-		again, err := r.write(ctx, c, poolsOf(c, resources))
+		again, err := r.write(ctx, c, capacity.Pools(c.Nodes, resources))
 		if apierrors.IsConflict(err) {
 			again, err = afterConflict, nil
 		}
@@ -97,14 +93,7 @@ func (r *PoolReconciler) list(ctx context.Context) ([]*pool.Resource, error) {
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing cluster resources: %w", err)
 	}
-	resources := make([]*pool.Resource, 0, len(list.Items))
-	for i := range list.Items {
-		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			resources = append(resources, usable)
-		}
-	}
-	slices.SortFunc(resources, func(a, b *pool.Resource) int { return strings.Compare(a.Name(), b.Name()) })
-	return resources, nil
+	return slices.SortedFunc(pool.Usable(list.Items), func(a, b *pool.Resource) int { return strings.Compare(a.Name(), b.Name()) }), nil
 }
 
 // write updates the pools of one Cluster if it is time, and returns after which time it will be, 0
@@ -119,10 +108,8 @@ func (r *PoolReconciler) write(ctx context.Context, c *topology.Cluster, pools [
 	if before.UID != c.Object.UID || slices.Equal(status.Pools, pools) {
 		return 0, nil
 	}
-	if status.PoolsTime != nil && now.Sub(before.CreationTimestamp.Time) >= holdAllocatable && !comes(status.Pools, pools) {
-		if left := status.PoolsTime.Add(holdAllocatable).Sub(now); left > 0 {
-			return left, nil
-		}
+	if left := held(before, status.PoolsTime, now); left > 0 && !comes(status.Pools, pools) {
+		return left, nil
 	}
 	after := before.DeepCopy()
 	after.Status.Pools, after.Status.PoolsTime = pools, &metav1.Time{Time: now}
@@ -138,43 +125,4 @@ func comes(before, after []berthv1alpha1.ClusterPools) bool {
 	return slices.ContainsFunc(after, func(p berthv1alpha1.ClusterPools) bool {
 		return !slices.ContainsFunc(before, func(q berthv1alpha1.ClusterPools) bool { return q.ClusterResource == p.ClusterResource })
 	})
-}
-
-// poolsOf counts the units of the pools that nodes of a Cluster draw on.
-func poolsOf(c *topology.Cluster, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
-	var counted []berthv1alpha1.ClusterPools
-	for _, r := range resources {
-		drawn := map[int32]bool{}
-		for _, node := range c.Nodes {
-			for _, i := range r.Select(node.Labels) {
-				drawn[i] = true
-			}
-		}
-		if len(drawn) == 0 {
-			continue
-		}
-		if len(counted) == maxPools {
-			break
-		}
-		counted = append(counted, berthv1alpha1.ClusterPools{ClusterResource: r.Name(), Units: unitsOf(r, drawn)})
-	}
-	return counted
-}
-
-// unitsOf returns what some of the pools of a ClusterResource have together, or the smallest one if
-// pods draw on all of them.
-func unitsOf(r *pool.Resource, drawn map[int32]bool) int64 {
-	var all, least int64
-	first := true
-	for i := range drawn {
-		units := r.Pools()[i].Allocatable
-		all += min(units, math.MaxInt64-all)
-		if first || units < least {
-			first, least = false, units
-		}
-	}
-	if r.AllOf() {
-		return least
-	}
-	return all
 }

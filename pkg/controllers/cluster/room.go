@@ -1,0 +1,126 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/capacity"
+)
+
+const (
+	roomControllerName = "cluster-room"
+	// roomAgain is after how long the pods are counted again. Nobody hears of each.
+	roomAgain = time.Minute
+)
+
+// RoomReconciler writes what others leave of Clusters to policies that weigh by it, status.room. As
+// long as there is no such policy it writes nothing and counts no pods.
+type RoomReconciler struct {
+	// Client reads from the cache and writes the status.
+	Client client.Client
+	// Topology tells the nodes of each Cluster.
+	Topology *state.Tracker
+	// Clock tells the time.
+	Clock clock.PassiveClock
+}
+
+// SetupWithManager registers the controller.
+func (r *RoomReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c := mgr.GetCache()
+	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
+		Named(roomControllerName).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
+			singleton.After[*berthv1alpha1.Cluster](afterNode, r.Topology.Invalidate), state.ClusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](afterCluster),
+			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the controller of the room in clusters: %w", err)
+	}
+	return nil
+}
+
+// Reconcile brings the room of every Cluster up to date.
+func (r *RoomReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.Result, error) {
+	snapshot, err := r.Topology.Snapshot(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var policies berthv1alpha1.PropagationPolicyList
+	if err := r.Client.List(ctx, &policies, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing policies: %w", err)
+	}
+	var rooms map[string]corev1.ResourceList
+	var result reconcile.Result
+	if asked := capacity.AskedBy(policies.Items); !asked.None() {
+		var pods corev1.PodList
+		if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
+			return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
+		}
+		rooms, result.RequeueAfter = asked.Rooms(snapshot, pods.Items), roomAgain
+	}
+	var errs []error
+	for name := range snapshot.Clusters() {
+		err := r.write(ctx, name, rooms[name])
+		if apierrors.IsConflict(err) {
+			result.RequeueAfter, err = afterConflict, nil
+		}
+		errs = append(errs, err)
+	}
+	return result, errors.Join(errs...)
+}
+
+// write updates the room of one Cluster if it is time. A resource that comes waits for nothing, and
+// one that nobody asks for any more goes at once.
+func (r *RoomReconciler) write(ctx context.Context, name string, room corev1.ResourceList) error {
+	before, now := &berthv1alpha1.Cluster{}, r.Clock.Now()
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, before); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	status := &before.Status
+	if capacity.Alike(status.Room, room) {
+		return nil
+	}
+	if sameResources(status.Room, room) && held(before, status.RoomTime, now) > 0 {
+		return nil
+	}
+	after := before.DeepCopy()
+	after.Status.Room, after.Status.RoomTime = room, &metav1.Time{Time: now}
+	if len(room) == 0 {
+		after.Status.RoomTime = nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := client.IgnoreNotFound(r.Client.Status().Patch(ctx, after, patch)); err != nil {
+		return fmt.Errorf("writing the room of cluster %s: %w", name, err)
+	}
+	return nil
+}
+
+// sameResources reports whether two lists tell of the same resources.
+func sameResources(a, b corev1.ResourceList) bool {
+	for name := range b {
+		if _, found := a[name]; !found {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package capacity
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/pool"
+)
+
+// maxResources bounds the resources, and the ClusterResources, of which the status of a Cluster
+// tells.
+const maxResources = 32
+
+// Allocatable sums up what nodes have of the resources, of too many the first by name.
+func Allocatable(nodes []*corev1.Node) corev1.ResourceList {
+	sums := corev1.ResourceList{}
+	for _, node := range nodes {
+		for name, amount := range node.Status.Allocatable {
+			sum := sums[name]
+			sum.Add(amount)
+			sums[name] = sum
+		}
+	}
+	if names := slices.Sorted(maps.Keys(sums)); len(names) > maxResources {
+		for _, name := range names[maxResources:] {
+			delete(sums, name)
+		}
+	}
+	return sums
+}
+
+// Pools counts the units of the pools that the nodes of a Cluster draw on, of too many
+// ClusterResources the first of the list.
+func Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
+	var counted []berthv1alpha1.ClusterPools
+	for _, r := range resources {
+		drawn := map[int32]bool{}
+		for _, node := range nodes {
+			for _, i := range r.Select(node.Labels) {
+				drawn[i] = true
+			}
+		}
+		if len(drawn) == 0 {
+			continue
+		}
+		if len(counted) == maxResources {
+			break
+		}
+		counted = append(counted, berthv1alpha1.ClusterPools{ClusterResource: r.Name(), Units: unitsOf(r, drawn)})
+	}
+	return counted
+}
+
+// unitsOf returns what some of the pools of a ClusterResource have together, or the smallest one if
+// pods draw on all of them.
+func unitsOf(r *pool.Resource, drawn map[int32]bool) int64 {
+	var all, least int64
+	first := true
+	for i := range drawn {
+		units := r.Pools()[i].Allocatable
+		all += min(units, math.MaxInt64-all)
+		if first || units < least {
+			first, least = false, units
+		}
+	}
+	if r.AllOf() {
+		return least
+	}
+	return all
+}
