@@ -19,9 +19,13 @@ const (
 	askAgain = 10 * time.Second
 	// nodeTime is how long an autoscaler may need for a node.
 	nodeTime = 15 * time.Minute
-	// maxAsked is of how many pods the events are read.
-	maxAsked = 5
+	// maxAsked is of how many pods the events are read, and maxQuestions how often that is done for
+	// what is in one namespace in one pass.
+	maxAsked, maxQuestions = 5, 20
 )
+
+// Questions counts how often events of pods were read for what is in one namespace in one pass.
+type Questions int
 
 // Expectation is whether an autoscaler makes a node for some pods, as their events said when they
 // were read last. The zero value has read none. It is not safe for concurrent use.
@@ -32,11 +36,16 @@ type Expectation struct {
 
 // Of reports whether an autoscaler makes a node for one of the pods. It reads the events of the
 // first few of them from the reader, at most every ten seconds; events that cannot be read say
-// nothing.
-func (e *Expectation) Of(ctx context.Context, reader client.Reader, pods []*corev1.Pod, now time.Time) bool {
+// nothing. Once so much has been asked in a pass that others would have to wait, a node is expected
+// until the next one.
+func (e *Expectation) Of(ctx context.Context, reader client.Reader, pods []*corev1.Pod, now time.Time, asked *Questions) bool {
 	if now.Sub(e.asked) < askAgain {
 		return e.expected
 	}
+	if *asked >= maxQuestions {
+		return true
+	}
+	*asked++
 	e.asked, e.expected = now, false
 	for _, pod := range pods[:min(len(pods), maxAsked)] {
 		var events corev1.EventList

@@ -20,6 +20,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/plugintest"
 )
 
 // readyNode is the node "n".
@@ -69,6 +70,54 @@ func TestTrackerLooksAgainOnlyWhenToldTo(t *testing.T) {
 	tracker.Invalidate()
 	if third := snapshot(); third.Cluster("a").ReadyNodes != 1 {
 		t.Errorf("the tracker did not look again")
+	}
+}
+
+// A cache waits for its first list when it is asked for a kind for the first time. Handlers must
+// not wait for that: the list may wait for what they have been given.
+func TestTrackerIsToldOfChangesWhileItLooks(t *testing.T) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, berthv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	node := readyNode()
+	var tracker *state.Tracker
+	var during func(c client.WithWatch)
+	lists := 0
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		&node, &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: berthv1alpha1.ClusterSpec{Nodes: []string{"n"}}},
+	).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			err := c.List(ctx, list, options...)
+			if _, isNodes := list.(*corev1.NodeList); isNodes && during != nil {
+				during(c)
+			}
+			lists++
+			return err
+		},
+	}).Build()
+	tracker = state.NewTracker(api)
+	during = func(c client.WithWatch) {
+		during = nil
+		if err := c.Delete(t.Context(), &node); err != nil {
+			t.Error(err)
+		}
+		plugintest.EndsSoon(t, tracker.Invalidate)
+	}
+	for _, want := range []int{1, 0} {
+		if s, err := tracker.Snapshot(t.Context()); err != nil || s.Cluster("a").ReadyNodes != want {
+			t.Errorf("the snapshot has %v, want %d ready nodes; error %v", s, want, err)
+		}
+	}
+	if lists != 4 {
+		t.Errorf("there were %d lists, want 4", lists)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tracker.Snapshot(ended); err != nil {
+		t.Errorf("what is known is not returned: %v", err)
 	}
 }
 

@@ -273,63 +273,6 @@ func TestDecideLimits(t *testing.T) {
 	})
 }
 
-// With the weights 2 and 3 and five replicas hangzhou owns the ordinals 0, 2 and 4, beijing 1 and
-// 3.
-func TestDecideOrdinals(t *testing.T) {
-	tests := map[string]struct {
-		pods        []rebalance.Replica
-		hangzhou    rebalance.Vacancy
-		wantVictims []rebalance.Victim
-		wantHeld    rebalance.Reason
-	}{
-		"two pods that could change places stay, because each cluster has its share": {
-			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(hangzhou, 1, ordinal(2)),
-				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Vacancy{Ready: true},
-		},
-		"two moves are enough where four pods are not in the cluster that owns their seat": {
-			pods: all(in(beijing, 1, ordinal(0), fits), in(hangzhou, 1, ordinal(1), fits), in(beijing, 1, ordinal(2), fits),
-				in(beijing, 1, ordinal(3)), in(beijing, 1, ordinal(4), fits)),
-			hangzhou:    rebalance.Vacancy{Ready: true},
-			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}, {Pod: 2, To: hangzhou}},
-		},
-		"a pod in no cluster of the policy goes": {
-			pods: all(in(rebalance.Elsewhere, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
-				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou:    rebalance.Vacancy{Ready: true},
-			wantVictims: []rebalance.Victim{{Pod: 0, To: hangzhou}},
-		},
-		"a pod whose volume is in its present place stays": {
-			pods: all(in(beijing, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
-				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Vacancy{Ready: true, Room: 10},
-			wantHeld: rebalance.NoRoom,
-		},
-		"a pod whose own cluster is not ready stays": {
-			pods: all(in(beijing, 1, ordinal(0), fits), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
-				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(4))),
-			hangzhou: rebalance.Vacancy{Room: 10},
-			wantHeld: rebalance.NoRoom,
-		},
-		"a pod beyond the replicas is left to its controller": {
-			pods: all(in(hangzhou, 1, ordinal(0)), in(beijing, 1, ordinal(1)), in(hangzhou, 1, ordinal(2)),
-				in(beijing, 1, ordinal(3)), in(hangzhou, 1, ordinal(5), fits)),
-			hangzhou: rebalance.Vacancy{Ready: true, Room: 10},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			round := willing(t, tc.pods)
-			round.Plan = order(t, 2, 3).Plan(5)
-			round.Clusters[hangzhou] = tc.hangzhou
-			got := rebalance.Decide(round)
-			if diff := cmp.Diff(rebalance.Decision{Victims: tc.wantVictims, Held: tc.wantHeld}, got); diff != "" {
-				t.Errorf("Decide() mismatch (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestReasonsHaveTexts(t *testing.T) {
 	reasons := []rebalance.Reason{
 		rebalance.Forbidden, rebalance.JobPods, rebalance.UnknownWorkload, rebalance.ClustersNotReady,

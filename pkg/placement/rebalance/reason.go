@@ -35,6 +35,10 @@ const (
 	// Cooldown: the last round was not long enough ago.
 	Cooldown Reason = "Cooldown"
 
+	// MovesLimited: as many pods have begun to move of late as may, over everything that moves pods.
+	// Decide never returns it.
+	MovesLimited Reason = "MovesLimited"
+
 	// MaxUnavailable: as many replicas are missing as the policy allows.
 	MaxUnavailable Reason = "MaxUnavailable"
 	// NoRoom: no cluster that is short of its share is ready and would take the pod now.
@@ -65,6 +69,7 @@ var texts = map[Reason]string{
 	ReplicasTooMany:  "the workload is scaling down",
 	Unconfirmed:      "their state is being confirmed with the API server",
 	Cooldown:         "waiting for spec.rebalance.cooldown",
+	MovesLimited:     "waiting for --max-moves-per-minute or --max-moves-per-cluster of the controller manager",
 	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
 	NoRoom:           "no cluster that is short of its share has room for the pods",
 	PodsRefused:      "a PodDisruptionBudget does not let the pods go",

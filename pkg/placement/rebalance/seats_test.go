@@ -81,6 +81,11 @@ func TestSeats(t *testing.T) {
 			pods:     all(in(beijing, 1, ordinal(0)), in(hangzhou, 1)),
 			want:     []int32{rebalance.NoSeat, 2},
 		},
+		"an ordinal far beyond the replicas is held nowhere": {
+			replicas: 5,
+			pods:     all(in(hangzhou, 1, ordinal(64)), in(hangzhou, 1)),
+			want:     []int32{rebalance.NoSeat, 0},
+		},
 		"no replicas": {
 			replicas: 0,
 			pods:     in(hangzhou, 1, seat(0)),
