@@ -24,16 +24,15 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/gateway"
-	"berth.dev/berth/pkg/generated/clientset/versioned"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
 	"berth.dev/berth/pkg/registration"
+	"berth.dev/berth/pkg/ui"
 )
 
 const (
@@ -103,9 +102,9 @@ func (w *world) handler() http.Handler {
 	return gateway.New(gateway.Config{
 		Clusters: w.objects.BerthV1alpha1(), Pods: w.pods.CoreV1(), Registry: w.registry, Limits: w.limits,
 		Authenticator: fixed(w), Authorizer: rights(w), Done: w.t.Context().Done(),
-		TokenClients: func(token string) (kubernetes.Interface, versioned.Interface, error) {
+		TokenClients: func(token string) (ui.Clients, error) {
 			w.lent = append(w.lent, token)
-			return w.pods, w.objects, nil
+			return ui.Clients{Kubernetes: w.pods, Berth: w.objects}, nil
 		},
 	})
 }

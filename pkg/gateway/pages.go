@@ -13,9 +13,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 
-	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/ui"
 )
 
@@ -39,7 +37,7 @@ const (
 )
 
 // TokenClients returns clients that have the rights of a token and no others.
-type TokenClients func(token string) (kubernetes.Interface, versioned.Interface, error)
+type TokenClients func(token string) (ui.Clients, error)
 
 // token matches what can be a token, and can be kept in a cookie as it is.
 var token = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
@@ -244,10 +242,10 @@ func (p *pages) source(user, given, namespace string) (*ui.Source, error) {
 	lasting := wait.ContextForChannel(p.handler.Done)
 	key := ui.Key{Viewer: user, Credentials: hashed(given), Namespace: namespace}
 	return p.sources.Get(lasting, key, func(ctx context.Context) (*ui.Source, error) {
-		kube, berth, err := p.gateway.config.TokenClients(given)
+		clients, err := p.gateway.config.TokenClients(given)
 		if err != nil {
 			return nil, err
 		}
-		return ui.NewSource(ctx, kube, berth, namespace, nil), nil
+		return ui.NewSource(ctx, clients, namespace, nil)
 	})
 }

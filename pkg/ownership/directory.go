@@ -64,6 +64,11 @@ type Options struct {
 	Named func(kind schema.GroupKind) bool
 	// Clock tells the time.
 	Clock clock.WithDelayedExecution
+	// Namespace is the only one that is asked for, empty for all of them.
+	Namespace string
+	// AtTheirWord has references taken at their word, as NotRead of package workload does, where the
+	// rights do not suffice to look them up.
+	AtTheirWord bool
 }
 
 // Directory knows the owners of kinds beyond the table of package workload. It is safe for

@@ -148,13 +148,14 @@ func scalePath(definition *unstructured.Unstructured, version string) string {
 
 // replace notes what was found out about a kind, and starts or stops to follow it.
 func (d *Directory) replace(gvk schema.GroupVersionKind, found *kind) *kind {
+	// To look through thousands of policies must not hold up those who ask for owners.
+	wanted := found.resource.Resource != "" && gvk.Group != "" && (found.replicas != nil || d.Named(gvk.GroupKind()))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.kinds[gvk]
 	if before == nil && len(d.kinds) >= maxKinds {
 		d.forgetKinds()
 	}
-	wanted := found.resource.Resource != "" && (found.replicas != nil || d.Named(gvk.GroupKind())) && gvk.Group != ""
 	if before != nil && before.informer != nil {
 		found.inherit(before, wanted)
 	}
@@ -203,9 +204,9 @@ func (d *Directory) follow(k *kind) {
 	ctx, stop := context.WithCancel(d.lifetime)
 	var shared cache.SharedIndexInformer
 	if k.replicas != nil {
-		shared = dynamicinformer.NewFilteredDynamicInformer(d.Objects, k.resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+		shared = dynamicinformer.NewFilteredDynamicInformer(d.Objects, k.resource, d.Namespace, 0, cache.Indexers{}, nil).Informer()
 	} else {
-		shared = metadatainformer.NewFilteredMetadataInformer(d.Metadata, k.resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+		shared = metadatainformer.NewFilteredMetadataInformer(d.Metadata, k.resource, d.Namespace, 0, cache.Indexers{}, nil).Informer()
 	}
 	following := &informer{stop: stop, owners: map[types.NamespacedName]*workload.FurtherOwner{}}
 	// Both fail only for an informer that runs already.

@@ -29,6 +29,9 @@ func (d *Directory) work(ctx context.Context) {
 	}
 }
 
+// errNotRead has references taken at their word.
+var _, errNotRead = workload.NotRead{}.Further("", nil)
+
 // lookUp asks for an object, or for a kind.
 func (d *Directory) lookUp(ctx context.Context, object key) {
 	if object.Name != "" && !d.limit(object.Namespace).TryAccept() {
@@ -42,7 +45,7 @@ func (d *Directory) lookUp(ctx context.Context, object key) {
 	}
 	switch {
 	case ctx.Err() != nil:
-	case err != nil && !errors.Is(err, workload.ErrUnconfirmed):
+	case err != nil && !errors.Is(err, workload.ErrUnconfirmed) && !errors.Is(err, errNotRead):
 		klog.FromContext(ctx).V(2).Info("Cannot look up an owner now", "owner", object, "err", err)
 		if d.awaited(object) {
 			d.queue.AddAfter(object, again)
@@ -91,7 +94,8 @@ func (d *Directory) record(object key, owner *workload.FurtherOwner, err error) 
 	}
 }
 
-// get asks the API server for an object. The error wraps ErrUnconfirmed if that is its answer.
+// get asks the API server for an object. The error wraps ErrUnconfirmed if that is its answer, and
+// is errNotRead if the reference is to be taken at its word.
 func (k *kind) get(ctx context.Context, d *Directory, object key) (*workload.FurtherOwner, error) {
 	var found any
 	var err error
@@ -103,6 +107,8 @@ func (k *kind) get(ctx context.Context, d *Directory, object key) (*workload.Fur
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("%s does not exist: %w", object, workload.ErrUnconfirmed)
+	case apierrors.IsForbidden(err) && d.AtTheirWord:
+		return nil, errNotRead
 	case apierrors.IsForbidden(err):
 		err := fmt.Errorf("berth may not get %s, which the ClusterRole berth-owner-reader would allow: %w",
 			k.resource.GroupResource(), workload.ErrUnconfirmed)

@@ -6,7 +6,6 @@ package ownership
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,10 +49,10 @@ type listing struct {
 // NewReader returns a Reader of the objects of a namespace, or of all if it is empty, for as long
 // as the context lives. Rules returns the FeedParsers.
 func NewReader(
-	ctx context.Context, config *rest.Config, http *http.Client, namespace string,
+	ctx context.Context, config *rest.Config, namespace string,
 	rules func(context.Context) ([]berthv1alpha1.FeedParser, error),
 ) (*Reader, error) {
-	directory, err := NewForConfig(config, http, Options{Rules: rules, Clock: clock.RealClock{}})
+	directory, err := NewForConfig(config, nil, Options{Rules: rules, Clock: clock.RealClock{}})
 	if err != nil {
 		return nil, err
 	}

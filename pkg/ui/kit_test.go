@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -49,6 +50,8 @@ type world struct {
 	kubeClient  *fake.Clientset
 	berthClient *berthfake.Clientset
 	server      *httptest.Server
+	// config is how owners of operators' kinds are looked up.
+	config *rest.Config
 }
 
 func newWorld(t *testing.T) *world {
@@ -170,7 +173,15 @@ func (w *world) refuse(resource string) *atomic.Bool {
 func (w *world) start() {
 	w.t.Helper()
 	w.prepare()
-	w.serve(ui.NewSource(w.t.Context(), w.kubeClient, w.berthClient, "", nil))
+	source, err := ui.NewSource(w.t.Context(), w.clients(), "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.serve(source)
+}
+
+func (w *world) clients() ui.Clients {
+	return ui.Clients{Kubernetes: w.kubeClient, Berth: w.berthClient, Config: w.config}
 }
 
 // serve serves the pages of a Source.

@@ -13,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"berth.dev/berth/pkg/ui"
 )
 
 const (
@@ -38,8 +36,7 @@ func TestWhatAViewerCosts(t *testing.T) {
 	}
 	w.prepare()
 	before := heap()
-	source := ui.NewSource(t.Context(), w.kubeClient, w.berthClient, "", nil)
-	w.serve(source)
+	w.start()
 	if _, body := w.get("/ui/sites"); !strings.Contains(body, strconv.Itoa(manyPods)) {
 		t.Fatalf("not all pods are shown: %s", body)
 	}
@@ -48,7 +45,7 @@ func TestWhatAViewerCosts(t *testing.T) {
 	if cost > viewerCost {
 		t.Errorf("a viewer of %d pods takes %.1f MiB, more than %d", manyPods, cost, viewerCost)
 	}
-	runtime.KeepAlive(source)
+	runtime.KeepAlive(w.server)
 }
 
 // heap is what is in use, in MiB, without what nobody can reach.

@@ -46,6 +46,7 @@ func newSnapshot(s *Source) *snapshot {
 		}
 	}
 	objects := &placement.Objects{}
+	objects.Further = s.further
 	known(s, found, policies, &objects.Policies)
 	known(s, found, clusters, &objects.Clusters)
 	known(s, found, nodes, &objects.Nodes)

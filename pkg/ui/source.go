@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (
@@ -27,11 +29,22 @@ const (
 // idLength is the length of what tells Sources apart.
 const idLength = 8
 
+// Clients read with the rights of one user.
+type Clients struct {
+	Kubernetes kubernetes.Interface
+	Berth      versioned.Interface
+	// Config is how owners of operators' kinds are looked up. If it is nil, the references of pods to
+	// them are taken at their word.
+	Config *rest.Config
+}
+
 // Source watches what the pages show, with the rights of one user. It is safe for concurrent use.
 type Source struct {
 	namespace  string
 	schedulers []string
 	kinds      map[string]*kind
+	// further looks up owners of operators' kinds.
+	further workload.FurtherSource
 	// ended is closed when nothing is watched any more.
 	ended <-chan struct{}
 
@@ -52,18 +65,20 @@ type Source struct {
 // NewSource watches the objects of a namespace, or of all if it is empty, until the context ends.
 // No schedulers stand for Berth's own profile. What the user may not read is left out, and the
 // pages say so.
-func NewSource(
-	ctx context.Context, kube kubernetes.Interface, berth versioned.Interface, namespace string, schedulers []string,
-) *Source {
+func NewSource(ctx context.Context, clients Clients, namespace string, schedulers []string) (*Source, error) {
 	s := &Source{
 		namespace: namespace, schedulers: schedulers, ended: ctx.Done(), id: rand.Text()[:idLength], changed: make(chan struct{}), version: 1,
 	}
-	s.kinds = watchedKinds(kube, berth, namespace, s.signal)
+	var err error
+	if s.further, err = lookUpOwners(ctx, clients, namespace, s.signal); err != nil {
+		return nil, err
+	}
+	s.kinds = watchedKinds(clients.Kubernetes, clients.Berth, namespace, s.signal)
 	for _, k := range s.kinds {
 		k.start(ctx)
 	}
 	go s.noticeStaleness(ctx)
-	return s
+	return s, nil
 }
 
 // signal notes a change, and wakes those that wait for one a moment later.

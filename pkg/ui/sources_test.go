@@ -29,7 +29,7 @@ func (l *looking) get(key ui.Key) error {
 			l.lasts = map[ui.Key]context.Context{}
 		}
 		l.lasts[key] = ctx //nolint:fatcontext // the test looks at when each of them ends
-		return ui.NewSource(ctx, fake.NewClientset(), berthfake.NewSimpleClientset(), key.Namespace, nil), nil
+		return ui.NewSource(ctx, ui.Clients{Kubernetes: fake.NewClientset(), Berth: berthfake.NewSimpleClientset()}, key.Namespace, nil)
 	})
 	return err
 }

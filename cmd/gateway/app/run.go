@@ -21,6 +21,7 @@ import (
 
 	"berth.dev/berth/pkg/gateway"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/ui"
 )
 
 const (
@@ -96,18 +97,18 @@ func newHandler(ctx context.Context, opts *options, secure *genericapiserver.Sec
 
 // tokenClients makes clients for the same API server that have the rights of a token alone.
 func tokenClients(config *rest.Config) gateway.TokenClients {
-	return func(token string) (kubernetes.Interface, versioned.Interface, error) {
+	return func(token string) (ui.Clients, error) {
 		anonymous := rest.AnonymousClientConfig(config)
 		anonymous.BearerToken = token
 		kube, err := kubernetes.NewForConfig(anonymous)
 		if err != nil {
-			return nil, nil, fmt.Errorf("making a client: %w", err)
+			return ui.Clients{}, fmt.Errorf("making a client: %w", err)
 		}
 		berth, err := versioned.NewForConfig(anonymous)
 		if err != nil {
-			return nil, nil, fmt.Errorf("making a client: %w", err)
+			return ui.Clients{}, fmt.Errorf("making a client: %w", err)
 		}
-		return kube, berth, nil
+		return ui.Clients{Kubernetes: kube, Berth: berth, Config: anonymous}, nil
 	}
 }
 

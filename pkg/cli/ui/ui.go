@@ -150,7 +150,7 @@ func (o *options) handler(ctx context.Context, clients client.Clients, namespace
 	pages.Find = func(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 		chosen := pages.NamespaceOf(r, namespace)
 		source, err := sources.Get(ctx, ui.Key{Namespace: chosen}, func(ctx context.Context) (*ui.Source, error) {
-			return ui.NewSource(ctx, clients.Kubernetes, clients.Berth, chosen, o.schedulers.Values()), nil
+			return ui.NewSource(ctx, ui.Clients(clients), chosen, o.schedulers.Values())
 		})
 		if err != nil {
 			ui.WriteBusy(w, r, err)

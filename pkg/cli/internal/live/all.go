@@ -18,7 +18,7 @@ import (
 )
 
 // ReadAll lists everything that says where pods run: what ReadFit lists, the controllers of pods,
-// what admission reads, and Berth's own objects. Of the last there are none where Berth is not
+// what admission reads, and Berth's own objects, of which there are none where Berth is not
 // installed.
 func ReadAll(ctx context.Context, clients client.Clients) ([]runtime.Object, error) {
 	const all = metav1.NamespaceAll
@@ -27,6 +27,7 @@ func ReadAll(ctx context.Context, clients client.Clients) ([]runtime.Object, err
 		{"limitranges", pageOf(core.LimitRanges(all).List), false},
 		{"resourcequotas", pageOf(core.ResourceQuotas(all).List), false},
 		{"poddisruptionbudgets", pageOf(kube.PolicyV1().PodDisruptionBudgets(all).List), false},
+		{"horizontalpodautoscalers", pageOf(kube.AutoscalingV2().HorizontalPodAutoscalers(all).List), false},
 		{"daemonsets", pageOf(kube.AppsV1().DaemonSets(all).List), false},
 		{"runtimeclasses", pageOf(kube.NodeV1().RuntimeClasses().List), false},
 		{"priorityclasses", pageOf(kube.SchedulingV1().PriorityClasses().List), false},

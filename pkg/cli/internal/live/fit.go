@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/pager"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
@@ -47,28 +46,29 @@ func ReadFit(ctx context.Context, clients client.Clients) (*Fit, error) {
 }
 
 func readKubernetes(ctx context.Context, clients client.Clients) ([]runtime.Object, error) {
-	core, storage := clients.Kubernetes.CoreV1(), clients.Kubernetes.StorageV1()
+	core, storage, devices := clients.Kubernetes.CoreV1(), clients.Kubernetes.StorageV1(), clients.Kubernetes.ResourceV1()
 	const all = metav1.NamespaceAll
-	kinds := []struct {
-		name string
-		page pager.ListPageFunc
-	}{
-		{"nodes", pageOf(core.Nodes().List)},
-		{"pods", pageOf(core.Pods(all).List)},
-		{"namespaces", pageOf(core.Namespaces().List)},
-		{"persistentvolumeclaims", pageOf(core.PersistentVolumeClaims(all).List)},
-		{"persistentvolumes", pageOf(core.PersistentVolumes().List)},
-		{"storageclasses", pageOf(storage.StorageClasses().List)},
-		{"csinodes", pageOf(storage.CSINodes().List)},
-		{"csidrivers", pageOf(storage.CSIDrivers().List)},
-		{"csistoragecapacities", pageOf(storage.CSIStorageCapacities(all).List)},
+	kinds := []listed{
+		{"nodes", pageOf(core.Nodes().List), false},
+		{"pods", pageOf(core.Pods(all).List), false},
+		{"namespaces", pageOf(core.Namespaces().List), false},
+		{"persistentvolumeclaims", pageOf(core.PersistentVolumeClaims(all).List), false},
+		{"persistentvolumes", pageOf(core.PersistentVolumes().List), false},
+		{"storageclasses", pageOf(storage.StorageClasses().List), false},
+		{"csinodes", pageOf(storage.CSINodes().List), false},
+		{"csidrivers", pageOf(storage.CSIDrivers().List), false},
+		{"csistoragecapacities", pageOf(storage.CSIStorageCapacities(all).List), false},
+		{"deviceclasses", pageOf(devices.DeviceClasses().List), true},
+		{"resourceslices", pageOf(devices.ResourceSlices().List), true},
+		{"resourceclaims", pageOf(devices.ResourceClaims(all).List), true},
+		{"resourceclaimtemplates", pageOf(devices.ResourceClaimTemplates(all).List), true},
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	found := make([][]runtime.Object, len(kinds))
 	for i, kind := range kinds {
-		group.Go(func() error {
-			err := eachItem(ctx, kind.page, func(o runtime.Object) { found[i] = append(found[i], o) })
-			return client.DescribeError("listing "+kind.name, err)
+		group.Go(func() (err error) {
+			found[i], err = kind.read(ctx)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -85,6 +85,9 @@ func (f *Fit) ReadWorkloads(ctx context.Context, clients client.Clients, namespa
 		return nil, err
 	}
 	objects := &workload.Objects{Owners: owners}
+	if objects.Further, err = further(ctx, clients, namespace); err != nil {
+		return nil, err
+	}
 	for _, object := range f.Kubernetes {
 		if pod, ok := object.(*corev1.Pod); ok && pod.Namespace == namespace {
 			objects.Pods = append(objects.Pods, *pod)

@@ -11,10 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
@@ -54,20 +52,18 @@ func Read(ctx context.Context, clients client.Clients, namespace string) (*place
 	return o, nil
 }
 
-// further returns what looks up owners of operators' kinds, nil with clients that a test has made.
+// Owners returns what looks up owners of operators' kinds in all namespaces, nil with clients that
+// a test has made.
+func Owners(ctx context.Context, clients client.Clients) (workload.FurtherSource, error) {
+	return further(ctx, clients, metav1.NamespaceAll)
+}
+
+// further is Owners for a namespace, or for all if it is empty.
 func further(ctx context.Context, clients client.Clients, namespace string) (workload.FurtherSource, error) {
 	if clients.Config == nil {
 		return nil, nil //nolint:nilnil // no source takes references at their word
 	}
-	caller, err := rest.HTTPClientFor(clients.Config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for owners of pods: %w", err)
-	}
-	return ownership.NewReader(ctx, clients.Config, caller, namespace, func(ctx context.Context) ([]berthv1alpha1.FeedParser, error) {
-		var parsers []berthv1alpha1.FeedParser
-		err := list(ctx, clients.Berth.BerthV1alpha1().FeedParsers().List, &parsers)
-		return parsers, err
-	})
+	return ownership.NewReader(ctx, clients.Config, namespace, ownership.RulesOf(clients.Berth))
 }
 
 // readOwners lists the objects of a namespace, or of all, that control pods.

@@ -16,51 +16,19 @@ import (
 func New(
 	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	ready := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: newTurns()})
+	ready := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: &queue{}})
 	delayed := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{Name: name, Queue: ready})
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
 		workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name, DelayingQueue: delayed})
 }
 
-// turns holds requests and gives each namespace its turn.
-type turns struct {
-	// waiting are the requests of each namespace that has any, first in first out.
-	waiting map[string][]reconcile.Request
-	// order are these namespaces, the one whose turn it is first.
-	order []string
-	count int
-}
+// queue holds the requests for a work queue.
+type queue struct{ Turns[reconcile.Request] }
 
-var _ workqueue.Queue[reconcile.Request] = &turns{}
-
-func newTurns() *turns { return &turns{waiting: map[string][]reconcile.Request{}} }
+var _ workqueue.Queue[reconcile.Request] = &queue{}
 
 // Touch does nothing: a request that waits keeps its place.
-func (t *turns) Touch(reconcile.Request) {}
+func (q *queue) Touch(reconcile.Request) {}
 
 // Push adds a request.
-func (t *turns) Push(item reconcile.Request) {
-	if len(t.waiting[item.Namespace]) == 0 {
-		t.order = append(t.order, item.Namespace)
-	}
-	t.waiting[item.Namespace] = append(t.waiting[item.Namespace], item)
-	t.count++
-}
-
-// Len returns how many requests wait.
-func (t *turns) Len() int { return t.count }
-
-// Pop takes the oldest request of the namespace whose turn it is, which then is the last one.
-func (t *turns) Pop() reconcile.Request {
-	namespace := t.order[0]
-	t.order = t.order[1:]
-	item := t.waiting[namespace][0]
-	if rest := t.waiting[namespace][1:]; len(rest) > 0 {
-		t.waiting[namespace] = rest
-		t.order = append(t.order, namespace)
-	} else {
-		delete(t.waiting, namespace)
-	}
-	t.count--
-	return item
-}
+func (q *queue) Push(item reconcile.Request) { q.Add(item.Namespace, item) }
