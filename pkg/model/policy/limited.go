@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -12,12 +13,30 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/grouping"
 )
 
 // workloadKey names a workload in the namespace of its policy.
 type workloadKey struct {
 	schema.GroupKind
 	name, component string
+}
+
+// keyOf returns the key of the workload that a reference names. Versions of a kind are one kind.
+func keyOf(ref *berthv1alpha1.WorkloadReference) workloadKey {
+	return workloadKey{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name, ref.Component}
+}
+
+// LimitedOf returns what the status of a policy says of a workload of its namespace, nil if
+// nothing.
+func LimitedOf(policy *berthv1alpha1.PropagationPolicy, w *workload.Workload) *berthv1alpha1.LimitedWorkload {
+	ref := w.Ref()
+	for i := range policy.Status.Limited {
+		if keyOf(&policy.Status.Limited[i].Ref) == keyOf(&ref) {
+			return &policy.Status.Limited[i]
+		}
+	}
+	return nil
 }
 
 // limited is what a policy means to a workload that gets no more in some clusters. It is made when
@@ -36,9 +55,7 @@ func limitsOf(p *Policy) map[workloadKey]*limited {
 	}
 	limits := make(map[workloadKey]*limited, len(list))
 	for i := range list {
-		ref := &list[i].Ref
-		kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
-		limits[workloadKey{kind, ref.Name, ref.Component}] = &limited{clusters: list[i].Clusters}
+		limits[keyOf(&list[i].Ref)] = &limited{clusters: list[i].Clusters}
 	}
 	return limits
 }
@@ -49,8 +66,8 @@ func (p *Policy) For(w *workload.Workload) *Policy {
 	if len(p.limited) == 0 {
 		return p
 	}
-	kind := schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind()
-	found := p.limited[workloadKey{kind, w.Name, w.Component}]
+	ref := w.Ref()
+	found := p.limited[keyOf(&ref)]
 	if found == nil {
 		return p
 	}
@@ -70,19 +87,57 @@ func (p *Policy) limit(limits map[string]int64) *Policy {
 	if err != nil {
 		return p
 	}
-	after := &Policy{
+	return &Policy{
 		Object: p.Object, Order: order, Constraints: p.Constraints, ConstraintsErr: p.ConstraintsErr, Layout: p.Layout,
 		plans: apportion.NewPlans(order),
 	}
-	after.sites.Store(p.sites.Load())
-	return after
 }
 
-// Unplaced returns how many of n replicas no cluster takes under limits by cluster. It must not be
-// called if Err is set.
-func (p *Policy) Unplaced(limits map[string]int64, n int32) int64 {
-	_, unplaced := p.limit(limits).Order.Shares(int64(n))
+// unplaced returns how many of n replicas no cluster takes under limits by cluster.
+func (p *Policy) unplaced(limits map[string]int64, n int32) int64 {
+	order, err := p.Layout.Limited(limits)
+	if err != nil {
+		order = p.Order
+	}
+	_, unplaced := order.Shares(int64(n))
 	return unplaced
+}
+
+// KeepLimits drops limits, by the index of the cluster in Order, that would leave some of n
+// replicas without any cluster: pods may as well wait for the clusters that they were for. Those of
+// later tiers go first, those that are not standing, which may be nil, before the others. It must
+// not be called if Err is set.
+func (p *Policy) KeepLimits(limits map[int]int32, standing *berthv1alpha1.LimitedWorkload, n int32) map[int]int32 {
+	groups := p.Object.Spec.Placement.ClusterGroups
+	old := map[string]bool{}
+	if standing != nil {
+		for _, c := range standing.Clusters {
+			old[c.Name] = true
+		}
+	}
+	rank := func(i int) int {
+		rank := 2 * int(grouping.TierOf(&groups[p.Order.GroupOf(i)]))
+		if !old[p.Order.Name(i)] {
+			rank++
+		}
+		return rank
+	}
+	unplaced := func() int64 {
+		byName := make(map[string]int64, len(limits))
+		for i, limit := range limits {
+			byName[p.Order.Name(i)] = int64(limit)
+		}
+		return p.unplaced(byName, n)
+	}
+	atBest := p.Plan(n).Unplaced()
+	for len(limits) > 0 && unplaced() > atBest {
+		last := 0
+		for i := range limits {
+			last = max(last, rank(i))
+		}
+		maps.DeleteFunc(limits, func(i int, _ int32) bool { return rank(i) == last })
+	}
+	return limits
 }
 
 // sameLimits reports whether two entries of a status limit the same workload to the same.

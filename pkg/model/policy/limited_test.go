@@ -56,6 +56,44 @@ func TestFor(t *testing.T) {
 	}
 }
 
+func TestLimitedOf(t *testing.T) {
+	p := tiered()
+	web := &workload.Workload{APIVersion: "apps/v2", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	if got := policy.LimitedOf(p, web); got != &p.Status.Limited[0] {
+		t.Errorf("the limits of web are %v", got)
+	}
+	api := &workload.Workload{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "api"}
+	if got := policy.LimitedOf(p, api); got != nil {
+		t.Errorf("the limits of api are %v", got)
+	}
+}
+
+func TestLimitsOfPoliciesThatAreNotAlike(t *testing.T) {
+	web := &workload.Workload{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	one := tiered()
+	one.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{Name: "all", ClusterNames: []string{"a", "b"}, Weight: new(int64(1))}}
+	one.Status.Limited[0].Clusters[0].Replicas = 1
+	twice := object(1, "a", "a")
+	twice.Status.Limited = one.Status.Limited
+	plain := object(1, "a", "b")
+	plain.Status.Limited = one.Status.Limited
+	tests := map[string]struct {
+		policy *berthv1alpha1.PropagationPolicy
+		want   [2]int
+	}{
+		"a single group":       {one, [2]int{1, 3}},
+		"weights that are off": {policy: twice},
+		"weights of names":     {plain, [2]int{1, 3}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, sharesIn(policy.Compile(tc.policy, nil).For(web))); diff != "" {
+				t.Errorf("replicas in a and b (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestOtherLimitsAreAnotherMeaning(t *testing.T) {
 	before := policy.NewSet([]*berthv1alpha1.PropagationPolicy{tiered()}, nil, nil)
 	told := tiered()

@@ -192,6 +192,23 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestTheTableOfTheFirstCluster(t *testing.T) {
+	p := policy.Compile(object(1, "beijing"), nil)
+	known := 0
+	count := func() int { return known }
+	ident := func(string) int32 {
+		known = 1
+		return 0
+	}
+	first, _ := p.Table(count, ident)
+	if diff := cmp.Diff([]int32{0}, first); diff != "" {
+		t.Errorf("clusters of the policy by ID (-want +got):\n%s", diff)
+	}
+	if again, _ := p.Table(count, ident); &again[0] != &first[0] {
+		t.Error("the table was made again")
+	}
+}
+
 // TestPoliciesMayBeUsedConcurrently is for the race detector.
 func TestPoliciesMayBeUsedConcurrently(t *testing.T) {
 	p := webPolicy(t)

@@ -27,7 +27,7 @@ func TestShares(t *testing.T) {
 	type answer struct {
 		Desired, Current []int32
 		Misplaced        int
-		Planned          bool
+		Planned          int64 // replicas
 	}
 	tests := map[string]struct {
 		kind     string
@@ -38,15 +38,15 @@ func TestShares(t *testing.T) {
 	}{
 		"as desired": {
 			kind: "Deployment", owner: deployment, replicas: 3, clusters: []string{"beijing", "hangzhou", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: 3},
 		},
 		"one too many": {
 			kind: "Deployment", owner: deployment, replicas: 3, clusters: []string{"beijing", "beijing", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{2, 1}, Misplaced: 1, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{2, 1}, Misplaced: 1, Planned: 3},
 		},
 		"in no cluster of the policy": {
 			kind: "Deployment", owner: deployment, replicas: 3, clusters: []string{"", "shanghai", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{0, 1}, Misplaced: 2, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{0, 1}, Misplaced: 2, Planned: 3},
 		},
 		"unknown replicas: only those outside are misplaced": {
 			kind: "CloneSet", owner: controller("apps.kruise.io/v1alpha1", "CloneSet", "web"), replicas: -1,
@@ -55,15 +55,15 @@ func TestShares(t *testing.T) {
 		},
 		"fixed seats: the right numbers in the wrong clusters": {
 			kind: "StatefulSet", owner: set, replicas: 3, clusters: []string{"beijing", "hangzhou", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: 3},
 		},
 		"fixed seats: the wrong numbers": {
 			kind: "StatefulSet", owner: set, replicas: 3, clusters: []string{"beijing", "beijing", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{2, 1}, Misplaced: 1, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{2, 1}, Misplaced: 1, Planned: 3},
 		},
 		"completion indexes beyond the pods at a time": {
 			kind: "Job", owner: job, replicas: 1, clusters: []string{"hangzhou", "beijing", "hangzhou"},
-			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: true},
+			want: answer{Desired: []int32{1, 2}, Current: []int32{1, 2}, Planned: 3},
 		},
 	}
 	for name, tc := range tests {
@@ -81,7 +81,10 @@ func TestShares(t *testing.T) {
 				o.Pods = append(o.Pods, pod)
 			}
 			s := policy.Compile(object(1, "beijing", "hangzhou"), nil).Shares(o, o.Pods, func(pod *corev1.Pod) string { return in[pod] })
-			got := answer{s.Desired, s.Current, s.Misplaced, s.Plan != nil}
+			got := answer{s.Desired, s.Current, s.Misplaced, 0}
+			if s.Plan != nil {
+				got.Planned = s.Plan.Replicas()
+			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("shares (-want +got):\n%s", diff)
 			}
@@ -89,5 +92,28 @@ func TestShares(t *testing.T) {
 				t.Errorf("the pods are %+v", s.Pods)
 			}
 		})
+	}
+}
+
+func TestSharesOfALimitedWorkload(t *testing.T) {
+	o := &workload.Observed{Workload: workload.Workload{
+		APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web", Replicas: 5, ReplicasKnown: true,
+	}}
+	s := policy.Compile(tiered(), nil).Shares(o, nil, nil)
+	if diff := cmp.Diff([]int32{3, 2}, s.Desired); diff != "" {
+		t.Errorf("desired (-want +got):\n%s", diff)
+	}
+}
+
+// A Job with one pod at a time has come to its second completion, whose seat is in beijing.
+func TestSharesOfOneCompletionIndex(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "batch-1", OwnerReferences: []metav1.OwnerReference{controller("batch/v1", "Job", "batch")},
+		Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: "1"},
+	}}
+	o := &workload.Observed{Workload: workload.Workload{Kind: "Job", Replicas: 1, ReplicasKnown: true}, Pods: []*corev1.Pod{pod}}
+	s := webPolicy(t).Shares(o, o.Pods, func(*corev1.Pod) string { return "beijing" })
+	if diff := cmp.Diff([]int32{1, 0}, s.Desired); diff != "" || s.Misplaced != 0 {
+		t.Errorf("%d misplaced; desired (-want +got):\n%s", s.Misplaced, diff)
 	}
 }

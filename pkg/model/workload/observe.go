@@ -21,8 +21,11 @@ func Observe(objects *Objects) []*Observed {
 		g.addOwner(owner)
 	}
 	for i := range objects.Pods {
-		if pod := &objects.Pods[i]; Lives(pod) {
+		switch pod := &objects.Pods[i]; {
+		case Lives(pod):
 			g.addPod(pod)
+		case !Finished(pod) && pod.Spec.NodeName != "":
+			g.addLeaving(pod)
 		}
 	}
 	return g.finish()
@@ -101,6 +104,17 @@ func (g *gathering) addPod(pod *corev1.Pod) {
 	o.Pods = append(o.Pods, pod)
 	if o.kind == nil && o.foreign == nil {
 		o.followYoungest(pod)
+	}
+}
+
+// addLeaving adds a pod that terminates on a node to the workload that waits for its end.
+func (g *gathering) addLeaving(pod *corev1.Pod) {
+	w, err := Of(pod, g.source)
+	if err != nil {
+		return // Its owner is not known yet.
+	}
+	if o := g.byID[w.ID()]; o != nil && o.kind != nil && o.kind.ordered {
+		o.Leaving = append(o.Leaving, pod)
 	}
 }
 

@@ -33,6 +33,9 @@ type Observed struct {
 	Settled bool
 	// Pods are all pods of the workload that are neither terminating nor finished.
 	Pods []*corev1.Pod
+	// Leaving are the pods that terminate on a node, of a workload that makes no other one before they
+	// are gone: of a StatefulSet.
+	Leaving []*corev1.Pod
 
 	// above are the objects above that of the workload, and further looked up those that are not in
 	// the table.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
@@ -63,6 +64,11 @@ type Workload struct {
 	// Cut is the reference with which the chain of controllers ended because it could not be
 	// confirmed; nil if the chain is complete.
 	Cut *metav1.OwnerReference
+}
+
+// Ref returns the reference that objects of Berth use for the workload.
+func (w *Workload) Ref() berthv1alpha1.WorkloadReference {
+	return berthv1alpha1.WorkloadReference{APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, Component: w.Component}
 }
 
 // ID is what tells one workload from another. A UID alone does not: in the references of pods

@@ -44,12 +44,15 @@ func TestNext(t *testing.T) {
 		want      bool
 		wantRetry time.Duration
 	}{
-		"all have a node":               {steps: []step{{at: 0, share: 1, bound: 1}, {at: time.Hour, share: 1, bound: 1}}},
-		"short for a moment":            {steps: []step{stuck(0), stuck(29 * time.Second)}},
-		"short for long":                {[]step{stuck(0), stuck(giveUp)}, true, 60 * time.Second},
-		"no pod waits":                  {steps: []step{{at: 0, share: 3, waiting: -1}, {at: time.Hour, share: 3, waiting: -1}}},
-		"a share that is new":           {steps: []step{{at: time.Hour, share: 3, bound: 1}}},
-		"a pod that is new":             {steps: []step{stuck(0), {at: giveUp, share: 3, bound: 1, waiting: time.Second}}},
+		"all have a node":     {steps: []step{{at: 0, share: 1, bound: 1}, {at: time.Hour, share: 1, bound: 1}}},
+		"short for a moment":  {steps: []step{stuck(0), stuck(29 * time.Second)}},
+		"short for long":      {[]step{stuck(0), stuck(giveUp)}, true, 60 * time.Second},
+		"no pod waits":        {steps: []step{{at: 0, share: 3, waiting: -1}, {at: time.Hour, share: 3, waiting: -1}}},
+		"a share that is new": {steps: []step{{at: time.Hour, share: 3, bound: 1}}},
+		"a pod that is new":   {steps: []step{stuck(0), {at: giveUp, share: 3, bound: 1, waiting: time.Second}}},
+		"short, and not for a moment": {
+			steps: []step{stuck(0), {at: 10 * time.Second, share: 1, bound: 1}, stuck(20 * time.Second), stuck(giveUp)},
+		},
 		"progress":                      {steps: []step{stuck(0), {at: 20 * time.Second, share: 3, bound: 2}, {at: giveUp, share: 3, bound: 2}}},
 		"a node is being made":          {steps: []step{stuck(0), {at: time.Hour, share: 3, bound: 1, expected: true}}},
 		"and is not made after all":     {[]step{stuck(0), {at: giveUp, share: 3, bound: 1, expected: true}, stuck(40 * time.Second)}, true, 70 * time.Second},
@@ -160,6 +163,45 @@ func TestACapThatGrows(t *testing.T) {
 		}
 		if limit != s.limit {
 			t.Errorf("step %d: limit %d, want %d", i, limit, s.limit)
+		}
+	}
+}
+
+// TestACapThatGrowsEnds has a cap that began with room for one. More room lets it grow, and puts
+// its end off; it ends by time where there is as much as when it began.
+func TestACapThatGrowsEnds(t *testing.T) {
+	var state caps.State
+	for i, s := range []struct {
+		at        time.Duration
+		room      int64
+		wantLimit int64 // -1 for no cap
+	}{
+		{0, 1, -1},
+		{giveUp, 1, 3},
+		{61 * time.Second, 2, 4},
+		{62 * time.Second, 1, 3},
+		{90 * time.Second, 1, 3},
+		{91 * time.Second, 1, -1},
+	} {
+		observed := step{at: s.at, share: 5, bound: 3, room: s.room}
+		o := observed.observation()
+		o.Grows = true
+		limit := int64(-1)
+		if state = state.Next(o); state.Capped {
+			limit = state.Limit(o)
+		}
+		if limit != s.wantLimit {
+			t.Errorf("step %d: limit %d, want %d", i, limit, s.wantLimit)
+		}
+	}
+}
+
+func TestAReplicaThatGetsANodeEndsThePauses(t *testing.T) {
+	state := caps.State{Pause: time.Minute, Bound: 1}
+	for bound, want := range map[int64]time.Duration{0: time.Minute, 1: time.Minute, 2: 0} {
+		s := step{at: time.Hour, share: bound, bound: bound}
+		if got := state.Next(s.observation()).Pause; got != want {
+			t.Errorf("with %d replicas on nodes the last pause is %v, want %v", bound, got, want)
 		}
 	}
 }

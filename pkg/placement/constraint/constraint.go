@@ -11,6 +11,8 @@
 package constraint
 
 import (
+	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +60,8 @@ type Constraint struct {
 	operator Operator
 	values   []string
 	number   Number // of a metric constraint
+	// near is the float nearest to the number.
+	near float64
 }
 
 // Kind tells what the constraint speaks of.
@@ -109,9 +113,21 @@ func (c *Constraint) MatchLabels(labels map[string]string) (matches, found bool)
 // written, never rounded. It is false for a label constraint, and for a value that is not a number.
 func (c *Constraint) MatchNumber(actual Number) bool {
 	order, ordered := actual.compare(c.number)
-	if !ordered || c.kind != Metric {
-		return false
+	return ordered && c.kind == Metric && c.meets(order)
+}
+
+// MatchFloat is MatchNumber for the number that a float stands for, see NumberOf. It is fast unless
+// the two are about the same: whatever lies between them, the nearest floats are in the same order.
+func (c *Constraint) MatchFloat(actual float64) bool {
+	if c.kind != Metric || math.IsNaN(actual) || actual == c.near {
+		return c.MatchNumber(NumberOf(actual))
 	}
+	return c.meets(cmp.Compare(actual, c.near))
+}
+
+// meets reports whether a number meets the constraint that is less than, equal to or more than that
+// of the constraint: -1, 0 or 1.
+func (c *Constraint) meets(order int) bool {
 	switch c.operator {
 	case Is:
 		return order == 0

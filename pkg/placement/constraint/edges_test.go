@@ -4,6 +4,7 @@
 package constraint_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -19,6 +20,16 @@ func TestKeysOfTheFirstAndLastLetters(t *testing.T) {
 		if _, err := constraint.Parse(constraint.Label, letter+"x"+letter+" is b"); (err == nil) != want {
 			t.Errorf("%q: %v, want that it is a key: %t", letter, err, want)
 		}
+	}
+}
+
+func TestCheckCustomResource(t *testing.T) {
+	if err := constraint.CheckCustomResource("crontabs.stable.example.com"); err != nil {
+		t.Errorf("a custom resource is refused: %v", err)
+	}
+	err := constraint.CheckCustomResource("crontabs")
+	if wrong := new(constraint.SyntaxError); !errors.As(err, &wrong) || wrong.Column != 1 {
+		t.Errorf("what is no custom resource is refused with %v, want a mistake in column 1", err)
 	}
 }
 

@@ -63,6 +63,15 @@ func NumberOf(value float64) Number {
 	return Number{value: exact}
 }
 
+// float returns the float nearest to the number.
+func (n Number) float() float64 {
+	if n.value == nil {
+		return math.Inf(n.infinite)
+	}
+	nearest, _ := n.value.Float64()
+	return nearest
+}
+
 // NumberOfInt returns a whole number.
 func NumberOfInt(value int64) Number {
 	return Number{value: new(big.Rat).SetInt64(value)}

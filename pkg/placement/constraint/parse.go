@@ -229,7 +229,7 @@ func (p *parser) value(c *Constraint) *SyntaxError {
 		if err != nil {
 			return p.errorAt(at, expectedNumber)
 		}
-		c.number = number
+		c.number, c.near = number, number.float()
 	} else if !isPart(value, maxPartLength) {
 		return p.errorAt(at, expectedValue)
 	}

@@ -38,6 +38,17 @@ func withPool(units int64, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
 	return c
 }
 
+// withRoom gives a Cluster room for so much cpu.
+func withRoom(amount string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	set(&c.Status.Room, "cpu", amount)
+	return c
+}
+
+func withRoomForMemory(amount string, c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	set(&c.Status.Room, "memory", amount)
+	return c
+}
+
 // everything is a group of all Clusters.
 func everything(change func(*group)) group {
 	g := group{Name: "all", ClusterSelector: &metav1.LabelSelector{}}
@@ -51,6 +62,11 @@ func TestClusterWeights(t *testing.T) {
 	})
 	byPool := everything(func(g *group) {
 		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighPool, ClusterResource: "licences"}
+	})
+	byRoom, byRoomOfMemory := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighRoom}
+	}), everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighRoom, Resource: "memory"}
 	})
 	byLabel := everything(func(g *group) {
 		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "size"}
@@ -77,6 +93,25 @@ func TestClusterWeights(t *testing.T) {
 		"by a pool, of which two significant bits count": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(9, site("a")), withPool(5, site("b"))},
 			want: map[string]int64{"a": 8, "b": 4},
+		},
+		"by room, without a resource that of cpu": {
+			group: byRoom, sites: []*berthv1alpha1.Cluster{
+				withCPU("64", withRoom("4", site("a"))), withCPU("4", withRoom("2", site("b"))),
+			},
+			want: map[string]int64{"a": 8, "b": 4},
+		},
+		"by room for memory": {
+			group: byRoomOfMemory, sites: []*berthv1alpha1.Cluster{
+				withRoomForMemory("4Gi", withCPU("1", site("a"))), withRoomForMemory("2Gi", withCPU("9", site("b"))),
+			},
+			want: map[string]int64{"a": 8, "b": 4},
+		},
+		"one is full, and of one nothing is known": {
+			group: byRoom, sites: []*berthv1alpha1.Cluster{
+				withRoom("4", site("a")), withRoom("0", site("b")), withRoom("-3", site("c")), withCPU("8", site("d")),
+			},
+			want:           map[string]int64{"a": 12, "b": 0, "c": 0, "d": 0},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"d"}}},
 		},
 		"by a label": {
 			group: byLabel, sites: []*berthv1alpha1.Cluster{site("a", "size", "1"), site("b", "size", "3"), site("c", "size", "0")},
@@ -188,7 +223,6 @@ func TestSpreadConstraints(t *testing.T) {
 	}
 }
 
-// With a limit a site that comes takes the place of one other at most, and moves nobody else.
 // TestAClusterThatGetsNothingSatisfiesNoSpreadConstraint has the second province in a cluster
 // without a weight.
 func TestAClusterThatGetsNothingSatisfiesNoSpreadConstraint(t *testing.T) {
@@ -208,6 +242,55 @@ func TestAClusterThatGetsNothingSatisfiesNoSpreadConstraint(t *testing.T) {
 	}
 }
 
+// TestAClusterThatGetsNothingTakesNoFirstSeat has it before the others by its name.
+func TestAClusterThatGetsNothingTakesNoFirstSeat(t *testing.T) {
+	g := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "share"}
+		g.SpreadConstraints = []berthv1alpha1.SpreadConstraint{{Field: berthv1alpha1.SpreadByProvince, MinGroups: 2}}
+	})
+	l, err := layoutOf([]group{g}, province("north", site("a", "share", "0")), province("south", site("b", "share", "1")),
+		province("south", site("c", "share", "9")), province("north", site("d", "share", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 0, "b": 0, "c": 1, "d": 1}, sharesOf(t, l, 2)); diff != "" {
+		t.Errorf("shares (-want +got):\n%s", diff)
+	}
+}
+
+// TestFirstSeatsAreTakenInTurn has a small cluster that brings two new values, and so comes before
+// a larger one that brings one.
+func TestFirstSeatsAreTakenInTurn(t *testing.T) {
+	g := everything(func(g *group) {
+		g.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighLabel, LabelKey: "share"}
+		g.SpreadConstraints = []berthv1alpha1.SpreadConstraint{
+			{Field: berthv1alpha1.SpreadByLabel, LabelKey: "zone", MinGroups: 3}, {Field: berthv1alpha1.SpreadByLabel, LabelKey: "power", MinGroups: 2},
+		}
+	})
+	l, err := layoutOf([]group{g}, site("a", "share", "9", "zone", "1", "power", "x"), site("b", "share", "1", "zone", "2", "power", "y"),
+		site("c", "share", "5", "zone", "3", "power", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 1, "b": 1, "c": 0}, sharesOf(t, l, 2)); diff != "" {
+		t.Errorf("shares (-want +got):\n%s", diff)
+	}
+}
+
+// A group without clusters is told of as such, and not by what it cannot satisfy.
+func TestAnEmptyGroupSatisfiesItsSpreadConstraints(t *testing.T) {
+	l, err := layoutOf([]group{everything(func(g *group) {
+		g.SpreadConstraints = []berthv1alpha1.SpreadConstraint{{Field: berthv1alpha1.SpreadByProvince, MinGroups: 2}}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Relaxed) > 0 || len(l.Empty) != 1 {
+		t.Errorf("relaxed are %v, empty %v", l.Relaxed, l.Empty)
+	}
+}
+
+// With a limit a site that comes takes the place of one other at most, and moves nobody else.
 func TestAFurtherSiteChangesOneChoiceAtMost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count, most := rapid.IntRange(1, 60).Draw(t, "sites"), rapid.Int32Range(1, 12).Draw(t, "most")

@@ -152,7 +152,8 @@ func seated(group *berthv1alpha1.ClusterGroup, members []member) []apportion.Clu
 	// Those with a weight come first.
 	some := weighted(members)
 	for turn, i := range cover(some, group.SpreadConstraints, len(some)) {
-		clusters[i].Min, clusters[i].Turn = 1, int32(turn)+1
+		clusters[i].Turn = int32(turn) + 1
+		clusters[i].Min = 1
 	}
 	return clusters
 }

@@ -164,6 +164,9 @@ func TestGroupsAreRefused(t *testing.T) {
 	if _, err := layoutOf([]group{{Name: "all", ClusterSelector: all}}, many...); err == nil {
 		t.Error("more clusters are taken than can be served")
 	}
+	if _, err := layoutOf([]group{{Name: "all", ClusterSelector: all}}, many[1:]...); err != nil {
+		t.Errorf("as many clusters as can be served are refused: %v", err)
+	}
 }
 
 // With too few replicas for all of them it is not the first of the alphabet that get one: another
@@ -173,22 +176,26 @@ func TestWhoComesFirstDiffersFromPolicyToPolicy(t *testing.T) {
 	for i := range 100 {
 		sites = append(sites, site(fmt.Sprintf("site-%02d", i)))
 	}
-	placement := &berthv1alpha1.Placement{ClusterGroups: []group{
-		{Name: "all", ClusterSelector: &metav1.LabelSelector{}, ReplicasPerCluster: new(int32(1))},
-	}}
-	served := map[string]bool{}
-	for _, key := range []string{"shop/web", "shop/db", "bank/web"} {
-		l, err := grouping.NewLayout(placement, key, grouping.NewSites(sites, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, n := range sharesOf(t, l, 10) {
-			if n > 0 {
-				served[name] = true
+	for name, limited := range map[string]group{
+		"one replica in each": {ReplicasPerCluster: new(int32(1))},
+		"ten are chosen":      {MaxClusters: new(int32(10))},
+	} {
+		limited.Name, limited.ClusterSelector = "all", &metav1.LabelSelector{}
+		placement := &berthv1alpha1.Placement{ClusterGroups: []group{limited}}
+		served := map[string]bool{}
+		for _, key := range []string{"shop/web", "shop/db", "bank/web"} {
+			l, err := grouping.NewLayout(placement, key, grouping.NewSites(sites, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, n := range sharesOf(t, l, 10) {
+				if n > 0 {
+					served[name] = true
+				}
 			}
 		}
-	}
-	if len(served) < 20 {
-		t.Errorf("three policies with 10 replicas each serve %d sites", len(served))
+		if len(served) < 20 {
+			t.Errorf("%s: three policies with 10 replicas each serve %d sites", name, len(served))
+		}
 	}
 }

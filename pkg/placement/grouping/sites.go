@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
 )
@@ -27,6 +29,8 @@ type site struct {
 	leaving bool
 	// allocatable are amounts of resources as numbers: of cpu thousandths.
 	allocatable map[string]int64
+	// room are amounts of resources that others leave, as numbers like those of allocatable.
+	room map[string]int64
 	// pools are units of ClusterResources.
 	pools map[string]int64
 }
@@ -36,7 +40,10 @@ type site struct {
 func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
-		s.list[i] = site{name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil, allocatable: amounts(c), pools: pools(c)}
+		s.list[i] = site{
+			name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil,
+			allocatable: amounts(c.Status.Allocatable), room: amounts(c.Status.Room), pools: pools(c),
+		}
 		if c.Spec.Unschedulable {
 			s.cordoned[c.Name] = true
 		}
@@ -50,7 +57,7 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 
 func (s site) equal(other site) bool {
 	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable) &&
-		maps.Equal(s.pools, other.pools)
+		maps.Equal(s.room, other.room) && maps.Equal(s.pools, other.pools)
 }
 
 // pools returns what there is of ClusterResources in a cluster, nil if nothing.
@@ -65,14 +72,27 @@ func pools(c *berthv1alpha1.Cluster) map[string]int64 {
 	return units
 }
 
-func amounts(c *berthv1alpha1.Cluster) map[string]int64 {
-	numbers := make(map[string]int64, len(c.Status.Allocatable))
-	for name, amount := range c.Status.Allocatable {
-		if numbers[string(name)] = amount.Value(); name == "cpu" {
-			numbers[string(name)] = amount.MilliValue()
-		}
+func amounts[L ~map[K]resource.Quantity, K ~string](list L) map[string]int64 {
+	if len(list) == 0 {
+		return nil
+	}
+	numbers := make(map[string]int64, len(list))
+	for name, amount := range list {
+		numbers[string(name)] = Number(string(name), amount)
 	}
 	return numbers
+}
+
+// cpu is the resource that is counted in thousandths.
+const cpu = "cpu"
+
+// Number returns an amount of a resource as the number by which clusters are weighed: of cpu
+// thousandths.
+func Number(name string, amount resource.Quantity) int64 {
+	if name == cpu {
+		return amount.MilliValue()
+	}
+	return amount.Value()
 }
 
 // Cordoned are the names of the Clusters that take no new pods. It must not be changed.

@@ -35,7 +35,7 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 		}
 		return weights, nil
 	}
-	none := &Unweighted{Group: group.Name, Of: by.LabelKey + by.Resource + by.ClusterResource}
+	none := &Unweighted{Group: group.Name, Of: by.LabelKey + resourceOf(by) + by.ClusterResource}
 	for i, name := range names {
 		var known bool
 		if s := sites.find(name); s != nil {
@@ -63,21 +63,49 @@ func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 		}
 		return n, true
 	}
-	n := s.allocatable[by.Resource]
-	if by.Type == berthv1alpha1.WeighPool {
-		n = s.pools[by.ClusterResource]
+	switch by.Type {
+	case berthv1alpha1.WeighPool:
+		n := s.pools[by.ClusterResource]
+		return n, n > 0
+	case berthv1alpha1.WeighRoom:
+		n, told := s.room[resourceOf(by)]
+		return max(0, n), told // a full cluster is nothing to tell
+	default:
+		n := s.allocatable[by.Resource]
+		return n, n > 0
 	}
-	return n, n > 0
 }
 
-// roundDown makes weights of amounts: it keeps the two highest bits of each, so that a small change
-// moves nobody, and brings all into range.
+// resourceOf returns the resource by which clusters are weighed, empty if it is none.
+func resourceOf(by *berthv1alpha1.ClusterWeights) string {
+	if by.Type == berthv1alpha1.WeighRoom && by.Resource == "" {
+		return cpu
+	}
+	return by.Resource
+}
+
+// ByRoom returns the resources by whose room a placement weighs clusters.
+func ByRoom(placement *berthv1alpha1.Placement) []string {
+	var names []string
+	for i := range placement.ClusterGroups {
+		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == berthv1alpha1.WeighRoom {
+			names = append(names, resourceOf(by))
+		}
+	}
+	return names
+}
+
+// RoundDown keeps the two highest bits of an amount, so that a small change moves nobody.
+func RoundDown(n int64) int64 {
+	below := max(0, bits.Len64(uint64(n))-2)
+	return n >> below << below
+}
+
+// roundDown makes weights of amounts, in range.
 func roundDown(amounts []int64) {
 	var most int64
 	for i, n := range amounts {
-		if below := bits.Len64(uint64(n)) - 2; below > 0 {
-			amounts[i] = n >> below << below
-		}
+		amounts[i] = RoundDown(n)
 		most = max(most, amounts[i])
 	}
 	for most > apportion.MaxWeight {

@@ -10,6 +10,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -61,6 +62,18 @@ func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 		}
 	}
 	return r, nil
+}
+
+// Usable returns those of the ClusterResources whose pools can be used, in the order given. The
+// condition Ready of the others tells why not.
+func Usable(objects []berthv1alpha1.ClusterResource) iter.Seq[*Resource] {
+	return func(yield func(*Resource) bool) {
+		for i := range objects {
+			if usable, err := NewResource(&objects[i]); err == nil && !yield(usable) {
+				return
+			}
+		}
+	}
 }
 
 // unitOf returns the unit of a ClusterResource, 1 if it names none.

@@ -192,6 +192,9 @@ func TestEveryClusterIsBoundWithinTheBound(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, s, options := drawClusters(t), drawSchedulers(t, 0), drawOptions(t)
+		for i := range c {
+			c[i].Size = 1 << rapid.IntRange(0, 6).Draw(t, "size")
+		}
 		_, want := assign(t, c, s, options)
 		shuffle := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		shuffle.Shuffle(len(c), func(i, j int) { c[i], c[j] = c[j], c[i] })
