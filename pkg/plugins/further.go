@@ -6,11 +6,8 @@ package plugins
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -49,20 +46,15 @@ func (f *furtherOwners) changed() {
 // lookUpOwners returns what looks up owners of kinds beyond the table.
 func (s *State) lookUpOwners(handle fwk.Handle) (workload.FurtherSource, error) {
 	if s.sources.fixed() || handle.KubeConfig() == nil {
-		return workload.NotRead{}, nil
+		return s.sources.owners(), nil
 	}
-	config := rest.CopyConfig(handle.KubeConfig())
-	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for owners: %w", err)
-	}
+	var err error
 	s.further.parsers, err = catalog.NewParserCatalog(s.client, s.Clock, defaultPatience,
 		func(_, _ *catalog.Parsers) { s.further.changed() })
 	if err != nil {
 		return nil, err
 	}
-	s.further.directory, err = ownership.NewForConfig(config, client, ownership.Options{
+	s.further.directory, err = ownership.NewForConfig(handle.KubeConfig(), nil, ownership.Options{
 		Rules: s.further.rules, Named: s.named, Clock: s.Clock,
 	})
 	if err != nil {

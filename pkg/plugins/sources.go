@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/fence"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 )
 
@@ -25,6 +26,8 @@ type sources interface {
 	// fixed reports whether the objects are at hand, so that there is nothing to wait for, and no
 	// API server to ask.
 	fixed() bool
+	// owners looks up owners of operators' kinds where the objects are at hand.
+	owners() workload.FurtherSource
 }
 
 // live watches an API server.
@@ -58,6 +61,8 @@ func (l *live) schedulers(
 
 func (*live) fixed() bool { return false }
 
+func (*live) owners() workload.FurtherSource { return workload.NotRead{} }
+
 // Objects are Berth's objects for a State that watches nothing. They must not be changed
 // afterwards.
 type Objects = catalog.Objects
@@ -67,7 +72,7 @@ type Objects = catalog.Objects
 type Offline struct {
 	*State
 
-	catalogs *catalog.Fixed
+	catalogs *offline
 }
 
 // NewOffline returns a State without objects; Set gives it some. It is for one profile of one
@@ -77,8 +82,8 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 	leader.KeepOpen()
 	s := NewState(leader, nil)
 	s.Clock = still{clk}
-	catalogs := catalog.NewFixed(clk)
-	s.sources = &offline{catalogs}
+	catalogs := &offline{Fixed: catalog.NewFixed(clk), further: &exchangeable{workload.NotRead{}}}
+	s.sources = catalogs
 	s.seed.Skip()
 	s.late.Skip()
 	return &Offline{State: s, catalogs: catalogs}
@@ -100,6 +105,9 @@ func (s still) AfterFunc(d time.Duration, _ func()) clock.Timer {
 // Set replaces the objects. It must not be called while the plugins decide.
 func (o *Offline) Set(objects *Objects) {
 	o.catalogs.Set(objects)
+	if o.catalogs.further.FurtherSource = objects.Further; objects.Further == nil {
+		o.catalogs.further.FurtherSource = workload.NotRead{}
+	}
 }
 
 // ActAs lets the plugins give out only what the Scheduler of the name was granted of
@@ -135,7 +143,12 @@ func (o *Offline) ClusterOf(node *corev1.Node) string {
 // offline are catalogs of objects at hand.
 type offline struct {
 	*catalog.Fixed
+
+	further *exchangeable
 }
+
+// exchangeable is another source from time to time.
+type exchangeable struct{ workload.FurtherSource }
 
 func (o *offline) definitions(time.Duration, func(before, after *catalog.Snapshot)) (*catalog.Catalog, error) {
 	return o.Definitions, nil
@@ -156,3 +169,5 @@ func (o *offline) schedulers(time.Duration, func(before, after *catalog.Homes)) 
 }
 
 func (*offline) fixed() bool { return true }
+
+func (o *offline) owners() workload.FurtherSource { return o.further }

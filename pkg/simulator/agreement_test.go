@@ -44,8 +44,12 @@ const pools = 30
 // an empty name is for one that shares with nobody.
 func newArena(t *testing.T, home string) *arena {
 	t.Helper()
-	site := plugintest.Site("beijing")
-	objects := []runtime.Object{site}
+	site, all := plugintest.Site("beijing"), licences()
+	objects := []runtime.Object{site, all}
+	if home != "" {
+		all.Status.GrantsRevision = 1
+		all.Status.Grants = []berthv1alpha1.PoolGrant{{Scheduler: home, Pool: "all", Quantity: resource.MustParse("1"), Revision: 1}}
+	}
 	for number := range pools {
 		objects = append(objects, rapid.Custom(func(rt *rapid.T) []runtime.Object { return drawPools(rt, number, home) }).Example(number)...)
 	}
@@ -59,9 +63,11 @@ func newArena(t *testing.T, home string) *arena {
 	a.Scheduler = plugintest.New(t, objects, plugintest.Named(home))
 	// A Scheduler first adopts the Clusters that it has been given.
 	node := plugintest.MakeNode("beijing", 0).Capacity(map[corev1.ResourceName]string{corev1.ResourcePods: "1"}).Obj()
-	probe := plugintest.MakePod("probe").Label(berthv1alpha1.HomeSchedulerLabel, home).Obj()
+	// What it was granted it counts with the next pass over its grants, all of it at once.
+	probe := plugintest.MakePod("probe").Label(berthv1alpha1.HomeSchedulerLabel, home).
+		Annotation("pod.alpha.kubernetes.io/cluster-resource-licence", "1").Obj()
 	a.Add(node)
-	a.WaitFor("the Cluster", func() bool { return a.Try(probe).Node != "" })
+	a.WaitFor("the Cluster and the grants", func() bool { return a.Try(probe).Node != "" })
 	a.Remove(probe, node)
 	return a
 }

@@ -23,7 +23,9 @@ func (s *Snapshot) Bind(ctx context.Context, pod *corev1.Pod, outcome *Outcome) 
 		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, key, value)
 	}
 	s.begun++
+	claims := bound.Status.ResourceClaimStatuses
 	bound.Status = Running(s.begun)
+	bound.Status.ResourceClaimStatuses = claims
 	if err := s.nodes.remove(s.logger, assumed); err != nil {
 		return nil, err
 	}

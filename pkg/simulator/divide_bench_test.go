@@ -45,6 +45,7 @@ func BenchmarkDivide(b *testing.B) {
 		s.Feeds = append(s.Feeds, bundle.Feed{Name: samples[i].Name, Wanted: new(int64(replicas)), Bound: map[string]int64{}})
 	}
 	b.Run("anew", func(b *testing.B) {
+		defer reportCPU(b)()
 		for b.Loop() {
 			divideOnce(b, snap, &s, samples)
 		}
@@ -55,6 +56,7 @@ func BenchmarkDivide(b *testing.B) {
 		s.Feeds[i].Bound = maps.Clone(shares.Feeds[i].Shares)
 	}
 	b.Run("after one pod", func(b *testing.B) {
+		defer reportCPU(b)()
 		for b.Loop() {
 			put("next", names[0]+"-0")
 			s.Feeds[0].Bound[names[0]] = s.Feeds[0].Recorded[names[0]] - 1

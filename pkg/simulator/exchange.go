@@ -66,6 +66,9 @@ func (s *Snapshot) serveWaiting(ctx context.Context, scheduler string, pod *core
 			continue
 		}
 		tried := modelpolicy.Replacement(waiting)
+		if err := s.lendClaims(tried); err != nil {
+			return err
+		}
 		outcome, err := s.TrySchedule(ctx, tried)
 		if err != nil {
 			return err

@@ -121,6 +121,16 @@ func (f *factory) put(object runtime.Object) error {
 	return known.put(object)
 }
 
+// has reports whether an object of the name is known.
+func (f *factory) has(object runtime.Object) bool {
+	known := f.byType[reflect.TypeOf(object)]
+	if known == nil {
+		return false
+	}
+	_, found, err := known.GetIndexer().Get(object)
+	return err == nil && found
+}
+
 // drop makes an object unknown.
 func (f *factory) drop(object runtime.Object) error {
 	known := f.byType[reflect.TypeOf(object)]

@@ -18,7 +18,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkplugins "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
@@ -83,45 +82,45 @@ func checkPlugins(profile *config.KubeSchedulerProfile) error {
 		profile.SchedulerName, strings.Join(unknown, ", "))
 }
 
-// framework makes the framework that runs the plugins of the profile on the nodes.
-func (p *Profile) framework(
-	ctx context.Context, nodes *nodes, registry frameworkruntime.Registry, wakes *wakes,
-) (framework.Framework, *factory, error) {
+// start makes the framework that runs the plugins of the profile on the nodes of a snapshot, and
+// what they read.
+func (p *Profile) start(ctx context.Context, s *Snapshot) error {
 	all := frameworkplugins.NewInTreeRegistry()
-	if err := all.Merge(registry); err != nil {
-		return nil, nil, fmt.Errorf("joining Berth's plugins to the stock ones: %w", err)
+	if err := all.Merge(s.state.Registry()); err != nil {
+		return fmt.Errorf("joining Berth's plugins to the stock ones: %w", err)
 	}
 	metrics.Register()
 	// Plugins keep the client for writes, which are not simulated.
 	client := kubefake.NewClientset()
-	informers := newFactory(client)
-	devices, err := deviceManager(ctx, informers)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := frameworkruntime.NewFramework(ctx, all, &p.profile,
+	s.informers = newFactory(client)
+	s.informers.Resource().V1().ResourceClaimTemplates().Informer() // No plugin reads them.
+	options := []frameworkruntime.Option{
 		frameworkruntime.WithClientSet(client),
-		frameworkruntime.WithInformerFactory(informers),
-		frameworkruntime.WithSnapshotSharedLister(nodes),
-		frameworkruntime.WithSharedDRAManager(devices),
-		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(informers.Storage().V1().CSINodes().Lister())),
+		frameworkruntime.WithInformerFactory(s.informers),
+		frameworkruntime.WithSnapshotSharedLister(s.nodes),
+		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.informers.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithPodNominator(nobody{}),
-		frameworkruntime.WithPodActivator(wakes),
+		frameworkruntime.WithPodActivator(&s.wakes),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithParallelism(1),
-	)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making the plugins of profile %s: %w", p.profile.SchedulerName, err)
 	}
-	return f, informers, nil
+	if utilfeature.DefaultFeatureGate.Enabled(features.DynamicResourceAllocation) {
+		manager, err := deviceManager(ctx, s.informers)
+		if err != nil {
+			return err
+		}
+		s.devices = newDevices(manager)
+		options = append(options, frameworkruntime.WithSharedDRAManager(s.devices))
+	}
+	var err error
+	if s.framework, err = frameworkruntime.NewFramework(ctx, all, &p.profile, options...); err != nil {
+		return fmt.Errorf("making the plugins of profile %s: %w", p.profile.SchedulerName, err)
+	}
+	return nil
 }
 
-// deviceManager is what the plugin DynamicResources asks, as the scheduler makes it; nil if the
-// feature is off.
+// deviceManager is what the plugin DynamicResources asks, as the scheduler makes it.
 func deviceManager(ctx context.Context, informers *factory) (fwk.SharedDRAManager, error) {
-	if !utilfeature.DefaultFeatureGate.Enabled(features.DynamicResourceAllocation) {
-		return nil, nil //nolint:nilnil // the framework takes nil for none
-	}
 	resources := informers.Resource().V1()
 	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), resources.ResourceClaims().Informer(), "ResourceClaim", "", nil)
 	slices, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: resources.ResourceSlices()})

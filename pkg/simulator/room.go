@@ -6,6 +6,7 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -134,34 +135,83 @@ type count struct {
 	// cluster are the nodes that count, and first those that the first copy tries before the others,
 	// by name.
 	cluster, first map[string]bool
-	anew           bool
+	// names are the nodes that count, once they have been put in order.
+	names []string
+	anew  bool
 	// stay reports that the copies are placed, and not only counted.
 	stay bool
+
+	// next is the copy that looks for a node, which is the pod itself unless it has claims of its own.
+	// These are undone from the mark lent on.
+	next *corev1.Pod
+	lent int
 
 	state      fwk.CycleState
 	candidates []fwk.NodeInfo
 	copies     int
-	fit        *framework.FitError
+	// before is how many copies the node before has taken.
+	before int
+	fit    *framework.FitError
 }
 
 // prepare runs PreFilter. It reports whether any node is left.
 func (c *count) prepare() (bool, error) {
+	if err := c.another(); err != nil {
+		return false, err
+	}
 	c.state = framework.NewCycleState()
 	c.fit = &framework.FitError{Pod: c.pod, NumAllNodes: len(c.cluster)}
-	found, rejected, err := c.Snapshot.candidates(c.ctx, c.state, c.pod, c.fit)
+	found, rejected, err := c.Snapshot.candidates(c.ctx, c.state, c.next, c.fit)
 	if c.repeats(c.fit) && !rejected {
 		found = c.nodes.list
 	}
-	c.candidates = c.candidates[:0]
-	for _, info := range found {
-		if c.cluster[info.Node().Name] {
-			c.candidates = append(c.candidates, info)
-		}
-	}
+	c.candidates = c.within(found, c.candidates[:0])
 	if c.copies == 0 && c.first != nil {
 		slices.SortStableFunc(c.candidates, func(a, b fwk.NodeInfo) int { return c.turn(a) - c.turn(b) })
 	}
 	return !rejected && err == nil, err
+}
+
+// another makes the next copy.
+func (c *count) another() error {
+	c.next, c.lent = c.pod, c.mark()
+	if !OwnsClaims(c.pod) {
+		return nil
+	}
+	c.next = c.copy()
+	return c.lendClaims(c.next)
+}
+
+// copy returns a copy of the pod that is nobody else's.
+func (c *count) copy() *corev1.Pod {
+	copied := *c.pod
+	c.serial++
+	number := strconv.FormatInt(c.serial, 10)
+	copied.Name, copied.UID = c.pod.Name+"-"+number, c.pod.UID+types.UID("-"+number)
+	return &copied
+}
+
+// within appends to a list those of some nodes that count, in the order of their names. If all
+// nodes are left, those of other Clusters are not even looked at: there may be a hundred times as
+// many.
+func (c *count) within(found, list []fwk.NodeInfo) []fwk.NodeInfo {
+	if len(found) < len(c.nodes.list) {
+		for _, info := range found {
+			if c.cluster[info.Node().Name] {
+				list = append(list, info)
+			}
+		}
+		return list
+	}
+	if c.names == nil {
+		c.names = slices.Sorted(maps.Keys(c.cluster))
+	}
+	for _, name := range c.names {
+		if info := c.nodes.byName[name]; info != nil {
+			list = append(list, info)
+		}
+	}
+	return list
 }
 
 // turn is when a node is tried for the first copy.
@@ -175,6 +225,8 @@ func (c *count) turn(node fwk.NodeInfo) int {
 // run goes through the nodes until none takes a further copy. A node that is full stays full while
 // only copies are added, unless copies interact.
 func (c *count) run() error {
+	// What the copy that found no node was lent is taken back.
+	defer func() { c.rollback(c.lent) }()
 	if open, err := c.prepare(); err != nil || !open {
 		return err
 	}
@@ -198,39 +250,10 @@ func (c *count) visit(node fwk.NodeInfo) (bool, error) {
 	return true, c.tally(node)
 }
 
-// tally is fill for copies that do not stay, and that count on their node only: they are put on a
-// copy of it, and nothing is reserved for them.
-func (c *count) tally(node fwk.NodeInfo) error {
-	copied := *c.pod
-	copied.Spec.NodeName = node.Node().Name
-	another, err := framework.NewPodInfo(&copied)
-	if err != nil {
-		return err
-	}
-	for local := node; c.copies < c.limit; c.copies++ {
-		status := c.framework.RunFilterPlugins(c.ctx, c.state, c.pod, local)
-		if status.Code() == fwk.Error {
-			return status.AsError()
-		}
-		if !status.IsSuccess() {
-			c.fit.Diagnosis.NodeToStatus.Set(copied.Spec.NodeName, status)
-			return nil
-		}
-		if local == node {
-			local = node.Snapshot()
-		}
-		local.AddPodInfo(another)
-		if status := c.framework.RunPreFilterExtensionAddPod(c.ctx, c.state, c.pod, another, local); !status.IsSuccess() {
-			return status.AsError()
-		}
-	}
-	return nil
-}
-
 // fill puts copies on a node until it takes no more. It reports whether to go on with another node.
 func (c *count) fill(node fwk.NodeInfo) (bool, error) {
 	for c.copies < c.limit {
-		status := c.framework.RunFilterPlugins(c.ctx, c.state, c.pod, node)
+		status := c.framework.RunFilterPlugins(c.ctx, c.state, c.next, node)
 		if status.Code() == fwk.Error {
 			return false, status.AsError()
 		}
@@ -252,19 +275,24 @@ func (c *count) fill(node fwk.NodeInfo) (bool, error) {
 
 // add places a further copy.
 func (c *count) add(node fwk.NodeInfo) *fwk.Status {
-	copied := *c.pod
-	c.serial++
-	number := strconv.FormatInt(c.serial, 10)
-	copied.Name, copied.UID = c.pod.Name+"-"+number, c.pod.UID+types.UID("-"+number)
+	copied := c.next
+	if copied == c.pod {
+		copied = c.copy()
+	}
 	copied.Spec.NodeName = node.Node().Name
-	if status := c.place(c.ctx, c.state, &copied); !status.IsSuccess() {
+	if status := c.place(c.ctx, c.state, copied); !status.IsSuccess() {
+		copied.Spec.NodeName = ""
 		return status
 	}
+	if err := c.writeClaims(copied); err != nil {
+		return fwk.AsStatus(err)
+	}
 	c.copies++
+	c.lent = c.mark()
 	if c.anew {
 		return nil
 	}
-	info, err := framework.NewPodInfo(&copied)
+	info, err := framework.NewPodInfo(copied)
 	if err != nil {
 		return fwk.AsStatus(err)
 	}

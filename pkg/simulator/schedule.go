@@ -88,6 +88,9 @@ func (s *Snapshot) assume(ctx context.Context, pod *corev1.Pod, outcome *Outcome
 	if status := s.place(klog.NewContext(ctx, s.logger), outcome.state, assumed); !status.IsSuccess() {
 		return nil, fmt.Errorf("reserving for pod %s/%s: %w", pod.Namespace, pod.Name, status.AsError())
 	}
+	if err := s.writeClaims(assumed); err != nil {
+		return nil, err
+	}
 	return assumed, nil
 }
 

@@ -24,11 +24,13 @@ import (
 type Snapshot struct {
 	framework framework.Framework
 	informers *factory
-	nodes     *nodes
-	state     *plugins.Offline
-	logger    klog.Logger
-	stop      context.CancelFunc
-	wakes     wakes
+	// devices are nil if the feature is off.
+	devices *devices
+	nodes   *nodes
+	state   *plugins.Offline
+	logger  klog.Logger
+	stop    context.CancelFunc
+	wakes   wakes
 
 	// serial numbers the copies that were ever placed, so that no two have the same UID.
 	serial int64
@@ -55,8 +57,7 @@ func New(profile *Profile, clk clock.WithTickerAndDelayedExecution) (*Snapshot, 
 	s := &Snapshot{
 		nodes: newNodes(), state: plugins.NewOffline(clk), logger: klog.FromContext(ctx), stop: stop, versions: newVersions(),
 	}
-	var err error
-	if s.framework, s.informers, err = profile.framework(ctx, s.nodes, s.state.Registry(), &s.wakes); err != nil {
+	if err := profile.start(ctx, s); err != nil {
 		stop()
 		return nil, err
 	}

@@ -14,7 +14,13 @@ import (
 
 // Takers returns the names of the nodes that take the pod at this moment, in order.
 func (s *Snapshot) Takers(ctx context.Context, pod *corev1.Pod) ([]string, error) {
-	found, _, err := s.feasible(klog.NewContext(ctx, s.logger), framework.NewCycleState(), pod)
+	s.Fork()
+	defer s.Revert()
+	asked := *pod
+	if err := s.lendClaims(&asked); err != nil {
+		return nil, fmt.Errorf("giving pod %s/%s its claims: %w", pod.Namespace, pod.Name, err)
+	}
+	found, _, err := s.feasible(klog.NewContext(ctx, s.logger), framework.NewCycleState(), &asked)
 	if err != nil {
 		return nil, fmt.Errorf("looking for nodes for pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

@@ -229,6 +229,11 @@ func (o *options) begin(ctx context.Context, s *whatif.Simulation, in *input) er
 		if err != nil {
 			return err
 		}
+		owners, err := live.Owners(ctx, clients)
+		if err != nil {
+			return err
+		}
+		s.Confirm(owners)
 		return s.Observe(objects...)
 	}
 	if err := s.Apply(ctx, in.base...); err != nil {

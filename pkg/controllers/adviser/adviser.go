@@ -32,8 +32,8 @@ type Adviser struct {
 
 	mu       sync.Mutex
 	snapshot *simulator.Snapshot
-	// stale is true if Berth's own objects have changed since they were given to the snapshot.
-	stale bool
+	// changes counts those of Berth's own objects, taken up those that the snapshot knows of.
+	changes, takenUp uint64
 	// err is the first object that could not be taken up. The answers are not to be trusted then.
 	err error
 	// listeners are told of changes.
@@ -53,7 +53,7 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Adviser{reader: reader, snapshot: snapshot, server: server, ready: make(chan struct{}), stale: true}, nil
+	return &Adviser{reader: reader, snapshot: snapshot, server: server, ready: make(chan struct{}), changes: 1}, nil
 }
 
 // Close ends what the plugins may have begun.
@@ -73,18 +73,18 @@ func (a *Adviser) AskExcept(
 	if err := a.waitUntilReady(ctx); err != nil {
 		return err
 	}
+	objects, changes, err := a.changed(ctx)
+	if err != nil {
+		return err
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
 		return a.err
 	}
-	if a.stale {
-		objects, err := a.objects(ctx)
-		if err != nil {
-			return err
-		}
+	if changes > a.takenUp {
 		a.snapshot.SetObjects(objects)
-		a.stale = false
+		a.takenUp = changes
 	}
 	a.snapshot.Fork()
 	defer a.snapshot.Revert()
@@ -104,8 +104,23 @@ func (a *Adviser) waitUntilReady(ctx context.Context) error {
 	}
 }
 
+// changed returns Berth's own objects if the snapshot does not have them as they are, and which of
+// their changes they know. Handlers do not wait meanwhile: a cache that is asked for a kind for the
+// first time waits for its list.
+func (a *Adviser) changed(ctx context.Context) (*simulator.Objects, uint64, error) {
+	a.mu.Lock()
+	changes, takenUp := a.changes, a.takenUp
+	a.mu.Unlock()
+	if changes == takenUp {
+		return nil, takenUp, nil
+	}
+	objects, err := a.objects(ctx)
+	return objects, changes, err
+}
+
 // objects reads Berth's own objects. Which policies there are makes no difference: what a cluster
-// could take is asked before a policy says what it is to take.
+// could take is asked before a policy says what it is to take. So nobody asks here whose a pod is,
+// and what its reference to an owner says does not count.
 func (a *Adviser) objects(ctx context.Context) (*simulator.Objects, error) {
 	var (
 		clusters  berthv1alpha1.ClusterList

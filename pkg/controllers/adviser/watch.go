@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -29,14 +30,17 @@ func Kinds() []client.Object {
 	return []client.Object{
 		&corev1.Pod{}, &corev1.Node{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{},
 		&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{},
+		&resourcev1.DeviceClass{}, &resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
 		&corev1.LimitRange{}, &nodev1.RuntimeClass{}, &schedulingv1.PriorityClass{},
 	}
 }
 
-// Watch follows the kinds of Kubernetes. It must be called once, and is followed by WaitForSync.
+// Watch follows the kinds of Kubernetes. Of those that the API server does not serve, such as
+// devices before Kubernetes 1.34, there are no objects. It must be called once, and is followed by
+// WaitForSync.
 func (a *Adviser) Watch(ctx context.Context, informers cache.Informers) error {
 	for _, kind := range Kinds() {
-		if err := a.handle(ctx, informers, kind, a.follower()); err != nil {
+		if err := a.handle(ctx, informers, kind, a.follower()); err != nil && !missing(err) {
 			return err
 		}
 	}
@@ -49,7 +53,7 @@ func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) e
 	for _, kind := range []client.Object{&berthv1alpha1.Cluster{}, &berthv1alpha1.ClusterResource{}} {
 		changed := func() {
 			a.mu.Lock()
-			a.stale = true
+			a.changes++
 			listeners := a.listeners
 			a.mu.Unlock()
 			notify(listeners)
@@ -92,7 +96,7 @@ func (a *Adviser) handle(
 	return nil
 }
 
-// missing reports whether a kind is not installed.
+// missing reports whether the API server does not serve a kind.
 func missing(err error) bool { return apimeta.IsNoMatchError(err) }
 
 // follower takes up the objects that change.

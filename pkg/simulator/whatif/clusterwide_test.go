@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugintest"
+	"berth.dev/berth/pkg/simulator/whatif"
 )
 
 func TestOnePolicyForManyNamespaces(t *testing.T) {
@@ -39,5 +40,18 @@ func TestOnePolicyForManyNamespaces(t *testing.T) {
 				t.Errorf("workloads (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A policy for many namespaces is in none, whatever namespace a file is read for.
+func TestAPolicyForManyNamespacesIsInNone(t *testing.T) {
+	o, err := whatif.Decode([]byte(`{"apiVersion":"berth.dev/v1alpha1","kind":"ClusterPropagationPolicy","metadata":{"name":"wide"},"spec":{
+		"resourceSelectors":[{"apiVersion":"apps/v1","kind":"Deployment"}],
+		"placement":{"staticWeightList":[{"clusterNames":["hangzhou"],"weight":1}]}}}`), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := whatif.Identity(o), "ClusterPropagationPolicy wide"; got != want {
+		t.Errorf("it is %s, want %s", got, want)
 	}
 }

@@ -35,6 +35,7 @@ func (s *Simulation) runControllers(ctx context.Context) error {
 		each(s, func(job *batchv1.Job) error { return s.runJob(ctx, job) }),
 		each(s, func(set *appsv1.StatefulSet) error { return s.runStatefulSet(ctx, set) }),
 		each(s, func(set *appsv1.DaemonSet) error { return s.runDaemonSet(ctx, set) }),
+		s.runClaims(ctx),
 		s.runBudgets(),
 	)
 }

@@ -39,6 +39,12 @@ func (s *Simulation) Observe(objects ...runtime.Object) error {
 	return s.refresh()
 }
 
+// Confirm has the references of pods to owners of operators' kinds looked up. Without it they are
+// taken at their word.
+func (s *Simulation) Confirm(owners workload.FurtherSource) {
+	s.owners, s.stale = owners, true
+}
+
 // Apply takes up objects as `kubectl apply` does: those that are there already are replaced. What
 // the API server would refuse is an error, and so is a node that two Clusters claim. Objects of
 // namespaced kinds must have a namespace.
@@ -212,6 +218,7 @@ func (s *Simulation) refresh() error {
 		s.snapshot.SetObjects(&simulator.Objects{
 			Clusters: kept[*berthv1alpha1.Cluster](s), Policies: kept[*berthv1alpha1.PropagationPolicy](s),
 			Resources: kept[*berthv1alpha1.ClusterResource](s), Subscriptions: kept[*berthv1alpha1.Subscription](s),
+			Further: s.owners,
 		})
 		s.stale = false
 	}

@@ -64,7 +64,7 @@ func (s *Simulation) dropPod(pod *corev1.Pod) error {
 	}
 	delete(s.tried, pod.UID)
 	s.version++
-	return nil
+	return s.releaseClaims(pod)
 }
 
 // podsOf returns the pods that an object controls, in the order of their names.

@@ -27,7 +27,7 @@ const longAgo = time.Duration(math.MaxInt64)
 
 // observe returns the workloads and their pods.
 func (s *Simulation) observe() []*workload.Observed {
-	objects := &workload.Objects{Pods: make([]corev1.Pod, 0, len(s.pods))}
+	objects := &workload.Objects{Pods: make([]corev1.Pod, 0, len(s.pods)), Further: s.owners}
 	for _, i := range s.ids() {
 		if o := s.objects[i]; workload.KindOf(o) != nil {
 			objects.Owners = append(objects.Owners, o)
@@ -57,21 +57,25 @@ func values[T any](pointers []*T) []T {
 // rebalance evicts what runs outside of its share, for each workload as much as its policy lets go
 // at once.
 func (s *Simulation) rebalance(ctx context.Context) error {
+	clear(s.held)
+	return s.eachPlaced(func(m *mover) error { return m.run(ctx) })
+}
+
+// eachPlaced calls a function for each workload that a policy places.
+func (s *Simulation) eachPlaced(do func(*mover) error) error {
 	policies := kept[*berthv1alpha1.PropagationPolicy](s)
 	if len(policies) == 0 {
 		return nil
 	}
 	index, places := policymatch.NewIndex(policies), s.topology()
 	s.policies = modelpolicy.NewSet(policies, places.Sites(), s.policies)
-	clear(s.held)
 	for _, o := range s.observe() {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil || !o.Asks(s.options.Schedulers) {
 			continue
 		}
 		if compiled := s.policies.Of(winner); compiled.Err == nil {
-			m := &mover{Simulation: s, policy: compiled, observed: o, places: places}
-			if err := m.run(ctx); err != nil {
+			if err := do(&mover{Simulation: s, policy: compiled, observed: o, places: places}); err != nil {
 				return err
 			}
 		}

@@ -41,7 +41,7 @@ var unscoped = sets.New(
 	"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
 	"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "FlowSchema", "PriorityLevelConfiguration",
 	"DeviceClass", "ResourceSlice",
-	"Cluster", "ClusterResource", "FeedParser", "GlobalCloud", "GlobalMetric", "GlobalMetricsProvider", "Scheduler",
+	"Cluster", "ClusterPropagationPolicy", "ClusterResource", "FeedParser", "GlobalCloud", "GlobalMetric", "GlobalMetricsProvider", "Scheduler",
 )
 
 // Decode reads an object of a file, as JSON. One of a namespaced kind that names no namespace gets

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/simulator"
 	"berth.dev/berth/pkg/simulator/defaults"
 )
@@ -69,6 +70,8 @@ type Simulation struct {
 	priorities map[int32]int
 	// policies are compiled.
 	policies modelpolicy.Set
+	// owners look up owners of operators' kinds; nil takes references to them at their word.
+	owners workload.FurtherSource
 	// held are the reasons why misplaced pods stay, by the UID of their workload.
 	held map[types.UID]string
 	// stuck is how many of their pods found no node before any was moved.
@@ -135,7 +138,7 @@ const maxRounds = 10_000
 // Settle lets everybody decide until nothing changes.
 func (s *Simulation) Settle(ctx context.Context) error {
 	turns := []func(context.Context) error{
-		s.spread, s.place, s.runControllers, s.divide, s.schedule, s.rebalance, s.drain,
+		s.spread, s.weigh, s.follow, s.place, s.runControllers, s.divide, s.schedule, s.overflow, s.rebalance, s.drain,
 	}
 	for range maxRounds {
 		before := s.version

@@ -5,11 +5,13 @@
 package advisertest
 
 import (
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,9 +21,9 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// New returns an adviser that knows what the client has at this moment, cut down as in the cache of
-// the controllers.
-func New(tb testing.TB, c client.Client) *adviser.Adviser {
+// Watching returns an adviser that hears of changes from informers. It reads Berth's own objects
+// from the client, again only if it watches these, too.
+func Watching(tb testing.TB, c client.Reader, informers cache.Informers) *adviser.Adviser {
 	tb.Helper()
 	profile, err := simulator.ParseProfile(manifests.SchedulerConfiguration)
 	if err != nil {
@@ -32,13 +34,18 @@ func New(tb testing.TB, c client.Client) *adviser.Adviser {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(a.Close)
+	if err := errors.Join(a.Watch(tb.Context(), informers), a.WaitForSync(tb.Context())); err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// New returns an adviser that knows what the client has at this moment, cut down as in the cache of
+// the controllers.
+func New(tb testing.TB, c client.Client) *adviser.Adviser {
+	tb.Helper()
 	informers := &informertest.FakeInformers{Scheme: c.Scheme()}
-	if err := a.Watch(tb.Context(), informers); err != nil {
-		tb.Fatal(err)
-	}
-	if err := a.WaitForSync(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	a := Watching(tb, c, informers)
 	for _, kind := range adviser.Kinds() {
 		informer, err := informers.FakeInformerFor(tb.Context(), kind)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // Objects are Berth's objects at hand, for catalogs that watch nothing. They must not be changed
@@ -20,6 +21,9 @@ type Objects struct {
 	Resources []*berthv1alpha1.ClusterResource
 	// Subscriptions are those of all namespaces.
 	Subscriptions []*berthv1alpha1.Subscription
+	// Further looks up owners of operators' kinds; without it the references of pods to them are taken
+	// at their word.
+	Further workload.FurtherSource
 }
 
 // Fixed are catalogs of objects at hand. They must not be Run.

@@ -56,7 +56,7 @@ func samePlace(a, b *berthv1alpha1.Cluster) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && rank.Unavailable(a) == rank.Unavailable(b) &&
 		maps.Equal(a.Labels, b.Labels) &&
 		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) && slices.Equal(a.Status.Pools, b.Status.Pools) &&
-		equality.Semantic.DeepEqual(a.Status.Metrics, b.Status.Metrics)
+		equality.Semantic.DeepEqual(a.Status.Room, b.Status.Room) && equality.Semantic.DeepEqual(a.Status.Metrics, b.Status.Metrics)
 }
 
 // buildPlaces takes over from the snapshot before what has not changed.

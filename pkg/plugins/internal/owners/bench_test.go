@@ -6,6 +6,7 @@ package owners_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,13 @@ func (o operators) Further(string, *metav1.OwnerReference) (*workload.FurtherOwn
 	return o.owner, nil
 }
 
+// batch is how many look-ups are timed at once.
+const batch = 1000
+
 // BenchmarkChain looks up whose a pod is when the informers have everything, among a thousand other
 // workloads: by way of a ReplicaSet and a Deployment, and by way of an object of an operator above
-// these.
+// these. "best-ns/op" is the time of the quickest batch, in which nothing else had the
+// processor.
 func BenchmarkChain(b *testing.B) {
 	above := &workload.FurtherOwner{Object: &metav1.ObjectMeta{Namespace: plugintest.Namespace, Name: "app", UID: "app"}}
 	for name, owned := range map[string]bool{"deployment": false, "operator": true} {
@@ -53,11 +58,17 @@ func BenchmarkChain(b *testing.B) {
 			factory.Start(b.Context().Done())
 			factory.WaitForCacheSync(b.Context().Done())
 			b.ReportAllocs()
+			best, began, done := time.Hour, time.Now(), 0
 			for b.Loop() {
 				if _, err := workload.Of(pod, source); err != nil {
 					b.Fatal(err)
 				}
+				if done++; done%batch == 0 {
+					now := time.Now()
+					best, began = min(best, now.Sub(began)), now
+				}
 			}
+			b.ReportMetric(float64(best)/batch, "best-ns/op")
 		})
 	}
 }
