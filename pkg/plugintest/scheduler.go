@@ -158,6 +158,12 @@ func WithBerth(client *berthfake.Clientset) Option {
 	return func(s *Scheduler) { s.Berth = client }
 }
 
+// WithKube starts with objects at the API server, which the informers know from the start. Unlike
+// what Add makes known, they reach the caches that the stock plugins keep of volumes and devices.
+func WithKube(objects ...runtime.Object) Option {
+	return func(s *Scheduler) { s.Kube = kubefake.NewClientset(objects...) }
+}
+
 // WithKubeConfig lets the plugins make the client of Berth's kinds from the scheduler's kubeconfig.
 func WithKubeConfig(config *rest.Config) Option {
 	return func(s *Scheduler) { s.kubeConfig = config }

@@ -33,10 +33,8 @@ func (r *Reconciler) listPools(ctx context.Context) (map[string]*pool.Resource, 
 		return nil, fmt.Errorf("listing cluster resources: %w", err)
 	}
 	pools := make(map[string]*pool.Resource, len(list.Items))
-	for i := range list.Items {
-		if usable, err := pool.NewResource(&list.Items[i]); err == nil {
-			pools[usable.Name()] = usable
-		}
+	for usable := range pool.Usable(list.Items) {
+		pools[usable.Name()] = usable
 	}
 	return pools, nil
 }

@@ -39,13 +39,7 @@ func (r *Reconciler) pools(ctx context.Context, resources []berthv1alpha1.Cluste
 	for i := range nodes.Items {
 		pools.SetNode(&nodes.Items[i])
 	}
-	pools.Use(func(yield func(*pool.Resource) bool) {
-		for i := range resources {
-			if usable, err := pool.NewResource(&resources[i]); err == nil && !yield(usable) {
-				return
-			}
-		}
-	})
+	pools.Use(pool.Usable(resources))
 	return pools, nil
 }
 

@@ -80,6 +80,12 @@ func TestChoose(t *testing.T) {
 		"then the name decides": {
 			[]dispatch.Contender{{Name: "b", Load: 1, Size: 1}, {Name: "a", Load: 2, Size: 2}}, 1,
 		},
+		"the first one": {
+			[]dispatch.Contender{{Name: "a", Load: 1, Size: 2}, {Name: "b", Load: 2, Size: 2}, {Name: "c", Load: 3, Size: 2}}, 0,
+		},
+		"a small one that has more to do for its size": {
+			[]dispatch.Contender{{Name: "b", Load: 4, Size: 2}, {Name: "a", Load: 3, Size: 1}}, 0,
+		},
 		"numbers whose products do not fit": {
 			[]dispatch.Contender{{Name: "a", Load: math.MaxInt, Size: math.MaxInt - 1}, {Name: "b", Load: math.MaxInt - 1, Size: math.MaxInt}}, 1,
 		},

@@ -62,6 +62,10 @@ func TestHomeOfAPodWithAPolicy(t *testing.T) {
 			replicas: 2, pods: []*dispatch.Pod{failing("1", "b")}, waits: map[types.UID]dispatch.Wait{"1": withHome("b", time.Hour, 0)},
 			want: map[string]string{"1": "b"}, wantOnly: []string{"a", "b"},
 		},
+		"who has a home with one free seat keeps it although another has more": {
+			replicas: 5, held: []int32{1, 0}, pods: []*dispatch.Pod{pod("1", "a")}, want: map[string]string{"1": "a"},
+			wantOnly: []string{"a", "b"},
+		},
 		"who has a home without a free seat leaves it": {
 			replicas: 1, pods: []*dispatch.Pod{pod("1", "a")}, want: map[string]string{"1": "b"}, wantOnly: []string{"a", "b"},
 		},

@@ -5,6 +5,7 @@ package clusterresource
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 
@@ -13,6 +14,9 @@ import (
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
 	"berth.dev/berth/pkg/plugins/internal/settle"
 )
+
+// raisedInterval is how often it is looked how much can be given out again, while pods are settled.
+const raisedInterval = 100 * time.Millisecond
 
 // settleLate makes late Bindings of the process before impossible where they keep units from being
 // given out, until the context ends, and wakes the pods that can have what is not kept any longer.
@@ -25,16 +29,37 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	case <-s.Seed.Listed():
 	}
 	for ctx.Err() == nil {
-		open := s.Late.Open(s.usablePools)
-		workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
-		// Pods that have gone or changed are settled elsewhere.
-		if raised := s.Late.Raised(s.usablePools); len(raised) > 0 {
-			b.Wake(s.Waiting.Raised(raised))
+		if open := s.Late.Open(s.usablePools); len(open) > 0 {
+			pass, end := context.WithCancel(ctx)
+			go s.wakeMeanwhile(pass, b)
+			workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
+			end()
 		}
+		s.wakeRaised(b) // pods that have gone or changed are settled elsewhere
 		select {
 		case <-ctx.Done():
 		case <-s.Clock.After(lookInterval):
 		}
+	}
+}
+
+// wakeMeanwhile wakes pods while others are being settled, until the context ends. A thousand take
+// seconds, and one of them may have to wait for its answer.
+func (s *Shared) wakeMeanwhile(ctx context.Context, b *Background) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.Clock.After(raisedInterval):
+			s.wakeRaised(b)
+		}
+	}
+}
+
+// wakeRaised wakes the pods that can have what is not kept any longer.
+func (s *Shared) wakeRaised(b *Background) {
+	if raised := s.Late.Raised(s.usablePools); len(raised) > 0 {
+		b.Wake(s.Waiting.Raised(raised))
 	}
 }
 

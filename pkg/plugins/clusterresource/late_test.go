@@ -180,3 +180,18 @@ func TestNobodyIsEvictedForWhatIsWithheld(t *testing.T) {
 		t.Errorf("the pod found node %q, nominated %q", attempt.Node, attempt.Nominated)
 	}
 }
+
+// Who had others make way in the process before is nominated still, and gets what they give back,
+// wherever somebody else could use it.
+func TestWhatIsFreedForANominatedPodIsKeptAfterATakeOver(t *testing.T) {
+	holder := withPriority(stamped("holder", "a1", "matlab", "all"), 1)
+	preemptor := nominated(withPriority(asking("preemptor", "matlab", "1"), 10), "a1")
+	s := takesOver(t, append(matlab("1"), holder, preemptor), holder, preemptor)
+	s.Remove(holder)
+	for name, priority := range map[string]int32{"lower": 9, "equal": 10} {
+		if attempt := s.Try(onRack(withPriority(asking(name, "matlab", "1"), priority), "b")); attempt.Node != "" {
+			t.Errorf("a pod of priority %d gets on node %s what was freed for another one", priority, attempt.Node)
+		}
+	}
+	s.MustPlace(preemptor)
+}

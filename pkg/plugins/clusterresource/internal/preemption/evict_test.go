@@ -19,6 +19,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -163,4 +164,19 @@ func requests(client *kubefake.Clientset) []string {
 		}
 	}
 	return texts
+}
+
+func TestRegisterMetrics(t *testing.T) {
+	RegisterMetrics()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "berth_cluster_resource_preempted_pods_total"
+	for _, family := range families {
+		if family.GetName() == want {
+			return
+		}
+	}
+	t.Errorf("no metric %s is served", want)
 }

@@ -78,9 +78,6 @@ func (d *dryRun) heldBy(pod *corev1.Pod) []pool.Charge {
 
 // add puts back a pod that was removed from the node of the trial.
 func (t *trial) add(ctx context.Context, pod *corev1.Pod) {
-	if !t.removed[pod.UID] || pod.Spec.NodeName != t.node.Node().Name {
-		return
-	}
 	delete(t.removed, pod.UID)
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {
