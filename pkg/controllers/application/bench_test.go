@@ -4,46 +4,26 @@
 package application_test
 
 import (
-	"context"
 	"fmt"
 	"syscall"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// many returns 200 Clusters with 5 metrics each.
-func many() []client.Object {
-	var objects []client.Object
-	for i := range 200 {
-		c := cluster(fmt.Sprintf("c%03d", i), 0)
-		c.Spec.Metrics, c.Status.Metrics = nil, nil
-		for m := range 5 {
-			name, value := fmt.Sprintf("m%d", m), float64((i*7+m)%100)/100
-			c.Spec.Metrics = append(c.Spec.Metrics, berthv1alpha1.MetricReference{Name: name, Weight: float64(m + 1)})
-			c.Status.Metrics = append(c.Status.Metrics, berthv1alpha1.MetricSample{Name: name, Value: &value, Normalized: &value})
-		}
-		objects = append(objects, c)
+// measuredCluster returns a Cluster with 5 metrics.
+func measuredCluster(i int) *berthv1alpha1.Cluster {
+	c := cluster(fmt.Sprintf("c%03d", i), 0)
+	c.Spec.Metrics, c.Status.Metrics = nil, nil
+	for m := range 5 {
+		name, value := fmt.Sprintf("m%d", m), float64((i*7+m)%100)/100
+		c.Spec.Metrics = append(c.Spec.Metrics, berthv1alpha1.MetricReference{Name: name, Weight: float64(m + 1)})
+		c.Status.Metrics = append(c.Status.Metrics, berthv1alpha1.MetricSample{Name: name, Value: &value, Normalized: &value})
 	}
-	return objects
-}
-
-// cache lists Clusters without copying them, as that of a manager does.
-type cache struct {
-	client.Client
-	clusters berthv1alpha1.ClusterList
-}
-
-func (c *cache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if clusters, ok := list.(*berthv1alpha1.ClusterList); ok {
-		clusters.Items = c.clusters.Items
-		return nil
-	}
-	return c.Client.List(ctx, list, options...)
+	return c
 }
 
 // cpu returns the CPU time of this process so far. A busy machine does not make it longer, as it
@@ -57,41 +37,62 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// One iteration reviews 300 Applications, each against 200 Clusters.
-func BenchmarkReview(b *testing.B) {
-	objects := many()
-	var requests []reconcile.Request
-	for i := range 300 {
-		app := newApplication(configMap)
-		app.Name, app.UID = fmt.Sprintf("app%03d", i), ""
-		app.Spec.Constraints.ClusterMetrics = []string{"m0 >= 0.1"}
-		objects = append(objects, app)
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(app)})
+// reviewed returns a fleet of so many Applications, each of a Deployment with two replicas and a
+// ConfigMap, that run in the best of so many Clusters.
+func reviewed(tb testing.TB, apps, clusters int) *fleet {
+	tb.Helper()
+	f := newFleet(tb, 1)
+	for i := range clusters {
+		f.addCluster(measuredCluster(i))
 	}
-	w := newWorld(b, objects...)
-	review := func() {
-		w.clock.SetTime(w.clock.Now().Add(61 * time.Second))
-		for _, request := range requests {
-			if _, err := w.controller.Reconcile(b.Context(), request); err != nil {
-				b.Fatal(err)
-			}
+	f.start()
+	for i := range apps {
+		app := newApplication(deployment + "---\n" + configMap)
+		app.Spec.Constraints.ClusterMetrics = []string{"m0 >= 0.1"}
+		f.addApplication(app, fmt.Sprintf("app%04d", i))
+	}
+	f.run(10 * time.Minute)
+	for _, a := range f.apps {
+		if ready := a.ready(); ready != 2 {
+			tb.Fatalf("%s has %d pods ready, want 2: %+v", a.key, ready, a.stored().Status)
 		}
 	}
-	listed := &cache{Client: w.client}
-	if err := w.client.List(b.Context(), &listed.clusters); err != nil {
-		b.Fatal(err)
-	}
-	w.client = listed
-	w.restart()
-	for range 3 {
-		review()
-	}
-	before, begin := w.writes, cpu(b)
+	return f
+}
+
+// One iteration reviews 1,000 Applications, each against 300 Clusters with 5 metrics.
+func BenchmarkReview(b *testing.B) {
+	f := reviewed(b, 1000, 300)
+	before, begin := f.writes, cpu(b)
 	for b.Loop() {
-		review()
+		f.clock.SetTime(f.clock.Now().Add(61 * time.Second))
+		for _, a := range f.apps {
+			a.reconcile()
+		}
 	}
 	b.ReportMetric((cpu(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
-	if w.writes != before {
-		b.Errorf("%d writes although nothing changed", w.writes-before)
+	if f.writes != before {
+		b.Errorf("%d writes although nothing changed", f.writes-before)
+	}
+}
+
+func TestAReviewWritesNothingWhenNothingChanges(t *testing.T) {
+	f := reviewed(t, 20, 30)
+	before := f.writes
+	f.run(10 * time.Minute)
+	if f.writes != before {
+		t.Errorf("%d writes although nothing changed", f.writes-before)
+	}
+}
+
+func TestAMetricThatConcernsNobodyBringsNoReview(t *testing.T) {
+	f := reviewed(t, 20, 30)
+	var known berthv1alpha1.Cluster
+	if err := f.Get(t.Context(), client.ObjectKey{Name: "c007"}, &known); err != nil {
+		t.Fatal(err)
+	}
+	*known.Status.Metrics[2].Value = 0.123
+	if got := f.controller.Waiting(t.Context(), &known); len(got) != 0 {
+		t.Errorf("a pass is asked for over %v", got)
 	}
 }

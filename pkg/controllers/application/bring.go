@@ -53,7 +53,9 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 		if err := unstructured.SetNestedField(o.Object, step.Replicas, "spec", "replicas"); err != nil {
 			return step.Moving, fmt.Errorf("setting the replicas of %s: %w", o, err)
 		}
-		must = must || step.Scale
+		// What is to change is applied at once. What was applied, and has been changed by somebody else,
+		// is put right like everything else.
+		w.keeper.counts(objectID{w.app.Namespace, o.key()}, step.Scale)
 	case step.Scale:
 		if err := w.scale(ctx, o, live, step.Replicas); err != nil {
 			return step.Moving, err

@@ -21,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -39,8 +40,9 @@ const (
 	// between two steps of a migration, and refusedPause that before a refused object is tried
 	// again.
 	conflictPause, stepPause, refusedPause = 200 * time.Millisecond, 2 * time.Second, 30 * time.Second
-	// resync is how often objects are applied although nothing is known to have changed.
-	resync = 10 * time.Minute
+	// resync is how often objects are applied although nothing is known to have changed, and
+	// watchedResync that of objects that are watched.
+	resync, watchedResync = 10 * time.Minute, 10 * time.Hour
 )
 
 // Options are what a Reconciler needs.
@@ -60,6 +62,8 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Adviser answers which clusters have room.
 	Adviser Adviser
+	// Moves limits how many pods begin to move, together with all else that moves pods.
+	Moves *state.Moves
 	// Watching lets objects be watched that the controller has made; nil for not at all.
 	Watching *Watching
 	// SettleTimeout is how long a first choice waits for what is still unknown of clusters.
@@ -231,7 +235,7 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 	}
 	w := &writer{
 		client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now,
-		keeper: &r.keeper, again: p.again,
+		keeper: &r.keeper, watches: &r.watches, again: p.again,
 	}
 	moving, err := w.bringAll(ctx, objects, seen)
 	p.contested = w.contested

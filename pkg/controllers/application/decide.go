@@ -55,7 +55,7 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	results := migrate.Rank(request, candidates, rule, p.app.Status.FailedOver, p.now)
 	p.waitsForCluster(rule, candidates, results)
 	err = r.chooseWithRoom(ctx, p, request, results, objects, seen, func(results []rank.Ranked) {
-		p.record(results, changed, moving)
+		r.record(p, results, changed, moving, objects, seen)
 	})
 	if err != nil {
 		return err
@@ -167,13 +167,13 @@ func (p *pass) time() *metav1.Time {
 }
 
 // record chooses from the ranking, and writes choice and ranking into the status.
-func (p *pass) record(results []rank.Ranked, changed, moving bool) {
+func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool, objects []*object, seen *observed) {
 	status := &p.app.Status
 	app := migrate.Application{
 		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
 		Waits: p.offline.waits,
 	}
-	chosen := p.within(app, results)
+	chosen := r.limited(p, app, p.within(app, results), objects, seen)
 	if chosen != status.ScheduledTo {
 		status.Decisions = migrate.Remember(status.Decisions, migrate.Decide(results, status.ScheduledTo, chosen, p.now))
 		status.ScheduledTo, status.Scheduled, changed = chosen, p.time(), true

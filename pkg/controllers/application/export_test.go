@@ -5,8 +5,10 @@ package application
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -19,6 +21,17 @@ var (
 	PodChanges     = podChanges
 	ClusterChanges = clusterChanges
 )
+
+// Watch lets kinds count as watched.
+func (r *Reconciler) Watch(kinds ...schema.GroupVersionKind) {
+	r.watches.start(context.Background())
+	for _, kind := range kinds {
+		r.watches.known[kind] = time.Time{}
+	}
+}
+
+// PolicyOf returns the name of the policy under which a pod is indexed.
+var PolicyOf = policyOf
 
 func (r *Reconciler) OfPod(ctx context.Context, pod client.Object) []reconcile.Request {
 	return r.ofPod(ctx, pod)

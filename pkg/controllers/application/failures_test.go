@@ -44,12 +44,12 @@ func TestRequestsThatFail(t *testing.T) {
 		"reading the Application": {
 			fail: failing[*berthv1alpha1.Application]("get", down), wantError: "down",
 		},
-		"listing policies": {
-			fail:      failing[*berthv1alpha1.PropagationPolicyList]("list", down),
-			wantError: "listing the policies of application shop/web: down",
+		"reading policies": {
+			fail:      failing[*berthv1alpha1.PropagationPolicy]("get", down),
+			wantError: "reading policy shop/web-deployment-front: down",
 		},
 		"listing pods": {
-			fail: failing[*corev1.PodList]("list", down), wantError: "listing the pods of namespace shop: down",
+			fail: failing[*corev1.PodList]("list", down), wantError: "listing the pods of policy shop/web-deployment-front: down",
 		},
 		"listing clusters": {
 			fail: failing[*berthv1alpha1.ClusterList]("list", down), wantError: "listing clusters: down",

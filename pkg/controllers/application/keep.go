@@ -45,6 +45,8 @@ type kept struct {
 	// touched is true once somebody else has changed or deleted it, and by is who, if that is known.
 	touched bool
 	by      string
+	// scaled is true while it has another number of replicas than was applied.
+	scaled bool
 	// restored is when it was last put right, and rest for how long it is left alone after that.
 	restored time.Time
 	rest     time.Duration
@@ -62,7 +64,7 @@ func (k *keeper) note(id objectID, app types.NamespacedName, is metav1.Object) {
 		}
 		k.made[id] = known
 	}
-	known.app, known.fields, known.touched = app, ownFields(is), false
+	known.app, known.fields, known.touched, known.scaled = app, ownFields(is), false, false
 }
 
 // seen takes up an object as it is now, nil if it is gone. It returns the Application that is to
@@ -84,13 +86,22 @@ func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, 
 	return known.app, known.touched
 }
 
+// counts takes up whether an object has another number of replicas than was applied.
+func (k *keeper) counts(id objectID, scaled bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if known := k.made[id]; known != nil {
+		known.scaled = scaled
+	}
+}
+
 // due reports whether an object is to be put right now, and otherwise after what time it is, 0 for
 // never.
 func (k *keeper) due(id objectID, now time.Time) (is bool, after time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known := k.made[id]
-	if known == nil || !known.touched {
+	if known == nil || !known.touched && !known.scaled {
 		return false, 0
 	}
 	if left := known.restored.Add(known.rest).Sub(now); left > 0 {

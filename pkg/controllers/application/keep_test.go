@@ -78,6 +78,32 @@ func TestWhatSomebodyElseChangesIsPutRight(t *testing.T) {
 	}
 }
 
+func TestReplicasThatAreChangedAgainAndAgainAreNotFoughtFor(t *testing.T) {
+	w := settled(t, nil)
+	restored, wrong := 0, int32(5)
+	for range 600 { // ten times a second for a minute
+		d := w.deployment()
+		if *d.Spec.Replicas == 2 {
+			restored++
+		}
+		d.Spec.Replicas = &wrong
+		w.must(w.client.Update(t.Context(), d, client.FieldOwner("somebody")))
+		w.clock.SetTime(w.clock.Now().Add(100 * time.Millisecond))
+		w.pass()
+	}
+	if restored < 3 || restored > 8 {
+		t.Errorf("restored %d times in a minute, want some times and fewer and fewer", restored)
+	}
+	const want = "False ManifestContested: deployment front: somebody else changes it again and again, so it is put right no sooner than "
+	if got := w.condition("Ready"); !strings.HasPrefix(got, want) {
+		t.Errorf("Ready is %q, want %q", got, want)
+	}
+	w.after(5 * time.Minute)
+	if got := *w.deployment().Spec.Replicas; got != 2 {
+		t.Errorf("in the end there are %d replicas, want 2", got)
+	}
+}
+
 func TestWhatIsChangedAgainAndAgainIsNotFoughtFor(t *testing.T) {
 	w := newWorld(t, cluster("berlin", 0.5), newApplication(configMap))
 	w.passes()

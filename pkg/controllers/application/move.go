@@ -73,14 +73,18 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 }
 
 // beginMove notes that the Application leaves a cluster where it runs. To return to where it came
-// from ends the move that is under way.
+// from ends the move that is under way. After a move that was given up before a pod was in its
+// cluster, the next one begins where that began.
 func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, objects []*object, seen *observed) error {
 	to := p.app.Status.ScheduledTo
 	if under := p.app.Status.Move; under != nil {
-		from = under.From
+		from, p.ended = under.From, under
 		p.endMove(berthv1alpha1.ReasonMoveReturned, fmt.Sprintf("the move from cluster %s to %s was given up for cluster %s", from, under.To, to))
 	}
-	if from == to || !seen.runsIn(from) || !slices.ContainsFunc(objects, func(o *object) bool { return o.scales }) {
+	if p.ended != nil && !seen.runsIn(from) {
+		from = p.ended.From
+	}
+	if from == to || !leaves(from, objects, seen) {
 		return nil
 	}
 	start := p.now.Truncate(time.Second)
@@ -91,21 +95,41 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	if p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
 		move.Message = "StopFirst: it does not run until the old pods have gone and the new ones are available"
 	}
+	replicas, err := r.replicasBefore(ctx, p, objects)
+	if err != nil {
+		return err
+	}
+	move.Replicas = replicas
+	p.app.Status.Move = move
+	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
+	return nil
+}
+
+// replicasBefore returns how many replicas somebody else wants of each object as a move begins. A
+// move that has just ended without having been done knows it: since it began there may be more.
+func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*object) (found []berthv1alpha1.MovedReplicas, err error) {
+	if p.ended != nil {
+		return p.ended.Replicas, nil
+	}
 	for _, o := range objects {
 		if !o.scales || o.replicas != nil {
 			continue
 		}
 		live, err := r.liveOf(ctx, p.app, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if replicas, read := workload.ReplicasOf(live); read {
-			move.Replicas = append(move.Replicas, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)})
+			found = append(found, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)})
 		}
 	}
-	p.app.Status.Move = move
-	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
-	return nil
+	return found, nil
+}
+
+// leaves reports whether to leave a cluster is a move: pods run there that another number of
+// replicas, or a policy, moves.
+func leaves(cluster string, objects []*object, seen *observed) bool {
+	return seen.runsIn(cluster) && slices.ContainsFunc(objects, func(o *object) bool { return o.scales })
 }
 
 // deadlineOf returns how long a move of an Application may take.
@@ -134,7 +158,7 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	}
 	p.leaveOut(move.To, why)
 	p.memo.review = true
-	p.lost = move.To
+	p.lost, p.ended = move.To, move
 	if err == nil && rank.Unavailable(origin) == "" {
 		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()

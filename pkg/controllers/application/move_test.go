@@ -190,6 +190,42 @@ func TestTheNewHalfBecomesWholeWhenTheOldClusterDies(t *testing.T) {
 	w.is("it is whole", "madrid", "madrid", 2, "False Unschedulable")
 }
 
+func TestAMoveFromAClusterThatIsDrainedGoesOnToTheNextBest(t *testing.T) {
+	tests := map[string]struct {
+		there                int
+		wantFrom, wantPolicy string
+		wantLive             int32
+	}{
+		"no pod is there yet": {wantFrom: "berlin", wantPolicy: "rome>=2 berlin", wantLive: 4},
+		"a pod is there":      {there: 1, wantFrom: "madrid", wantPolicy: "rome>=2 madrid,berlin", wantLive: 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := settled(t, func(app *berthv1alpha1.Application) {
+				app.Spec.Manifests[0].Raw = []byte(strings.Replace(string(app.Spec.Manifests[0].Raw), `"replicas":2,`, "", 1))
+			})
+			scaled := w.deployment()
+			scaled.Spec.Replicas = new(int32(2))
+			w.must(w.client.Update(t.Context(), scaled))
+			w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+			w.after(61 * time.Second)
+			w.after(3 * time.Second)
+			w.must(w.client.Create(t.Context(), node("rome", "8")))
+			w.must(w.client.Create(t.Context(), cluster("rome", 0.9)))
+			w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain, c.Spec.Unschedulable = true, true })
+			for range tc.there {
+				w.run("madrid", 0, false)
+			}
+			w.queue()
+			w.after(40 * time.Second)
+			w.is("it is given up", "rome", tc.wantPolicy, tc.wantLive, "True Start: from cluster "+tc.wantFrom+" to rome")
+			if move := w.app().Status.Move; move == nil || len(move.Replicas) != 1 || move.Replicas[0].Replicas != 2 {
+				t.Errorf("the move is %+v, want one that remembers 2 replicas", move)
+			}
+		})
+	}
+}
+
 func TestAvailableIsMoreThanReady(t *testing.T) {
 	w := moving(t, func(app *berthv1alpha1.Application) {
 		app.Spec.Manifests = manifests(strings.Replace(deployment, "replicas: 2", "minReadySeconds: 4, replicas: 2", 1))

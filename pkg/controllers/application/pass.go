@@ -27,6 +27,8 @@ type pass struct {
 	next        time.Duration
 	// lost is a cluster that was given up just now, and that cannot be left for where it came from.
 	lost string
+	// ended is the move that was under way and ended just now without having been done.
+	ended *berthv1alpha1.ApplicationMoveStatus
 	// offline is what is known of the cluster where it runs, if that is offline.
 	offline offline
 	// contested are the objects that somebody else changes again and again, in words.

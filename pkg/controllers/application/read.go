@@ -11,10 +11,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
@@ -31,6 +35,8 @@ type observed struct {
 	// ready and leaving are how many of the pods are ready, and how many are being deleted and have
 	// not ended, by policy.
 	ready, leaving map[string]int64
+	// priority is the highest of the pods that have a node.
+	priority int32
 	// minReady is for how long a pod must be ready to be available, by policy. Next is when the next
 	// pod becomes available, the zero time for none.
 	minReady map[string]time.Duration
@@ -42,10 +48,6 @@ type observed struct {
 func read(
 	ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, objects []*object, now time.Time,
 ) (*observed, error) {
-	var policies berthv1alpha1.PropagationPolicyList
-	if err := reader.List(ctx, &policies, client.InNamespace(app.Namespace)); err != nil {
-		return nil, fmt.Errorf("listing the policies of application %s/%s: %w", app.Namespace, app.Name, err)
-	}
 	seen := &observed{
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}, waiting: map[string][]*corev1.Pod{},
 		ready: map[string]int64{}, leaving: map[string]int64{}, minReady: map[string]time.Duration{}, now: now,
@@ -53,29 +55,62 @@ func read(
 	for _, o := range objects {
 		seen.minReady[o.policy] = o.minReady
 	}
-	for i := range policies.Items {
-		if policy := &policies.Items[i]; metav1.IsControlledBy(policy, app) {
-			seen.policies[policy.Name], seen.pods[policy.Name] = policy, migrate.Pods{}
+	for name := range policiesOf(app, objects) {
+		if err := seen.readPolicy(ctx, reader, app, name); err != nil {
+			return nil, err
 		}
 	}
-	if len(seen.policies) == 0 {
-		return seen, nil
+	return seen, nil
+}
+
+// policiesOf returns the names that policies of an Application may have: those for its objects, and
+// for what the status lists, which may not be in the spec any more.
+func policiesOf(app *berthv1alpha1.Application, objects []*object) sets.Set[string] {
+	names := sets.New[string]()
+	for _, made := range app.Status.Objects {
+		names.Insert(policy.NameForApplication(app.Name, made.Kind, made.Name))
 	}
+	for _, o := range objects {
+		names.Delete(policy.NameForApplication(app.Name, o.GetKind(), o.GetName()))
+	}
+	for _, o := range objects {
+		if o.policy != "" {
+			names.Insert(o.policy)
+		}
+	}
+	return names
+}
+
+// readPolicy reads a policy of an Application, if there is one of this name, and the pods that it
+// places. They belong to the cache.
+func (s *observed) readPolicy(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, name string) error {
+	found := &berthv1alpha1.PropagationPolicy{}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: name}, found); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("reading policy %s/%s: %w", app.Namespace, name, err)
+	}
+	if !metav1.IsControlledBy(found, app) {
+		return nil
+	}
+	s.policies[name], s.pods[name] = found, migrate.Pods{}
 	var pods corev1.PodList
-	if err := reader.List(ctx, &pods, client.InNamespace(app.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the pods of namespace %s: %w", app.Namespace, err)
+	err := reader.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingFields{podIndex: name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("listing the pods of policy %s/%s: %w", app.Namespace, name, err)
 	}
 	for i := range pods.Items {
-		seen.count(&pods.Items[i])
+		s.count(&pods.Items[i])
 	}
-	return seen, nil
+	return nil
 }
 
 // count counts a pod that a policy of the Application placed or is to place, unless it is being
 // deleted or has ended.
 func (s *observed) count(pod *corev1.Pod) {
-	if policy := pod.Annotations[berthv1alpha1.PolicyAnnotation]; s.policies[policy] != nil && workload.Pending(pod) {
-		s.waiting[policy] = append(s.waiting[policy], pod)
+	if asked := pod.Annotations[berthv1alpha1.PolicyAnnotation]; s.policies[asked] != nil && workload.Pending(pod) {
+		s.waiting[asked] = append(s.waiting[asked], pod)
 		return
 	}
 	placed, stamped := stamp.Of(pod)
@@ -86,6 +121,7 @@ func (s *observed) count(pod *corev1.Pod) {
 		s.leaving[placed.Policy]++
 		return
 	}
+	s.priority = max(s.priority, schedulinghelpers.PodPriority(pod))
 	if workload.Ready(pod) {
 		s.ready[placed.Policy]++
 	}

@@ -54,6 +54,16 @@ func (w *watches) begin(kind schema.GroupVersionKind, now time.Time) context.Con
 	return w.ctx
 }
 
+// resync returns how often objects of a kind are applied although nothing is known to have changed.
+func (w *watches) resync(kind schema.GroupVersionKind) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if again, known := w.known[kind]; known && again.IsZero() {
+		return watchedResync
+	}
+	return resync
+}
+
 // later has a kind looked at again.
 func (w *watches) later(kind schema.GroupVersionKind, at time.Time) {
 	w.mu.Lock()

@@ -48,6 +48,8 @@ type writer struct {
 	// keeper knows which objects somebody else has changed, and again asks for another pass.
 	keeper *keeper
 	again  func(time.Duration)
+	// watches are the kinds that are watched.
+	watches *watches
 	// contested are the objects that somebody else changes again and again, in words.
 	contested []string
 }
@@ -70,7 +72,7 @@ func (w *writer) apply(ctx context.Context, o *object, must bool) error {
 	}
 	must = must || restores
 	last, known := w.applied[o.key()]
-	if !must && known && last.digest == digest && w.now.Sub(last.at) < resync {
+	if !must && known && last.digest == digest && w.now.Sub(last.at) < w.watches.resync(o.GroupVersionKind()) {
 		return nil
 	}
 	if err := w.send(ctx, o); err != nil {

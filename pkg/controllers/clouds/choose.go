@@ -4,7 +4,8 @@
 // Package clouds binds what is to be made to the place where it is best made: Clusters with a
 // section provision to a GlobalCloud, or a Cloud of the namespace they name, MagnumClusters to an
 // OpenStackProject of their own. It owns the conditions CloudBound and Bound there, and
-// status.scheduledTo. A choice is final; having none is not: every change of a place asks again.
+// status.scheduledTo. A choice is final, and it is told when what was chosen has gone. Having none
+// is not: every change of a place asks again.
 package clouds
 
 import (
@@ -44,11 +45,7 @@ func newPlace(
 		CloudReference: berthv1alpha1.CloudReference{Kind: kind, Namespace: meta.Namespace, Name: meta.Name},
 		read:           len(samples) >= len(references),
 	}
-	name := kind + " " + client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}.String()
-	if meta.Namespace == "" {
-		name = kind + " " + meta.Name
-	}
-	p.candidate = rank.CloudCandidate(name, meta, references, samples)
+	p.candidate = rank.CloudCandidate(nameOf(kind, meta.Namespace, meta.Name), meta, references, samples)
 	return p
 }
 

@@ -152,7 +152,7 @@ func TestClusterToCloud(t *testing.T) {
 			want: "GlobalCloud /g, CloudChosen: GlobalCloud g is the best of 2",
 		},
 		"a choice is final": {
-			cluster: bound, clouds: []client.Object{globalCloud("g", 1)}, want: "Cloud team/old",
+			cluster: bound, clouds: []client.Object{globalCloud("g", 1), cloud("team", "old", "DE")}, want: "Cloud team/old",
 		},
 		"a cluster that exists": {cluster: newCluster(nil), clouds: []client.Object{globalCloud("g", 1)}, want: "unbound"},
 	}
@@ -186,6 +186,59 @@ func TestClusterToCloud(t *testing.T) {
 			}
 		})
 	}
+}
+
+// step reconciles, and returns what stands in the status then.
+func step(t *testing.T, api client.Client) string {
+	t.Helper()
+	request := ctrl.Request{NamespacedName: client.ObjectKey{Name: "new"}}
+	if _, err := clouds.ForClusters(api, clocktesting.NewFakePassiveClock(made)).Reconcile(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	var got berthv1alpha1.Cluster
+	if err := api.Get(t.Context(), request.NamespacedName, &got); err != nil {
+		t.Fatal(err)
+	}
+	return outcome(got.Status.ScheduledTo, "CloudBound", got.Status.Conditions)
+}
+
+func TestWhatACloudWasChosenForTellsThatItHasGone(t *testing.T) {
+	writes := 0
+	chosen, other := measured(cloud("team", "a", "DE"), 0.5), globalCloud("g", 0.6)
+	chosen.Labels["tier"] = "one"
+	bound := newCluster(&berthv1alpha1.ClusterProvision{CloudNamespace: "team", CloudLabels: []string{"tier is one"}})
+	api := newAPI(t, &writes, bound, chosen, other)
+	check := func(what, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, step(t, api)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", what, diff)
+		}
+	}
+	check("at first", "Cloud team/a, CloudChosen: Cloud team/a is the best of 2")
+	for what, change := range map[string]func() error{
+		"another cloud goes": func() error { return api.Delete(t.Context(), other) },
+		"nothing happens":    func() error { return nil },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		check(what, "Cloud team/a, CloudChosen: Cloud team/a is the best of 2")
+	}
+	if err := api.Delete(t.Context(), chosen); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "Cloud team/a, CloudGone: Cloud team/a, to which it is bound, does not exist any more; the choice is final"
+	check("it goes", gone)
+	before := writes
+	check("it is still gone", gone)
+	if writes != before {
+		t.Errorf("%d writes although nothing changed", writes-before)
+	}
+	again := cloud("team", "a", "DE")
+	if err := api.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	check("it is there again", "Cloud team/a, CloudChosen: Cloud team/a is there again")
 }
 
 func TestMagnumClusterToProject(t *testing.T) {

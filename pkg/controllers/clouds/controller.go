@@ -6,6 +6,7 @@ package clouds
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,8 +44,13 @@ type Reconciler[T subject] struct {
 	// places returns what can be chosen for an object, which are of the kinds of origins.
 	places  func(context.Context, client.Reader, T) ([]place, error)
 	origins []client.Object
-	// open reports whether an object still is to be bound.
-	open func(T) bool
+	// open reports whether an object still is to be bound, and bound returns what it is bound to, nil
+	// for nothing.
+	open  func(T) bool
+	bound func(T) *berthv1alpha1.CloudReference
+	// condition tells of that among the conditions.
+	condition  string
+	conditions func(T) *[]metav1.Condition
 	// wanted returns the constraints of an object.
 	wanted func(T) (rank.Constraints, error)
 	// set writes a choice into the status.
@@ -62,6 +68,9 @@ func ForClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1
 		open: func(c *berthv1alpha1.Cluster) bool {
 			return c.Spec.Provision != nil && c.Status.ScheduledTo == nil && c.DeletionTimestamp == nil
 		},
+		bound:      func(c *berthv1alpha1.Cluster) *berthv1alpha1.CloudReference { return c.Status.ScheduledTo },
+		condition:  berthv1alpha1.ClusterCloudBound,
+		conditions: func(c *berthv1alpha1.Cluster) *[]metav1.Condition { return &c.Status.Conditions },
 		wanted: func(c *berthv1alpha1.Cluster) (rank.Constraints, error) {
 			p := c.Spec.Provision
 			return rank.ParseCloudConstraints("spec.provision.cloudLabels", p.CloudLabels, "spec.provision.cloudMetrics", p.CloudMetrics)
@@ -70,7 +79,6 @@ func ForClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1
 			if made.chosen != nil {
 				c.Status.ScheduledTo = &made.chosen.CloudReference
 			}
-			setBound(&c.Status.Conditions, berthv1alpha1.ClusterCloudBound, made.condition, c.Generation)
 		},
 	}
 }
@@ -86,6 +94,9 @@ func ForMagnumClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*b
 		open: func(m *berthv1alpha1.MagnumCluster) bool {
 			return m.Status.ScheduledTo == nil && m.DeletionTimestamp == nil
 		},
+		bound:      func(m *berthv1alpha1.MagnumCluster) *berthv1alpha1.CloudReference { return m.Status.ScheduledTo },
+		condition:  berthv1alpha1.MagnumClusterBound,
+		conditions: func(m *berthv1alpha1.MagnumCluster) *[]metav1.Condition { return &m.Status.Conditions },
 		wanted: func(m *berthv1alpha1.MagnumCluster) (rank.Constraints, error) {
 			c := &m.Spec.Constraints
 			return rank.ParseCloudConstraints(
@@ -97,7 +108,6 @@ func ForMagnumClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*b
 			}
 			m.Status.ObservedGeneration = m.Generation
 			m.Status.Ranking = made.ranking
-			setBound(&m.Status.Conditions, berthv1alpha1.MagnumClusterBound, made.condition, m.Generation)
 		},
 	}
 }
@@ -112,7 +122,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
 	controller := builder.ControllerManagedBy(mgr).Named(r.name).
 		For(r.object(), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	for _, origin := range r.origins {
-		controller.Watches(origin, handler.EnqueueRequestsFromMapFunc(r.allOpen))
+		controller.Watches(origin, handler.EnqueueRequestsFromMapFunc(r.concerned))
 	}
 	if err := controller.Complete(r); err != nil {
 		return fmt.Errorf("setting up the %s controller: %w", r.name, err)
@@ -120,8 +130,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// allOpen returns everything that is still to be bound.
-func (r *Reconciler[T]) allOpen(ctx context.Context, _ client.Object) []reconcile.Request {
+// concerned returns everything that is still to be bound, or is bound to a place.
+func (r *Reconciler[T]) concerned(ctx context.Context, origin client.Object) []reconcile.Request {
+	place := berthv1alpha1.CloudReference{Kind: kindOf(origin), Namespace: origin.GetNamespace(), Name: origin.GetName()}
 	list := r.list()
 	if err := r.Client.List(ctx, list); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Cannot tell what is still to be bound")
@@ -134,47 +145,61 @@ func (r *Reconciler[T]) allOpen(ctx context.Context, _ client.Object) []reconcil
 	}
 	var requests []reconcile.Request
 	for _, object := range objects {
-		if typed, ok := object.(T); ok && r.open(typed) {
+		if typed, ok := object.(T); ok && (r.open(typed) || r.bound(typed) != nil && *r.bound(typed) == place) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(typed)})
 		}
 	}
 	return requests
 }
 
-// Reconcile binds an object unless it is bound.
+// Reconcile binds an object, or tells whether what it is bound to has gone.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	before := r.object()
 	if err := r.Client.Get(ctx, request.NamespacedName, before); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !r.open(before) {
+	after, ok := before.DeepCopyObject().(T)
+	if !ok || before.GetDeletionTimestamp() != nil {
 		return reconcile.Result{}, nil
 	}
-	places, err := r.places(ctx, r.Client, before)
-	if err != nil {
-		return reconcile.Result{}, err
+	var result reconcile.Result
+	var err error
+	switch {
+	case r.bound(after) != nil:
+		err = r.tellGone(ctx, after)
+	case r.open(after):
+		result.RequeueAfter, err = r.bind(ctx, after)
 	}
-	constraints, invalid := r.wanted(before)
-	age := r.Clock.Since(before.GetCreationTimestamp().Time)
-	made := choose(before.GetUID(), age, constraints, invalid, places)
-	result := reconcile.Result{RequeueAfter: made.again}
+	if err != nil || apiequality.Semantic.DeepEqual(before, after) {
+		return result, err
+	}
+	return r.write(ctx, before, after, result)
+}
 
-	after, ok := before.DeepCopyObject().(T)
-	if !ok {
-		return result, nil
+// bind chooses for an object that is open, and returns when to look again.
+func (r *Reconciler[T]) bind(ctx context.Context, object T) (again time.Duration, err error) {
+	places, err := r.places(ctx, r.Client, object)
+	if err != nil {
+		return 0, err
 	}
-	r.set(after, &made)
-	if apiequality.Semantic.DeepEqual(before, after) {
-		return result, nil
-	}
+	constraints, invalid := r.wanted(object)
+	age := r.Clock.Since(object.GetCreationTimestamp().Time)
+	made := choose(object.GetUID(), age, constraints, invalid, places)
+	r.set(object, &made)
+	setBound(r.conditions(object), r.condition, made.condition, object.GetGeneration())
+	return made.again, nil
+}
+
+// write writes the status of an object.
+func (r *Reconciler[T]) write(ctx context.Context, before, after T, result reconcile.Result) (reconcile.Result, error) {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	err = r.Client.Status().Patch(ctx, after, patch)
+	err := r.Client.Status().Patch(ctx, after, patch)
 	switch {
 	case apierrors.IsConflict(err):
 		// Another controller wrote its part in between.
 		return reconcile.Result{RequeueAfter: metricsPoll}, nil
 	case err != nil && !apierrors.IsNotFound(err):
-		return reconcile.Result{}, fmt.Errorf("writing the status of %s %s: %w", r.name, request, err)
+		return reconcile.Result{}, fmt.Errorf("writing the status of %s %s: %w", r.name, client.ObjectKeyFromObject(before), err)
 	}
 	return result, nil
 }

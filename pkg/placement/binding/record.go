@@ -94,14 +94,13 @@ func Steps(clusters []BoundCluster, desired []string, schedulers Schedulers, bud
 	records, steps := make([]Record, len(clusters)), make([]Step, len(clusters))
 	for i, c := range clusters {
 		records[i], steps[i] = Next(c.Name, c.Record, desired[i], schedulers)
-		if steps[i] != Drain || c.Record.Moving || c.Leaving {
-			continue
-		}
-		if budget <= 0 {
+		switch begins := steps[i] == Drain && !c.Record.Moving && !c.Leaving; {
+		case !begins:
+		case budget <= 0:
 			records[i], steps[i] = c.Record, Stay
-			continue
+		default:
+			budget--
 		}
-		budget--
 	}
 	return records, steps
 }

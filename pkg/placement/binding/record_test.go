@@ -129,22 +129,53 @@ func TestDesired(t *testing.T) {
 }
 
 func TestDrainsAreLimited(t *testing.T) {
-	clusters := make([]binding.BoundCluster, 10)
-	desired := make([]string, 10)
-	for i := range clusters {
-		clusters[i] = binding.BoundCluster{Name: strconv.Itoa(i), Record: binding.Record{Home: "a"}}
-		desired[i] = "b"
+	draining := binding.Record{Home: "a", Moving: true, To: "b", Revision: 8}
+	tests := map[string]struct {
+		clusters  []binding.BoundCluster
+		desired   string
+		fenced    bool
+		budget    int
+		wantSteps []binding.Step
+	}{
+		"what drains already counts": {
+			clusters: []binding.BoundCluster{{Record: draining}, {Record: binding.Record{Home: "a"}}, {Record: binding.Record{Home: "a"}}},
+			desired:  "b", budget: 2, wantSteps: []binding.Step{binding.Stay, binding.Drain, binding.Stay},
+		},
+		"the first home costs nothing": {
+			clusters: []binding.BoundCluster{{}}, desired: "b", wantSteps: []binding.Step{binding.Bind},
+		},
+		"to seize costs nothing": {
+			clusters: []binding.BoundCluster{{Record: binding.Record{Home: "a"}}}, desired: "b", fenced: true,
+			wantSteps: []binding.Step{binding.Seize},
+		},
+		"another target costs nothing": {
+			clusters: []binding.BoundCluster{{Record: draining}}, desired: "d", wantSteps: []binding.Step{binding.Drain},
+		},
+		"a cluster that is deleted waits for nobody": {
+			clusters: []binding.BoundCluster{{Record: binding.Record{Home: "a"}, Leaving: true}}, wantSteps: []binding.Step{binding.Drain},
+		},
+		"without a budget nothing begins": {
+			clusters: []binding.BoundCluster{{Record: binding.Record{Home: "a"}}}, desired: "b", wantSteps: []binding.Step{binding.Stay},
+		},
 	}
-	clusters[9].Record = binding.Record{Home: "a", Moving: true, To: "b"}
-	_, steps := binding.Steps(clusters, desired, ready("a", "b"), 4)
-	drains := 0
-	for _, step := range steps {
-		if step == binding.Drain {
-			drains++
-		}
-	}
-	if drains != 3 {
-		t.Errorf("%d clusters are asked to drain beside one that is draining, want 3", drains)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			desired := make([]string, len(tc.clusters))
+			for i := range tc.clusters {
+				tc.clusters[i].Name, desired[i] = strconv.Itoa(i), tc.desired
+			}
+			schedulers := ready("a", "b", "d")
+			schedulers["a"].Fenced = tc.fenced
+			records, steps := binding.Steps(tc.clusters, desired, schedulers, tc.budget)
+			if diff := cmp.Diff(tc.wantSteps, steps); diff != "" {
+				t.Errorf("steps mismatch (-want +got):\n%s", diff)
+			}
+			for i, step := range steps {
+				if changed := records[i] != tc.clusters[i].Record; changed != (step != binding.Stay) {
+					t.Errorf("cluster %d: the record changes: %t, with step %v", i, changed, step)
+				}
+			}
+		})
 	}
 }
 

@@ -21,8 +21,9 @@
 //
 // Every state has a way back: if the target becomes berlin again, the two clusters change places
 // and the same table holds. With a surge below the replicas wanted the target is given its share in
-// parts, each with a max beside the min, and the table is gone through once for each part. A
-// workload that stops first shrinks to none in berlin, gets the policy of madrid when its last pod
+// parts, each with a max beside the min, and the table is gone through once for each part. Replicas
+// beyond those wanted that a move which was given up has left go before others start. A workload
+// that stops first shrinks to none in berlin, gets the policy of madrid when its last pod
 // has ended, and grows when everybody has seen that. Other workloads get a policy that names the
 // target alone, and the policy controller moves them pod by pod.
 //

@@ -4,25 +4,30 @@
 package migrate_test
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/google/go-cmp/cmp"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/migrate"
 )
 
-// shares reads entries such as "madrid>=2" or "berlin,rome", separated by blanks.
+// shares reads entries such as "madrid>=2", "madrid=2" or "berlin,rome", separated by blanks.
 func shares(text string) []berthv1alpha1.StaticClusterWeight {
 	var list []berthv1alpha1.StaticClusterWeight
 	for entry := range strings.FieldsSeq(text) {
-		names, least, bounded := strings.Cut(entry, ">=")
-		share := berthv1alpha1.StaticClusterWeight{ClusterNames: strings.Split(names, ","), Weight: 1}
+		names, least, bounded := strings.Cut(entry, "=")
+		exactly := !strings.HasSuffix(names, ">")
+		share := berthv1alpha1.StaticClusterWeight{ClusterNames: strings.Split(strings.TrimSuffix(names, ">"), ","), Weight: 1}
 		if bounded {
 			n := int32(0)
 			for _, digit := range least {
 				n = 10*n + digit - '0'
 			}
 			share.Min = &n
+			if exactly {
+				share.Max = &n
+			}
 		}
 		list = append(list, share)
 	}
@@ -58,5 +63,5 @@ func own(pods []migrate.BoundPod) []migrate.BoundPod {
 }
 
 func sameShare(a, b berthv1alpha1.StaticClusterWeight) bool {
-	return slices.Equal(a.ClusterNames, b.ClusterNames) && (a.Min == nil) == (b.Min == nil) && (a.Min == nil || *a.Min == *b.Min)
+	return cmp.Equal(a.ClusterNames, b.ClusterNames) && cmp.Equal(a.Min, b.Min) && cmp.Equal(a.Max, b.Max)
 }

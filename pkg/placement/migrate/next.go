@@ -77,7 +77,7 @@ func (w *Situation) step() Step {
 	}
 	wanted := w.wanted()
 	alone.Replicas = wanted
-	others := slices.DeleteFunc(w.clusters(), func(name string) bool { return name == w.Target })
+	others := w.others()
 	elsewhere, live := w.Pods.elsewhere(w.Target), deref(w.Live, wanted)
 	if len(others) == 0 || elsewhere == 0 && live == wanted {
 		return alone
@@ -90,9 +90,34 @@ func (w *Situation) step() Step {
 		// everywhere.
 		both.Replicas = max(wanted, live)
 	case w.Pods[w.Target].Ready < part, !w.Pods.shrinksElsewhere(w.Target):
-		both.Replicas = max(wanted, part+elsewhere)
+		both.Replicas = w.starting(part, wanted, elsewhere)
 	}
 	return both
+}
+
+// others returns the clusters that the workload leaves: those of its policy that have pods, and all
+// of them if none has. An empty one would have a share that new pods fill, which would count as old
+// ones there: the workload would shrink by the new pods, and begin again.
+func (w *Situation) others() []string {
+	all := slices.DeleteFunc(w.clusters(), func(name string) bool { return name == w.Target })
+	inhabited := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return w.Pods[name].Bound == 0 })
+	if len(inhabited) == 0 {
+		return all
+	}
+	return inhabited
+}
+
+// starting returns how many replicas the workload must have for those of a part to start. What a
+// move to somewhere else has left beyond those wanted goes before: with 4 wanted, a surge of 1, and
+// 5 replicas in the two clusters of a move that was given up, it shrinks to 4, and grows to 5 then.
+func (w *Situation) starting(part, wanted, elsewhere int64) int64 {
+	switch {
+	case part+elsewhere <= wanted+w.surge(wanted):
+		return max(wanted, part+elsewhere)
+	case w.Pods.shrinksElsewhere(w.Target):
+		return wanted
+	}
+	return max(wanted, deref(w.Live, wanted))
 }
 
 // surge returns how many replicas there may be beyond those wanted.
@@ -103,9 +128,9 @@ func (w *Situation) surge(wanted int64) int64 {
 	return min(wanted, w.Surge)
 }
 
-// part returns how many replicas the target is to have next: at most the surge more than it has, or
-// than it was given last, once all of these are available and as many old ones have gone. If no old
-// one is left it is to have all.
+// part returns how many replicas the target is to have next: what it was given last, and at most
+// the surge more once all of these are available and as many old ones have gone, but never more
+// than the surge beyond what it has. If no old one is left it is to have all.
 func (w *Situation) part(wanted, elsewhere int64) int64 {
 	surge := w.surge(wanted)
 	if surge == wanted || elsewhere == 0 {
@@ -115,7 +140,7 @@ func (w *Situation) part(wanted, elsewhere int64) int64 {
 	if !w.arriving() || first.Min == nil {
 		return min(wanted, w.Pods[w.Target].Bound+surge)
 	}
-	part := min(wanted, int64(*first.Min))
+	part := min(wanted, int64(*first.Min), w.Pods[w.Target].Bound+surge)
 	if w.Observed && w.Pods[w.Target].Ready >= part && deref(w.Live, wanted) == wanted && elsewhere <= wanted-part {
 		part = min(wanted, part+surge)
 	}
@@ -176,7 +201,7 @@ func (w *Situation) wanted() int64 {
 		return *w.Manifest
 	case w.Remembered != nil:
 		return *w.Remembered
-	case w.Policy[0].Min != nil:
+	case len(w.Policy) > 0 && w.Policy[0].Min != nil:
 		return int64(*w.Policy[0].Min)
 	default:
 		return deref(w.Live, 1)

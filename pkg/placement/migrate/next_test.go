@@ -177,6 +177,9 @@ func TestProgress(t *testing.T) {
 		"it has no policy": {
 			migrate.Situation{Manifest: new(int64(0))}, notReady, ": 0 of its pods are ready in cluster madrid",
 		},
+		"it has no policy, and runs elsewhere": {
+			migrate.Situation{Manifest: two, Pods: counted(bound("berlin", 0, 2, 2))}, notReady, ": 0 of its pods are ready in cluster madrid",
+		},
 		"too few are ready": {
 			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 1))},
 			notReady, ": 1 of its pods are ready in cluster madrid",

@@ -28,8 +28,11 @@ func (d *deployment) read() {
 
 // wanted is how many replicas the user wants.
 func (d *deployment) wanted() int64 {
-	if d.Manifest != nil {
+	switch {
+	case d.Manifest != nil:
 		return *d.Manifest
+	case d.Remembered != nil:
+		return *d.Remembered
 	}
 	if d.Policy[0].Min != nil {
 		return int64(*d.Policy[0].Min)
@@ -66,11 +69,26 @@ func (d *deployment) keepsReady(t *rapid.T, before *deployment, step migrate.Ste
 	if got, least := ready(d.pods, ""), min(ready(before.pods, ""), wanted); got < least {
 		t.Fatalf("the step from %d to %d replicas leaves %d ready, want %d or more", before.replicas, step.Replicas, got, least)
 	}
+	if most := max(before.replicas, wanted+surgeOf(before, wanted)); step.Replicas > most {
+		t.Fatalf("the step from %d to %d replicas is beyond %d wanted and a surge of %d", before.replicas, step.Replicas, wanted, before.Surge)
+	}
 	if leaves := int64(len(d.pods)) > d.Pods[d.Target].Bound; leaves && step.Replicas == wanted && before.replicas > wanted {
-		if got := ready(d.pods, d.Target); got < wanted {
+		part := int64(*step.Policy[0].Min)
+		// What is beyond the surge goes before anything is ready in the target.
+		surplus := int64(len(before.pods))-before.Pods[d.Target].Bound+part > wanted+surgeOf(before, wanted)
+		if got := ready(d.pods, d.Target); got < wanted && part >= wanted && !surplus {
 			t.Fatalf("the step to %d replicas leaves %d ready in %s: %v", step.Replicas, got, d.Target, d.pods)
 		}
 	}
+}
+
+// surgeOf is how many replicas there may be beyond those wanted, as many as these if nothing is
+// said.
+func surgeOf(d *deployment, wanted int64) int64 {
+	if d.Surge == 0 {
+		return wanted
+	}
+	return min(wanted, d.Surge)
 }
 
 func ready(pods []migrate.BoundPod, cluster string) int64 {
@@ -141,8 +159,11 @@ func TestAMoveLosesNoReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := &deployment{replicas: rapid.Int64Range(0, 5).Draw(t, "replicas")}
 		d.StartFirst, d.Target, d.Policy, d.Observed = true, "berlin", shares("berlin"), true
+		d.Surge = rapid.Int64Range(0, 3).Draw(t, "surge")
 		if rapid.Bool().Draw(t, "given") {
 			d.Manifest = new(d.replicas)
+		} else if d.Surge > 0 {
+			d.Remembered = new(d.replicas)
 		}
 		d.grow()
 		pod := func(t *rapid.T) int {
@@ -175,7 +196,7 @@ func TestAMoveLosesNoReplica(t *testing.T) {
 func (d *deployment) arrives(t *rapid.T) {
 	wanted := d.wanted()
 	var step migrate.Step
-	for range 10 {
+	for range 40 { // A part takes three steps or four.
 		step = d.step(t)
 		d.shrink()
 		d.grow()

@@ -19,12 +19,13 @@ import (
 func TestParseConstraints(t *testing.T) {
 	tests := map[string]struct {
 		constraints berthv1alpha1.ClusterConstraints
+		want        int // of all kinds together
 		wantErr     string
 	}{
 		"none": {},
 		"all kinds": {constraints: berthv1alpha1.ClusterConstraints{
 			ClusterLabels: []string{"location is DE"}, ClusterMetrics: []string{"load<5"}, CustomResources: []string{"a.b"},
-		}},
+		}, want: 3},
 		"a wrong label constraint": {
 			constraints: berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"a is b", "location in DE"}},
 			wantErr:     `clusterLabels[1]: constraint "location in DE": column 13: `,
@@ -35,7 +36,10 @@ func TestParseConstraints(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		_, err := rank.ParseConstraints(&tc.constraints)
+		parsed, err := rank.ParseConstraints(&tc.constraints)
+		if got := len(parsed.Labels) + len(parsed.Metrics) + len(parsed.CustomResources); tc.wantErr == "" && got != tc.want {
+			t.Errorf("%s: %d constraints are read, want %d", name, got, tc.want)
+		}
 		if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.wantErr)) {
 			t.Errorf("%s: got %v, want %q", name, err, tc.wantErr)
 		}
@@ -96,13 +100,13 @@ func TestClusterCandidateMetrics(t *testing.T) {
 	cluster := &berthv1alpha1.Cluster{
 		Spec: berthv1alpha1.ClusterSpec{Metrics: []berthv1alpha1.MetricReference{
 			{Name: "load", Weight: 1}, {Name: "load", Namespace: "team", Weight: 2}, {Name: "load", Namespace: "other", Weight: 3},
-			{Name: "old", Weight: 4}, {Name: "new", Weight: 5},
+			{Name: "old", Weight: 4}, {Name: "new", Weight: 5}, {Name: "raw", Weight: 6},
 		}},
 		Status: berthv1alpha1.ClusterStatus{Metrics: []berthv1alpha1.MetricSample{
 			{Name: "load", Namespace: "team", Value: new(6.0), Normalized: new(0.6)},
 			{Name: "load", Value: new(5.0), Normalized: new(0.5), Reason: "Timeout"},
 			{Name: "old", Value: new(1.0), Normalized: new(0.1), Stale: true, Reason: "Unreachable"},
-			{Name: "new", Reason: "UnknownMetric"},
+			{Name: "new", Reason: "UnknownMetric"}, {Name: "raw", Value: new(7.0), Reason: "NotAllowed"},
 		}},
 	}
 	got := rank.ClusterCandidate(cluster, "team")
@@ -111,6 +115,7 @@ func TestClusterCandidateMetrics(t *testing.T) {
 		{Name: "load", Weight: 2, Value: 6, Normalized: 0.6, Freshness: rank.Fresh},
 		{Name: "old", Weight: 4, Value: 1, Normalized: 0.1, Freshness: rank.Stale, Problem: "Unreachable"},
 		{Name: "new", Weight: 5, Problem: "UnknownMetric"},
+		{Name: "raw", Weight: 6, Problem: "NotAllowed"},
 	}
 	if diff := cmp.Diff(want, got.Metrics); diff != "" {
 		t.Errorf("metrics (-want +got)\n%s", diff)

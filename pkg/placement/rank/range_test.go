@@ -4,6 +4,7 @@
 package rank_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -65,7 +66,11 @@ func TestAnApplicationWeighsMetricsForItself(t *testing.T) {
 	cluster.Status.Metrics = []berthv1alpha1.MetricSample{
 		{Name: "load", Value: &low, Normalized: &low}, {Name: "green", Value: &high, Normalized: &high},
 	}
+	cluster.Spec.Metrics = append(cluster.Spec.Metrics, berthv1alpha1.MetricReference{Name: "other", Namespace: "else"})
 	app := &berthv1alpha1.Application{}
+	if got := rank.ApplicationCandidate(cluster, app).Remarks; len(got) != 1 {
+		t.Errorf("without weights of its own the remarks are %q, want one on the metric that does not count", got)
+	}
 	score := func() float64 {
 		return rank.Rank(&rank.Query{}, []rank.Candidate{rank.ApplicationCandidate(cluster, app)})[0].Score
 	}
@@ -75,5 +80,37 @@ func TestAnApplicationWeighsMetricsForItself(t *testing.T) {
 	app.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 2}}
 	if got := score(); math.Abs(got-0.8) > 1e-9 {
 		t.Errorf("with weights of its own the score is %v, want 0.8", got)
+	}
+}
+
+// A metric that counts for nothing and is out of range is no score at all.
+func TestAMetricOutOfRangeWithoutWeight(t *testing.T) {
+	out := rank.Metric{Name: "load", Rejected: true, Freshness: rank.Fresh}
+	result := rank.Rank(&rank.Query{}, []rank.Candidate{{Name: "berlin", Metrics: []rank.Metric{out}}})[0]
+	if result.Measured || result.Score != 0 {
+		t.Errorf("the score is %v, measured: %t, want none", result.Score, result.Measured)
+	}
+}
+
+func TestNormalizeAllowedValues(t *testing.T) {
+	tests := map[string]struct {
+		value   float64
+		allowed []int64
+		want    float64
+		wantErr error
+	}{
+		"none are listed":           {value: 3, want: 0.75},
+		"the only one":              {value: 2, allowed: []int64{2}, want: 0.5},
+		"another than the only one": {value: 3, allowed: []int64{2}, wantErr: rank.ErrNotAllowed},
+		"one of several":            {value: 1, allowed: []int64{1, 2}, want: 0.25},
+		"between two":               {value: 1.5, allowed: []int64{1, 2}, wantErr: rank.ErrNotAllowed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := rank.Normalize(tc.value, 0, 4, tc.allowed)
+			if got != tc.want || !errors.Is(err, tc.wantErr) {
+				t.Errorf("Normalize() = %v, %v, want %v, %v", got, err, tc.want, tc.wantErr)
+			}
+		})
 	}
 }

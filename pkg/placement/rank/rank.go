@@ -18,12 +18,17 @@ import (
 // if it is eligible. The order of the candidates does not matter. It neither changes nor keeps its
 // arguments.
 func Rank(request *Query, candidates []Candidate) []Ranked {
-	results := make([]Ranked, len(candidates))
+	results, order := make([]Ranked, len(candidates)), make([]*Ranked, len(candidates))
 	for i := range candidates {
 		results[i] = evaluate(request, &candidates[i])
+		order[i] = &results[i]
 	}
-	slices.SortStableFunc(results, func(a, b Ranked) int { return request.compare(&a, &b) })
-	return results
+	slices.SortStableFunc(order, request.compare)
+	sorted := make([]Ranked, len(order))
+	for i := range order {
+		sorted[i] = *order[i]
+	}
+	return sorted
 }
 
 // compare orders results, the better one first.
@@ -96,7 +101,7 @@ func (m *Metric) valid() bool {
 // parts returns the metrics as parts of a score, and whether all of them can be used.
 func (c *Candidate) parts(current bool) (parts []Part, whole bool) {
 	weighed := c.weighed()
-	parts = make([]Part, 0, len(weighed))
+	parts = make([]Part, 0, len(weighed)+1) // one for the stickiness
 	for i := range weighed {
 		m := &weighed[i]
 		part := Part{Name: m.Name, Value: m.Normalized, Weight: m.Weight}
@@ -170,11 +175,11 @@ func rejections(request *Query, c *Candidate, current bool) []string {
 // compare returns why a candidate does not meet a metric constraint, empty if it does. A metric
 // without any value is held against all places but the current one.
 func (c *Candidate) compare(wanted *constraint.Constraint, current bool) string {
-	var actual constraint.Number
+	matches := false
 	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Name == wanted.Key() })
 	switch {
 	case i >= 0 && c.Metrics[i].usable(current):
-		actual = constraint.NumberOf(c.Metrics[i].Value)
+		matches = wanted.MatchFloat(c.Metrics[i].Value)
 	case i >= 0 && current:
 		return ""
 	case i >= 0:
@@ -184,9 +189,9 @@ func (c *Candidate) compare(wanted *constraint.Constraint, current bool) string 
 		if !found {
 			return "without metric " + wanted.Key()
 		}
-		actual = number
+		matches = wanted.MatchNumber(number)
 	}
-	if !wanted.MatchNumber(actual) {
+	if !matches {
 		return "not meeting " + wanted.String()
 	}
 	return ""

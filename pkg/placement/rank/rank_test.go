@@ -294,7 +294,7 @@ func TestRankExplains(t *testing.T) {
 	candidates := []rank.Candidate{
 		{Name: "a", Metrics: []rank.Metric{fresh("load", 0.75, 1), stale("price", 0.5, 2)}},
 		{Name: "b", Metrics: []rank.Metric{missing("load")}},
-		{Name: "c", Unavailable: rank.Offline},
+		{Name: "c", Unavailable: rank.Offline, Metrics: []rank.Metric{{Name: "load", Weight: 1}, fresh("price", 2, 1)}},
 	}
 	got := rank.Rank(&rank.Query{UID: "u", Current: "a", Stickiness: &rank.DefaultStickiness}, candidates)
 	want := []rank.Ranked{
@@ -307,7 +307,10 @@ func TestRankExplains(t *testing.T) {
 			Name: "b", Eligible: true, Parts: []rank.Part{{"stickiness", 0, 0.1}},
 			Problems: []string{"metric load: the provider cannot be reached"},
 		},
-		{Name: "c", Rejections: []string{"offline"}},
+		{
+			Name: "c", Rejections: []string{"offline"},
+			Problems: []string{"metric load: there is no value", "metric price: its weight or value cannot be used"},
+		},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(near)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -35,9 +35,9 @@ type Part struct {
 // score returns the score of a place with these metrics. Without metrics it is the product of value
 // and weight of the stickiness, otherwise the weighted mean of all parts, of which the stickiness
 // is one. A nil stickiness stands in neither: clouds and projects have none. It is finite if all
-// numbers are, and weights are positive.
+// numbers are, and weights are positive. The parts may take the place of the metrics.
 func score(metrics []Part, sticky *Stickiness, current bool) (score float64, parts []Part) {
-	parts = append(make([]Part, 0, len(metrics)+1), metrics...)
+	parts = metrics
 	if sticky != nil {
 		part := Part{Name: stickinessPart, Weight: sticky.Weight}
 		if current {

@@ -1,0 +1,276 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application_test
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/movelimit"
+	"berth.dev/berth/pkg/placement/rank"
+)
+
+// fleet is the controller of Applications in simulated time, with a model of everything around it:
+// the scheduler, the policy controller, the controllers of Deployments, and kubelets.
+type fleet struct {
+	*memory
+	tb         testing.TB
+	random     *rand.Rand
+	clock      *clocktesting.FakePassiveClock
+	controller *application.Reconciler
+	room       application.Adviser
+	clusters   []*place
+	apps       []*tenant
+	// tenants are the same by their namespaces, of which each has one.
+	tenants map[string]*tenant
+	timers  timers
+	serial  int
+	// shrunk is called before the controller of a Deployment deletes pods; nil for nobody.
+	shrunk func(a *tenant, pods, victims []*corev1.Pod)
+	// passed is called after each pass; nil for nobody.
+	passed func(a *tenant, before, after *berthv1alpha1.Application)
+}
+
+// timer is something that happens at a time.
+type timer struct {
+	at     time.Time
+	serial int
+	do     func()
+}
+
+// timers are a heap of what is going to happen.
+type timers []timer
+
+func (h timers) Len() int { return len(h) }
+func (h timers) Less(i, j int) bool {
+	return cmp.Or(h[i].at.Compare(h[j].at), cmp.Compare(h[i].serial, h[j].serial)) < 0
+}
+func (h timers) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *timers) Push(x any)   { *h = append(*h, x.(timer)) }
+func (h *timers) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+func newFleet(tb testing.TB, seed uint64) *fleet {
+	tb.Helper()
+	return &fleet{
+		memory: newMemory(), tenants: map[string]*tenant{}, tb: tb, random: rand.New(rand.NewPCG(seed, 1)),
+		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)),
+	}
+}
+
+// addCluster adds a Cluster before the start.
+func (f *fleet) addCluster(c *berthv1alpha1.Cluster) {
+	f.put(c)
+	f.clusters = append(f.clusters, &place{fleet: f, name: c.Name})
+}
+
+// start starts the controller. There is always room: what does not run although there is room is
+// what the model is for.
+func (f *fleet) start() {
+	f.tb.Helper()
+	kinds := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, berthv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
+		if err := add(kinds); err != nil {
+			f.tb.Fatal(err)
+		}
+	}
+	var objects []client.Object
+	for _, c := range f.clusters {
+		n := node(c.name, "1000")
+		n.Status.Allocatable["pods"] = resource.MustParse("100000")
+		objects = append(objects, n, f.objects["Cluster"][client.ObjectKey{Name: c.name}].DeepCopyObject().(client.Object))
+	}
+	f.room = advisertest.New(f.tb, fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).Build())
+	account := func(_ context.Context, namespace, _ string) (*accounts.Account, error) {
+		return &accounts.Account{Client: f.memory, Namespace: namespace, Name: "default"}, nil
+	}
+	f.controller = application.New(application.Options{
+		Client: f.memory, Live: f.memory, Account: account, Mapper: testrestmapper.TestOnlyStaticRESTMapper(kinds),
+		Recorder: &events.FakeRecorder{}, Clock: f.clock, Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness,
+		RescheduleAfter: time.Minute, Adviser: f.room, SettleTimeout: 30 * time.Second,
+		Moves: state.NewMoves(movelimit.Limits{PerMinute: 600, PerCluster: 300}, f.clock),
+	})
+	f.controller.Watch(appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	f.wrote = f.react
+}
+
+// restart starts a controller that remembers nothing.
+func (f *fleet) restart() {
+	f.controller = application.New(f.controller.Options)
+	f.controller.Watch(appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	for _, a := range f.apps {
+		a.poke()
+	}
+}
+
+// after has something done after a while.
+func (f *fleet) after(d time.Duration, do func()) {
+	f.serial++
+	heap.Push(&f.timers, timer{f.clock.Now().Add(d), f.serial, do})
+}
+
+// between returns a time between two others.
+func (f *fleet) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(f.random.Int64N(int64(most-least)+1))
+}
+
+// run lets time pass.
+func (f *fleet) run(d time.Duration) {
+	end := f.clock.Now().Add(d)
+	for len(f.timers) > 0 && !f.timers[0].at.After(end) {
+		next := heap.Pop(&f.timers).(timer)
+		f.clock.SetTime(next.at)
+		next.do()
+	}
+	f.clock.SetTime(end)
+}
+
+// react lets everybody see what was written.
+func (f *fleet) react(object client.Object) {
+	a := f.tenants[object.GetNamespace()]
+	switch written := object.(type) {
+	case *berthv1alpha1.PropagationPolicy:
+		if written.Status.ObservedGeneration < written.Generation {
+			f.after(f.between(50*time.Millisecond, time.Second), a.observe)
+		}
+		a.poke()
+	default:
+		if kindOf(object) == "Deployment" {
+			a.fill()
+			a.poke()
+		}
+	}
+}
+
+// tenant is an Application with what the model knows of it.
+type tenant struct {
+	fleet  *fleet
+	key    client.ObjectKey
+	starts time.Duration
+	// next is when the next pass is due.
+	next time.Time
+	// quota keeps pods from being made.
+	quota bool
+	names int
+	// calm is since when nothing has disturbed it.
+	calm time.Time
+	// settled reports whether it was in a cluster that suits when it was looked at last.
+	settled bool
+}
+
+// addApplication adds an Application.
+func (f *fleet) addApplication(app *berthv1alpha1.Application, name string) *tenant {
+	app.Namespace, app.Name, app.UID, app.Generation = name, name, "", 1
+	f.put(app)
+	a := &tenant{
+		fleet: f, key: client.ObjectKeyFromObject(app), starts: f.between(5*time.Second, 180*time.Second), calm: f.clock.Now(),
+	}
+	f.apps, f.tenants[name] = append(f.apps, a), a
+	a.poke()
+	return a
+}
+
+// stored returns the Application as it is.
+func (a *tenant) stored() *berthv1alpha1.Application {
+	return a.fleet.objects["Application"][a.key].(*berthv1alpha1.Application)
+}
+
+// poke asks for a pass at once, and at for one at a time.
+func (a *tenant) poke() { a.at(a.fleet.clock.Now()) }
+
+func (a *tenant) at(at time.Time) {
+	if a.next.After(a.fleet.clock.Now()) && !at.Before(a.next) {
+		return
+	}
+	if at.Equal(a.next) {
+		return
+	}
+	a.next = at
+	a.fleet.after(at.Sub(a.fleet.clock.Now()), func() {
+		if a.next.Equal(at) {
+			a.next = time.Time{}
+			a.reconcile()
+		}
+	})
+}
+
+// reconcile makes a pass.
+func (a *tenant) reconcile() {
+	before := a.stored()
+	result, err := a.fleet.controller.Reconcile(context.Background(), reconcile.Request{NamespacedName: a.key})
+	switch {
+	case err != nil:
+		a.at(a.fleet.clock.Now().Add(time.Second))
+	case result.RequeueAfter > 0:
+		a.at(a.fleet.clock.Now().Add(result.RequeueAfter))
+	}
+	if a.fleet.passed != nil {
+		a.fleet.passed(a, before, a.stored())
+	}
+}
+
+// pods returns the pods that are not being deleted, the oldest first.
+func (a *tenant) pods() []*corev1.Pod {
+	var found []*corev1.Pod
+	for _, pod := range a.allPods() {
+		if workload.Lives(pod) {
+			found = append(found, pod)
+		}
+	}
+	slices.SortFunc(found, func(x, y *corev1.Pod) int { return cmp.Compare(numberOf(x), numberOf(y)) })
+	return found
+}
+
+// allPods returns the pods with those that are being deleted.
+func (a *tenant) allPods() map[client.ObjectKey]*corev1.Pod {
+	of := client.ObjectKey{Namespace: a.key.Namespace, Name: modelpolicy.NameForApplication(a.key.Name, "Deployment", "front")}
+	return a.fleet.memory.pods[of]
+}
+
+// leaving reports whether a pod is being deleted and has not ended.
+func (a *tenant) leaving() bool { return len(a.allPods()) > len(a.pods()) }
+
+func numberOf(pod *corev1.Pod) (n int) {
+	_, _ = fmt.Sscanf(pod.Name, "front-%d", &n)
+	return n
+}
+
+// ready returns how many pods are ready.
+func (a *tenant) ready() (count int) {
+	for _, pod := range a.pods() {
+		if workload.Ready(pod) {
+			count++
+		}
+	}
+	return count
+}
