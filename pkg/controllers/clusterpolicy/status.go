@@ -6,7 +6,6 @@ package clusterpolicy
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -20,10 +19,8 @@ import (
 	"berth.dev/berth/pkg/placement/names"
 )
 
-const (
-	// maxNames bounds the namespaces that one message lists, maxMessage its length.
-	maxNames, maxMessage = 10, 1024
-)
+// maxNames bounds the namespaces that one message lists.
+const maxNames = 10
 
 // report writes the status if it differs from what it should be, and returns after which time that
 // is to be tried again, 0 for never.
@@ -91,7 +88,7 @@ func accepted(places []place, problem error) metav1.Condition {
 	}
 	switch {
 	case len(refused) > 0:
-		c.Reason, c.Message = berthv1alpha1.ReasonNamespacesNotAccepted, told(refused)
+		c.Reason, c.Message = berthv1alpha1.ReasonNamespacesNotAccepted, names.Clip(names.First(refused, maxNames, "; "))
 	case len(places) == 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, berthv1alpha1.ReasonNoNamespaces, "the policy selects no namespace at present"
 	default:
@@ -117,7 +114,7 @@ func placed(places []place, workloads int32) metav1.Condition {
 	}
 	switch {
 	case len(missing) > 0:
-		c.Message = told(missing)
+		c.Message = names.Clip(names.First(missing, maxNames, "; "))
 	case workloads == 0:
 		c.Status, c.Reason = metav1.ConditionUnknown, berthv1alpha1.ReasonNoWorkloads
 		c.Message = "the policy places no workload at present"
@@ -133,13 +130,4 @@ func conditionOf(p *place, conditionType string) *metav1.Condition {
 		return nil
 	}
 	return apimeta.FindStatusCondition(p.policy.Status.Conditions, conditionType)
-}
-
-// told lists the first of several messages.
-func told(messages []string) string {
-	text := names.First(messages, maxNames, "; ")
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage-3], "") + "..."
-	}
-	return text
 }

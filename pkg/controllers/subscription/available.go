@@ -20,7 +20,8 @@ import (
 	"berth.dev/berth/pkg/placement/names"
 )
 
-// census is what the pods of a feed do, those of its copies included.
+// census is what the pods of a feed do, those of its copies included. Its maps and its slice may be
+// shared and must not be changed.
 type census struct {
 	// pods is the number of living pods, ready that of those which are ready.
 	pods, ready int64
@@ -32,27 +33,64 @@ type census struct {
 	pinned  map[string]int64
 }
 
-// add counts the pods of a workload, which may be nil.
-func (c *census) add(o *workload.Observed, snapshot *topology.Snapshot) {
+// add adds the pods of another workload.
+func (c *census) add(other *census) {
+	c.pods, c.ready = c.pods+other.pods, c.ready+other.ready
+	c.bound, c.pinned = sum(c.bound, other.bound), sum(c.pinned, other.pinned)
+	c.waiting = slices.Concat(c.waiting, other.waiting)
+}
+
+func sum(a, b map[string]int64) map[string]int64 {
+	total := maps.Clone(a)
+	for key, n := range b {
+		total[key] += n
+	}
+	return total
+}
+
+// tally is what the pods of one workload do.
+type tally struct {
+	census
+	// stranded is the number of living pods on each node that is not ready, or gone.
+	stranded map[string]int64
+}
+
+// tallyOf counts the pods of a workload, which may be nil. They are counted once: thousands of
+// Subscriptions may list the same.
+func (s *surroundings) tallyOf(o *workload.Observed, snapshot *topology.Snapshot) *tally {
+	if known := s.tallies[o]; known != nil {
+		return known
+	}
+	t := &tally{census{bound: map[string]int64{}, pinned: map[string]int64{}}, map[string]int64{}}
+	s.tallies[o] = t
 	if o == nil {
+		return t
+	}
+	t.pods = int64(len(o.Pods))
+	for _, pod := range o.Pods {
+		t.count(pod, snapshot)
+	}
+	return t
+}
+
+func (t *tally) count(pod *corev1.Pod, snapshot *topology.Snapshot) {
+	if workload.Ready(pod) {
+		t.ready++
+	}
+	if pod.Spec.NodeName != "" {
+		node, cluster := snapshot.Place(pod.Spec.NodeName)
+		if cluster != "" {
+			t.bound[cluster]++
+		}
+		if node == nil || !topology.Ready(node) {
+			t.stranded[pod.Spec.NodeName]++
+		}
 		return
 	}
-	c.pods += int64(len(o.Pods))
-	for _, pod := range o.Pods {
-		if workload.Ready(pod) {
-			c.ready++
-		}
-		if pod.Spec.NodeName != "" {
-			if _, cluster := snapshot.Place(pod.Spec.NodeName); cluster != "" {
-				c.bound[cluster]++
-			}
-			continue
-		}
-		c.waiting = append(c.waiting, pod)
-		if node := workload.NodeOf(pod); node != "" {
-			_, cluster := snapshot.Place(node)
-			c.pinned[cluster]++
-		}
+	t.waiting = append(t.waiting, pod)
+	if node := workload.NodeOf(pod); node != "" {
+		_, cluster := snapshot.Place(node)
+		t.pinned[cluster]++
 	}
 }
 

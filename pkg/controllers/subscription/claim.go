@@ -5,7 +5,6 @@ package subscription
 
 import (
 	"fmt"
-	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +13,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/division"
-	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -42,7 +40,7 @@ func policyConflict(policy *berthv1alpha1.PropagationPolicy, s *berthv1alpha1.Su
 // or that of its policy.
 func (o *outcome) copyConflict(c *copied) string {
 	key := objectOf(&c.ref)
-	present := o.copies[key]
+	present := o.copyAt(key)
 	if present == nil && o.around.known[key] != nil || present != nil && clusterOf(present) != c.cluster {
 		return noCopy(c, o.around.owner(key))
 	}
@@ -61,11 +59,11 @@ func noCopy(c *copied, controller *metav1.OwnerReference) string {
 
 // owner returns the controller of an object of the namespace, nil if it has none.
 func (s *surroundings) owner(key object) *metav1.OwnerReference {
-	i := slices.IndexFunc(s.objects.Owners, func(o workload.Object) bool { return keyOf(o) == key })
-	if i < 0 {
+	present := s.owners[key]
+	if present == nil {
 		return nil
 	}
-	return metav1.GetControllerOfNoCopy(s.objects.Owners[i])
+	return metav1.GetControllerOfNoCopy(present)
 }
 
 // checkCopy returns an error unless an object as the API server has it is the copy that it should

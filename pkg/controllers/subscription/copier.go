@@ -51,32 +51,44 @@ func (r *Reconciler) writeCopies(ctx context.Context, o *outcome) (missing map[i
 	if o.input.Strategy == divide.Replication && o.decision.Problem != nil {
 		return nil, nil
 	}
-	list := o.wantedCopies()
-	if len(list) == 0 && len(o.copies) == 0 {
-		return nil, nil
-	}
 	missing = map[int]string{}
-	account, err := r.Account(ctx, o.object.Namespace, o.object.Spec.ServiceAccountName)
-	if err != nil {
-		return missing, o.note(err)
-	}
-	w := &copier{r, o, account, map[string]*unstructured.Unstructured{}}
+	w := &copier{Reconciler: r, outcome: o, sources: map[string]*unstructured.Unstructured{}}
 	wanted := map[object]bool{}
-	var failures []error
-	for _, c := range list {
+	var due []copied
+	for _, c := range o.wantedCopies() {
 		if conflict := o.copyConflict(&c); conflict != "" {
 			missing[c.feed] = conflict
 			continue
 		}
-		key := objectOf(&c.ref)
-		wanted[key] = true
-		if err := account.Explain(w.bring(ctx, &c, o.copies[key])); err != nil {
-			missing[c.feed] = err.Error()
-			failures = append(failures, o.note(err))
+		wanted[objectOf(&c.ref)] = true
+		if !w.agrees(&c) {
+			due = append(due, c)
 		}
 	}
-	failures = append(failures, o.note(account.Explain(w.prune(ctx, wanted))))
-	return missing, errors.Join(failures...)
+	gone := w.unwanted(wanted)
+	if len(due) == 0 && len(gone) == 0 {
+		return missing, nil
+	}
+	// To ask for the account may be a request, too.
+	r.requests++
+	if w.account, err = r.Account(ctx, o.object.Namespace, o.object.Spec.ServiceAccountName); err != nil {
+		return missing, o.note(err)
+	}
+	return missing, w.carryOut(ctx, due, gone, missing)
+}
+
+// carryOut brings the copies that are due, and notes which are missing and why, and removes those
+// that are not wanted.
+func (w *copier) carryOut(ctx context.Context, due []copied, gone map[object]client.Object, missing map[int]string) error {
+	var failures []error
+	for _, c := range due {
+		if err := w.account.Explain(w.bring(ctx, &c)); err != nil {
+			missing[c.feed] = err.Error()
+			failures = append(failures, w.note(err))
+		}
+	}
+	failures = append(failures, w.note(w.account.Explain(w.prune(ctx, gone))))
+	return errors.Join(failures...)
 }
 
 // note notes that a right is missing, which is told and no failure. Other errors stay what they
@@ -90,13 +102,22 @@ func (o *outcome) note(err error) error {
 	return nil
 }
 
-// prune removes the copies that are not wanted.
-func (w *copier) prune(ctx context.Context, wanted map[object]bool) error {
-	var failures []error
+// unwanted returns the copies of the Subscription that are not wanted, but for those that go
+// anyway.
+func (w *copier) unwanted(wanted map[object]bool) map[object]client.Object {
+	found := map[object]client.Object{}
 	for key, present := range w.copies {
-		if wanted[key] || present.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(present, w.object) {
-			continue
+		if !wanted[key] && present.GetDeletionTimestamp() == nil && metav1.IsControlledBy(present, w.object) {
+			found[key] = present
 		}
+	}
+	return found
+}
+
+// prune removes copies.
+func (w *copier) prune(ctx context.Context, gone map[object]client.Object) error {
+	var failures []error
+	for key, present := range gone {
 		err := w.account.Delete(ctx, present, preconditions(present), client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("deleting %s %s/%s: %w", key.kind, w.object.Namespace, key.name, err))
@@ -116,20 +137,31 @@ func (r *Reconciler) forgetCopies(outcomes []outcome) {
 	maps.DeleteFunc(r.agreed, func(key copyKey, _ agreed) bool { return !present[key] })
 }
 
-// bring makes a copy agree with its source. The present one may be nil; it is as the cache has it,
-// without most of its content.
-func (w *copier) bring(ctx context.Context, c *copied, present client.Object) error {
-	if present != nil && present.GetDeletionTimestamp() != nil {
-		return nil // It is made anew when it is gone.
+// look returns how a copy and its source look in the cache, which has most of their content left
+// out. There is none for a copy that does not exist.
+func (w *copier) look(c *copied) (look agreed, exists bool) {
+	present := w.copyAt(objectOf(&c.ref))
+	if present == nil {
+		return agreed{}, false
 	}
-	var look agreed
-	key := copyKey{w.object.Namespace, objectOf(&c.ref)}
-	if present != nil {
-		look = agreed{source: w.around.looks[objectOf(w.feeds[c.feed].ref)], replica: summaryOf(present)}
-		if w.agreed[key] == look {
-			return nil
-		}
+	return agreed{source: w.around.lookOf(objectOf(w.feeds[c.feed].ref)), replica: summaryOf(present)}, true
+}
+
+// agrees reports whether there is nothing to do for a copy: it looks as it did when it agreed with
+// its source. One that is being deleted is made anew when it is gone.
+func (w *copier) agrees(c *copied) bool {
+	key := objectOf(&c.ref)
+	if present := w.copyAt(key); present != nil && present.GetDeletionTimestamp() != nil {
+		return true
 	}
+	look, exists := w.look(c)
+	return exists && w.agreed[copyKey{w.object.Namespace, key}] == look
+}
+
+// bring makes a copy agree with its source.
+func (w *copier) bring(ctx context.Context, c *copied) error {
+	key := objectOf(&c.ref)
+	present := w.copyAt(key)
 	source, err := w.source(ctx, c)
 	if source == nil || err != nil {
 		return err
@@ -139,8 +171,8 @@ func (w *copier) bring(ctx context.Context, c *copied, present client.Object) er
 		return err
 	}
 	// After a change the next event brings the next look.
-	if live != nil && live.GetResourceVersion() == present.GetResourceVersion() && same(live, after) {
-		w.agreed[key] = look
+	if live != nil && present != nil && live.GetResourceVersion() == present.GetResourceVersion() && same(live, after) {
+		w.agreed[copyKey{w.object.Namespace, key}], _ = w.look(c)
 	}
 	return nil
 }

@@ -64,13 +64,13 @@ func copiesByOwner(objects *workload.Objects) map[types.UID]map[object]client.Ob
 	return found
 }
 
-// copiesOf returns the copies of a Subscription that are known to exist, also those whose owner
-// somebody has removed.
-func (s *surroundings) copiesOf(of *berthv1alpha1.Subscription) map[object]client.Object {
-	found := map[object]client.Object{}
-	maps.Copy(found, s.copies[""])
-	maps.Copy(found, s.copies[of.UID])
-	return found
+// copyAt returns a copy that is known to exist, also one whose owner somebody has removed; nil if
+// there is none.
+func (it *item) copyAt(key object) client.Object {
+	if own := it.copies[key]; own != nil {
+		return own
+	}
+	return it.around.copies[""][key]
 }
 
 // keyOf names an object of a kind that Berth reads.
@@ -98,17 +98,13 @@ func clusterOf(o client.Object) string {
 	return ""
 }
 
-// summaries returns what can be seen in the cache of the workloads of which there can be copies,
-// see summaryOf.
-func summaries(objects *workload.Objects) map[object]string {
-	found := map[object]string{}
-	for _, o := range objects.Owners {
-		switch o.(type) {
-		case *appsv1.Deployment, *appsv1.StatefulSet:
-			found[keyOf(o)] = summaryOf(o)
-		}
+// lookOf returns what can be seen in the cache of an object of which there can be copies, see
+// summaryOf. It is empty if there is none.
+func (s *surroundings) lookOf(key object) string {
+	if present := s.owners[key]; present != nil {
+		return summaryOf(present)
 	}
-	return found
+	return ""
 }
 
 // summaryOf returns a summary of what can be seen of an object in the cache. It changes with

@@ -77,7 +77,8 @@ func (it *item) readFeed(
 		input.Wanted, input.Obstacle = it.wants(&f, inventory)
 		input.KeepsRecord = !isRead(ref) || f.observed != nil
 	}
-	input.Bound = f.count(snapshot)
+	f.count(it.around, snapshot)
+	input.Bound = f.bound
 	if it.input.Strategy == divide.Replication && input.Copyable {
 		input.Copies = f.countCopies(it, snapshot)
 	}
@@ -121,27 +122,10 @@ const notFound = "it does not exist, or has finished"
 // promises reports whether the status of the Subscription promises room.
 func (it *item) promises() bool { return it.input.Strategy.ByRoom() || it.input.Bundled }
 
-// count returns the number of living pods on nodes of each Cluster, and notes which are stranded.
-func (f *feed) count(snapshot *topology.Snapshot) (bound map[string]int64) {
-	bound, f.stranded = map[string]int64{}, map[string]int64{}
-	f.census = census{bound: map[string]int64{}, pinned: map[string]int64{}}
-	f.add(f.observed, snapshot)
-	if f.observed == nil {
-		return bound
-	}
-	for _, pod := range f.observed.Pods {
-		if pod.Spec.NodeName == "" {
-			continue
-		}
-		node, cluster := snapshot.Place(pod.Spec.NodeName)
-		if cluster != "" {
-			bound[cluster]++
-		}
-		if node == nil || !topology.Ready(node) {
-			f.stranded[pod.Spec.NodeName]++
-		}
-	}
-	return bound
+// count counts the living pods.
+func (f *feed) count(around *surroundings, snapshot *topology.Snapshot) {
+	counted := around.tallyOf(f.observed, snapshot)
+	f.census, f.stranded = counted.census, counted.stranded
 }
 
 // countCopies returns the number of replicas of each copy that exists, by Cluster, and counts their
@@ -152,7 +136,7 @@ func (f *feed) countCopies(it *item, snapshot *topology.Snapshot) map[string]int
 		ref := division.CopyOf(f.ref, c.Name)
 		if present := it.around.known[objectOf(&ref)]; present != nil && present.ReplicasKnown {
 			replicas[c.Name] = int64(present.Replicas)
-			f.add(present, snapshot)
+			f.add(&it.around.tallyOf(present, snapshot).census)
 		}
 	}
 	return replicas

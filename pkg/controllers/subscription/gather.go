@@ -39,8 +39,8 @@ type item struct {
 	// input is what is decided on. Its feeds are those of feeds, in the same order.
 	input bundle.Subscription
 	feeds []feed
-	// around are the workloads of the namespace, copies those of them that are copies of the
-	// Subscription.
+	// around are the workloads of the namespace, copies those of them that belong to the Subscription
+	// as its copies, see copyAt.
 	around *surroundings
 	copies map[object]client.Object
 	// policies are those of the Subscription, by name. Named are all of the namespace: one whose
@@ -59,9 +59,13 @@ type item struct {
 
 // surroundings are the workloads and the policies of a namespace.
 type surroundings struct {
-	objects *workload.Objects
-	known   map[object]*workload.Observed
-	looks   map[object]string
+	// owners are the objects of the kinds that control pods, and known what they and the pods make up.
+	owners map[object]workload.Object
+	known  map[object]*workload.Observed
+	// tallies are what has been counted so far, see tallyOf.
+	tallies map[*workload.Observed]*tally
+	// asked is for how many feeds events have been read.
+	asked state.Questions
 	// copies are by owner, with no UID for those whose owner somebody has removed.
 	copies map[types.UID]map[object]client.Object
 	// policies are all of them by name, and owned those of each controller.
@@ -116,10 +120,14 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (*surroundin
 		objects.Further = r.Owners
 	}
 	around := &surroundings{
-		objects: objects, known: map[object]*workload.Observed{}, looks: summaries(objects), copies: copiesByOwner(objects),
+		owners: map[object]workload.Object{}, known: map[object]*workload.Observed{}, tallies: map[*workload.Observed]*tally{},
+		copies: copiesByOwner(objects),
 	}
 	if around.policies, around.owned, err = r.policiesOf(ctx, namespace); err != nil {
 		return nil, err
+	}
+	for _, o := range objects.Owners {
+		around.owners[keyOf(o)] = o
 	}
 	for _, o := range workload.Observe(objects) {
 		of := object{schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), o.Name}
@@ -145,7 +153,7 @@ func (r *Reconciler) read(
 ) (*item, error) {
 	dynamic := division.DynamicOf(&s.Spec)
 	it := &item{
-		object: s, ownInventories: r.OwnInventories, around: around, copies: around.copiesOf(s),
+		object: s, ownInventories: r.OwnInventories, around: around, copies: around.copies[s.UID],
 		admit: func(pod *corev1.Pod) (*corev1.Pod, error) { return r.Adviser.Admit(ctx, pod) },
 		input: bundle.Subscription{
 			Name: s.Namespace + "/" + s.Name, Strategy: subscription.StrategyOf(&s.Spec), Bundled: subscription.Bundled(&s.Spec),

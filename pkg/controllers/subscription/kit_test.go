@@ -6,6 +6,7 @@ package subscription_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,6 +63,10 @@ type world struct {
 	ownInventories bool
 	// owners takes effect with the next restart, too.
 	owners state.Owners
+	// refuse reports whether the status of an object cannot be written; nil if all can.
+	refuse func(client.Object) bool
+	// eventReads counts for how many pods events are read.
+	eventReads int
 	// noAccount is why there is no account to write as; nil if there is one.
 	noAccount error
 }
@@ -74,7 +79,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, recorder: events.NewFakeRecorder(1000), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
+	w := &world{t: t, recorder: events.NewFakeRecorder(100_000), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}).
 		WithIndex(&corev1.Event{}, "involvedObject.uid", func(o client.Object) []string {
@@ -86,6 +91,9 @@ func newWorld(t *testing.T) *world {
 				opts ...client.SubResourcePatchOption,
 			) error {
 				w.statusWrites++
+				if w.refuse != nil && w.refuse(o) {
+					return errors.New("the API server refuses that")
+				}
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 			List:   w.list,
@@ -106,6 +114,9 @@ func newWorld(t *testing.T) *world {
 
 // list answers from a cache that may lag behind.
 func (w *world) list(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	if _, ok := list.(*corev1.EventList); ok {
+		w.eventReads++
+	}
 	if subscriptions, ok := list.(*berthv1alpha1.SubscriptionList); ok && w.stale != nil {
 		w.stale.DeepCopyInto(subscriptions)
 		return nil

@@ -12,8 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/controllers/internal/singleton"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -46,7 +49,7 @@ func TestPromisesEnd(t *testing.T) {
 			}
 			w.stop("web", "b", 1)
 		}, 0, 0, 6, "FeedsUnknown"},
-		"a quota forbids more, or nobody makes them": {func(*world) {}, 5 * time.Minute, 2, 6, "PodsNotMade"},
+		"a quota forbids more": {func(*world) {}, 5 * time.Minute, 2, 6, "PodsNotMade"},
 		"more are made, but not all": {func(w *world) {
 			w.clock.Step(4 * time.Minute)
 			w.pend("web", 1)
@@ -84,6 +87,50 @@ func TestPromisesEnd(t *testing.T) {
 				t.Errorf("db has %d shares, want %d: %s", got, tc.wantOther, w.told("other"))
 			}
 			w.want("Scheduled", w.reason("shop", "Scheduled"), tc.wantReason)
+		})
+	}
+}
+
+// TestRoomComesFreeByItself has somebody wait for room that is kept for pods which never come.
+// Nothing changes but the time: the controller looks again when it said that it would.
+func TestRoomComesFreeByItself(t *testing.T) {
+	tests := map[string]struct {
+		// made is how many of the four pods there are, all of which run, and change what is divided.
+		made    int
+		change  change
+		wantWeb string
+		wantDB  string
+	}{
+		"the ReplicaSet controller is down":           {0, func(*berthv1alpha1.Subscription) {}, "web -4", "db a=3"},
+		"a quota forbids more pods":                   {1, func(*berthv1alpha1.Subscription) {}, "web a=1 -3", "db a=3"},
+		"the ReplicaSet controller is down, a bundle": {0, bundle, "web -4", "db a=3"},
+		"a quota forbids more pods, a bundle":         {1, bundle, "web a=1 -3", "db a=3"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("a", 4)
+			w.deploy("web", 4)
+			w.subscribe("shop", []string{"web"}, tc.change)
+			w.pass()
+			w.run("web", "a", tc.made)
+			w.pass()
+			w.deploy("db", 3)
+			w.pend("db", 3)
+			w.subscribe("other", []string{"db"}, tc.change)
+			begin := w.clock.Now()
+			w.pass()
+			w.want("what is kept for web", w.told("shop"), "web a=4")
+			w.want("what db gets beside that", w.told("other"), "db -3")
+			for passes := 0; w.told("other") != tc.wantDB; passes++ {
+				result, err := w.r.Reconcile(t.Context(), singleton.Key{})
+				if err != nil || result.RequeueAfter == 0 || passes > 100 || w.clock.Since(begin) > promise.Life {
+					t.Fatalf("after %v and %d passes the next one is due in %v (%v), db has %q", w.clock.Since(begin), passes, result.RequeueAfter, err, w.told("other"))
+				}
+				w.clock.Step(result.RequeueAfter)
+				w.pass()
+			}
+			w.want("what web keeps", w.told("shop"), tc.wantWeb)
 		})
 	}
 }

@@ -85,7 +85,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	r.Adviser.Promise(controllerName, promises)
 	again, err := r.writeAll(ctx, outcomes)
 	passDuration.Observe(r.Clock.Since(start).Seconds())
-	return reconcile.Result{RequeueAfter: nextPass(outcomes, now, again)}, err
+	return r.after(nextPass(outcomes, now, again), err)
+}
+
+// after ends a pass: another one is due after a pause. What is due at a time, of all namespaces,
+// does not wait for the pause that follows an error.
+func (r *Reconciler) after(pause time.Duration, err error) (reconcile.Result, error) {
+	if err == nil {
+		return reconcile.Result{RequeueAfter: pause}, nil
+	}
+	if later := r.later.Load(); later != nil {
+		(*later)(pause)
+	}
+	return reconcile.Result{}, err
 }
 
 // decide divides the feeds of all Subscriptions.
@@ -113,34 +125,49 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time) ([]outcome, 
 }
 
 // writeAll makes known what has been decided. It returns after what pause another pass is due
-// because not all of it could be written, 0 if it was: because the cache was too old, or because
-// namespaces had their turns.
+// because not all of it could be written, 0 if it was: because the cache was too old, something
+// failed, or namespaces had their turns. The error is what failed.
 func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again time.Duration, err error) {
-	var failures []error
+	var failed []error
 	total := summary{reasons: map[conditionReason]int{}}
-	turns := newTurns(outcomes)
+	turns := newTurns(outcomes, r.failures)
 	for _, i := range turns.order {
 		o := &outcomes[i]
-		if turns.over(o.object.Namespace) {
+		if turns.over(o) {
 			total.add(o, o.object)
 			continue
 		}
 		before := r.requests
 		after, err := r.write(ctx, o)
 		turns.note(o.object.Namespace, r.requests > before)
-		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			again = afterConflict // The cache will catch up.
-		} else if err != nil {
-			failures = append(failures, err)
-		}
+		pause, err := r.noteFailure(o, err)
+		turns.due(pause)
+		failed = append(failed, err)
 		total.add(o, after)
 	}
-	if turns.postponed {
-		again = time.Millisecond
-	}
 	r.forgetCopies(outcomes)
+	r.failures.keep(outcomes)
 	totals.publish(total)
-	return again, errors.Join(failures...)
+	return turns.again, errors.Join(failed...)
+}
+
+// noteFailure remembers whether a Subscription could be written, and returns after what pause it is
+// tried again, 0 for never, and the error unless time will mend it.
+func (r *Reconciler) noteFailure(o *outcome, err error) (time.Duration, error) {
+	uid := o.object.UID
+	if err == nil && o.denied == "" {
+		delete(r.failures, uid)
+		return 0, nil
+	}
+	r.attempts++
+	pause := r.failures.add(uid, r.attempts)
+	switch {
+	case err == nil:
+		return afterDenial, nil
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
+		return afterConflict, nil // The cache will catch up.
+	}
+	return pause, err
 }
 
 // nextPass returns after what time another pass is due although nothing changes, 0 for never. Again
@@ -154,9 +181,6 @@ func nextPass(outcomes []outcome, now metav1.Time, again time.Duration) (next ti
 	for i := range outcomes {
 		if o := &outcomes[i]; o.decision.Provisional {
 			sooner(o.pledge.ExpirationTime.Sub(now.Time))
-		}
-		if outcomes[i].denied != "" {
-			sooner(afterDenial)
 		}
 		if next := outcomes[i].next; !next.IsZero() {
 			sooner(next.Sub(now.Time))

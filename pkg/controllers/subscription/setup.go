@@ -79,8 +79,13 @@ type Reconciler struct {
 	agreed map[copyKey]agreed
 	// stuck remembers what waits in vain.
 	stuck map[feedKey]*stuck
-	// requests counts what has been written, see turns.
+	// requests counts what has been asked of the API server to carry out a Subscription, see turns.
 	requests int
+	// failures are the Subscriptions that could not be carried out, and attempts counts them.
+	failures failures
+	attempts int
+	// later asks for another pass after a pause; nil before the controller is started.
+	later atomic.Pointer[func(time.Duration)]
 	// any reports whether there are Subscriptions at all.
 	any atomic.Bool
 }
@@ -90,7 +95,7 @@ func New(options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}}
+	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}, failures: failures{}}
 }
 
 // SetupWithManager registers the controller.
@@ -125,7 +130,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // room asks for a pass after each change of what decides how much room there is, or to whom pods
-// belong, if there is a Subscription.
+// belong, if there is a Subscription. It lets passes ask for others, too.
 func (r *Reconciler) room() source.TypedSource[singleton.Key] {
 	return source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
 		ask := func() {
@@ -133,6 +138,8 @@ func (r *Reconciler) room() source.TypedSource[singleton.Key] {
 				q.AddAfter(singleton.Key{}, pause)
 			}
 		}
+		later := func(pause time.Duration) { q.AddAfter(singleton.Key{}, pause) }
+		r.later.Store(&later)
 		r.Adviser.OnChange(ask)
 		if r.Owners != nil {
 			r.Owners.Listen(func(string) { ask() })

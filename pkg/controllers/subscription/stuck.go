@@ -130,7 +130,7 @@ func (r *Reconciler) observeFeed(
 			LimitedBy: names.Clip(workload.WhyPending(waiting)), GiveUpAfter: it.giveUpAfter(),
 		}}
 		if due := known.clusters[name].Due(&o.Observation); !due.IsZero() && !now.Before(due) {
-			o.Expected = known.expected.Of(ctx, r.Live, waiting, now)
+			o.Expected = known.expected.Of(ctx, r.Live, waiting, now, &it.around.asked)
 		}
 		list = append(list, o)
 	}

@@ -3,59 +3,108 @@
 
 package subscription
 
-// maxWritten is how many Subscriptions of a namespace are written in one pass if other namespaces
-// have some, too. A pass looks at all of them anew, so that one of another namespace waits for no
-// more than that.
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth.dev/berth/pkg/controllers/internal/fairqueue"
+)
+
+// maxWritten is how many Subscriptions of a namespace are written in one pass. A pass looks at all
+// of them anew, so that one of another namespace waits for no more than that.
 const maxWritten = 100
 
 // turns says in which order Subscriptions are written, so that those of one namespace do not wait
-// for thousands of another one.
+// for thousands of another one, and within a namespace none waits for those that fail.
 type turns struct {
 	// order are indexes of outcomes: one of each namespace after the other. Those of a namespace keep
-	// their order.
-	order   []int
-	shared  bool
-	written map[string]int
-	// postponed reports whether something is left to the next pass.
-	postponed bool
+	// their order, but for those that failed, which come last.
+	order    []int
+	failures failures
+	written  map[string]int
+	// again is after what pause another pass is due for what is left, 0 if nothing is.
+	again time.Duration
 }
 
-func newTurns(outcomes []outcome) *turns {
-	t := &turns{written: map[string]int{}}
-	waiting, namespaces := map[string][]int{}, []string{}
-	for i := range outcomes {
-		namespace := outcomes[i].object.Namespace
-		if len(waiting[namespace]) == 0 {
-			namespaces = append(namespaces, namespace)
-		}
-		waiting[namespace] = append(waiting[namespace], i)
+func newTurns(outcomes []outcome, failed failures) *turns {
+	order := make([]int, len(outcomes))
+	for i := range order {
+		order[i] = i
 	}
-	t.shared = len(namespaces) > 1
-	for round := 0; len(t.order) < len(outcomes); round++ {
-		left := namespaces[:0]
-		for _, namespace := range namespaces {
-			t.order = append(t.order, waiting[namespace][round])
-			if len(waiting[namespace]) > round+1 {
-				left = append(left, namespace)
-			}
-		}
-		namespaces = left
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(failed[outcomes[a].object.UID].attempt, failed[outcomes[b].object.UID].attempt)
+	})
+	var waiting fairqueue.Turns[int]
+	for _, i := range order {
+		waiting.Add(outcomes[i].object.Namespace, i)
+	}
+	t := &turns{failures: failed, written: map[string]int{}, order: order[:0]}
+	for waiting.Len() > 0 {
+		t.order = append(t.order, waiting.Pop())
 	}
 	return t
 }
 
-// over reports whether a namespace has had its turns, and notes that something of it is left.
-func (t *turns) over(namespace string) bool {
-	if !t.shared || t.written[namespace] < maxWritten {
+// over reports whether the namespace of a Subscription has had its turns, and notes that something
+// of it is left. What failed is not tried again at once.
+func (t *turns) over(o *outcome) bool {
+	if t.written[o.object.Namespace] < maxWritten {
 		return false
 	}
-	t.postponed = true
+	t.due(max(t.failures[o.object.UID].pause, time.Millisecond))
 	return true
 }
 
-// note counts a Subscription for which something was written.
-func (t *turns) note(namespace string, wrote bool) {
-	if wrote {
+// due notes that another pass is due after a pause; 0 is for never.
+func (t *turns) due(pause time.Duration) {
+	if pause > 0 && (t.again == 0 || pause < t.again) {
+		t.again = pause
+	}
+}
+
+// note counts a Subscription for which something was asked of the API server.
+func (t *turns) note(namespace string, asked bool) {
+	if asked {
 		t.written[namespace]++
+	}
+}
+
+// failures remembers the Subscriptions that could not be written as they should be when they had
+// their turn last.
+type failures map[types.UID]failure
+
+type failure struct {
+	// attempt counts up over all of them: of those that failed the one that did so last comes last.
+	attempt int
+	// pause is how long the next attempt waits, unless something else gives cause for a pass.
+	pause time.Duration
+}
+
+// add notes that a Subscription failed, and returns after what time it is tried again.
+func (f failures) add(of types.UID, attempt int) time.Duration {
+	pause := firstRetry
+	if before, known := f[of]; known {
+		pause = min(2*before.pause, longestRetry)
+	}
+	f[of] = failure{attempt, pause}
+	return pause
+}
+
+// keep forgets those that are not among the outcomes any more.
+func (f failures) keep(outcomes []outcome) {
+	if len(f) == 0 {
+		return
+	}
+	here := make(map[types.UID]bool, len(outcomes))
+	for i := range outcomes {
+		here[outcomes[i].object.UID] = true
+	}
+	for uid := range f {
+		if !here[uid] {
+			delete(f, uid)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package subscription_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,53 +18,144 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 )
 
-// Thousands of Subscriptions of one namespace hold up that of another one by a hundred at most.
+// listed makes a Subscription of a namespace that lists what nobody has.
+func (w *world) listed(namespace, name string) {
+	w.t.Helper()
+	w.create(&berthv1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID(namespace + name), Generation: 1,
+			CreationTimestamp: metav1.NewTime(w.clock.Now()),
+		},
+		Spec: berthv1alpha1.SubscriptionSpec{
+			SchedulingStrategy: berthv1alpha1.ReplicationStrategy,
+			Subscribers:        []berthv1alpha1.Subscriber{{}}, Feeds: []berthv1alpha1.Feed{deployment("web")},
+		},
+	})
+}
+
+// turn makes one pass, and returns how many writes were tried and when the next pass is due.
+func (w *world) turn() (writes int, next time.Duration) {
+	w.t.Helper()
+	w.tracker.Invalidate()
+	before := w.statusWrites
+	w.r.Later(func(pause time.Duration) { next = pause })
+	result, err := w.r.Reconcile(w.t.Context(), singleton.Key{})
+	if failed := w.refuse != nil; (err != nil) != failed {
+		w.t.Fatalf("error %v, want one: %t", err, failed)
+	}
+	return w.statusWrites - before, max(next, result.RequeueAfter)
+}
+
+// fullTurns makes passes in each of which as much is written as may be. The next one is due at
+// once, or after a pause.
+func (w *world) fullTurns(n int, atOnce bool) {
+	w.t.Helper()
+	for range n {
+		if writes, next := w.turn(); writes != turn || next == 0 || (next == time.Millisecond) != atOnce {
+			w.t.Errorf("%d writes, and the next pass after %v; want %d, and the next at once: %t", writes, next, turn, atOnce)
+		}
+	}
+}
+
+// carriedOut reports whether a Subscription has had its turn.
+func (w *world) carriedOut(namespace, name string) bool {
+	w.t.Helper()
+	s := &berthv1alpha1.Subscription{}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, s); err != nil {
+		w.t.Fatal(err)
+	}
+	return len(s.Status.Conditions) > 0
+}
+
+const turn = 100 // Subscriptions of a namespace
+
+// Thousands of Subscriptions of one namespace hold up that of another one by a hundred at most,
+// also if it comes while they are written.
 func TestManySubscriptionsOfOneNamespaceDoNotHoldUpAnother(t *testing.T) {
-	const many, turn = 2000, 100
+	const many = 2000
 	w := newWorld(t)
 	w.site("a", 10)
-	add := func(namespace, name string) {
-		w.create(&berthv1alpha1.Subscription{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: name, UID: types.UID(namespace + name), Generation: 1,
-				CreationTimestamp: metav1.NewTime(w.clock.Now()),
-			},
-			Spec: berthv1alpha1.SubscriptionSpec{
-				SchedulingStrategy: berthv1alpha1.ReplicationStrategy,
-				Subscribers:        []berthv1alpha1.Subscriber{{}}, Feeds: []berthv1alpha1.Feed{deployment("web")},
-			},
-		})
-	}
 	for i := range many {
-		add("loud", strconv.Itoa(i))
-	}
-	w.clock.Step(time.Second)
-	add("quiet", "late")
-	pass := func() (before int) {
-		w.tracker.Invalidate()
-		before = w.statusWrites
-		result, err := w.r.Reconcile(t.Context(), singleton.Key{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result.RequeueAfter == 0 {
-			t.Error("no pass is due for what is left")
-		}
-		return before
+		w.listed("loud", strconv.Itoa(i))
 	}
 	w.r.Adviser = advisertest.New(w.t, w.client)
-	pass()
-	if got := w.statusWrites; got != turn+1 {
-		t.Errorf("%d writes in the pass, want %d and one", got, turn)
+	if writes, next := w.turn(); writes != turn || next != time.Millisecond {
+		t.Errorf("%d writes in the first pass, and the next one after %v; want %d, and at once", writes, next, turn)
 	}
-	quiet := &berthv1alpha1.Subscription{}
-	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "quiet", Name: "late"}, quiet); err != nil {
-		t.Fatal(err)
+	w.clock.Step(time.Second)
+	w.listed("quiet", "late")
+	if writes, _ := w.turn(); writes != turn+1 {
+		t.Errorf("%d writes in the pass, want %d and one", writes, turn)
 	}
-	if len(quiet.Status.Conditions) == 0 {
+	if !w.carriedOut("quiet", "late") {
 		t.Error("the Subscription of the other namespace waits")
 	}
-	if before := pass(); w.statusWrites-before != turn {
-		t.Errorf("%d writes in the next pass, want %d", w.statusWrites-before, turn)
+	if writes, next := w.turn(); writes != turn || next != time.Millisecond {
+		t.Errorf("%d writes in the next pass, and the one after that after %v; want %d, and at once", writes, next, turn)
+	}
+}
+
+// Subscriptions that cannot be written hold up the others of their namespace by one turn, and have
+// turns themselves.
+func TestThoseThatFailDoNotHoldUpTheRest(t *testing.T) {
+	const failing = 3*turn + 1
+	w := newWorld(t)
+	w.site("a", 10)
+	for i := range failing {
+		w.listed("loud", "fails-"+strconv.Itoa(i))
+	}
+	w.clock.Step(time.Second)
+	w.listed("loud", "works")
+	tried := map[string]bool{}
+	w.refuse = func(o client.Object) bool {
+		tried[o.GetName()] = true
+		return strings.HasPrefix(o.GetName(), "fails-")
+	}
+	w.r.Adviser = advisertest.New(w.t, w.client)
+	w.fullTurns(3, true)
+	w.fullTurns(1, false)
+	if !w.carriedOut("loud", "works") {
+		t.Error("a Subscription waits for those that fail")
+	}
+	if len(tried) != failing+1 {
+		t.Errorf("%d Subscriptions have had a turn, want %d", len(tried), failing+1)
+	}
+	clear(tried)
+	w.fullTurns(4, false)
+	if len(tried) != failing {
+		t.Errorf("%d Subscriptions are tried again, want all %d", len(tried), failing)
+	}
+	w.refuse = nil
+	for range 4 {
+		w.turn()
+	}
+	if writes, next := w.turn(); writes != 0 || next != 0 {
+		t.Errorf("%d writes, and the next pass after %v, when all are written", writes, next)
+	}
+}
+
+// The events of pods that wait are read for some feeds of a namespace in one pass, and for the rest
+// later.
+func TestReadsOfEventsAreBounded(t *testing.T) {
+	const feeds, most = 50, 20
+	w := newWorld(t)
+	w.site("b", 110)
+	names := make([]string, feeds)
+	for i := range names {
+		names[i] = "web" + strconv.Itoa(i)
+		w.deploy(names[i], 1)
+	}
+	w.subscribe("shop", names)
+	w.pass()
+	for _, name := range names {
+		w.wait(name+"-x", ofDeployment(name))
+	}
+	w.pass()
+	w.clock.Step(30 * time.Second)
+	for _, want := range []int{most, 2 * most, feeds} {
+		w.pass()
+		if w.eventReads != want {
+			t.Errorf("events of %d pods are read by now, want %d", w.eventReads, want)
+		}
 	}
 }

@@ -90,6 +90,10 @@ func TestDecide(t *testing.T) {
 		"by weight, whatever there is room for": {
 			replicas{}, []bundle.Subscription{with(spread(ab, 5), strategy(divide.Static))}, []string{"a=3 b=2"},
 		},
+		"by weight, while nothing has one": {
+			replicas{}, []bundle.Subscription{with(spread(ab, 5), strategy(divide.Static), recorded(replicas{"a": 4, "b": 1}),
+				func(s *bundle.Subscription) { s.Clusters = []bundle.SelectedCluster{{Name: "a"}, {Name: "b"}} })}, []string{"a=4 b=1"},
+		},
 		"a feed that is not known": {
 			replicas{"a": 9}, []bundle.Subscription{with(spread(ab, 1, 2), recorded(replicas{"b": 1}), feed(func(f *bundle.Feed) {
 				f.Wanted, f.Obstacle = nil, "unknown"
@@ -215,6 +219,10 @@ func TestClusters(t *testing.T) {
 		"a preferred one": {
 			with(spread(clusters("a", "b"), 6), best(1, "a,b"), func(s *bundle.Subscription) { s.Clusters[0].Preference = 1 }), "a", "",
 		},
+		"one that holds a replica, rather than a preferred one": {
+			with(spread(clusters("a", "b"), 6), best(1, "a,b"), recorded(replicas{"a": 1}),
+				func(s *bundle.Subscription) { s.Clusters[1].Preference = 1 }), "a", "",
+		},
 		"one that has a weight": {
 			with(spread(clusters("a", "b"), 6), best(1, "a,b"), strategy(divide.Static), func(s *bundle.Subscription) { s.Clusters[0].Weight = 0 }),
 			"b", "",
@@ -247,48 +255,6 @@ func TestClusters(t *testing.T) {
 			}
 			if got := strings.Join(names, " "); got != tc.want || reason != tc.wantReason {
 				t.Errorf("clusters %q with problem %q, want %q with %q", got, reason, tc.want, tc.wantReason)
-			}
-		})
-	}
-}
-
-func TestReplication(t *testing.T) {
-	abc := clusters("c", "b", "a")
-	tests := map[string]struct {
-		feed bundle.Feed
-		want bundle.FeedDivision
-	}{
-		"the first cluster has the object": {
-			bundle.Feed{Wanted: new(int64(2)), Copyable: true},
-			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
-		},
-		"it stays where it is": {
-			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Home: "b"},
-			bundle.FeedDivision{Home: "b", Copies: []string{"a", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
-		},
-		"it leaves a cluster that has gone": {
-			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Home: "z"},
-			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 4, Shares: replicas{"a": 2, "b": 2, "c": 2}},
-		},
-		"a copy that somebody has scaled": {
-			bundle.Feed{Wanted: new(int64(2)), Copyable: true, Copies: replicas{"b": 5, "c": 0}},
-			bundle.FeedDivision{Home: "a", Copies: []string{"b", "c"}, Copied: 5, Shares: replicas{"a": 2, "b": 5, "c": 0}},
-		},
-		"a kind that is not copied": {
-			bundle.Feed{Wanted: new(int64(2))}, bundle.FeedDivision{Home: "a", Shares: replicas{"a": 2}, NotCopied: true},
-		},
-		"no replicas, but pods": {bundle.Feed{HasPods: true}, bundle.FeedDivision{NotCopied: true}},
-		"no replicas":           {bundle.Feed{Recorded: replicas{"a": 1}}, bundle.FeedDivision{Shares: replicas{"a": 1}}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := bundle.Subscription{Strategy: divide.Replication, Clusters: abc, Feeds: []bundle.Feed{tc.feed}}
-			results, err := bundle.Decide([]bundle.Subscription{s}, &cpus{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, results[0].Feeds[0]); diff != "" {
-				t.Errorf("division (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -110,6 +110,16 @@ func TestExpand(t *testing.T) {
 			feeds: []berthv1alpha1.Feed{foreign}, releases: map[string][]berthv1alpha1.Feed{"store": {db}},
 			want: []berthv1alpha1.Feed{foreign}, wantReasons: map[int]string{0: "ForeignNamespace"},
 		},
+		"as many objects as there can be": {
+			feeds: []berthv1alpha1.Feed{web, release("store")}, releases: map[string][]berthv1alpha1.Feed{"store": many(249)},
+			want: func() []berthv1alpha1.Feed {
+				feeds := []berthv1alpha1.Feed{web}
+				for _, feed := range many(249) {
+					feeds = append(feeds, of("store", feed))
+				}
+				return feeds
+			}(),
+		},
 		"too many objects": {
 			feeds: []berthv1alpha1.Feed{web, release("store")}, releases: map[string][]berthv1alpha1.Feed{"store": many(250)},
 			want: func() []berthv1alpha1.Feed {
@@ -150,6 +160,15 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+func TestReleases(t *testing.T) {
+	foreign := release("far")
+	foreign.Namespace = "other"
+	s := makeSubscription("shop", 0, release("b"), deployment("web"), release("a"), foreign, release("b"))
+	if diff := cmp.Diff([]string{"b", "a"}, subscription.Releases(s)); diff != "" {
+		t.Errorf("releases (-want +got):\n%s", diff)
+	}
+}
+
 // An index finds what is in a release, and knows what will be.
 func TestIndexOfReleases(t *testing.T) {
 	s := makeSubscription("shop", 0, deployment("cache"), release("store"))
@@ -171,6 +190,9 @@ func TestIndexOfReleases(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(10, func() { index.ListsRelease(&part) }); n != 0 {
 		t.Errorf("ListsRelease allocates %v times", n)
+	}
+	if subscription.NewIndex([]*berthv1alpha1.Subscription{makeSubscription("shop", 0, deployment("web"))}).ListsRelease(&part) {
+		t.Error("an object of a release that nobody lists is taken for a feed")
 	}
 	part.Annotations["meta.helm.sh/release-name"] = "other"
 	if index.ListsRelease(&part) {
