@@ -155,9 +155,7 @@ func (e *PodAnswer) findPolicy(
 	if err != nil {
 		return nil, nil
 	}
-	e.Workload = &WorkloadInfo{WorkloadReference: berthv1alpha1.WorkloadReference{
-		APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, Component: w.Component,
-	}}
+	e.Workload = &WorkloadInfo{WorkloadReference: w.Ref()}
 	if w.ReplicasKnown {
 		e.Workload.Replicas = &w.Replicas
 	}

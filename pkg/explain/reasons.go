@@ -72,14 +72,12 @@ func (e *PodAnswer) explainFailover(q *question) {
 // explainLimits says which clusters of the policy get no more of the workload than they run and
 // have room for.
 func (e *PodAnswer) explainLimits(q *question) {
-	for i := range q.policy.Status.Limited {
-		limited := &q.policy.Status.Limited[i]
-		if limited.Ref.Kind != q.workload.Kind || limited.Ref.Name != q.workload.Name || limited.Ref.Component != q.workload.Component {
-			continue
-		}
-		for _, c := range limited.Clusters {
-			e.becausef("cluster %s is full, so others have what exceeds %d replicas there", c.Name, c.Replicas)
-		}
+	limited := modelpolicy.LimitedOf(q.policy, q.workload)
+	if limited == nil {
+		return
+	}
+	for _, c := range limited.Clusters {
+		e.becausef("cluster %s is full, so others have what exceeds %d replicas there", c.Name, c.Replicas)
 	}
 }
 

@@ -54,6 +54,9 @@ type placement struct {
 	seats    []int32
 	pending  int32
 	decision rebalance.Decision
+	// leaving is how many pods terminate, by the index of the cluster, that no other ones take the
+	// place of until they are gone.
+	leaving map[int]int
 	// moving is true while a round of evictions is under way.
 	moving bool
 	note   *record
@@ -104,6 +107,12 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		}
 	}
 	p.seats = p.Seat(p.bound, p.Replicas)
+	p.leaving = map[int]int{}
+	for _, pod := range o.Leaving {
+		if index, named := in.Order.Index(a.snapshot.ClusterOf(pod)); named {
+			p.leaving[index]++
+		}
+	}
 	return p
 }
 

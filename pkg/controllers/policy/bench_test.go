@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -36,6 +37,9 @@ type memory struct {
 	replicaSets []appsv1.ReplicaSet
 	pods        []corev1.Pod
 	writes      int
+	// status is the last one that was written of a policy, of statusBytes as JSON.
+	status      berthv1alpha1.PropagationPolicyStatus
+	statusBytes int
 	// patches counts the pods that were written to, several at a time.
 	patches atomic.Int64
 }
@@ -82,8 +86,15 @@ func (s statusWriter) Apply(context.Context, runtime.ApplyConfiguration, ...clie
 	return nil
 }
 
-func (s statusWriter) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+func (s statusWriter) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
 	s.m.writes++
+	if policy, is := o.(*berthv1alpha1.PropagationPolicy); is {
+		written, err := json.Marshal(policy.Status)
+		if err != nil {
+			return err
+		}
+		s.m.status, s.m.statusBytes = policy.Status, len(written)
+	}
 	return nil
 }
 
@@ -172,8 +183,8 @@ func benchReconciler(m *memory) *policy.Reconciler {
 	return policy.New(policy.Options{
 		Client: m, Live: m, Stamps: m, Topology: state.NewTracker(m), Evictor: &evictor{}, Recorder: events.NewFakeRecorder(1),
 		Clock: clocktesting.NewFakePassiveClock(birth.Add(time.Hour)), Schedulers: []string{"berth-scheduler"},
-		Restamps: flowcontrol.NewFakeNeverRateLimiter(), Evictions: flowcontrol.NewFakeNeverRateLimiter(),
-		Adviser: &adviser.Adviser{},
+		Restamps: flowcontrol.NewFakeNeverRateLimiter(),
+		Adviser:  &adviser.Adviser{},
 	})
 }
 

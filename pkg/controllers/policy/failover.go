@@ -105,7 +105,7 @@ func behind(in *inForce) []string {
 		count := 0
 		for _, p := range in.placements {
 			if named && index < len(p.Current) {
-				count += int(p.Current[index])
+				count += int(p.Current[index]) + p.leaving[index]
 			}
 		}
 		if count > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,6 +160,53 @@ func TestAFailoverBeforePodsAreDeletedIsTold(t *testing.T) {
 			h.pass()
 			if got := h.condition(berthv1alpha1.PolicyAccepted); got != tc.want {
 				t.Errorf("Accepted = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A pod that terminates on a node that is away stays there. The controller of a Deployment makes
+// another one at once, that of a StatefulSet when it is gone.
+func TestPodsThatTerminateInAClusterThatWasLeft(t *testing.T) {
+	set := &appsv1.StatefulSet{
+		ObjectMeta: meta("db"),
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: new(int32(2)), Template: template(), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		},
+		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, CurrentRevision: "r", UpdateRevision: "r"},
+	}
+	terminating := func(p *corev1.Pod) {
+		p.Finalizers, p.DeletionTimestamp = []string{"test/kept"}, &metav1.Time{Time: birth}
+	}
+	ofSet := func(p *corev1.Pod) {
+		p.OwnerReferences[0] = owner("apps/v1", "StatefulSet", "db")
+		p.Labels[appsv1.ControllerRevisionHashLabelKey] = "r"
+	}
+	tests := map[string]struct {
+		kind    string
+		objects []client.Object
+		want    string
+	}{
+		"of a StatefulSet": {
+			"StatefulSet", these(set, webPod("db-0", "hangzhou-0", 0, ofSet, terminating), webPod("db-1", "hangzhou-0", 1, ofSet)),
+			"2 replicas have seats elsewhere; their pods on hangzhou still exist",
+		},
+		"of a Deployment": {
+			"Deployment", these(newDeployment(2), newReplicaSet("rs1", "1", 2), webPod("web-0", "hangzhou-0", 0, terminating), webPod("web-1", "hangzhou-0", 1)),
+			"1 replicas have seats elsewhere; their pods on hangzhou still exist",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, world(sites(), tc.objects, these(newPolicy("p", never, failingOver("5m"), func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.ResourceSelectors[0] = berthv1alpha1.ResourceSelector{APIVersion: "apps/v1", Kind: tc.kind}
+			})))...)
+			h.online("beijing", metav1.ConditionTrue)
+			h.online("hangzhou", metav1.ConditionFalse)
+			h.wait(5 * time.Minute)
+			h.look()
+			if got := h.condition(berthv1alpha1.PolicyPlaced); !strings.Contains(got, tc.want) {
+				t.Errorf("Placed = %q, want it to tell %q", got, tc.want)
 			}
 		})
 	}

@@ -123,7 +123,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.Reconciler = policy.New(policy.Options{
 		Client: splitClient{Client: h.server, reader: readCache{h}}, Stamps: h.server, Live: h.server, Topology: h.tracker,
 		Evictor: h.evictor, Recorder: h.recorder, Clock: h.clock, Schedulers: []string{"berth-scheduler"},
-		Restamps: flowcontrol.NewFakeAlwaysRateLimiter(), Evictions: flowcontrol.NewFakeAlwaysRateLimiter(),
+		Restamps: flowcontrol.NewFakeAlwaysRateLimiter(),
 	})
 	h.clock.SetTime(birth.Add(time.Hour))
 	h.sync()

@@ -6,6 +6,7 @@ package policy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +14,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/caps"
 	"berth.dev/berth/pkg/placement/grouping"
@@ -59,7 +62,8 @@ type limiting struct {
 }
 
 // limit returns the workloads that get no more in some clusters than these run and have room for,
-// and asks for another pass when that may change.
+// and asks for another pass when that may change. Where it cannot be told how much room there is,
+// the limits of the workload stay as they are, and the error says why.
 func (p *pass) limit(ctx context.Context, in *inForce) ([]berthv1alpha1.LimitedWorkload, error) {
 	if in.Err != nil {
 		return nil, nil //nolint:nilerr // a policy that cannot be carried out limits nothing, and says so in its status
@@ -69,16 +73,17 @@ func (p *pass) limit(ctx context.Context, in *inForce) ([]berthv1alpha1.LimitedW
 		return nil, nil
 	}
 	var list []berthv1alpha1.LimitedWorkload
+	var errs []error
 	clusters := 0
 	for _, placed := range in.placements {
 		if placed.Plan == nil {
 			continue
 		}
 		l := &limiting{pass: p, in: in, placed: placed, memory: &placed.note.limits, patience: patience}
-		l.before = limitedOf(in.policy, placed)
+		l.before = modelpolicy.LimitedOf(in.policy, &placed.Workload)
 		entry, err := l.decide(ctx)
 		if err != nil {
-			return nil, err
+			errs, entry = append(errs, err), ptr.Deref(l.before, berthv1alpha1.LimitedWorkload{})
 		}
 		if clusters += len(entry.Clusters); len(entry.Clusters) == 0 || clusters > maxLimitedClusters || len(list) == maxLimited {
 			continue
@@ -88,17 +93,7 @@ func (p *pass) limit(ctx context.Context, in *inForce) ([]berthv1alpha1.LimitedW
 	slices.SortFunc(list, func(a, b berthv1alpha1.LimitedWorkload) int {
 		return cmp.Or(strings.Compare(a.Ref.Kind, b.Ref.Kind), strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Component, b.Ref.Component))
 	})
-	return list, nil
-}
-
-// limitedOf returns what the status of a policy says of a workload, nil if nothing.
-func limitedOf(policy *berthv1alpha1.PropagationPolicy, placed *placement) *berthv1alpha1.LimitedWorkload {
-	ref := refOf(placed)
-	i := slices.IndexFunc(policy.Status.Limited, func(l berthv1alpha1.LimitedWorkload) bool { return l.Ref == ref })
-	if i < 0 {
-		return nil
-	}
-	return &policy.Status.Limited[i]
+	return list, errors.Join(errs...)
 }
 
 // decide observes the clusters of a workload and returns its limits.
@@ -121,7 +116,7 @@ func (l *limiting) decide(ctx context.Context) (berthv1alpha1.LimitedWorkload, e
 			wanted[i] = limit
 		}
 	}
-	return l.entry(l.keep(l.atMostOften(wanted))), nil
+	return l.entry(l.in.KeepLimits(l.atMostOften(wanted), l.before, l.placed.Replicas)), nil
 }
 
 // recall takes over what another process has decided. How long its pauses were is not told.
@@ -201,7 +196,7 @@ func (l *limiting) look(ctx context.Context, i int, before caps.State, o *caps.O
 		return nil
 	}
 	l.requeueAfter(roomAgain)
-	o.Expected = isDue && l.memory.expected.Of(ctx, l.Live, l.waiting, l.now)
+	o.Expected = isDue && l.memory.expected.Of(ctx, l.Live, l.waiting, l.now, &l.asked)
 	o.Room, err = l.room(ctx, i, before)
 	return err
 }
@@ -259,44 +254,9 @@ func (l *limiting) ofGroup(limits map[int]int32, group int) map[int]int32 {
 	return own
 }
 
-// keep drops the limits that would leave replicas without any cluster: pods may as well wait for
-// the clusters that they were for. Those of later tiers go first, the new ones before the others.
-func (l *limiting) keep(limits map[int]int32) map[int]int32 {
-	groups := l.in.policy.Spec.Placement.ClusterGroups
-	standing := map[string]bool{}
-	if l.before != nil {
-		for _, c := range l.before.Clusters {
-			standing[c.Name] = true
-		}
-	}
-	rank := func(i int) int {
-		rank := 2 * int(grouping.TierOf(&groups[l.in.Order.GroupOf(i)]))
-		if !standing[l.in.Order.Name(i)] {
-			rank++
-		}
-		return rank
-	}
-	unplaced := func() int64 {
-		byName := make(map[string]int64, len(limits))
-		for i, limit := range limits {
-			byName[l.in.Order.Name(i)] = int64(limit)
-		}
-		return l.in.Unplaced(byName, l.placed.Replicas)
-	}
-	atBest := l.in.Plan(l.placed.Replicas).Unplaced()
-	for len(limits) > 0 && unplaced() > atBest {
-		last := 0
-		for i := range limits {
-			last = max(last, rank(i))
-		}
-		maps.DeleteFunc(limits, func(i int, _ int32) bool { return rank(i) == last })
-	}
-	return limits
-}
-
 // entry returns what the status says of the limits.
 func (l *limiting) entry(limits map[int]int32) berthv1alpha1.LimitedWorkload {
-	entry := berthv1alpha1.LimitedWorkload{Ref: refOf(l.placed)}
+	entry := berthv1alpha1.LimitedWorkload{Ref: l.placed.Ref()}
 	if len(limits) == 0 {
 		return entry
 	}

@@ -4,18 +4,23 @@
 package policy_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/policy"
 )
 
@@ -138,4 +143,34 @@ func TestNoLimitWhereNobodyElseTakesThem(t *testing.T) {
 	h.wants(5, 0)
 	h.wait(time.Hour)
 	h.wants(5, 0)
+}
+
+// While it cannot be told how much room there is, limits stay and everything else is told.
+func TestTheStatusIsWrittenWhileNobodyKnowsHowMuchRoomThereIs(t *testing.T) {
+	h := newHarness(t, world(crowded(), these(newPolicy("p", overflowing)))...)
+	h.wants(5, 0)
+	h.wait(time.Minute)
+	h.wants(3, 2)
+	change(h, newDeployment(0), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(6)) })
+	h.wait(time.Second)
+	h.sync()
+	unread := errors.New("no list of clusters")
+	reader := builder(t).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, clusters := list.(*berthv1alpha1.ClusterList); clusters {
+				return unread
+			}
+			return c.List(ctx, list, opts...)
+		},
+	}).Build()
+	h.Adviser = advisertest.New(t, reader)
+	if _, err := h.Reconcile(t.Context(), namespace); !errors.Is(err, unread) {
+		t.Errorf("Reconcile() = %v, want the reason why there is no answer", err)
+	}
+	if row := h.policy("p").Status.Workloads[0]; *row.Replicas != 6 {
+		t.Errorf("the status tells of %d replicas, want 6", *row.Replicas)
+	}
+	if diff := cmp.Diff(map[string]int32{"beijing": 3}, h.limited()); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
 }

@@ -6,14 +6,17 @@ package policy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/movelimit"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 	"berth.dev/berth/pkg/simulator"
@@ -26,8 +29,6 @@ const (
 	// changedAgain is when something is tried again in which the API server knew better than the
 	// cache.
 	changedAgain = time.Second
-	// limitAgain is when a round goes on that ran into the limit of evictions.
-	limitAgain = time.Second
 )
 
 // move makes one round of evictions for each workload of a policy that needs one.
@@ -164,15 +165,16 @@ func (p *pass) evictAll(
 	note, moves := placed.note, &moves{}
 	defer func() { p.recordMoves(in, placed, moves) }()
 	defer p.publishPromises()
+	limited := map[int]bool{}
 	for _, victim := range decision.Victims {
 		pod := confirmed[placed.bound[victim.Pod].UID]
 		if pod == nil || pod.Spec.NodeName != placed.bound[victim.Pod].Spec.NodeName {
 			p.requeueAfter(changedAgain)
 			continue
 		}
-		if !p.Evictions.TryAccept() {
-			p.requeueAfter(limitAgain)
-			return decision, nil
+		if limited[victim.To] = limited[victim.To] || !p.mayMove(in, placed, victim.To, pod); limited[victim.To] {
+			decision.Held = rebalance.MovesLimited
+			continue
 		}
 		p.logger.V(2).Info("Evicting pod", "pod", pod.Name, "policy", in.policy.Name, "to", in.Order.Name(victim.To))
 		err := p.Evictor.Evict(ctx, pod)
@@ -199,6 +201,16 @@ func (p *pass) evictAll(
 		}
 	}
 	return decision, nil
+}
+
+// mayMove reports whether a pod may begin to move to a cluster by the limit of all moves, and asks
+// for another pass when it may if not.
+func (p *pass) mayMove(in *inForce, placed *placement, to int, pod *corev1.Pod) bool {
+	wait := p.Moves.Begin(movelimit.Claim{
+		Key: fmt.Sprint(placed.ID(), " ", to), Cluster: in.Order.Name(to), Pods: 1, Priority: schedulinghelpers.PodPriority(pod),
+	})
+	p.requeueAfter(wait)
+	return wait == 0
 }
 
 // requeueWorkload asks for another pass where only time, or something that makes no event here,

@@ -34,6 +34,8 @@ type pass struct {
 	byUID    map[types.UID]*inForce
 	// unplaced are the workloads without a policy.
 	unplaced []*workload.Observed
+	// asked is for how many workloads events have been read.
+	asked state.Questions
 	// notes are for the next pass.
 	notes *notes
 	// next is when time alone may change something, 0 for never.

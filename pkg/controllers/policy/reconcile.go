@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -47,9 +48,10 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Schedulers are the names of the schedulers that Berth's plugins run in.
 	Schedulers []string
-	// Restamps limits how many pods get a new seat, Evictions how many are evicted, over all
-	// policies.
-	Restamps, Evictions flowcontrol.RateLimiter
+	// Restamps limits how many pods get a new seat, over all policies.
+	Restamps flowcontrol.RateLimiter
+	// Moves limits how many pods are evicted, together with all else that moves pods.
+	Moves *state.Moves
 }
 
 // Reconciler carries out the policies of a namespace. Passes over different namespaces may run at
@@ -99,16 +101,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 // go in masses it keeps the requests for what matters more.
 const reportPause = 500 * time.Millisecond
 
-// report writes the status of a policy if it differs from what it should be.
+// report writes the status of a policy if it differs from what it should be, also where it cannot
+// be told how much room there is.
 func (p *pass) report(ctx context.Context, in *inForce) error {
 	after := in.policy.DeepCopy()
 	after.Status.FailedOver = p.leave(in)
 	limited, err := p.limit(ctx, in)
-	if err != nil {
-		return err
-	}
 	after.Status.Limited = limited
 	setStatus(&after.Status, in)
+	return errors.Join(err, p.writeStatus(ctx, in, after))
+}
+
+// writeStatus writes the status of a policy unless it is there already.
+func (p *pass) writeStatus(ctx context.Context, in *inForce, after *berthv1alpha1.PropagationPolicy) error {
 	if apiequality.Semantic.DeepEqual(in.policy.Status, after.Status) {
 		return nil
 	}
@@ -118,7 +123,7 @@ func (p *pass) report(ctx context.Context, in *inForce) error {
 	}
 	patch := client.MergeFromWithOptions(in.policy, client.MergeFromWithOptimisticLock{})
 	p.notes.reported[in.Policy] = p.now
-	err = p.Client.Status().Patch(ctx, after, patch)
+	err := p.Client.Status().Patch(ctx, after, patch)
 	switch {
 	case apierrors.IsConflict(err):
 		p.requeueAfter(changedAgain)

@@ -17,11 +17,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/placement/movelimit"
 )
 
 // oneAtATime allows one replica to be missing.
@@ -265,15 +266,41 @@ func TestOutcomesOfAnEviction(t *testing.T) {
 	}
 }
 
-func TestTheLimitOfAllEvictions(t *testing.T) {
-	h := newHarness(t, world(sites(), placed(), wrong())...)
-	h.Evictions = flowcontrol.NewFakeNeverRateLimiter()
+func TestTheLimitOfAllMoves(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
+	h.Moves = state.NewMoves(movelimit.Limits{PerMinute: 6}, h.clock)
+	h.Moves.Begin(movelimit.Claim{Key: "another", Pods: 2})
 	h.pass()
 	if got := h.evicted(); len(got) != 0 {
 		t.Errorf("%v are evicted beyond the limit", got)
 	}
-	if want := time.Second; h.last.RequeueAfter != want {
+	if want := 15 * time.Second; h.last.RequeueAfter != want {
 		t.Errorf("the next pass is in %v, want %v", h.last.RequeueAfter, want)
+	}
+	want := "False Misplaced: replicas outside their share: 2 (waiting for --max-moves-per-minute or --max-moves-per-cluster of the controller manager)"
+	if got := h.condition("Placed"); got != want {
+		t.Errorf("Placed is %s, want %s", got, want)
+	}
+	h.wait(21 * time.Second)
+	h.pass()
+	if diff := cmp.Diff([]string{"web-0"}, h.evicted()); diff != "" {
+		t.Errorf("evicted pods mismatch when the limit allows it (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheLimitOfMovesToACluster(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong())...)
+	h.Moves = state.NewMoves(movelimit.Limits{PerCluster: 1}, h.clock)
+	h.Moves.Begin(movelimit.Claim{Key: "another", Cluster: "beijing"})
+	h.pass()
+	if got := h.evicted(); len(got) != 0 {
+		t.Errorf("%v are evicted beyond the limit", got)
+	}
+	h.Moves = state.NewMoves(movelimit.Limits{PerCluster: 1}, h.clock)
+	h.Moves.Begin(movelimit.Claim{Key: "another", Cluster: "hangzhou"})
+	h.pass()
+	if got := h.evicted(); len(got) != 1 {
+		t.Errorf("%v are evicted although the limit is that of another cluster, want one", got)
 	}
 }
 

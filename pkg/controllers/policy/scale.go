@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +18,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -39,29 +38,23 @@ type scaling struct {
 // scalable returns an empty object of the kind of a workload, nil if a policy must not set its
 // number of replicas.
 func scalable(placed *placement) client.Object {
-	switch schema.FromAPIVersionAndKind(placed.APIVersion, placed.Kind).GroupKind() {
-	case schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}:
-		return &appsv1.Deployment{}
-	case schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}:
+	switch {
+	case !modelpolicy.Scalable(&placed.Workload):
+		return nil
+	case placed.Kind == "StatefulSet":
 		return &appsv1.StatefulSet{}
 	}
-	return nil
+	return &appsv1.Deployment{}
 }
 
-// follows reports whether a policy sets the number of replicas of its workloads.
-func follows(policy *berthv1alpha1.PropagationPolicy) bool {
-	return policy.Spec.Scaling != nil && policy.Spec.Scaling.Mode == berthv1alpha1.ScaleFollowClusters
-}
-
-// scale sets the number of replicas of the workloads of a policy that follows its clusters. It
-// never sets 0: a selector with a slip selects nothing.
+// scale sets the number of replicas of the workloads of a policy that follows its clusters.
 func (p *pass) scale(ctx context.Context, in *inForce) {
-	if !follows(in.policy) || in.Err != nil || in.Layout.Wants.Replicas == 0 {
+	wants, sets := in.Policy.Replicas()
+	if !sets {
 		return
 	}
-	wants := min(in.Layout.Wants.Replicas, math.MaxInt32)
 	for _, placed := range in.placements {
-		if !placed.ReplicasKnown || int64(placed.Replicas) == wants {
+		if !placed.ReplicasKnown || placed.Replicas == wants {
 			continue
 		}
 		if reason, err := p.scaleWorkload(ctx, placed, wants); err != nil {
@@ -77,7 +70,7 @@ func (p *pass) scale(ctx context.Context, in *inForce) {
 
 // scaleWorkload sets the number of replicas of a workload. The error, with its reason, says why it
 // is not set.
-func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas int64) (reason string, err error) {
+func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas int32) (reason string, err error) {
 	object := scalable(placed)
 	if object == nil {
 		return berthv1alpha1.ReasonNotScalable, errors.New("only Deployments and StatefulSets follow their clusters")
@@ -93,7 +86,7 @@ func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas in
 	object.SetName(placed.Name)
 	scale := &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: placed.Name, UID: placed.UID},
-		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(replicas)},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: replicas},
 	}
 	err = p.Client.SubResource("scale").Update(ctx, object, client.WithSubResourceBody(scale))
 	switch {
@@ -114,10 +107,8 @@ func (p *pass) autoscalerOf(ctx context.Context, placed *placement) (string, err
 	if err := p.Live.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
 		return "", fmt.Errorf("looking for HorizontalPodAutoscalers: %w", err)
 	}
-	group := schema.FromAPIVersionAndKind(placed.APIVersion, placed.Kind).Group
 	i := slices.IndexFunc(list.Items, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
-		target := &a.Spec.ScaleTargetRef
-		return target.Kind == placed.Kind && target.Name == placed.Name && schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).Group == group
+		return modelpolicy.Targets(&a.Spec.ScaleTargetRef, &placed.Workload)
 	})
 	if i < 0 {
 		return "", nil
@@ -128,7 +119,7 @@ func (p *pass) autoscalerOf(ctx context.Context, placed *placement) (string, err
 // setScaled sets the condition Scaled of a policy that follows its clusters, and removes it from
 // any other.
 func setScaled(conditions *[]metav1.Condition, in *inForce) {
-	if !follows(in.policy) || in.Err != nil {
+	if !modelpolicy.FollowsClusters(in.policy) || in.Err != nil {
 		apimeta.RemoveStatusCondition(conditions, berthv1alpha1.PolicyScaled)
 		return
 	}
@@ -145,7 +136,7 @@ func setScaled(conditions *[]metav1.Condition, in *inForce) {
 // unscaled tells the workloads that have another number of replicas than their clusters want, and
 // how to give it to them.
 func unscaled(in *inForce) []string {
-	if in.Err != nil || follows(in.policy) || !in.Layout.Wants.PerCluster {
+	if in.Err != nil || modelpolicy.FollowsClusters(in.policy) || !in.Layout.Wants.PerCluster {
 		return nil
 	}
 	wants := &in.Layout.Wants

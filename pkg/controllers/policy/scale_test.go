@@ -73,6 +73,15 @@ func TestReplicasFollowTheClusters(t *testing.T) {
 	h.online("d", metav1.ConditionFalse)
 	h.wait(24 * time.Hour)
 	expect(4)
+	c := &berthv1alpha1.Cluster{}
+	if err := h.server.Get(t.Context(), client.ObjectKey{Name: "c"}, c); err != nil {
+		t.Fatal(err)
+	}
+	c.Spec.Unschedulable = true
+	if err := h.server.Update(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	expect(4)
 	d := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
 	if err := h.server.Delete(t.Context(), d); err != nil {
 		t.Fatal(err)

@@ -107,6 +107,7 @@ func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
 			return online(e.ObjectOld) != online(e.ObjectNew) ||
 				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable) ||
+				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Room, e.ObjectNew.Status.Room) ||
 				!slices.Equal(e.ObjectOld.Status.Pools, e.ObjectNew.Status.Pools)
 		},
 	})

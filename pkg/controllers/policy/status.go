@@ -109,17 +109,13 @@ func (p *placement) short() int32 {
 }
 
 func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
-	row := berthv1alpha1.WorkloadPlacement{Ref: refOf(p), Pending: p.pending, Misplaced: int32(p.Misplaced)}
+	row := berthv1alpha1.WorkloadPlacement{Ref: p.Ref(), Pending: p.pending, Misplaced: int32(p.Misplaced)}
 	if p.ReplicasKnown {
 		replicas := p.Replicas
 		row.Replicas = &replicas
 	}
 	row.Groups, row.Clusters = p.groups(in), p.clusters(in)
 	return row
-}
-
-func refOf(p *placement) berthv1alpha1.WorkloadReference {
-	return berthv1alpha1.WorkloadReference{APIVersion: p.APIVersion, Kind: p.Kind, Name: p.Name, Component: p.Component}
 }
 
 // sizeOf returns about how many bytes a row takes.

@@ -93,7 +93,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 		w.Clusters = append(w.Clusters, c)
 	}
 	w.Notes = append(w.Notes, s.clusterNotes(object.Name, inForce.Order)...)
-	w.Notes = append(w.Notes, limitNotes(object, &w.Ref)...)
+	w.Notes = append(w.Notes, limitNotes(object, &o.Workload)...)
 	for _, group := range inForce.Layout.Empty {
 		w.Notes = append(w.Notes, fmt.Sprintf("no cluster is in group %q of policy %q", group, object.Name))
 	}
@@ -104,16 +104,14 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 }
 
 // limitNotes names the clusters that get no more of a workload than they run and have room for.
-func limitNotes(object *berthv1alpha1.PropagationPolicy, ref *berthv1alpha1.WorkloadReference) []string {
+func limitNotes(object *berthv1alpha1.PropagationPolicy, w *workload.Workload) []string {
+	limited := policy.LimitedOf(object, w)
+	if limited == nil {
+		return nil
+	}
 	var notes []string
-	for i := range object.Status.Limited {
-		limited := &object.Status.Limited[i]
-		if limited.Ref != *ref {
-			continue
-		}
-		for _, c := range limited.Clusters {
-			notes = append(notes, fmt.Sprintf("cluster %q is full, so others have what exceeds %d: %s", c.Name, c.Replicas, limited.LimitedBy))
-		}
+	for _, c := range limited.Clusters {
+		notes = append(notes, fmt.Sprintf("cluster %q is full, so others have what exceeds %d: %s", c.Name, c.Replicas, limited.LimitedBy))
 	}
 	return notes
 }
@@ -121,7 +119,7 @@ func limitNotes(object *berthv1alpha1.PropagationPolicy, ref *berthv1alpha1.Work
 func reference(o *workload.Observed) Workload {
 	w := Workload{
 		Namespace: o.Namespace,
-		Ref:       berthv1alpha1.WorkloadReference{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Component: o.Component},
+		Ref:       o.Ref(),
 	}
 	if o.ReplicasKnown {
 		w.Replicas = &o.Replicas
