@@ -9,6 +9,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -38,6 +39,12 @@ func schedule(
 // FinishBinding tells the scheduler's cache that an assumed pod has been bound.
 func FinishBinding(logger klog.Logger, s *scheduler.Scheduler, pod *corev1.Pod) error {
 	return s.Cache.FinishBinding(logger, pod)
+}
+
+// RemovePendingAllocation has an allocation for a claim of devices count no more that has not been
+// written, and reports whether there was one.
+func RemovePendingAllocation(claims fwk.ResourceClaimTracker, claim types.UID) bool {
+	return claims.RemoveClaimPendingAllocation(claim)
 }
 
 // Pop takes the next pod out of the scheduler's queue.

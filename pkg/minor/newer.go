@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -54,6 +55,12 @@ func none[L, T any](func(L, string, string) (T, error)) lister[T] { return liste
 func (lister[T]) Get(_, name string) (T, error) {
 	var nothing T
 	return nothing, apierrors.NewNotFound(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}, name)
+}
+
+// RemovePendingAllocation has an allocation for a claim of devices count no more that has not been
+// written, and reports whether there was one.
+func RemovePendingAllocation(claims fwk.ResourceClaimTracker, claim types.UID) bool {
+	return claims.MaybeRemoveClaimPendingAllocation(claim, true)
 }
 
 func schedule(

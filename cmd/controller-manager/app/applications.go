@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -24,6 +23,7 @@ import (
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/rights"
 	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
@@ -94,14 +94,11 @@ var applicationKinds = []string{"Application", "Cluster", "PropagationPolicy"}
 // startApplications starts the controller of Applications as soon as its kinds are served. Nothing
 // else waits for that.
 func startApplications(
-	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts,
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, authors *accounts.Accounts,
 ) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), applicationKinds...), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, applicationKinds...) {
+			return nil
 		}
 		watching, err := watchingOf(mgr)
 		if err != nil {
@@ -111,7 +108,7 @@ func startApplications(
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
 			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
-			Adviser: fits, Watching: watching, SettleTimeout: opts.Applications.SettleTimeout,
+			Adviser: fits, Moves: moves, Watching: watching, SettleTimeout: opts.Applications.SettleTimeout,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

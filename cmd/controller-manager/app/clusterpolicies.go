@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -17,11 +16,8 @@ import (
 // served. Nothing else waits for that.
 func startClusterPolicies(mgr ctrl.Manager) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), "ClusterPropagationPolicy", "PropagationPolicy"), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, "ClusterPropagationPolicy", "PropagationPolicy") {
+			return nil
 		}
 		controller := &clusterpolicy.Reconciler{Client: mgr.GetClient(), Clock: clock.RealClock{}}
 		if err := controller.SetupWithManager(mgr); err != nil {

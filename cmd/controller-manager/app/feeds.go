@@ -75,11 +75,8 @@ var feedKinds = []string{"Subscription", "FeedInventory", "FeedParser"}
 // waits for that.
 func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), feedKinds...), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, feedKinds...) {
+			return nil
 		}
 		parsers, err := feedParsers(opts.FeedParsers)
 		if err != nil {
@@ -106,6 +103,14 @@ func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+}
+
+// awaitKinds waits until the API server serves kinds of Berth, and reports whether it does; it does
+// not if the process is told to end before.
+func awaitKinds(ctx context.Context, mgr ctrl.Manager, kinds ...string) bool {
+	return wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
+		return served(mgr.GetRESTMapper(), kinds...), nil
+	}) == nil
 }
 
 // served reports whether the API server serves kinds of Berth.

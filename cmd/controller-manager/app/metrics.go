@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -85,11 +84,8 @@ var metricKinds = []string{
 // served. Nothing else waits for that.
 func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), metricKinds...), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, metricKinds...) {
+			return nil
 		}
 		servers, err := apiServers(ctx, mgr.GetConfig())
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
+	"berth.dev/berth/pkg/placement/movelimit"
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
@@ -55,6 +56,8 @@ type Options struct {
 	Metrics MetricsOptions
 	// Applications are the settings of Applications.
 	Applications ApplicationOptions
+	// Moves limit how many pods begin to move to another cluster.
+	Moves movelimit.Limits
 	// OnlineShares are the shares of ready nodes at which Clusters come online and go offline.
 	OnlineShares cluster.Shares
 	// FeatureGates switch features on and off.
@@ -81,6 +84,7 @@ func NewOptions() *Options {
 		BindClustersBy:          "None",
 		Metrics:                 defaultMetricsOptions(),
 		Applications:            defaultApplicationOptions(),
+		Moves:                   defaultMoves,
 		OnlineShares:            cluster.DefaultShares,
 		FeatureGates:            newFeatureGates(),
 		FeedParsers:             []string{allParsers},
@@ -130,6 +134,10 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Share of ready nodes at which a Cluster comes online.")
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
 		"Share of ready nodes below which a Cluster goes offline.")
+	berth.IntVar(&o.Moves.PerMinute, "max-moves-per-minute", o.Moves.PerMinute,
+		"How many pods may begin to move to another Cluster in a minute, over all policies and Applications. 0 is no limit.")
+	berth.IntVar(&o.Moves.PerCluster, "max-moves-per-cluster", o.Moves.PerCluster,
+		"How many of these may begin to move to one Cluster in a minute. 0 is no limit.")
 	o.FeatureGates.AddFlag(berth)
 	o.Applications.addTo(&sets)
 
@@ -157,7 +165,7 @@ func (o *Options) Validate() error {
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
 	}
-	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares())
+	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares(), o.validateMoves())
 	if _, known := places[o.BindClustersBy]; !known {
 		errs = append(errs, fmt.Errorf("--bind-clusters-by must be None, Region, Province or City, not %.64q", o.BindClustersBy))
 	}
@@ -165,6 +173,22 @@ func (o *Options) Validate() error {
 		errs = append(errs, err)
 	}
 	return utilerrors.NewAggregate(errs)
+}
+
+// defaultMoves let what a small site holds move at once, 50 pods and 25 of these to one Cluster,
+// and slow down what concerns many sites or large ones.
+var defaultMoves = movelimit.Limits{PerMinute: 600, PerCluster: 300}
+
+// maxMoves is the highest limit of moves.
+const maxMoves = 1_000_000
+
+func (o *Options) validateMoves() error {
+	for _, limit := range []int{o.Moves.PerMinute, o.Moves.PerCluster} {
+		if limit < 0 || limit > maxMoves {
+			return fmt.Errorf("--max-moves-per-minute and --max-moves-per-cluster must be from 0 to %d", maxMoves)
+		}
+	}
+	return nil
 }
 
 // places are the values of --bind-clusters-by.

@@ -62,6 +62,8 @@ func TestFlags(t *testing.T) {
 		"a cluster that goes offline before it comes online": {
 			Args: []string{"--cluster-offline-share=0.9"}, Want: "--cluster-online-share",
 		},
+		"no limit of moves":                {Args: []string{"--max-moves-per-minute=0", "--max-moves-per-cluster=0"}},
+		"a negative limit of moves":        {Args: []string{"--max-moves-per-cluster=-1"}, Want: "--max-moves-per-cluster"},
 		"a feature switched off":           {Args: []string{"--feature-gates=FeedInventory=false"}},
 		"a feature that does not exist":    {Args: []string{"--feature-gates=Magic=true"}, Want: "unrecognized feature gate"},
 		"no burst":                         {Args: []string{"--kube-api-burst=-1"}, Want: "--kube-api-burst"},

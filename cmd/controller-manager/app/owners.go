@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -71,11 +70,8 @@ func startOwners(mgr ctrl.Manager, owners *ownership.Directory) func(context.Con
 
 // follow tells of changes of what users ask for in objects of a kind, once the kind is served.
 func follow(ctx context.Context, mgr ctrl.Manager, owners *ownership.Directory, kind string, object client.Object) error {
-	err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-		return served(mgr.GetRESTMapper(), kind), nil
-	})
-	if err != nil {
-		return nil //nolint:nilerr // the process is told to end
+	if !awaitKinds(ctx, mgr, kind) {
+		return nil
 	}
 	informer, err := mgr.GetCache().GetInformer(ctx, object)
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"berth.dev/berth/manifests"
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/controllers/conditions"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
@@ -61,6 +62,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := application.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	if err := state.IndexConcerned(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -76,10 +80,11 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := newStarter(mgr, opts, fits, owners).register(); err != nil {
+	moves := state.NewMoves(opts.Moves, clock.RealClock{})
+	if err := newStarter(mgr, opts, fits, moves, owners).register(); err != nil {
 		return err
 	}
-	for name, start := range optional(mgr, opts, fits, owners) {
+	for name, start := range optional(mgr, opts, fits, moves, owners) {
 		if err := mgr.Add(manager.RunnableFunc(start)); err != nil {
 			return fmt.Errorf("adding the controllers of %s: %w", name, err)
 		}
@@ -90,7 +95,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 // optional returns what starts the controllers of kinds that need not be installed, by the name of
 // these kinds.
 func optional(
-	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory,
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory,
 ) map[string]func(context.Context) error {
 	authors := accounts.New(accounts.Options{
 		Config: mgr.GetConfig(), Client: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()},
@@ -102,7 +107,7 @@ func optional(
 		"metrics":                    startMetrics(mgr, opts),
 		"Schedulers":                 startSchedulers(mgr, opts, fits, owners),
 		"owners":                     startOwners(mgr, owners),
-		"Applications":               startApplications(mgr, opts, fits, authors),
+		"Applications":               startApplications(mgr, opts, fits, moves, authors),
 		"ClusterPropagationPolicies": startClusterPolicies(mgr),
 	}
 	if opts.FeatureGates.Enabled(FeedInventory) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,11 +34,8 @@ func startSchedulers(
 	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory,
 ) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), schedulerKinds...), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, schedulerKinds...) {
+			return nil
 		}
 		writer, err := podClient(mgr, dispatchQPS, dispatchBurst)
 		if err != nil {
@@ -63,11 +59,8 @@ func startSchedulers(
 				return err
 			}
 		}
-		err = wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), "ClusterResource"), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, "ClusterResource") {
+			return nil
 		}
 		if err := (&grants.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}}).SetupWithManager(mgr); err != nil {
 			return err

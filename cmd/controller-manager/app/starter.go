@@ -39,8 +39,6 @@ const (
 	crdPoll = 2 * time.Second
 	// restampQPS and restampBurst limit how many pods get a new seat.
 	restampQPS, restampBurst = 500, 1000
-	// evictionQPS and evictionBurst limit how many pods are evicted, whatever the policies allow.
-	evictionQPS, evictionBurst = 10, 50
 )
 
 // required are the kinds without which the controllers have nothing to do.
@@ -56,6 +54,8 @@ type starter struct {
 	mgr  ctrl.Manager
 	opts *Options
 	fits *adviser.Adviser
+	// moves limits what moves pods.
+	moves *state.Moves
 	// owners of kinds beyond the table.
 	owners *ownership.Directory
 	// found is closed when the CRDs have been found.
@@ -66,8 +66,8 @@ type starter struct {
 	syncing atomic.Bool
 }
 
-func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory) *starter {
-	s := &starter{mgr: mgr, opts: opts, fits: fits, owners: owners, found: make(chan struct{})}
+func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory) *starter {
+	s := &starter{mgr: mgr, opts: opts, fits: fits, moves: moves, owners: owners, found: make(chan struct{})}
 	err := errors.New("not looked for the CustomResourceDefinitions yet")
 	s.missing.Store(&err)
 	return s
@@ -179,6 +179,10 @@ func (s *starter) start(ctx context.Context) error {
 	if err := pools.SetupWithManager(s.mgr); err != nil {
 		return err
 	}
+	rooms := &cluster.RoomReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
+	if err := rooms.SetupWithManager(s.mgr); err != nil {
+		return err
+	}
 	resources := &clusterresource.Reconciler{
 		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Clock: clock.RealClock{},
 		Recorder: s.mgr.GetEventRecorder(leaseName),
@@ -215,7 +219,7 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 		Clock:      clock.RealClock{},
 		Schedulers: s.opts.SchedulerNames,
 		Restamps:   flowcontrol.NewTokenBucketRateLimiter(restampQPS, restampBurst),
-		Evictions:  flowcontrol.NewTokenBucketRateLimiter(evictionQPS, evictionBurst),
+		Moves:      s.moves,
 	})
 	return policies.SetupWithManager(s.mgr)
 }

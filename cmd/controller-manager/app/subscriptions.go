@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"berth.dev/berth/pkg/controllers/accounts"
@@ -25,11 +24,8 @@ func startSubscriptions(
 	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, authors *accounts.Accounts, owners *ownership.Directory,
 ) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := wait.PollUntilContextCancel(ctx, crdPoll, true, func(context.Context) (bool, error) {
-			return served(mgr.GetRESTMapper(), subscriptionKinds...), nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // the process is told to end
+		if !awaitKinds(ctx, mgr, subscriptionKinds...) {
+			return nil
 		}
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),

@@ -85,6 +85,7 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 	if err := share.lease(cc, process.State); err != nil {
 		return err
 	}
+	share.holdCommon(cc.LeaderElection)
 	process.Guard(cc.LeaderElection)
 	if mutable, ok := gates.(featuregate.MutableFeatureGate); ok {
 		mutable.AddMetrics()

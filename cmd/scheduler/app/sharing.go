@@ -9,10 +9,14 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins"
 )
 
@@ -51,6 +55,22 @@ func (s *sharing) validate() error {
 
 var errNoElection = errors.New("--scheduler-name needs leader election: the lease is what keeps a scheduler that was given up " +
 	"for dead from binding pods")
+
+// holdCommon has a process without a name that leads by another lease than the usual one lead only
+// while it holds the usual one, too: two that do not know of each other, such as an older build
+// beside the default scheduler and a newer one in its place, would give the same unit away twice.
+func (s *sharing) holdCommon(election *leaderelection.LeaderElectionConfig) {
+	if s.name != "" || election == nil {
+		return
+	}
+	own, ok := election.Lock.(*resourcelock.LeaseLock)
+	if !ok || own.LeaseMeta.Namespace == berthv1alpha1.SystemNamespace && own.LeaseMeta.Name == leaseName {
+		return
+	}
+	election.Lock = fence.NewPair(own, &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: berthv1alpha1.SystemNamespace, Name: leaseName}, Client: own.Client, LockConfig: own.LockConfig,
+	})
+}
 
 // lease tells the plugins which lease this process registers with.
 func (s *sharing) lease(cc *schedulerconfig.CompletedConfig, state *plugins.State) error {
