@@ -17,8 +17,8 @@ func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 		cp.apiPort = port
 		return serverSpec{
 			prepare: cp.prepareClients,
-			args:    append(cp.apiServerArgs(), cp.opts.APIServerArgs...),
-			ready:   cp.apiServerReady,
+			args:    cp.apiServerArgs(port),
+			ready:   cp.apiServerReady(port),
 		}
 	})
 	if err != nil {
@@ -26,6 +26,25 @@ func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 	}
 	cp.apiServer = p
 	return nil
+}
+
+// AddAPIServer starts one more API server for the same etcd, and returns its
+// port when it is ready; its process has the name APIServerReplica. The
+// components stay with the first one. A port other than 0 is that of one that
+// has ended, which is started again.
+func (cp *ControlPlane) AddAPIServer(ctx context.Context, port int) (int, error) {
+	start := func(port int) serverSpec {
+		return serverSpec{program: APIServer, args: cp.apiServerArgs(port), ready: cp.apiServerReady(port)}
+	}
+	if port != 0 {
+		_, err := cp.startServer(ctx, APIServerReplica, start(port))
+		return port, err
+	}
+	_, err := cp.startOnFreePort(ctx, APIServerReplica, func(free int) serverSpec {
+		port = free
+		return start(free)
+	})
+	return port, err
 }
 
 // RestartAPIServer stops the API server and starts it again on the same port.
@@ -48,8 +67,8 @@ func (cp *ControlPlane) StopAPIServer() error {
 // port, and returns when it is ready.
 func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 	p, err := cp.startServer(ctx, APIServer, serverSpec{
-		args:  append(cp.apiServerArgs(), cp.opts.APIServerArgs...),
-		ready: cp.apiServerReady,
+		args:  cp.apiServerArgs(cp.apiPort),
+		ready: cp.apiServerReady(cp.apiPort),
 	})
 	if err != nil {
 		return err
@@ -58,25 +77,27 @@ func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// apiServerReady asks the API server for its own verdict, which includes the
+// apiServerReady asks an API server for its own verdict, which includes the
 // roles and the priority classes that it creates at its first start.
-func (cp *ControlPlane) apiServerReady(ctx context.Context) error {
-	config := cp.Config()
-	config.Timeout = time.Second
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+func (cp *ControlPlane) apiServerReady(port int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		config := cp.Config()
+		config.Timeout = time.Second
+		client, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return fmt.Errorf("making a client: %w", err)
+		}
+		return checkURL(ctx, client, "https://"+address(port)+"/readyz")
 	}
-	return checkURL(ctx, client, cp.URL()+"/readyz")
 }
 
-func (cp *ControlPlane) apiServerArgs() []string {
-	return []string{
+func (cp *ControlPlane) apiServerArgs(port int) []string {
+	return append([]string{
 		"--bind-address=" + loopback,
 		// Without it the API server looks for a default route, which a machine
 		// without a network has not.
 		"--advertise-address=" + loopback,
-		"--secure-port=" + strconv.Itoa(cp.apiPort),
+		"--secure-port=" + strconv.Itoa(port),
 		"--tls-cert-file=" + cp.files.apiServerCert,
 		"--tls-private-key-file=" + cp.files.apiServerKey,
 		"--client-ca-file=" + cp.files.ca,
@@ -93,5 +114,5 @@ func (cp *ControlPlane) apiServerArgs() []string {
 		"--service-account-signing-key-file=" + cp.files.serviceAccountKey,
 		"--allow-privileged",
 		"--profiling=false",
-	}
+	}, cp.opts.APIServerArgs...)
 }

@@ -86,13 +86,14 @@ func (cp *ControlPlane) StartControllerManager(ctx context.Context, c Component)
 	if err != nil {
 		return nil, err
 	}
-	return cp.StartProcess(ctx, c.nameOr(BerthControllerManager), cp.binary(BerthControllerManager), append([]string{
+	c.Name, c.Args = c.nameOr(BerthControllerManager), append([]string{
 		"--kubeconfig=" + kubeconfig,
 		"--metrics-bind-address=" + loopback + ":0",
 		"--health-probe-bind-address=" + loopback + ":0",
 		// Here everything is on one machine, providers of metrics too.
 		"--metrics-allow-loopback", "--metrics-allow-plain-http",
-	}, c.Args...)...)
+	}, c.Args...)
+	return cp.startChild(ctx, c, cp.binary(BerthControllerManager))
 }
 
 // StartGateway starts berth-gateway with the permissions of its

@@ -143,7 +143,7 @@ func (cp *ControlPlane) Stop() error {
 }
 
 func graceOf(name string) time.Duration {
-	if name == APIServer {
+	if name == APIServer || name == APIServerReplica {
 		return stopGraceAPIServer
 	}
 	return stopGrace

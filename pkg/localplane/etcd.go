@@ -23,18 +23,37 @@ func (cp *ControlPlane) startEtcd(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	_, err = cp.startOnFreePort(ctx, Etcd, func(port int) serverSpec {
 		cp.etcdPort = port
-		return serverSpec{
-			args: append(cp.etcdArgs(), cp.opts.EtcdArgs...),
-			ready: func(ctx context.Context) error {
-				return checkURL(ctx, client, "https://"+address(port)+"/health")
-			},
-		}
+		return cp.etcdSpec(client)
 	})
 	return err
 }
 
+// StartEtcd starts etcd again after it was ended, on its port and with what it
+// had stored, and returns when it is ready.
+func (cp *ControlPlane) StartEtcd(ctx context.Context) error {
+	client, err := cp.etcdClient()
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	_, err = cp.startServer(ctx, Etcd, cp.etcdSpec(client))
+	return err
+}
+
+func (cp *ControlPlane) etcdSpec(client *http.Client) serverSpec {
+	return serverSpec{
+		args: append(cp.etcdArgs(), cp.opts.EtcdArgs...),
+		ready: func(ctx context.Context) error {
+			return checkURL(ctx, client, cp.EtcdURL()+"/health")
+		},
+	}
+}
+
+// EtcdURL returns the address of etcd. It is the same after a restart.
+func (cp *ControlPlane) EtcdURL() string { return "https://" + address(cp.etcdPort) }
+
 func (cp *ControlPlane) etcdArgs() []string {
-	url := "https://" + address(cp.etcdPort)
+	url := cp.EtcdURL()
 	// Nobody dials the peer address of a single member.
 	peer := "https://" + address(0)
 	return []string{
@@ -61,18 +80,21 @@ func (cp *ControlPlane) etcdArgs() []string {
 
 // etcdClient speaks to etcd's health endpoint.
 func (cp *ControlPlane) etcdClient() (*http.Client, error) {
+	config, err := cp.EtcdTLS()
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: config}}, nil
+}
+
+// EtcdTLS returns what a client of etcd needs: etcd listens to those only that
+// the control plane has certified.
+func (cp *ControlPlane) EtcdTLS() (*tls.Config, error) {
 	cert, err := tls.LoadX509KeyPair(cp.files.etcdClientCert, cp.files.etcdClientKey)
 	if err != nil {
 		return nil, fmt.Errorf("loading the client certificate for etcd: %w", err)
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cp.ca.PEM())
-	return &http.Client{
-		Timeout: time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			Certificates: []tls.Certificate{cert},
-			RootCAs:      pool,
-			MinVersion:   tls.VersionTLS13,
-		}},
-	}, nil
+	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, MinVersion: tls.VersionTLS13}, nil
 }

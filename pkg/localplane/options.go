@@ -17,6 +17,9 @@ const (
 	APIServer         = "kube-apiserver"
 	ControllerManager = "kube-controller-manager"
 	Kwok              = "kwok"
+
+	// APIServerReplica is the name of the process that AddAPIServer starts.
+	APIServerReplica = APIServer + "-replica"
 )
 
 // DefaultStartTimeout bounds the start of one component when

@@ -28,6 +28,8 @@ const (
 type serverSpec struct {
 	// prepare, if set, runs before the start.
 	prepare func() error
+	// program is what runs, if it has another name than the process.
+	program string
 	args    []string
 	// ready returns nil once the component serves.
 	ready func(context.Context) error
@@ -58,7 +60,10 @@ func (cp *ControlPlane) startServer(ctx context.Context, name string, spec serve
 			return nil, err
 		}
 	}
-	p, err := cp.launch(ctx, Component{Name: name, Args: spec.args}, cp.binary(name))
+	if spec.program == "" {
+		spec.program = name
+	}
+	p, err := cp.launch(ctx, Component{Name: name, Args: spec.args}, cp.binary(spec.program))
 	if err != nil {
 		return nil, err
 	}
