@@ -194,3 +194,22 @@ func TestInputThatIsNone(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatHoldsAWorldUp(t *testing.T) {
+	const lock = "goroutine 3 gp=0x1 m=nil [sync.Mutex.Lock, 2 minutes, synctest bubble 1]:\nsomebody.Locks()"
+	for name, test := range map[string]struct{ traces, want string }{
+		"a lock that is not given": {
+			traces: "SIGQUIT: quit\n\ngoroutine 1 [chan receive]:\nmain.main()\n\n" +
+				"goroutine 2 [select (durable), synctest bubble 1]:\nsomebody.Waits()\n\n" + lock + "\n\nrax 0x0",
+			want: "; 1 goroutines hold it up\n\n" + lock,
+		},
+		"a slow machine": {traces: "goroutine 2 [select (durable), synctest bubble 1]:\nsomebody.Waits()"},
+		"nothing said":   {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := standing(test.traces); got != test.want {
+				t.Errorf("it is told %q, want %q", got, test.want)
+			}
+		})
+	}
+}

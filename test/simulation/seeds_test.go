@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +25,29 @@ const patience = 2 * time.Minute
 
 // errTooSlow says that a world was not judged.
 var errTooSlow = fmt.Errorf("it took longer than %s, the machine is too slow or the world stands still", patience)
+
+// lastWords is how long a process may take to say what it was doing when its time was up.
+const lastWords = 10 * time.Second
+
+// standing returns the goroutines that keep virtual time from passing: those of the bubble that
+// run, or wait for something that does not count as waiting there, such as a mutex. It is empty if
+// each waits as it should, and then the machine is too slow.
+func standing(traces string) string {
+	var found []string
+	for trace := range strings.SplitSeq(traces, "\n\n") {
+		head, _, _ := strings.Cut(trace, "\n")
+		if strings.HasPrefix(head, "goroutine ") && strings.Contains(head, "synctest bubble") && !strings.Contains(head, "(durable)") {
+			found = append(found, trace)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d goroutines hold it up\n\n%s", len(found), strings.Join(found[:min(len(found), mostTraces)], "\n\n"))
+}
+
+// mostTraces bounds how many of them are shown.
+const mostTraces = 20
 
 // runWorld runs the world of a seed without some faults. The error is why it was not judged.
 func runWorld(ctx context.Context, seed uint64, skip []string) (*result, error) {
@@ -59,6 +83,9 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	child := exec.CommandContext(ctx, self, args...)
 	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
 	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
+	// Then it says what all its goroutines do, and ends.
+	child.Cancel = func() error { return child.Process.Signal(syscall.SIGQUIT) }
+	child.WaitDelay = lastWords
 	var out, problems bytes.Buffer
 	child.Stdout, child.Stderr = &out, &problems
 	if trace {
@@ -66,7 +93,7 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	}
 	err = child.Run()
 	if ctx.Err() != nil {
-		return nil, errTooSlow
+		return nil, fmt.Errorf("%w%s", errTooSlow, standing(problems.String()))
 	}
 	for line := range strings.Lines(out.String()) {
 		if text, found := strings.CutPrefix(line, resultMark); found {

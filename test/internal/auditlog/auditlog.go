@@ -85,6 +85,8 @@ func (l *Log) Flags() []string {
 // Request is one request that was answered.
 type Request struct {
 	User, Verb string
+	// Agent is what the client says that it is, as "berth-scheduler/v1.2.3".
+	Agent string
 	// Impersonated is as whom the user made the request, empty for as himself.
 	Impersonated string
 	// Group is the API group of the resource.
@@ -137,7 +139,7 @@ func (l *Log) Next() ([]Request, error) {
 
 func parse(line []byte) (Request, error) {
 	var event struct {
-		Verb                   string
+		Verb, UserAgent        string
 		User, ImpersonatedUser struct{ Username string }
 		// ObjectRef is absent in requests that are about no object.
 		ObjectRef      struct{ APIGroup, Resource, Subresource, Namespace, Name string }
@@ -148,7 +150,7 @@ func parse(line []byte) (Request, error) {
 		return Request{}, fmt.Errorf("decoding a line: %w", err)
 	}
 	r := Request{
-		User: event.User.Username, Verb: event.Verb, Resource: event.ObjectRef.Resource, Namespace: event.ObjectRef.Namespace,
+		User: event.User.Username, Agent: event.UserAgent, Verb: event.Verb, Resource: event.ObjectRef.Resource, Namespace: event.ObjectRef.Namespace,
 		Name: event.ObjectRef.Name, Code: event.ResponseStatus.Code, Group: event.ObjectRef.APIGroup,
 		Impersonated: event.ImpersonatedUser.Username,
 		Unauthorized: event.Annotations["authorization.k8s.io/decision"] == "forbid",

@@ -19,7 +19,7 @@ func TestWhoMayNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := `{"verb":"watch","user":{"username":"a"},"impersonatedUser":{"username":"b"},"objectRef":{"resource":"jobs",` +
+	line := `{"verb":"watch","userAgent":"c/1","user":{"username":"a"},"impersonatedUser":{"username":"b"},"objectRef":{"resource":"jobs",` +
 		`"apiGroup":"batch"},"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}` + "\n"
 	if err := os.WriteFile(filepath.Join(folder, "audit.log"), []byte(line), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestWhoMayNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []auditlog.Request{{
-		User: "a", Impersonated: "b", Verb: "watch", Group: "batch", Resource: "jobs", Code: 403, Unauthorized: true,
+		User: "a", Impersonated: "b", Agent: "c/1", Verb: "watch", Group: "batch", Resource: "jobs", Code: 403, Unauthorized: true,
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -65,6 +65,7 @@ var builtin = []struct{ group, version, kind, resource, traits string }{
 	{"storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", "n"},
 	{"storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", "s"},
 	{"resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", "ns"},
+	{"resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", "ns"},
 	{"resource.k8s.io", "v1", "ResourceSlice", "resourceslices", ""},
 	{"resource.k8s.io", "v1", "DeviceClass", "deviceclasses", ""},
 	{"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", ""},

@@ -22,11 +22,15 @@ var (
 )
 
 func (s *Server) patch(k *kind, r *Request) (*stored, error) {
+	how := types.PatchType(strings.Split(r.contentType, ";")[0])
+	if how == types.ApplyYAMLPatchType {
+		return s.apply(k, r)
+	}
 	before, err := s.get(k, &Request{Namespace: r.Namespace, Name: r.Name})
 	if err != nil {
 		return nil, err
 	}
-	patched, err := k.patched(types.PatchType(strings.Split(r.contentType, ";")[0]), before.raw, r.body)
+	patched, err := k.patched(how, before.raw, r.body)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +39,23 @@ func (s *Server) patch(k *kind, r *Request) (*stored, error) {
 		return nil, err
 	}
 	return s.replace(k, r, before, wanted)
+}
+
+// apply makes an object, or merges what a client applies into it. Who applied what before is not
+// remembered: a field that is not applied any more stays.
+func (s *Server) apply(k *kind, r *Request) (*stored, error) {
+	wanted, err := decode(r.body)
+	if err != nil {
+		return nil, err
+	}
+	before := k.objects[key(r.Namespace, r.Name)]
+	switch {
+	case before != nil:
+		return s.replace(k, r, before, mergeInto(clone(before.object), wanted))
+	case text(metaOf(wanted), "uid") != "":
+		return nil, apierrors.NewConflict(k.groupResource(), r.Name, errOtherUID)
+	}
+	return s.create(k, r)
 }
 
 // patched applies a patch to the JSON of an object.

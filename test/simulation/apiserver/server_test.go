@@ -7,23 +7,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
 	"berth.dev/berth/test/simulation/apiserver"
 )
 
-// ask sends a request as a client does.
+// ask sends a request as a client does. A patch is a merge patch.
 func ask(t *testing.T, s *apiserver.Server, method, path, body string) apiserver.Answer {
+	t.Helper()
+	contentType := "application/json"
+	if method == http.MethodPatch {
+		contentType = "application/merge-patch+json"
+	}
+	return askWith(t, s, method, path, contentType, body)
+}
+
+func askWith(t *testing.T, s *apiserver.Server, method, path, contentType, body string) apiserver.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1"+path, bytes.NewBufferString(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		r.Header.Set("Content-Type", "application/merge-patch+json")
-	}
+	r.Header.Set("Content-Type", contentType)
 	request, err := apiserver.Parse(r)
 	if err != nil {
 		t.Fatal(err)
@@ -141,5 +148,29 @@ func TestWatchesFollowSelectors(t *testing.T) {
 	s.Compact()
 	if answer := ask(t, s, http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=2", ""); answer.Code != http.StatusGone {
 		t.Errorf("a watch from before is answered with %d", answer.Code)
+	}
+}
+
+func TestApply(t *testing.T) {
+	for name, test := range map[string]struct {
+		object, body string
+		wantCode     int
+		wantLabels   any
+	}{
+		"what is not there":            {"b", `{"metadata":{"name":"b","labels":{"of":"me"}}}`, http.StatusCreated, map[string]any{"of": "me"}},
+		"what was there and is gone":   {"b", `{"metadata":{"name":"b","uid":"u"}}`, http.StatusConflict, nil},
+		"what is there":                {"a", `{"metadata":{"name":"a","labels":{"of":"me"}}}`, http.StatusOK, map[string]any{"app": "x", "of": "me"}},
+		"another one of this name":     {"a", `{"metadata":{"name":"a","uid":"u"}}`, http.StatusConflict, nil},
+		"one that has changed already": {"a", `{"metadata":{"name":"a","resourceVersion":"1"}}`, http.StatusConflict, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := askWith(t, withPod(t), http.MethodPatch, podsPath+"/"+test.object+"?fieldManager=me", "application/apply-patch+yaml", test.body)
+			if answer.Code != test.wantCode {
+				t.Fatalf("the answer is %d, want %d: %s", answer.Code, test.wantCode, answer.Body)
+			}
+			if got := field(t, answer.Body, "metadata", "labels"); !reflect.DeepEqual(got, test.wantLabels) {
+				t.Errorf("the labels are %v, want %v", got, test.wantLabels)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -76,8 +77,22 @@ func (w *World) saw(change *apiserver.Change) {
 	case policies.Resource:
 		found := &berthv1alpha1.PropagationPolicy{}
 		if change.Decode(found) {
-			w.policies[found.Name] = found
+			w.sawPolicy(found)
 		}
+	case deployments.Resource:
+		found := &appsv1.Deployment{}
+		if change.Decode(found) {
+			w.sawDeployment(found)
+		}
+	}
+}
+
+// sawPolicy notes what a policy wants. Those of Applications are edited by Berth itself.
+func (w *World) sawPolicy(found *berthv1alpha1.PropagationPolicy) {
+	before := w.policies[found.Name]
+	if w.policies[found.Name] = found; found.Labels[berthv1alpha1.ApplicationLabel] != "" &&
+		(before == nil || before.Generation != found.Generation) {
+		w.edited[found.Name] = time.Now()
 	}
 }
 
@@ -147,6 +162,8 @@ type workload struct {
 	replicas int32
 	licences int
 	policy   bool
+	// template is what its pods are made of if an Application has made it, nil otherwise.
+	template *corev1.PodTemplateSpec
 	// uid is that of the ReplicaSet, serial the number of the next pod.
 	uid    metav1.OwnerReference
 	serial int
@@ -199,8 +216,15 @@ func (w *World) of(l *workload) []*corev1.Pod {
 		return n
 	}
 	assigned := func(pod *corev1.Pod) int { return min(1, len(pod.Spec.NodeName)) }
+	ready := func(pod *corev1.Pod) int {
+		if pod.Status.Phase == corev1.PodRunning {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(list, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(assigned(a), assigned(b)), cmp.Compare(cost(a), cost(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+		return cmp.Or(cmp.Compare(assigned(a), assigned(b)), cmp.Compare(ready(a), ready(b)), cmp.Compare(cost(a), cost(b)),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 	})
 	return list
 }
@@ -211,9 +235,11 @@ func (w *World) controlPods(l *workload) {
 		l.serial++
 		w.create(pods, l.pod())
 	}
+	w.shrinking = true
 	for i := range len(own) - int(l.replicas) {
 		w.act("delete", pods, own[i].Name, "", metav1.DeleteOptions{})
 	}
+	w.shrinking = false
 	ready := int32(0)
 	for _, pod := range own {
 		if pod.Status.Phase == corev1.PodRunning {
@@ -257,7 +283,10 @@ func (l *workload) pod() *corev1.Pod {
 		},
 		Spec: l.podSpec(),
 	}
-	if l.licences > 0 {
+	switch {
+	case l.template != nil:
+		pod.Annotations = maps.Clone(l.template.Annotations)
+	case l.licences > 0:
 		pod.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + licence: strconv.Itoa(l.licences)}
 	}
 	return pod

@@ -5,8 +5,6 @@ package world
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/test/internal/oracle"
 )
 
 // violatef notes that a promise is broken. The first counts.
@@ -22,11 +21,6 @@ func (w *World) violatef(format string, args ...any) {
 		w.violation = fmt.Errorf(format, args...)
 		w.notef("VIOLATION: %v", w.violation)
 	}
-}
-
-// live reports whether a pod holds what it was given.
-func live(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // nodeOf returns where a pod runs, empty for nowhere.
@@ -56,6 +50,7 @@ func (w *World) judge(before, after *corev1.Pod) {
 		w.notef("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
 		w.judgeEviction(before)
 	}
+	w.judgeTaken(before, after)
 	w.noteSurplus()
 }
 
@@ -64,7 +59,7 @@ func (w *World) usage() map[string]int64 {
 	sums := map[string]int64{}
 	for _, pod := range w.pods {
 		charges, charged := stamp.ChargesOf(pod)
-		if !live(pod) || !charged {
+		if !oracle.Live(pod) || !charged {
 			continue
 		}
 		for _, charge := range charges {
@@ -82,7 +77,7 @@ func (w *World) judgePools(bound *corev1.Pod) {
 	}
 	sums := w.usage()
 	for _, charge := range charges {
-		if most := w.most(charge.Pool); sums[charge.Pool] > most {
+		if most := w.pools[charge.Pool].Most(time.Now()); sums[charge.Pool] > most {
 			w.violatef("pool %s is over: its pods hold %d of %d, the last was %s", charge.Pool, sums[charge.Pool], most, bound.Name)
 		}
 	}
@@ -106,42 +101,20 @@ func (w *World) judgeSeat(bound *corev1.Pod) {
 	}
 	for _, other := range w.pods {
 		held, has := stamp.Of(other)
-		if has && other.UID != bound.UID && live(other) && other.DeletionTimestamp == nil && held == given &&
-			other.OwnerReferences[0].UID == bound.OwnerReferences[0].UID && time.Since(w.edited[given.Policy]) > settled {
+		if has && other.UID != bound.UID && oracle.Live(other) && other.DeletionTimestamp == nil && held == given &&
+			other.OwnerReferences[0].UID == bound.OwnerReferences[0].UID && time.Since(w.edited[given.Policy]) > oracle.Settled {
 			w.violatef("pods %s and %s both have seat %d of %s", other.Name, bound.Name, given.Seat, given.Policy)
 		}
 	}
 }
 
-// settled is how long what was decided before a change may still arrive.
-const settled = 45 * time.Second
-
-// shares returns how many replicas of a workload its policy wants at each site: the seats go one by
-// one to the site with the largest weight/(2k-1), the k-th seat of a site.
+// shares returns how many replicas of a workload its policy wants at each site.
 func (w *World) shares(l *workload) map[string]int {
 	policy := w.policies[l.name]
 	if policy == nil || !l.policy {
 		return nil
 	}
-	weights := map[string]int64{}
-	for _, entry := range policy.Spec.Placement.StaticWeightList {
-		for _, name := range entry.ClusterNames {
-			weights[name] = entry.Weight
-		}
-	}
-	names := slices.Sorted(maps.Keys(weights))
-	got := map[string]int{}
-	for range l.replicas {
-		best := names[0]
-		for _, name := range names[1:] {
-			mine, other := weights[name]*int64(2*got[best]+1), weights[best]*int64(2*got[name]+1)
-			if mine > other || mine == other && got[name] < got[best] {
-				best = name
-			}
-		}
-		got[best]++
-	}
-	return got
+	return oracle.Shares(oracle.Weights(policy), int(l.replicas))
 }
 
 // placed returns how many pods of a workload are at each site.
@@ -179,45 +152,22 @@ func (w *World) noteSurplus() {
 // that was decided.
 func (w *World) judgeEviction(pod *corev1.Pod) {
 	w.Counts.Evictions++
+	if w.applicationOf(pod) != nil {
+		return // see judgeTaken
+	}
 	last, ever := w.surplus[pod.Labels["app"]+"/"+w.siteOf(pod.Spec.NodeName)]
-	if !ever || time.Since(last) > settled {
+	if !ever || time.Since(last) > oracle.Settled {
 		w.violatef("pod %s on %s was evicted although its site has no pod too many", pod.Name, pod.Spec.NodeName)
 	}
-}
-
-// pool is what is known of a pool.
-type pool struct {
-	capacity int64
-	// before is what it had until since.
-	before int64
-	since  time.Time
 }
 
 func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
 	w.status = r.Status
 	for _, entry := range r.Spec.Capacity {
-		p := w.pools[entry.Name]
-		if quantity := entry.Quantity.Value(); p == nil {
-			w.pools[entry.Name] = &pool{capacity: quantity, before: quantity}
-		} else if quantity != p.capacity {
-			before := p.capacity
-			if time.Since(p.since) < settled {
-				before = max(before, p.before)
-			}
-			p.before, p.capacity, p.since = before, quantity, time.Now()
+		quantity := entry.Quantity.Value()
+		if w.pools[entry.Name] == nil {
+			w.pools[entry.Name] = oracle.NewPool(quantity)
 		}
+		w.pools[entry.Name].Resize(quantity, time.Now())
 	}
-}
-
-// most returns how much of a pool may be held: what was decided before it shrank counts for a
-// while.
-func (w *World) most(name string) int64 {
-	p := w.pools[name]
-	switch {
-	case p == nil:
-		return 0
-	case time.Since(p.since) < settled:
-		return max(p.capacity, p.before)
-	}
-	return p.capacity
 }

@@ -20,6 +20,9 @@ func (w *World) unsettled() []string {
 	for _, l := range w.workloads {
 		w.checkWorkload(l, usage, say)
 	}
+	for _, a := range w.applications {
+		w.checkApplication(a, say)
+	}
 	for _, name := range slices.Sorted(maps.Keys(w.pools)) {
 		if listed := w.allocated(name); listed != usage[name] {
 			say("the status of pool %s lists %d in use, its pods hold %d", name, listed, usage[name])
@@ -65,7 +68,7 @@ func (w *World) fits(l *workload, usage map[string]int64, want, got map[string]i
 			return true
 		}
 		for _, pool := range []string{"all", name} {
-			if p := w.pools[pool]; p != nil && p.capacity-usage[pool] >= int64(l.licences) {
+			if p := w.pools[pool]; p != nil && p.Capacity-usage[pool] >= int64(l.licences) {
 				return true
 			}
 		}
@@ -98,10 +101,12 @@ func (w *World) checkPolicy(l *workload, got map[string]int, say func(string, ..
 		}
 	}
 	there := 0
-	for _, n := range got {
-		there += n
+	for _, entry := range policy.Spec.Placement.StaticWeightList {
+		for _, site := range entry.ClusterNames {
+			there += got[site]
+		}
 	}
 	if told != there {
-		say("the status of policy %s lists %d pods in all, there are %d", l.name, told, there)
+		say("the status of policy %s lists %d pods in all, in its clusters there are %d", l.name, told, there)
 	}
 }

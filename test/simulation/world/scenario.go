@@ -38,7 +38,7 @@ func (w *World) populate() {
 			w.addNode(fmt.Sprintf("%s-node-%d", name, n), name)
 		}
 		w.create(clusters, &berthv1alpha1.Cluster{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{siteLabel: name}},
 			Spec:       berthv1alpha1.ClusterSpec{MatchLabels: map[string]string{siteLabel: name}},
 		})
 	}

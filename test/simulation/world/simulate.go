@@ -81,6 +81,7 @@ func Simulate(options *Options) (*World, error) {
 	w.populate()
 	w.run()
 	w.disturb(length)
+	w.deploy(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

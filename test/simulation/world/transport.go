@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,9 +80,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // atOnce reports whether a request is answered without the driver: discovery, for which clients
-// hold locks while they wait, and events, which decide nothing.
+// hold locks while they wait, and what decides nothing: events, and what a client may do.
 func atOnce(r *apiserver.Request) bool {
-	return r.Resource.Resource == "" || r.Resource.Resource == "events"
+	return slices.Contains([]string{"", "events", "selfsubjectaccessreviews"}, r.Resource.Resource)
 }
 
 func response(r *http.Request, answer apiserver.Answer, body io.ReadCloser) *http.Response {

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/internal/oracle"
 	"berth.dev/berth/test/simulation/apiserver"
 )
 
@@ -43,9 +44,10 @@ type World struct {
 
 	seed   uint64
 	digest hash.Hash64
-	rng    *rand.Rand
-	began  time.Time
-	faulty bool
+	// extra decides about Applications, rng about everything else.
+	rng, extra *rand.Rand
+	began      time.Time
+	faulty     bool
 	// calmed is true once nobody disturbs any more.
 	calmed bool
 	rates  rates
@@ -65,20 +67,23 @@ type World struct {
 	programs []*program
 
 	// What is the case, as those know who act in the world and who judge it.
-	sites       int
-	sharing     bool
-	workloads   []*workload
-	generations map[string]int64
-	pods        map[string]*corev1.Pod
-	nodes       map[string]*corev1.Node
-	broken      map[string]bool
-	policies    map[string]*berthv1alpha1.PropagationPolicy
-	pools       map[string]*pool
-	status      berthv1alpha1.ClusterResourceStatus
-	surplus     map[string]time.Time
-	edited      map[string]time.Time
-	bound       map[types.UID]time.Time
-	violation   error
+	sites        int
+	sharing      bool
+	workloads    []*workload
+	applications []*application
+	generations  map[string]int64
+	pods         map[string]*corev1.Pod
+	nodes        map[string]*corev1.Node
+	broken       map[string]bool
+	policies     map[string]*berthv1alpha1.PropagationPolicy
+	pools        map[string]*oracle.Pool
+	status       berthv1alpha1.ClusterResourceStatus
+	surplus      map[string]time.Time
+	edited       map[string]time.Time
+	bound        map[types.UID]time.Time
+	violation    error
+	// shrinking is true while a ReplicaSet deletes pods that are too many.
+	shrinking bool
 	// acting is the request that is being carried out, nil for somebody who is no program of Berth.
 	acting *call
 }
@@ -114,9 +119,10 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 	w := &World{
 		server: server, Counts: Counts{Faults: map[string]int{}},
 		seed: seed, digest: fnv.New64a(), rng: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // it is to be the same every time
+		extra: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // as above
 		began: time.Now(), news: make(chan struct{}, 1),
 		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
-		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*pool{}, surplus: map[string]time.Time{},
+		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
 		edited: map[string]time.Time{}, bound: map[types.UID]time.Time{},
 	}
 	server.Changed = w.saw

@@ -1,9 +1,9 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proxy stands between a scheduler and the API server, on loopback, and does to Bindings
-// what networks, load balancers and API servers do: it delivers them late or never, cuts the
-// connection, and answers something else than what has happened.
+// Package proxy stands between a program and the API server, on loopback, and does to its requests,
+// above all to Bindings, what networks, load balancers and API servers do: it delivers them late or
+// never, cuts the connection, and answers something else than what has happened.
 package proxy
 
 import (
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -44,7 +45,7 @@ const (
 // Answers is how many there are.
 const Answers = int(answers)
 
-// Fate is what becomes of a Binding.
+// Fate is what becomes of a request. The zero value forwards it.
 type Fate struct {
 	// Lost is true if it never gets to the API server.
 	Lost bool
@@ -52,7 +53,7 @@ type Fate struct {
 	Delay time.Duration
 	// Answer is what the client is told.
 	Answer Answer
-	// Unreadable is for how long the pod can neither be read nor changed by the client.
+	// Unreadable is for how long the pod of a Binding can neither be read nor changed by the client.
 	Unreadable time.Duration
 }
 
@@ -65,6 +66,9 @@ type Proxy struct {
 	client  http.RoundTripper
 
 	fate atomic.Pointer[func() Fate]
+	// disturbed says what becomes of any request.
+	disturbed atomic.Pointer[func(*http.Request) Fate]
+	link      *link
 	// off is true while nothing comes through.
 	off       atomic.Bool
 	seen      atomic.Int32
@@ -93,10 +97,12 @@ func Start(ctx context.Context, config *rest.Config) (*Proxy, error) {
 	p.forward = &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(api) },
+		ErrorLog:     slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
+	p.link = &link{Listener: listener, open: map[*connection]bool{}}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
-	go func() { _ = p.server.Serve(listener) }() // ends with Stop
+	go func() { _ = p.server.Serve(p.link) }() // ends with Stop
 	return p, nil
 }
 
@@ -115,15 +121,33 @@ func (p *Proxy) Decide(fate func() Fate) {
 	p.fate.Store(&fate)
 }
 
+// Disturb has each request from now on meet with a fate, but for watches; nil forwards them. A
+// request that only reads is lost if its fate has another answer than the honest one. With a
+// function for Bindings too, that one decides about these.
+func (p *Proxy) Disturb(fate func(*http.Request) Fate) {
+	if fate == nil {
+		p.disturbed.Store(nil)
+		return
+	}
+	p.disturbed.Store(&fate)
+}
+
+// Stall has everything wait that comes from the client or goes to it, watches too, or ends that.
+func (p *Proxy) Stall(stalled bool) { p.link.stall(stalled) }
+
+// Sever ends all connections of the client, which may make new ones.
+func (p *Proxy) Sever() { p.link.sever() }
+
 // CutOff keeps everything from coming through, or ends that. Bindings that have come are delivered
 // all the same.
 func (p *Proxy) CutOff(off bool) { p.off.Store(off) }
 
-// Drain waits until every Binding that has come is delivered, or lost.
+// Drain waits until everything that has come is delivered, or lost.
 func (p *Proxy) Drain() { p.under.Wait() }
 
 // Stop ends the proxy, and every connection.
 func (p *Proxy) Stop() error {
+	p.link.stall(false)
 	if err := p.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("ending the proxy: %w", err)
 	}
@@ -139,7 +163,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	pod, subresource := podOf(r.URL.Path)
 	if fate := p.fate.Load(); fate != nil && r.Method == http.MethodPost && subresource == "binding" {
 		p.conditions.deliver(pod)
-		p.bind(w, r, pod, (*fate)())
+		p.seen.Add(1)
+		met := (*fate)()
+		p.forbid(pod, met.Unreadable)
+		p.write(w, r, met)
+		return
+	}
+	if p.disturb(w, r) {
 		return
 	}
 	if pod != "" && p.isForbidden(pod) {
@@ -171,18 +201,22 @@ func (p *Proxy) isForbidden(pod string) bool {
 	return time.Now().Before(p.forbidden[pod])
 }
 
-// bind lets a Binding meet with its fate.
-func (p *Proxy) bind(w http.ResponseWriter, r *http.Request, pod string, fate Fate) {
+// forbid keeps a pod from being read for some time.
+func (p *Proxy) forbid(pod string, length time.Duration) {
+	if length <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forbidden[pod] = time.Now().Add(length)
+}
+
+// write lets a request that changes something meet with its fate.
+func (p *Proxy) write(w http.ResponseWriter, r *http.Request, fate Fate) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client has gone
 	}
-	if fate.Unreadable > 0 {
-		p.mu.Lock()
-		p.forbidden[pod] = time.Now().Add(fate.Unreadable)
-		p.mu.Unlock()
-	}
-	p.seen.Add(1)
 	answer := make(chan *http.Response, 1)
 	if !fate.Lost {
 		request := r.Clone(context.WithoutCancel(r.Context()))
@@ -192,25 +226,17 @@ func (p *Proxy) bind(w http.ResponseWriter, r *http.Request, pod string, fate Fa
 			answer <- p.deliver(request, body) //nolint:bodyclose // whoever takes the answer closes it
 		})
 	}
-	switch fate.Answer {
-	case Unavailable:
-		http.Error(w, "unavailable", http.StatusServiceUnavailable)
-	case Broken:
-		http.Error(w, "broken", http.StatusInternalServerError)
-	case TimedOut:
-		http.Error(w, "timed out", http.StatusGatewayTimeout)
-	case Cut:
-		cut(w)
-	default:
-		select {
-		case <-r.Context().Done():
-		case got := <-answer:
-			pass(w, got)
-		}
+	if refuse(w, fate.Answer) {
+		return
+	}
+	select {
+	case <-r.Context().Done():
+	case got := <-answer:
+		pass(w, got)
 	}
 }
 
-// deliver sends a Binding to the API server, and returns the answer, nil if there is none.
+// deliver sends a request to the API server, and returns the answer, nil if there is none.
 func (p *Proxy) deliver(r *http.Request, body []byte) *http.Response {
 	r.RequestURI, r.Host = "", p.api.Host
 	r.URL.Scheme, r.URL.Host = p.api.Scheme, p.api.Host
@@ -226,25 +252,4 @@ func (p *Proxy) deliver(r *http.Request, body []byte) *http.Response {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(text))
 	return response
-}
-
-func pass(w http.ResponseWriter, response *http.Response) {
-	if response == nil {
-		cut(w)
-		return
-	}
-	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
-	w.WriteHeader(response.StatusCode)
-	_, _ = io.Copy(w, response.Body) // a client that has gone reads nothing
-}
-
-// cut ends the connection without an answer.
-func cut(w http.ResponseWriter) {
-	hijacker, ok := w.(http.Hijacker)
-	if !ok {
-		return
-	}
-	if connection, _, err := hijacker.Hijack(); err == nil {
-		_ = connection.Close() // that is all there is to do
-	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"berth.dev/berth/test/integration/internal/proxy"
+	"berth.dev/berth/test/internal/proxy"
 )
 
 const (
