@@ -78,6 +78,14 @@ simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DU
 simulate-kills: ## Kill each of Berth's processes before and after each write that it makes in a simulated world. SEED=6 chooses it.
 	@hack/simulate.sh kills "$(SEED)"
 
+.PHONY: chaos
+chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 choose the world.
+	@hack/chaos.sh $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))
+
+.PHONY: chaos-smoke
+chaos-smoke: build-all ## The same in about two minutes, with 150 pods and one storm.
+	@hack/chaos.sh -pods 150 -duration 1s -storm 30s -outage 10s $(if $(SEED),-seed $(SEED))
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME=20s.
 	@hack/test.sh fuzz
