@@ -10,6 +10,7 @@
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
 # KUBERNETES=1.37 compiles them with another minor of Kubernetes, and runs the programs in bin/kubernetes-1.37.
 # RUN=REGEXP limits unit, integration and race to the tests that match.
+# When all integration tests have run, the rights of Berth's programs are compared with what they have used (hack/rights).
 # Some suites read from a real Prometheus server. If there is none and none can be got, they are skipped, and this says so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -79,6 +80,19 @@ test_tools() {
   (cd hack/tools/images && go test "$@" ./...)
 }
 
+# run_integration FLAG... runs the integration tests, and then names what Berth's programs may do and have not done in any of them
+# (hack/rights). That says nothing where only some of them run, or programs with another minor of Kubernetes.
+run_integration() {
+  need prometheus
+  need chromium
+  [[ -z ${RUN:-}${KUBERNETES:-}${BERTH_PROMETHEUS_MISSING:-}${BERTH_CHROMIUM_MISSING:-} ]] || { run_tests integration "$@"; return; }
+  BERTH_RIGHTS=$(mktemp -d)
+  export BERTH_RIGHTS
+  trap 'rm -rf "$BERTH_RIGHTS"' EXIT
+  run_tests integration "$@"
+  go run ./hack/rights "$BERTH_RIGHTS"
+}
+
 # fuzz_all runs each fuzz target by itself, as `go test -fuzz` wants it.
 fuzz_all() {
   local dir target
@@ -97,15 +111,11 @@ case ${1:-} in
     ;;
   # Two suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
-    need prometheus
-    need chromium
-    run_tests integration -p 2 "${integration_flags[@]}"
+    run_integration -p 2 "${integration_flags[@]}"
     ;;
   race)
-    need prometheus
-    need chromium
     run_tests unit -race "${unit_flags[@]}"
-    run_tests integration -race -p 2 "${integration_flags[@]}"
+    run_integration -race -p 2 "${integration_flags[@]}"
     ;;
   # RUN names tests, and these are none.
   simulation) [[ -n ${RUN:-} ]] || hack/simulate.sh 1 "${SIMULATE:-60s}" ;;

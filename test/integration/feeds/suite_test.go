@@ -80,6 +80,7 @@ func startManager(gates string) {
 func start(serviceAccount string, program func(context.Context, *rest.Config) error) func() {
 	GinkgoHelper()
 	config := installation.ConfigOf(plane, serviceAccount)
+	config.UserAgent = serviceAccount + "/in-a-test"
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- program(ctx, config) }()

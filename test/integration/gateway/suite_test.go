@@ -47,7 +47,7 @@ var (
 )
 
 func TestGateway(t *testing.T) {
-	installation.Suite{Title: "berth-gateway", CheckRights: true, Begin: begin, End: end}.Run(t)
+	installation.Suite{Title: "berth-gateway", Begin: begin, End: end}.Run(t)
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

@@ -42,7 +42,7 @@ var (
 )
 
 func TestSharding(t *testing.T) {
-	installation.Suite{Title: "several berth-schedulers", CheckRights: true, Begin: begin}.Run(t)
+	installation.Suite{Title: "several berth-schedulers", Begin: begin}.Run(t)
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

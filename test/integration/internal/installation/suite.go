@@ -28,9 +28,9 @@ type Suite struct {
 	// End checks, after the last spec, what must hold for all of them, and ends what Begin started.
 	// It may be nil.
 	End func(ginkgo.SpecContext)
-	// CheckRights has the suite fail if one of Berth's programs tried what manifests/base does not
-	// allow it.
-	CheckRights bool
+	// Provoked are the rights, as "get secrets", that specs have the programs try in vain. The suite
+	// fails if one of Berth's programs tried anything else that manifests/base does not allow it.
+	Provoked []string
 }
 
 // Plane is a control plane, with the clients of its administrator.
@@ -49,7 +49,7 @@ func (s Suite) Run(t *testing.T) {
 	var plane *Plane
 	kept := &evidence{title: s.Title}
 	begun, failed := false, false
-	used := &audit{}
+	used := &audit{title: s.Title, provoked: s.Provoked}
 	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
 		plane = s.start(ctx, used)
 		s.Begin(ctx, *plane)
@@ -76,7 +76,7 @@ func (s Suite) Run(t *testing.T) {
 			s.End(ctx)
 		}
 		expectNoPanics(plane.LogDir())
-		used.expectEnough()
+		used.check(ctx, plane.Client)
 		sound = begun && !failed
 	})
 	ginkgo.RunSpecs(t, s.Title)
@@ -93,9 +93,7 @@ func (s Suite) start(ctx ginkgo.SpecContext, used *audit) *Plane {
 	if s.Options != nil {
 		s.Options(&options)
 	}
-	if s.CheckRights {
-		used.record(&options)
-	}
+	used.record(&options)
 	plane := &Plane{}
 	plane.ControlPlane, err = localplane.Start(ctx, options)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
