@@ -111,7 +111,7 @@ func control(t *testing.T, objects []client.Object) (evicted []string, after cli
 		Adviser: advisertest.New(t, api),
 		Client:  api, Live: api, Topology: state.NewTracker(api), Evictor: e, Recorder: events.NewFakeRecorder(100), Clock: clock,
 		Schedulers: []string{plugintest.Profile},
-		Restamps:   flowcontrol.NewFakeAlwaysRateLimiter(), Evictions: flowcontrol.NewFakeAlwaysRateLimiter(),
+		Restamps:   flowcontrol.NewFakeAlwaysRateLimiter(),
 	})
 	for range 4 {
 		clock.SetTime(clock.Now().Add(time.Hour))

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
@@ -81,6 +82,11 @@ func (s *site) addCluster(ctx context.Context, name string) {
 		},
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	// The status of an Application ranks a limited number of Clusters, whosever they are.
+	DeferCleanup(func(ctx SpecContext) {
+		err := berth.BerthV1alpha1().Clusters().Delete(ctx, name, metav1.DeleteOptions{})
+		Expect(ctrlclient.IgnoreNotFound(err)).To(Succeed())
+	})
 }
 
 // measure changes the value of the metric of a Cluster, and waits until it has arrived there.

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,24 @@ func (s *site) take(ctx context.Context, node string, left int64) {
 	}
 	_, err = client.CoreV1().Pods(s.namespace).Create(ctx, pod, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+}
+
+// untilFull waits until the controllers have seen that no cluster has room. An Application that
+// they see before what else was made goes by what they have seen.
+func (s *site) untilFull(ctx context.Context) {
+	GinkgoHelper()
+	probe := &berthv1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: s.namespace}}
+	probe.Spec.Constraints.ClusterLabels = []string{"site is " + s.namespace}
+	hungry(&probe.Spec, probe.Name)
+	applications := berth.BerthV1alpha1().Applications(s.namespace)
+	_, err := applications.Create(ctx, probe, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(func(g Gomega) {
+		known, err := applications.Get(ctx, probe.Name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(known.Status.Conditions).To(ContainElement(HaveField("Message", ContainSubstring("0 of 2 pods fit"))))
+	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+	Expect(applications.Delete(ctx, probe.Name, metav1.DeleteOptions{})).To(Succeed())
 }
 
 // hungry lets the pods of an Application ask for a CPU each.
@@ -89,6 +108,7 @@ var _ = Describe("Room", func() {
 		for i := range 2 {
 			s.take(ctx, fmt.Sprintf("%s-%d", s.full("berlin"), i), 0)
 		}
+		s.untilFull(ctx)
 		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) { hungry(spec, "front") })
 		Eventually(func(g Gomega) {
 			scheduled := apimeta.FindStatusCondition(s.app(ctx).Status.Conditions, berthv1alpha1.ApplicationScheduled)
@@ -97,9 +117,8 @@ var _ = Describe("Room", func() {
 			g.Expect(scheduled.Message).To(ContainSubstring(
 				s.full("berlin") + ": deployment front: 0 of 2 pods fit: 0/2 nodes are available: 2 Insufficient cpu"))
 		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
-		deployments, err := client.AppsV1().Deployments(s.namespace).List(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(deployments.Items).To(BeEmpty())
+		_, err := client.AppsV1().Deployments(s.namespace).Get(ctx, "front", metav1.GetOptions{})
+		Expect(err).To(MatchError(apierrors.IsNotFound, "IsNotFound"))
 
 		now := int64(0)
 		Expect(client.CoreV1().Pods(s.namespace).Delete(ctx, "taken-"+s.full("berlin")+"-0",

@@ -37,7 +37,7 @@ var (
 )
 
 func TestApplications(t *testing.T) {
-	installation.Suite{Title: "applications", CheckRights: true, Begin: begin}.Run(t)
+	installation.Suite{Title: "applications", Begin: begin}.Run(t)
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

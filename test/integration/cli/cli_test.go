@@ -124,6 +124,7 @@ var _ = Describe("explain pod", func() {
 			ContainSubstring("Workload: pod/forged"),
 			ContainSubstring("- policies on ring/a and what is above it do not count for the pod: Ring of example.com/v1 is not served"),
 		))
+		Expect(run(ctx, "room", "pod/"+forged.Name, "-n", s.namespace)).To(ContainSubstring(s.hangzhou))
 	})
 
 	It("does not trust a stamp that was made for another pod", func(ctx SpecContext) {

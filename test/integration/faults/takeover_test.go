@@ -23,8 +23,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/test/integration/internal/installation"
-	"berth.dev/berth/test/integration/internal/proxy"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/internal/proxy"
 )
 
 // roundsVariable says how many rounds are played; the usual number takes about a minute.
@@ -249,6 +249,10 @@ var _ = Describe("a leader whose Bindings go astray and who ends", Ordered, func
 		})
 		leads.End()
 		Expect(leads.proxy.Stop()).To(Succeed())
+	})
+
+	It("has a build of another version beside it that leads by another lease, and nothing is given twice", func(ctx SpecContext) {
+		playBuilds(ctx, namespaces[5], witnesses[5])
 	})
 
 	It("is one of three that share with grants, and nothing is given twice", func(ctx SpecContext) {

@@ -102,11 +102,11 @@ var _ = Describe("The scheduler's permissions", func() {
 			"clusterresources.berth.dev", "clusters.berth.dev", "propagationpolicies.berth.dev", "subscriptions.berth.dev",
 			"schedulers.berth.dev", "feedparsers.berth.dev", "deployments.apps", "cronjobs.batch", "jobs.batch",
 		} {
-			stock.Insert(each(resource, "get", "list", "watch")...)
+			stock.Insert(each(resource, "list", "watch")...)
 		}
-		stock.Insert("create schedulers.berth.dev", "patch schedulers/status.berth.dev")
-		// Whom operators' workloads belong to.
-		stock.Insert("get applications.berth.dev", "get customresourcedefinitions.apiextensions.k8s.io")
+		stock.Insert("create schedulers.berth.dev", "get schedulers.berth.dev", "patch schedulers/status.berth.dev")
+		// Whom workloads belong to, and those of operators.
+		stock.Insert("get applications.berth.dev", "get subscriptions.berth.dev", "get customresourcedefinitions.apiextensions.k8s.io")
 		Expect(sets.List(role(ctx, "berth-scheduler"))).To(Equal(sets.List(stock)))
 	})
 

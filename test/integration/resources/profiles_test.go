@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -64,17 +65,21 @@ func (s *site) letAsk(ctx context.Context, scheduler string) {
 	policies := client.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	set := func(ctx context.Context, change func(before string) (after string)) {
 		GinkgoHelper()
-		policy, err := policies.Get(ctx, name, metav1.GetOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		for i := range policy.Spec.Variables {
-			if v := &policy.Spec.Variables[i]; v.Name == variable {
-				before := v.Expression
-				v.Expression = change(before)
-				Expect(v.Expression).NotTo(Equal(before))
+		Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			policy, err := policies.Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
 			}
-		}
-		_, err = policies.Update(ctx, policy, metav1.UpdateOptions{})
-		Expect(err).NotTo(HaveOccurred())
+			for i := range policy.Spec.Variables {
+				if v := &policy.Spec.Variables[i]; v.Name == variable {
+					before := v.Expression
+					v.Expression = change(before)
+					Expect(v.Expression).NotTo(Equal(before))
+				}
+			}
+			_, err = policies.Update(ctx, policy, metav1.UpdateOptions{})
+			return err
+		})).To(Succeed())
 	}
 	addition := ", '" + scheduler + "']"
 	set(ctx, func(before string) string { return strings.TrimSuffix(before, "]") + addition })

@@ -10,9 +10,11 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -46,15 +48,19 @@ func (s *site) weigh(ctx context.Context, weights map[string]int64) {
 			berthv1alpha1.StaticClusterWeight{ClusterNames: []string{s.full(zone)}, Weight: weight})
 	}
 	policies := berth.BerthV1alpha1().PropagationPolicies(s.namespace)
-	known, err := policies.Get(ctx, "web", metav1.GetOptions{})
-	if err != nil {
-		_, err = policies.Create(ctx, &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: wanted}, metav1.CreateOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		return
-	}
-	known.Spec = wanted
-	_, err = policies.Update(ctx, known, metav1.UpdateOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		known, err := policies.Get(ctx, "web", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = policies.Create(ctx, &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: wanted}, metav1.CreateOptions{})
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		known.Spec = wanted
+		_, err = policies.Update(ctx, known, metav1.UpdateOptions{})
+		return err
+	})).To(Succeed())
 }
 
 // deploy makes the Deployment "web" of pods like the given one.

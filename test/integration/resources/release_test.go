@@ -59,7 +59,7 @@ var _ = Describe("a release", Serial, func() {
 			ReportEntryVisibilityAlways)
 		// An offer whose attempt is not seen to end in time goes to the next pod as well, which a slow
 		// machine makes happen, and which is counted. Waking all that wait would cost hundreds.
-		Expect(perPod-late).To(BeNumerically("<=", 1.1), "attempts per bound pod, without those that came of late ones")
+		Expect(perPod-late).To(BeNumerically("<=", 1.25), "attempts per bound pod, without those that came of late ones")
 		w.expectNoBreach()
 	})
 })

@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/test/integration/internal/installation"
-	"berth.dev/berth/test/integration/internal/proxy"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/internal/proxy"
 )
 
 // The Binding of a holder carries the version of the pod, which others move meanwhile.

@@ -164,13 +164,33 @@ func reasonOf(pod *corev1.Pod) string {
 }
 
 // expectFates waits until the pods of a namespace are where a simulation has said. The reasons are
-// those of the workload that has changed; an empty name is for all.
+// those of the workload that has changed; an empty name is for all. A rollout can look like its own
+// end on the way.
 func expectFates(ctx context.Context, namespace, changed string, said fates) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) (fates, error) {
+		if err := rolledOut(ctx, namespace); err != nil {
+			return nil, err
+		}
 		found, err := live(ctx, namespace)
 		return found.without(changed), err
 	}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal(said.without(changed)))
+}
+
+// rolledOut returns an error while a Deployment has pods of an old revision, or a change that its
+// controller has not seen.
+func rolledOut(ctx context.Context, namespace string) error {
+	list, err := client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		if d.Status.ObservedGeneration < d.Generation || d.Status.Replicas != d.Status.UpdatedReplicas {
+			return fmt.Errorf("deployment %s is being rolled out", d.Name)
+		}
+	}
+	return nil
 }
 
 // writeNodes writes the nodes of the cluster into a file.

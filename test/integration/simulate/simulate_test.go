@@ -54,6 +54,8 @@ var _ = Describe("berthctl simulate", func() {
 		Expect(said).To(HaveKeyWithValue("web in hangzhou", 8))
 		Expect(said).To(HaveKeyWithValue("agent in hangzhou", 3))
 		Expect(said).To(HaveKeyWithValue("db in hangzhou", 1))
+		Expect(said).To(HaveKeyWithValue("cache in hangzhou", 1))
+		Expect(said).To(HaveKeyWithValue("infer in beijing", 2))
 		apply(ctx, world)
 		Eventually(func(ctx context.Context) (corev1.ResourceList, error) {
 			quota, err := client.CoreV1().ResourceQuotas("shop").Get(ctx, "batch", metav1.GetOptions{})

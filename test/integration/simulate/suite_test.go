@@ -35,10 +35,11 @@ func TestSimulate(t *testing.T) {
 	installation.Suite{Title: "berthctl simulate", Options: moreControllers, Begin: begin, End: func(SpecContext) { gexec.KillAndWait(timeout) }}.Run(t)
 }
 
-// moreControllers adds those of volumes and quotas to the controllers of Kubernetes that run.
+// moreControllers adds those of volumes, claims and quotas to the controllers of Kubernetes that
+// run.
 func moreControllers(options *localplane.Options) {
 	options.ControllerManagerArgs = append(options.ControllerManagerArgs,
-		"--controllers=persistentvolume-binder-controller,resourcequota-controller")
+		"--controllers=persistentvolume-binder-controller,ephemeral-volume-controller,resourceclaim-controller,resourcequota-controller")
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

@@ -43,7 +43,7 @@ var (
 )
 
 func TestSubscriptions(t *testing.T) {
-	installation.Suite{Title: "Subscriptions", CheckRights: true, Begin: begin}.Run(t)
+	installation.Suite{Title: "Subscriptions", Begin: begin}.Run(t)
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

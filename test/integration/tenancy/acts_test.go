@@ -90,10 +90,7 @@ var _ = Describe("A hostile tenant", func() {
 				}
 			}
 		}
-		before := map[types.UID]bool{}
-		for _, p := range placed(ctx) {
-			before[p.UID] = true
-		}
+		before := uidsOf(placed(ctx))
 		patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"example.com/rolled":"out"}}}}}`)
 		_, err = admin.AppsV1().Deployments(foreign).Patch(ctx, "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())

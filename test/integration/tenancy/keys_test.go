@@ -208,6 +208,22 @@ var _ = Describe("A key of Berth", func() {
 		})
 	}
 
+	It("changes nothing for another on pods of the tenant if it is the users'", func(ctx SpecContext) {
+		before := uidsOf(placed(ctx))
+		for key, row := range keys {
+			if row.whose != users {
+				continue
+			}
+			waiting := waitingPod(ctx)
+			for name, write := range paths {
+				if name != "template" { // its pods are made as "create" makes them
+					_ = write(ctx, waiting, key) // whether it is refused makes no difference
+				}
+			}
+		}
+		Expect(uidsOf(placed(ctx))).To(Equal(before))
+	})
+
 	It("can be written by the tenant on his own pods if it is the users'", func(ctx SpecContext) {
 		waiting := waitingPod(ctx)
 		for _, key := range []string{"groupingpolicy.kubeedge.io", "controller.kubernetes.io/pod-deletion-cost", "berth.dev/application"} {
@@ -218,6 +234,15 @@ var _ = Describe("A key of Berth", func() {
 		}
 	})
 })
+
+// uidsOf returns the pods as a set.
+func uidsOf(pods []corev1.Pod) map[types.UID]bool {
+	found := map[types.UID]bool{}
+	for i := range pods {
+		found[pods[i].UID] = true
+	}
+	return found
+}
 
 // waitingPod makes a pod of the tenant that no scheduler looks for.
 func waitingPod(ctx context.Context) *corev1.Pod {

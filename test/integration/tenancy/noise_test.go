@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -20,13 +19,14 @@ import (
 )
 
 const (
-	// Rounds alone and rounds with noise take turns, and the best ones are compared, so that a busy
-	// moment of the machine does not count for one of them.
-	rounds, podsPerRound = 3, 20
+	// Rounds alone and rounds with noise take turns, so that what else the machine does counts for
+	// both. There are enough pods of each for the slowest hundredth to be more than one.
+	rounds, podsPerRound = 4, 30
 	// noises is how many objects of each sort the tenant makes.
 	noises = 60
 	// slower is what would show that the victim waits for the tenant. It leaves room for the machine,
-	// which has the tenant's requests to answer too.
+	// which has the tenant's requests to answer too. The slowest pods are told and not judged: some
+	// wait because the machine does something else.
 	slower = 3.0
 )
 
@@ -51,8 +51,12 @@ func latencies(ctx context.Context) []time.Duration {
 		stream.Stop()
 		Expect(pods.Delete(ctx, made.Name, metav1.DeleteOptions{})).To(Succeed())
 	}
-	slices.Sort(found)
 	return found
+}
+
+// percentile returns the latency below which so many of a hundred are, the nearest rank.
+func percentile(sorted []time.Duration, hundredths int) time.Duration {
+	return sorted[(len(sorted)*hundredths+99)/100-1]
 }
 
 // noise makes what gives schedulers and controllers work for nothing: pods that fit nowhere, each
@@ -104,23 +108,24 @@ func quiet(ctx context.Context) {
 var _ = Describe("A noisy tenant", func() {
 	It("holds up no pod of another", func(ctx SpecContext) {
 		latencies(ctx)
-		median, last := [2]time.Duration{time.Hour, time.Hour}, [2]time.Duration{time.Hour, time.Hour}
-		note := func(which int) {
-			found := latencies(ctx)
-			median[which], last[which] = min(median[which], found[len(found)/2]), min(last[which], found[len(found)-1])
-		}
+		var alone, noisy []time.Duration
 		for round := range rounds {
-			note(0)
+			alone = append(alone, latencies(ctx)...)
 			noise(ctx, round)
-			note(1)
+			noisy = append(noisy, latencies(ctx)...)
 			quiet(ctx)
 		}
-		var text strings.Builder
-		for name, found := range map[string][2]time.Duration{"median": median, "slowest": last} {
-			fmt.Fprintf(&text, "%s: alone %v, with noise %v, %.2f x; ", name, found[0], found[1], float64(found[1])/float64(found[0]))
+		slices.Sort(alone)
+		slices.Sort(noisy)
+		for _, hundredths := range []int{50, 99} {
+			before, after := percentile(alone, hundredths), percentile(noisy, hundredths)
+			ratio := float64(after) / float64(before)
+			text := fmt.Sprintf("p%d: alone %v, with noise %v, %.2f x (%d pods each)", hundredths, before, after, ratio, len(alone))
+			AddReportEntry("latency of the victim's pods", text)
+			if hundredths == 50 {
+				Expect(ratio).To(BeNumerically("<", slower), text)
+			}
 		}
-		AddReportEntry("latency of the victim's pods", fmt.Sprintf("%s(the lowest of %d rounds of %d pods)", text.String(), rounds, podsPerRound))
-		Expect(float64(median[1])/float64(median[0])).To(BeNumerically("<", slower), text.String())
 		placed(ctx)
 	})
 })

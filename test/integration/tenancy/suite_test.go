@@ -53,7 +53,7 @@ var (
 )
 
 func TestTenancy(t *testing.T) {
-	installation.Suite{Title: "tenancy", CheckRights: true, Begin: begin}.Run(t)
+	installation.Suite{Title: "tenancy", Begin: begin}.Run(t)
 }
 
 func begin(ctx SpecContext, started installation.Plane) {

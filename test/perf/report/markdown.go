@@ -85,10 +85,14 @@ them, and the requests that a bound pod costs.
   process, so a large part of what limits it is not the scheduler. PodTopologySpread, which is slow, binds 300 pods where Berth binds 1000.
 `
 
-// fits is about what Go's benchmarks of the simulator measure, which are run by hand.
-//
-//go:embed fits.md
-var fits string
+// fits and identity are about what is measured by hand: what the simulator answers, and whose a pod
+// is.
+var (
+	//go:embed fits.md
+	fits string
+	//go:embed identity.md
+	identity string
+)
 
 // WriteMarkdown writes the results as a page of the documentation.
 func WriteMarkdown(out io.Writer, results *Results) error {
@@ -111,7 +115,7 @@ func WriteMarkdown(out io.Writer, results *Results) error {
 		}
 	}
 	b.WriteString(explanation)
-	b.WriteString("\n" + fits)
+	b.WriteString("\n" + fits + "\n" + identity)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
