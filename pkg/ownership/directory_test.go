@@ -35,6 +35,11 @@ const (
 	groupVersion = "example.com/v1"
 )
 
+// resources tells which kinds are served.
+type resources interface {
+	ServerResourcesForGroupVersion(groupVersion string) (*metav1.APIResourceList, error)
+}
+
 // kinds serves a Ring with a scale subresource, a Fleet without, and an Orbit that has no
 // namespace.
 type kinds struct{ err error }
@@ -66,7 +71,7 @@ type world struct {
 }
 
 // newWorld must be called in a synctest bubble, but for benchmarks.
-func newWorld(tb testing.TB, served kinds, objects ...*unstructured.Unstructured) *world {
+func newWorld(tb testing.TB, served resources, objects ...*unstructured.Unstructured) *world {
 	tb.Helper()
 	lists := map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "rings"}:                              "RingList",
@@ -109,6 +114,13 @@ func newWorld(tb testing.TB, served kinds, objects ...*unstructured.Unstructured
 		running.Wait()
 	})
 	return w
+}
+
+// told is how often somebody was told of changes in the namespace.
+func (w *world) told() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changes
 }
 
 // definition is that of Rings, which have their number in an unusual place.

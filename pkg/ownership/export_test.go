@@ -14,3 +14,6 @@ const MaxRead = maxRead
 
 // NewReaderOf is newReader.
 var NewReaderOf = newReader
+
+// FreshKind is how long what is known of a kind counts.
+const FreshKind = freshKind

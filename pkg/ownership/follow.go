@@ -7,9 +7,13 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
@@ -36,8 +40,20 @@ func (k *kind) followed(name types.NamespacedName) (owner *workload.FurtherOwner
 	return k.informer.owners[name], true
 }
 
-// follow starts an informer for a kind.
-func (d *Directory) follow(k *kind) {
+// namespaces returns those of the owners.
+func (f *informer) namespaces() sets.Set[string] {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	found := sets.Set[string]{}
+	for name := range f.owners {
+		found.Insert(name.Namespace)
+	}
+	return found
+}
+
+// follow starts an informer for a kind. Those who wait for objects that have a kind again are told
+// of each that it lists.
+func (d *Directory) follow(gvk schema.GroupVersionKind, k *kind, again bool) {
 	ctx, stop := context.WithCancel(d.lifetime)
 	var shared cache.SharedIndexInformer
 	if k.replicas != nil {
@@ -49,8 +65,12 @@ func (d *Directory) follow(k *kind) {
 	// Both fail only for an informer that runs already.
 	_ = shared.SetTransform(k.transform)
 	// What cannot be listed is told where it matters: of the single objects.
-	_ = shared.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
-	registration, err := shared.AddEventHandler(following.handler(d.changed))
+	_ = shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		if apierrors.IsNotFound(err) {
+			d.expire(gvk)
+		}
+	})
+	registration, err := shared.AddEventHandler(following.handler(d.changed, again))
 	if err != nil {
 		stop()
 		return
@@ -72,8 +92,19 @@ func (k *kind) transform(object any) (any, error) {
 	return object, nil
 }
 
-// handler keeps the objects, and tells the namespaces in which something changes.
-func (f *informer) handler(changed func(namespace string)) cache.ResourceEventHandler {
+// expire has a kind looked up anew of which an informer finds that it is not served.
+func (d *Directory) expire(gvk schema.GroupVersionKind) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if k := d.kinds[gvk]; k != nil {
+		k.resolved = time.Time{}
+		d.queue.Add(key{GroupVersionKind: gvk})
+	}
+}
+
+// handler keeps the objects, and tells the namespaces in which something changes, and if asked to
+// those that the first list has.
+func (f *informer) handler(changed func(namespace string), first bool) cache.ResourceEventHandler {
 	set := func(object any) (namespace string, differs bool) {
 		owner, ok := object.(*workload.FurtherOwner)
 		if !ok {
@@ -88,7 +119,7 @@ func (f *informer) handler(changed func(namespace string)) cache.ResourceEventHa
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, initial bool) {
-			if namespace, differs := set(object); differs && !initial {
+			if namespace, differs := set(object); differs && (first || !initial) {
 				changed(namespace)
 			}
 		},

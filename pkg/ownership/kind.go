@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"berth.dev/berth/pkg/feeds"
 	"berth.dev/berth/pkg/model/workload"
@@ -29,6 +30,17 @@ type kind struct {
 	err      error
 	resolved time.Time
 	informer *informer
+	// lost is true if the kind was followed and is no longer served.
+	lost bool
+}
+
+// lasts is how long what is known of the kind counts. Of one that is not served that is short: as
+// soon as it is, its objects have pods.
+func (k *kind) lasts() time.Duration {
+	if k.resource.Resource == "" {
+		return again
+	}
+	return freshKind
 }
 
 // kindOf finds out about a kind, unless it is known. The error wraps ErrUnconfirmed if the kind has
@@ -36,7 +48,7 @@ type kind struct {
 func (d *Directory) kindOf(ctx context.Context, gvk schema.GroupVersionKind) (*kind, error) {
 	d.mu.RLock()
 	k := d.kinds[gvk]
-	current := k != nil && d.Clock.Since(k.resolved) < freshKind
+	current := k != nil && d.Clock.Since(k.resolved) < k.lasts()
 	d.mu.RUnlock()
 	if !current {
 		found, err := d.find(ctx, gvk)
@@ -125,30 +137,60 @@ func scalePath(definition *unstructured.Unstructured, version string) string {
 func (d *Directory) replace(gvk schema.GroupVersionKind, found *kind) *kind {
 	// To look through thousands of policies must not hold up those who ask for owners.
 	wanted := found.resource.Resource != "" && gvk.Group != "" && (found.replicas != nil || d.Named(gvk.GroupKind()))
+	for namespace := range d.exchange(gvk, found, wanted) {
+		d.changed(namespace)
+	}
+	return found
+}
+
+// exchange puts what was found out about a kind in the place of what was known of it. It returns
+// the namespaces whose owners are no longer followed.
+func (d *Directory) exchange(gvk schema.GroupVersionKind, found *kind, wanted bool) sets.Set[string] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.kinds[gvk]
 	if before == nil && len(d.kinds) >= maxKinds {
 		d.forgetKinds()
 	}
-	if before != nil && before.informer != nil {
-		found.inherit(before, wanted)
+	var left sets.Set[string]
+	if before != nil {
+		left = found.inherit(before, wanted)
 	}
 	d.kinds[gvk] = found
-	if wanted && found.informer == nil && d.informers() < maxFollowed {
-		d.follow(found)
+	if found.lost {
+		d.unconfirm(gvk, found.err)
+		d.queue.AddAfter(key{GroupVersionKind: gvk}, freshKind)
 	}
-	return found
+	if wanted && found.informer == nil && d.informers() < maxFollowed {
+		d.follow(gvk, found, before != nil && before.lost)
+	}
+	return left
 }
 
 // inherit takes over the informer from what was known before if it is still wanted, and reads the
-// same.
-func (k *kind) inherit(before *kind, wanted bool) {
-	if wanted && before.resource == k.resource && before.rule == k.rule {
+// same. It returns the namespaces of the owners that are no longer followed.
+func (k *kind) inherit(before *kind, wanted bool) sets.Set[string] {
+	k.lost = k.resource.Resource == "" && (before.lost || before.informer != nil)
+	switch {
+	case before.informer == nil:
+		return nil
+	case wanted && before.resource == k.resource && before.rule == k.rule:
 		k.informer, k.replicas, k.err = before.informer, before.replicas, before.err
-		return
+		return nil
+	default:
+		before.informer.stop()
+		return before.informer.namespaces()
 	}
-	before.informer.stop()
+}
+
+// unconfirm has no single object of a kind count that was confirmed before. It must be called with
+// the lock.
+func (d *Directory) unconfirm(gvk schema.GroupVersionKind, err error) {
+	for object, l := range d.lookups {
+		if object.GroupVersionKind == gvk {
+			l.owner, l.err = nil, err
+		}
+	}
 }
 
 // forgetKinds drops the kinds that are not followed.

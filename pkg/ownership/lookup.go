@@ -24,7 +24,11 @@ func (d *Directory) work(ctx context.Context) {
 		if ended {
 			return
 		}
-		d.lookUp(ctx, object)
+		if object.Name == "" {
+			d.lookUpKind(ctx, object)
+		} else {
+			d.lookUp(ctx, object)
+		}
 		d.queue.Done(object)
 	}
 }
@@ -32,15 +36,33 @@ func (d *Directory) work(ctx context.Context) {
 // errNotRead has references taken at their word.
 var _, errNotRead = workload.NotRead{}.Further("", nil)
 
-// lookUp asks for an object, or for a kind.
+// lookUpKind finds out about a kind anew, and again after a while if it is one to keep an eye on:
+// one that is followed and of which nothing could be learnt, or one that is no longer served.
+func (d *Directory) lookUpKind(ctx context.Context, of key) {
+	_, err := d.kindOf(ctx, of.GroupVersionKind)
+	if ctx.Err() != nil {
+		return
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	switch k := d.kinds[of.GroupVersionKind]; {
+	case k == nil:
+	case k.lost:
+		d.queue.AddAfter(of, freshKind)
+	case k.informer != nil && err != nil && !errors.Is(err, workload.ErrUnconfirmed):
+		d.queue.AddAfter(of, again)
+	}
+}
+
+// lookUp asks for an object.
 func (d *Directory) lookUp(ctx context.Context, object key) {
-	if object.Name != "" && !d.limit(object.Namespace).TryAccept() {
+	if !d.limit(object.Namespace).TryAccept() {
 		d.queue.AddAfter(object, throttled)
 		return
 	}
 	k, err := d.kindOf(ctx, object.GroupVersionKind)
 	var owner *workload.FurtherOwner
-	if err == nil && object.Name != "" {
+	if err == nil {
 		owner, err = k.get(ctx, d, object)
 	}
 	switch {
@@ -50,7 +72,7 @@ func (d *Directory) lookUp(ctx context.Context, object key) {
 		if d.awaited(object) {
 			d.queue.AddAfter(object, again)
 		}
-	case object.Name != "":
+	default:
 		d.record(object, owner, err)
 	}
 }
