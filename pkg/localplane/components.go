@@ -109,11 +109,12 @@ func (cp *ControlPlane) StartGateway(ctx context.Context, c Component) (*Process
 	if err != nil {
 		return nil, "", fmt.Errorf("starting %s: %w", name, err)
 	}
-	p, err := cp.StartProcess(ctx, name, cp.binary(BerthGateway), append([]string{
+	c.Name, c.Args = name, append([]string{
 		"--kubeconfig=" + kubeconfig,
 		"--bind-address=" + loopback,
 		"--secure-port=" + strconv.Itoa(port),
-	}, c.Args...)...)
+	}, c.Args...)
+	p, err := cp.startChild(ctx, c, cp.binary(BerthGateway))
 	return p, address(port), err
 }
 

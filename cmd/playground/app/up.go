@@ -18,7 +18,7 @@ import (
 )
 
 func newUpCommand(options *world.Options) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the playground and keep it until Ctrl-C",
 		Args:  cobra.NoArgs,
@@ -26,6 +26,9 @@ func newUpCommand(options *world.Options) *cobra.Command {
 			return up(cmd.Context(), *options, cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().BoolVar(&options.Empty, "empty", false,
+		"start without Berth, to install it yourself: its Deployments in berth-system run as processes of this machine")
+	return cmd
 }
 
 func up(ctx context.Context, options world.Options, out io.Writer) error {
@@ -33,7 +36,11 @@ func up(ctx context.Context, options world.Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	printGuide(out, w)
+	if options.Empty {
+		printEmptyGuide(out, w)
+	} else {
+		printGuide(out, w)
+	}
 	var exited error
 	select {
 	case <-ctx.Done():
@@ -49,6 +56,21 @@ func up(ctx context.Context, options world.Options, out io.Writer) error {
 		fmt.Fprintln(out, "The state is in", w.StateDir())
 	}
 	return err
+}
+
+// printEmptyGuide tells who wants to install Berth how.
+func printEmptyGuide(out io.Writer, w *world.World) {
+	fmt.Fprintf(out, `
+Berth is not installed. In another terminal:
+
+  export KUBECONFIG=%s
+
+See whether it can be, and install it in the way you like; what runs in the namespace berth-system runs on this machine:
+
+  %s check --pre
+
+Logs are in %s. Ctrl-C ends it all.
+`, w.AdminKubeconfig(), short(filepath.Join(w.BinDir(), "berthctl")), w.LogDir())
 }
 
 // printGuide tells a newcomer what to do next, with programs that this machine has.

@@ -6,6 +6,7 @@ package localnode
 import (
 	"context"
 	"fmt"
+	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,13 +19,20 @@ import (
 // and is tainted, so that no other pod is placed there.
 const NodeName = "berth-playground"
 
+// loopback is where the processes listen.
+const loopback = "127.0.0.1"
+
 // node is not driven by kwok, which would say that pods run although nobody has started anything.
 func node() *corev1.Node {
-	n := localplane.FakeNode(NodeName, nil, nil)
+	labels := map[string]string{}
+	if host, err := os.Hostname(); err == nil {
+		labels[corev1.LabelHostname] = host
+	}
+	n := localplane.FakeNode(NodeName, labels, nil)
 	n.Annotations = nil
 	n.Spec.Taints = []corev1.Taint{{Key: "berth.dev/playground", Effect: corev1.TaintEffectNoSchedule}}
 	n.Status.Conditions[0].Reason = "LocalNode"
-	n.Status.Conditions[0].Message = "this machine, which runs the pods of managed Schedulers as processes"
+	n.Status.Conditions[0].Message = "this machine, which runs the pods of Berth as processes"
 	return n
 }
 

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -20,30 +19,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// configFlag names the configuration of a scheduler, which in a pod is a file of a ConfigMap.
-const configFlag = "--config="
-
-// commandOf returns the configuration that the first container of a pod is given, and its other
-// arguments.
-func (r *Runner) commandOf(ctx context.Context, pod *corev1.Pod) (configuration []byte, args []string, err error) {
-	if len(pod.Spec.Containers) == 0 {
-		return nil, nil, errors.New("the pod has no container")
-	}
+// read returns a file of the container of a pod that comes from a ConfigMap.
+func (r *Runner) read(ctx context.Context, pod *corev1.Pod, file string) ([]byte, error) {
 	container := &pod.Spec.Containers[0]
-	file := ""
-	for _, arg := range container.Args {
-		if value, found := strings.CutPrefix(arg, configFlag); found {
-			file = value
-		} else {
-			args = append(args, arg)
-		}
-	}
-	configuration, err = r.read(ctx, pod, container, file)
-	return configuration, args, err
-}
-
-// read returns a file of a container that comes from a ConfigMap.
-func (r *Runner) read(ctx context.Context, pod *corev1.Pod, container *corev1.Container, file string) ([]byte, error) {
 	for _, mount := range container.VolumeMounts {
 		if mount.MountPath != path.Dir(file) {
 			continue
@@ -62,7 +40,7 @@ func (r *Runner) read(ctx context.Context, pod *corev1.Pod, container *corev1.Co
 		}
 		return nil, fmt.Errorf("the ConfigMap %s has no file %s", name, path.Base(file))
 	}
-	return nil, fmt.Errorf("the file %q that %s names is not in a volume made of a ConfigMap", file, strings.TrimSuffix(configFlag, "="))
+	return nil, fmt.Errorf("the file %q that an argument names is not in a volume made of a ConfigMap", file)
 }
 
 // report writes the status of a pod by its process, and returns why the process could not be
@@ -89,6 +67,9 @@ func (r *Runner) report(ctx context.Context, pod *corev1.Pod, c child, problem e
 func statusOf(pod *corev1.Pod, c child, problem error) corev1.PodStatus {
 	status := *pod.Status.DeepCopy()
 	status.Phase = corev1.PodRunning
+	// A process has the network of this machine, as a pod with hostNetwork has.
+	status.HostIP, status.PodIP = loopback, loopback
+	status.HostIPs, status.PodIPs = []corev1.HostIP{{IP: loopback}}, []corev1.PodIP{{IP: loopback}}
 	if status.StartTime == nil {
 		status.StartTime = ptr.To(metav1.Now())
 	}

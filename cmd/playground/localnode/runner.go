@@ -1,10 +1,10 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localnode stands in for a kubelet: it runs the pods of managed Schedulers as processes of
-// this machine, with the arguments and the configuration that the pods say. So a Scheduler with
-// spec.managed runs in a playground by the same Deployment, ReplicaSet and pods that run it in a
-// cluster.
+// Package localnode stands in for a kubelet: it runs the pods of Berth's programs as processes of
+// this machine, with the arguments and the configuration that the pods say. So Berth is installed in
+// a playground, and a Scheduler with spec.managed runs there, by the same Deployments, ReplicaSets
+// and pods that run them in a cluster.
 package localnode
 
 import (
@@ -24,7 +24,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
 )
 
@@ -41,6 +40,10 @@ const (
 // Plane starts the processes.
 type Plane interface {
 	StartScheduler(ctx context.Context, configuration []byte, c localplane.Component) (*localplane.Process, string, error)
+	StartControllerManager(ctx context.Context, c localplane.Component) (*localplane.Process, error)
+	StartGateway(ctx context.Context, c localplane.Component) (*localplane.Process, string, error)
+	// StateDir is where configurations are kept as files.
+	StateDir() string
 }
 
 // Runner runs pods as processes.
@@ -71,11 +74,9 @@ type child struct {
 	notBefore time.Time
 }
 
-// New returns a runner for the pods of managed Schedulers.
+// New returns a runner for the pods of Berth's programs, which are known by their images.
 func New(client kubernetes.Interface, plane Plane) *Runner {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
-		informers.WithNamespace(localplane.BerthNamespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = berthv1alpha1.SchedulerLabel }))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(localplane.BerthNamespace))
 	pods := factory.Core().V1().Pods()
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[key](firstPause, longestPause)
 	return &Runner{
@@ -91,7 +92,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		AddFunc: r.enqueue, UpdateFunc: func(_, pod any) { r.enqueue(pod) }, DeleteFunc: r.enqueue,
 	})
 	if err != nil {
-		return fmt.Errorf("watching the pods of Schedulers: %w", err)
+		return fmt.Errorf("watching the pods of Berth: %w", err)
 	}
 	var all sync.WaitGroup
 	all.Go(func() { r.informer.RunWithContext(ctx) })
@@ -113,7 +114,7 @@ func (r *Runner) enqueue(object any) {
 	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = gone.Obj
 	}
-	if pod, ok := object.(*corev1.Pod); ok {
+	if pod, ok := object.(*corev1.Pod); ok && programOf(pod) != "" {
 		r.queue.Add(key{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.UID})
 	}
 }
@@ -203,15 +204,9 @@ func (c child) alive() bool {
 
 // start starts the process of a pod, and lets the pod be looked at again when it has ended.
 func (r *Runner) start(ctx context.Context, k key, pod *corev1.Pod) (*localplane.Process, error) {
-	configuration, args, err := r.commandOf(ctx, pod)
+	process, err := r.launch(ctx, pod)
 	if err != nil {
 		return nil, err
-	}
-	process, _, err := r.plane.StartScheduler(ctx, configuration, localplane.Component{
-		Name: pod.Name, Args: args, Env: localplane.EnvOf(&pod.Spec.Containers[0]), MayEnd: true,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("starting pod %s: %w", k.name, err)
 	}
 	go func() {
 		<-process.Done()

@@ -5,7 +5,9 @@ package localnode_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +33,17 @@ type plane struct {
 	dir     string
 	started chan localplane.Component
 	config  chan string
+}
+
+func (p *plane) StateDir() string { return p.dir }
+
+func (p *plane) StartControllerManager(ctx context.Context, c localplane.Component) (*localplane.Process, error) {
+	process, _, err := p.StartScheduler(ctx, nil, c)
+	return process, err
+}
+
+func (p *plane) StartGateway(ctx context.Context, c localplane.Component) (*localplane.Process, string, error) {
+	return p.StartScheduler(ctx, nil, c)
 }
 
 func (p *plane) StartScheduler(
@@ -70,7 +83,7 @@ func pod() *corev1.Pod {
 		Spec: corev1.PodSpec{
 			NodeName: localnode.NodeName,
 			Containers: []corev1.Container{{
-				Name: "scheduler", Args: []string{"--config=/etc/berth/config.yaml", "--scheduler-name=a"},
+				Name: "scheduler", Image: "registry.example.com:5000/berth/berth-scheduler:v1@sha256:0", Args: []string{"--config=/etc/berth/config.yaml", "--scheduler-name=a"},
 				Env:          []corev1.EnvVar{{Name: "GOGC", Value: "200"}},
 				VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/etc/berth"}},
 			}},
@@ -124,6 +137,53 @@ func TestAPodRunsAsAProcess(t *testing.T) {
 	await(t, client, func(pod *corev1.Pod) bool { return ready(pod) && pod.Status.Phase == corev1.PodRunning })
 }
 
+func TestTheOtherProgramsRunToo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		image, wantConfig string
+		args, wantArgs    []string
+	}{
+		"the controller manager": {
+			image: "berth-controller-manager:v1", args: []string{"--scheduler-config=/etc/berth/config.yaml", "--v=2"},
+			wantArgs: []string{"--v=2", "--scheduler-config=DIR/berth-scheduler-a-1-config.yaml"}, wantConfig: "kind: Settings",
+		},
+		"the controller manager, with a configuration of its own": {
+			image: "berth-controller-manager", args: []string{"--v=2"}, wantArgs: []string{"--v=2"},
+		},
+		"the gateway": {image: "example.com/berth-gateway", args: []string{"--v=2"}, wantArgs: []string{"--v=2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := pod()
+			object.Spec.Containers[0].Image, object.Spec.Containers[0].Args = tc.image, tc.args
+			p := run(t, fake.NewClientset(object, settings("config.yaml")))
+			started := <-p.started
+			for i := range tc.wantArgs {
+				tc.wantArgs[i] = strings.ReplaceAll(tc.wantArgs[i], "DIR", p.dir)
+			}
+			if !slices.Equal(started.Args, tc.wantArgs) || !started.MayEnd {
+				t.Errorf("it started %+v, want the arguments %q", started, tc.wantArgs)
+			}
+			content, err := os.ReadFile(filepath.Join(p.dir, "berth-scheduler-a-1-config.yaml"))
+			if string(content) != tc.wantConfig {
+				t.Errorf("the configuration is %q (%v), want %q", content, err, tc.wantConfig)
+			}
+		})
+	}
+}
+
+func TestAPodOfAnotherProgramIsLeftAlone(t *testing.T) {
+	other := pod()
+	other.Name, other.UID, other.Spec.Containers[0].Image = "other", "2", "nginx"
+	client := fake.NewClientset(other, pod(), settings("config.yaml"))
+	p := run(t, client)
+	if started := <-p.started; started.Name != pod().Name {
+		t.Errorf("it started %s", started.Name)
+	}
+	await(t, client, ready)
+	if len(p.started) != 0 {
+		t.Errorf("it started %s too", (<-p.started).Name)
+	}
+}
+
 func TestAPodThatCannotBeStartedSaysWhy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settings *corev1.ConfigMap
@@ -135,7 +195,7 @@ func TestAPodThatCannotBeStartedSaysWhy(t *testing.T) {
 		},
 		"no such volume": {
 			settings: settings("config.yaml"), change: func(p *corev1.Pod) { p.Spec.Volumes = nil },
-			want: `the file "/etc/berth/config.yaml" that --config names is not in a volume made of a ConfigMap`,
+			want: `the file "/etc/berth/config.yaml" that an argument names is not in a volume made of a ConfigMap`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,18 +34,24 @@ func nodeCapacity() corev1.ResourceList {
 // createClusters makes the nodes, and registers a Cluster for each place that selects its nodes by
 // the region they carry.
 func (w *World) createClusters(ctx context.Context) error {
+	return w.createPlaces(ctx, func(ctx context.Context, name string, region map[string]string) error {
+		return w.Register(ctx, &berthv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: berthv1alpha1.ClusterSpec{
+				MatchLabels: region, ClusterProfile: berthv1alpha1.ClusterProfile{Region: &berthv1alpha1.Region{Region: name}},
+			},
+		})
+	})
+}
+
+// createPlaces makes the nodes of each place, and visits the place with the label of its nodes.
+func (w *World) createPlaces(ctx context.Context, visit func(ctx context.Context, name string, region map[string]string) error) error {
 	for _, name := range clusterNames(w.options.Clusters) {
 		region := map[string]string{corev1.LabelTopologyRegion: name}
 		if err := localplane.CreateNodes(ctx, w.Client, name, w.options.Nodes, region, nodeCapacity()); err != nil {
 			return err
 		}
-		cluster := &berthv1alpha1.Cluster{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: berthv1alpha1.ClusterSpec{
-				MatchLabels: region, ClusterProfile: berthv1alpha1.ClusterProfile{Region: &berthv1alpha1.Region{Region: name}},
-			},
-		}
-		if err := w.Register(ctx, cluster); err != nil {
+		if err := visit(ctx, name, region); err != nil {
 			return err
 		}
 	}

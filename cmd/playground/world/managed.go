@@ -30,14 +30,14 @@ func schedulerTemplate(objects []*unstructured.Unstructured) (*unstructured.Unst
 	return nil, fmt.Errorf("the manifests have no Deployment %s", localplane.BerthScheduler)
 }
 
-// runSchedulers runs managed Schedulers as processes until stopRunner.
-func (w *World) runSchedulers(ctx context.Context) {
+// runPods runs the pods of Berth's programs as processes until stopRunner.
+func (w *World) runPods(ctx context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := localnode.New(w.Client, w.plane).Run(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "Managed Schedulers cannot be run")
+			klog.FromContext(ctx).Error(err, "The pods of Berth cannot be run")
 		}
 	}()
 	w.stopRunner = func() {

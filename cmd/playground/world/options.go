@@ -27,6 +27,8 @@ type Options struct {
 	StateDir string
 	// Keep leaves StateDir behind.
 	Keep bool
+	// Empty leaves Berth out: there are nodes, and what is installed in its namespace is run.
+	Empty bool
 	// Clusters is the number of clusters, Nodes the number of nodes in each.
 	Clusters, Nodes int
 }

@@ -30,8 +30,7 @@ type World struct {
 	// gateway is where berth-gateway serves, and rest asks it as who may register clusters.
 	gateway string
 	rest    *http.Client
-	// stopRunner ends what runs the pods of managed Schedulers, and returns when it starts no
-	// further process.
+	// stopRunner ends what runs the pods of Berth, and returns when it starts no further process.
 	stopRunner func()
 }
 
@@ -45,12 +44,7 @@ func Start(ctx context.Context, options Options, out io.Writer) (*World, error) 
 	say := func(format string, args ...any) {
 		fmt.Fprintf(out, "[%5.1fs] %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}
-	plane, err := localplane.Start(ctx, localplane.Options{
-		BinDir:    options.BinDir,
-		StateDir:  options.StateDir,
-		KeepState: options.Keep,
-		Progress:  func(message string) { say("%s", message) },
-	})
+	plane, err := localplane.Start(ctx, options.plane(func(message string) { say("%s", message) }))
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +67,11 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if w.Berth, err = versioned.NewForConfig(w.plane.Config()); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
+	if w.options.Empty {
+		w.runPods(ctx)
+		say("making %d places with %d nodes each", w.options.Clusters, w.options.Nodes)
+		return w.createPlaces(ctx, func(context.Context, string, map[string]string) error { return nil })
+	}
 	say("installing the API and the permissions of Berth")
 	if err := w.install(ctx); err != nil {
 		return err
@@ -84,12 +83,24 @@ func (w *World) populate(ctx context.Context, say func(string, ...any)) error {
 	if err := w.startGateway(ctx); err != nil {
 		return err
 	}
-	w.runSchedulers(ctx)
+	w.runPods(ctx)
 	say("registering %d clusters with %d nodes each over REST", w.options.Clusters, w.options.Nodes)
 	if err := w.createClusters(ctx); err != nil {
 		return err
 	}
 	return w.waitReady(ctx)
+}
+
+// plane says how the control plane is started.
+func (o Options) plane(progress func(string)) localplane.Options {
+	options := localplane.Options{BinDir: o.BinDir, StateDir: o.StateDir, KeepState: o.Keep, Progress: progress}
+	if o.Empty {
+		// What the chart's injection needs is off by default up to Kubernetes 1.35.
+		options.APIServerArgs = []string{
+			"--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
+		}
+	}
+	return options
 }
 
 // install applies what an administrator applies, except for the Deployments of programs that run as

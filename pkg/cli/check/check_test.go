@@ -197,6 +197,14 @@ var faults = map[string]fault{
 	"a holder from elsewhere": {want: "lease-holder", wantText: "laptop_1", plant: func(_ *testing.T, w *world) {
 		find[*coordinationv1.Lease](w, "berth-controller-manager").Spec.HolderIdentity = ptr.To("laptop_1")
 	}},
+	"a holder on the node of a pod with another network": {want: "lease-holder", wantText: "host-1_1", plant: func(_ *testing.T, w *world) {
+		w.kubernetes = append(w.kubernetes, host())
+		find[*coordinationv1.Lease](w, "berth-controller-manager").Spec.HolderIdentity = ptr.To("host-1_1")
+	}},
+	"a host that cannot be read": {want: "lease-holder", wantText: "node", plant: func(_ *testing.T, w *world) {
+		find[*coordinationv1.Lease](w, "berth-controller-manager").Spec.HolderIdentity = ptr.To("host-1_1")
+		find[*corev1.Pod](w, "berth-controller-manager-0").Spec.HostNetwork = true
+	}},
 	"a clock that is ahead": {want: "lease-clock", result: "warning", wantText: "ahead", plant: func(_ *testing.T, w *world) {
 		l := find[*coordinationv1.Lease](w, "berth-controller-manager")
 		l.Spec.RenewTime.Time = l.Spec.RenewTime.Add(time.Hour)
@@ -291,7 +299,12 @@ func TestAHealthyInstallationHasNothingWrong(t *testing.T) {
 			remove[*appsv1.Deployment](w, "berth-gateway")
 			remove[*corev1.Pod](w, "berth-gateway-0")
 		},
-		"programs apart":  func(w *world) { remove[*appsv1.Deployment](w, ""); remove[*corev1.Pod](w, "") },
+		"programs apart": func(w *world) { remove[*appsv1.Deployment](w, ""); remove[*corev1.Pod](w, "") },
+		"with the network of the node": func(w *world) {
+			w.kubernetes = append(w.kubernetes, host())
+			find[*corev1.Pod](w, "berth-controller-manager-0").Spec.HostNetwork = true
+			find[*coordinationv1.Lease](w, "berth-controller-manager").Spec.HolderIdentity = ptr.To("host-1_1")
+		},
 		"with injection":  func(w *world) { inject(w, "berth-scheduler", true) },
 		"another waiting": func(w *world) { w.kubernetes = append(w.kubernetes, young("other-scheduler")) },
 		"named Schedulers": func(w *world) {
@@ -308,6 +321,11 @@ func TestAHealthyInstallationHasNothingWrong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// host is the node that the pods of the world are on.
+func host() *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{corev1.LabelHostname: "host-1"}}}
 }
 
 // young returns a pod that its scheduler may not have seen yet.

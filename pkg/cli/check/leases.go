@@ -10,6 +10,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 const (
@@ -120,10 +121,13 @@ func leaseHolders(s *state) []error {
 			return
 		}
 		host, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
-		for _, pod := range s.ownPods() {
-			if pod.Name == host {
-				return
-			}
+		runsAs := func(pod *corev1.Pod) bool { return pod.Name == host || s.hosts.named(pod, host) }
+		if slices.ContainsFunc(s.ownPods(), runsAs) {
+			return
+		}
+		if s.hosts.err != nil {
+			found = append(found, s.hosts.err)
+			return
 		}
 		found = append(found, fmt.Errorf("the lease of %s is held by %s, which is none of its pods: a second installation, or the default scheduler",
 			program, *lease.Spec.HolderIdentity))

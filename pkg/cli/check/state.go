@@ -52,6 +52,7 @@ type state struct {
 
 	deployments     list[appsv1.Deployment]
 	systemPods      list[corev1.Pod]
+	hosts           hosts
 	pending         list[corev1.Pod]
 	configs         list[corev1.ConfigMap]
 	secrets         list[corev1.Secret]
@@ -137,6 +138,7 @@ func (s *state) readWorkloads(ctx context.Context, c client.Clients) {
 	core := c.Kubernetes.CoreV1()
 	pods, err := core.Pods(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.systemPods = listed("pods", pods, err, podsOf)
+	s.hosts = readHosts(ctx, c, s.systemPods.items)
 	configs, err := core.ConfigMaps(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{})
 	s.configs = listed("ConfigMaps", configs, err, func(l *corev1.ConfigMapList) []corev1.ConfigMap { return l.Items })
 	secrets, err := core.Secrets(berthv1alpha1.SystemNamespace).List(ctx, metav1.ListOptions{FieldSelector: "type=" + string(corev1.SecretTypeTLS)})
