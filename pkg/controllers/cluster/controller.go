@@ -20,12 +20,10 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -65,14 +63,9 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(controllerName).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
-			singleton.After[*berthv1alpha1.Cluster](afterCluster, r.Topology.Invalidate), state.ClusterChanges())).
+	err := watchTopology(mgr, controllerName, r.Topology, afterCluster).
 		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.Cluster{},
 			singleton.After[*berthv1alpha1.Cluster](afterStatus), statusChanges())).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &corev1.Node{},
-			singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the cluster controller: %w", err)
@@ -120,9 +113,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	return result, errors.Join(errs...)
 }
 
-// write updates the status of one Cluster if it differs. The patch holds the version it was
-// computed from, so conditions of other controllers cannot get lost in it. It returns after which
-// time there is more to write, 0 for never.
+// write updates the status of one Cluster if it differs. It returns after which time there is more
+// to write, 0 for never.
 func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) (time.Duration, error) {
 	before := &berthv1alpha1.Cluster{}
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(c.Object), before); err != nil {
@@ -138,9 +130,8 @@ func (r *Reconciler) write(ctx context.Context, c *topology.Cluster) (time.Durat
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return next, nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("writing the status of cluster %s: %w", before.Name, err)
+	if err := patchStatus(ctx, r.Client, before, after); err != nil {
+		return 0, err
 	}
 	return next, nil
 }

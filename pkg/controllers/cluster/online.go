@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -101,11 +100,7 @@ func (r *OnlineReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
 		return reconcile.Result{}, nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
-		return reconcile.Result{}, fmt.Errorf("writing the status of cluster %s: %w", before.Name, err)
-	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{}, patchStatus(ctx, r.Client, before, after)
 }
 
 // condition returns the condition Online. Its message has no numbers of nodes, so that not every

@@ -8,16 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -45,13 +42,8 @@ type PoolReconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *PoolReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(poolControllerName).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			singleton.After[*berthv1alpha1.Cluster](afterNode, r.Topology.Invalidate), state.ClusterChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, singleton.After[*berthv1alpha1.ClusterResource](afterNode),
+	err := watchTopology(mgr, poolControllerName, r.Topology, afterNode).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.ClusterResource{}, singleton.After[*berthv1alpha1.ClusterResource](afterNode),
 			singleton.Changes(func(a, b *berthv1alpha1.ClusterResource) bool {
 				return a.Generation != b.Generation || !apiequality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 			}))).
@@ -93,7 +85,7 @@ func (r *PoolReconciler) list(ctx context.Context) ([]*pool.Resource, error) {
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing cluster resources: %w", err)
 	}
-	return slices.SortedFunc(pool.Usable(list.Items), func(a, b *pool.Resource) int { return strings.Compare(a.Name(), b.Name()) }), nil
+	return pool.UsableByName(list.Items), nil
 }
 
 // write updates the pools of one Cluster if it is time, and returns after which time it will be, 0
@@ -113,11 +105,7 @@ func (r *PoolReconciler) write(ctx context.Context, c *topology.Cluster, pools [
 	}
 	after := before.DeepCopy()
 	after.Status.Pools, after.Status.PoolsTime = pools, &metav1.Time{Time: now}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := client.IgnoreNotFound(r.Client.Status().Patch(ctx, after, patch)); err != nil {
-		return 0, fmt.Errorf("writing the pools of cluster %s: %w", before.Name, err)
-	}
-	return 0, nil
+	return 0, patchStatus(ctx, r.Client, before, after)
 }
 
 // comes reports whether there is a ClusterResource that there was not.

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -44,13 +43,8 @@ type RoomReconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *RoomReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c := mgr.GetCache()
-	err := builder.TypedControllerManagedBy[singleton.Key](mgr).
-		Named(roomControllerName).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			singleton.After[*berthv1alpha1.Cluster](afterNode, r.Topology.Invalidate), state.ClusterChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, singleton.After[*corev1.Node](afterNode, r.Topology.Invalidate), state.NodeChanges())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](afterCluster),
+	err := watchTopology(mgr, roomControllerName, r.Topology, afterNode).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](afterCluster),
 			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
 		Complete(r)
 	if err != nil {
@@ -108,11 +102,7 @@ func (r *RoomReconciler) write(ctx context.Context, name string, room corev1.Res
 	if len(room) == 0 {
 		after.Status.RoomTime = nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := client.IgnoreNotFound(r.Client.Status().Patch(ctx, after, patch)); err != nil {
-		return fmt.Errorf("writing the room of cluster %s: %w", name, err)
-	}
-	return nil
+	return patchStatus(ctx, r.Client, before, after)
 }
 
 // sameResources reports whether two lists tell of the same resources.

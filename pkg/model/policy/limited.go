@@ -22,9 +22,9 @@ type workloadKey struct {
 	name, component string
 }
 
-// keyOf returns the key of the workload that a reference names. Versions of a kind are one kind.
+// keyOf returns the key of the workload that a reference names.
 func keyOf(ref *berthv1alpha1.WorkloadReference) workloadKey {
-	return workloadKey{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name, ref.Component}
+	return workloadKey{groupKind(ref.APIVersion, ref.Kind), ref.Name, ref.Component}
 }
 
 // LimitedOf returns what the status of a policy says of a workload of its namespace, nil if

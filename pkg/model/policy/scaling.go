@@ -44,6 +44,7 @@ func Targets(target *autoscalingv2.CrossVersionObjectReference, w *workload.Work
 	return target.Name == w.Name && groupKind(target.APIVersion, target.Kind) == groupKind(w.APIVersion, w.Kind)
 }
 
+// groupKind returns a kind without its version: versions of a kind are one kind.
 func groupKind(apiVersion, kind string) schema.GroupKind {
 	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
 }

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -74,6 +75,12 @@ func Usable(objects []berthv1alpha1.ClusterResource) iter.Seq[*Resource] {
 			}
 		}
 	}
+}
+
+// UsableByName returns those of the ClusterResources whose pools can be used, in the order of their
+// names.
+func UsableByName(objects []berthv1alpha1.ClusterResource) []*Resource {
+	return slices.SortedFunc(Usable(objects), func(a, b *Resource) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
 // unitOf returns the unit of a ClusterResource, 1 if it names none.

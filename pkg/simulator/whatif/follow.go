@@ -6,7 +6,6 @@ package whatif
 import (
 	"context"
 	"slices"
-	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -59,8 +58,7 @@ func (s *Simulation) weigh(context.Context) error {
 	}
 	places, asked := s.topology(), capacity.AskedBy(values(policies))
 	rooms := asked.Rooms(places, values(s.sortedPods()))
-	resources := slices.SortedFunc(pool.Usable(values(kept[*berthv1alpha1.ClusterResource](s))),
-		func(a, b *pool.Resource) int { return strings.Compare(a.Name(), b.Name()) })
+	resources := pool.UsableByName(values(kept[*berthv1alpha1.ClusterResource](s)))
 	for _, c := range kept[*berthv1alpha1.Cluster](s) {
 		after, nodes := c.DeepCopy(), places.Cluster(c.Name).Nodes
 		after.Status.Allocatable, after.Status.Pools = capacity.Allocatable(nodes), capacity.Pools(nodes, resources)
