@@ -118,7 +118,7 @@ var _ = Describe("Metrics", func() {
 			return text, nil
 		}
 		Eventually(bound).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("NoCloudMatches"))
-		_, err = kinds.GlobalClouds().Create(ctx, &berthv1alpha1.GlobalCloud{
+		cloud, err := kinds.GlobalClouds().Create(ctx, &berthv1alpha1.GlobalCloud{
 			ObjectMeta: metav1.ObjectMeta{Name: "cloud-de", Labels: map[string]string{"location": "DE"}},
 		}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
@@ -126,5 +126,10 @@ var _ = Describe("Metrics", func() {
 			Expect(kinds.GlobalClouds().Delete(ctx, "cloud-de", metav1.DeleteOptions{})).To(Succeed())
 		})
 		Eventually(bound).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal("GlobalCloud cloud-de CloudChosen"))
+		observed := func(ctx context.Context) (int64, error) {
+			c, err := kinds.GlobalClouds().Get(ctx, "cloud-de", metav1.GetOptions{})
+			return c.Status.ObservedGeneration, err
+		}
+		Eventually(observed).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Equal(cloud.Generation))
 	})
 })
