@@ -63,16 +63,36 @@ need() {
   fi
 }
 
+# once are the packages whose failure is never an accident of time: they count what was given twice.
+once='/test/integration/\(faults\|grants\|soundness\)$'
+
+# again OUTPUT FLAG... runs the packages that failed once more, one at a time, and names those that pass then. A machine that stalls
+# makes a test miss its deadline; a defect fails twice. A data race, what does not compile, and a failure of those in once are final.
+again() {
+  local output=$1 failed=()
+  shift
+  mapfile -t failed < <(sed -n 's/^FAIL\t\([^[:space:]]*\)\t.*/\1/p' "$output")
+  if ((${#failed[@]} == 0)) || grep -qE 'WARNING: DATA RACE|^FAIL.*\[(build|setup) failed\]' "$output" ||
+    printf '%s\n' "${failed[@]}" | grep -q "$once"; then
+    return 1
+  fi
+  echo "Running what failed again, one at a time"
+  go test "$@" -p 1 "${failed[@]}" || return 1
+  echo "Passed only at the second try, which is a defect of the test or of Berth: ${failed[*]}"
+}
+
 # run_tests KIND FLAG... compiles and runs the tests of a kind.
 run_tests() {
-  local kind=$1 found list race=()
+  local kind=$1 found list output race=()
   shift
   [[ " $* " != *" -race "* ]] || race=(-race)
   found=$(packages "$kind")
   mapfile -t list <<<"$found"
   echo "Compiling the $kind tests${race:+ with the race detector} (${#list[@]} packages; the first time takes minutes)"
   compile_needed "${race[@]}" "${list[@]}"
-  go test "$@" "${list[@]}"
+  output=$(mktemp)
+  go test "$@" "${list[@]}" | tee "$output" || again "$output" "$@" || { rm "$output"; return 1; }
+  rm "$output"
 }
 
 # test_tools FLAG... runs the tests of our own programs whose modules are apart, because their pins differ.
