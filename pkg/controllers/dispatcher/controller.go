@@ -53,6 +53,8 @@ const (
 	pause = 50 * time.Millisecond
 	// writers is how many pods are written at a time.
 	writers = 32
+	// mostQuestions bounds how often a pass asks the scheduler's plugins for pods whose home fails.
+	mostQuestions = 64
 	// retryInterval is when the next pass finds out whose home has tried in vain.
 	retryInterval = 2 * time.Second
 )

@@ -24,8 +24,8 @@ type pass struct {
 	round   *dispatch.Round
 	pods    map[types.UID]*corev1.Pod
 	reaches reaches
-	// rooms are the homes that have room for pods, and err the first failure to find out.
-	rooms map[like]sets.Set[string]
+	// rooms are the nodes that have room for pods, and err the first failure to find out.
+	rooms map[like][]string
 	err   error
 }
 
@@ -34,7 +34,7 @@ type pass struct {
 func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
 	p := &pass{
 		input: in, round: dispatch.NewRound(in.now, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{},
-		rooms: map[like]sets.Set[string]{},
+		rooms: map[like][]string{},
 	}
 	for i := range in.namespaces {
 		for _, pod := range in.namespaces[i].waiting {
@@ -73,7 +73,11 @@ func (p *pass) decidePod(waiting *dispatch.Pod, only sets.Set[string]) {
 	}
 	pod := p.pods[waiting.UID]
 	eligible := p.round.Eligible(p.reached(pod), only)
-	if !p.round.Stay(waiting, eligible) {
+	var roomy sets.Set[string]
+	if p.round.Fails(waiting) && p.mayAsk(pod) {
+		roomy = p.roomy(pod)
+	}
+	if !p.round.Stay(waiting, eligible, roomy) {
 		p.round.Move(waiting, eligible, p.roomy(pod), wishOf(pod))
 	}
 }

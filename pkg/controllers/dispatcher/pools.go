@@ -6,6 +6,7 @@ package dispatcher
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -17,6 +18,8 @@ import (
 	"berth.dev/berth/pkg/model/demand"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/dispatch"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/simulator"
 )
@@ -85,13 +88,16 @@ func likeOf(pod *corev1.Pod) like {
 	return like{revision.Owner, revision.Hash, revision.Component}
 }
 
-// roomy returns the homes that have a node which takes the pod at this moment. It is nil for pods
-// of which that is not asked: they ask for nothing that is scarce, and no home has tried them in
-// vain.
-func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
-	if !demand.Asks(pod) && !workload.Unschedulable(pod) {
-		return nil
-	}
+// mayAsk reports whether the pass can find out who has room for a pod whose home fails: a bounded
+// number of questions keeps passes short, and the others are asked in the next ones.
+func (p *pass) mayAsk(pod *corev1.Pod) bool {
+	_, known := p.rooms[likeOf(pod)]
+	return known || len(p.rooms) < mostQuestions
+}
+
+// roomOf returns the nodes that take the pod at this moment and lie in clusters that its constraints
+// admit.
+func (p *pass) roomOf(pod *corev1.Pod) []string {
 	key := likeOf(pod)
 	if known, found := p.rooms[key]; found {
 		return known
@@ -100,13 +106,42 @@ func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
 	if err != nil && p.err == nil {
 		p.err = err // another home may do as well
 	}
-	homes, reach := sets.Set[string]{}, p.reachOf(pod)
-	for _, node := range nodes {
-		if _, cluster := p.topology.Place(node); reach.admits(cluster) {
-			homes.Insert(p.homeOfNode(node))
+	reach := p.reachOf(pod)
+	nodes = slices.DeleteFunc(nodes, func(node string) bool {
+		_, cluster := p.topology.Place(node)
+		return !reach.admits(cluster)
+	})
+	p.rooms[key] = nodes
+	return nodes
+}
+
+// roomy returns the homes that have a node which takes the pod at this moment. It is nil for pods
+// of which that is not asked: they ask for nothing that is scarce, and no home has tried them in
+// vain.
+func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
+	if !demand.Asks(pod) && !workload.Unschedulable(pod) {
+		return nil
+	}
+	homes := sets.Set[string]{}
+	for _, node := range p.roomOf(pod) {
+		homes.Insert(p.homeOfNode(node))
+	}
+	return homes.Delete("")
+}
+
+// roomAt reports which clusters of a policy have a node that takes the pods of a revision. It is nil
+// unless that matters to one of them.
+func (p *pass) roomAt(order *apportion.Order, waiting []*dispatch.Pod) []bool {
+	i := slices.IndexFunc(waiting, func(w *dispatch.Pod) bool { return w.Seat < 0 && p.round.Fails(w) && p.mayAsk(p.pods[w.UID]) })
+	if i < 0 {
+		return nil
+	}
+	room := make([]bool, order.Len())
+	for _, node := range p.roomOf(p.pods[waiting[i].UID]) {
+		_, cluster := p.topology.Place(node)
+		if at, named := order.Index(cluster); named {
+			room[at] = true
 		}
 	}
-	homes.Delete("")
-	p.rooms[key] = homes
-	return homes
+	return room
 }

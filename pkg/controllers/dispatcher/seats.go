@@ -69,7 +69,9 @@ func (p *pass) decideRevision(rev *revision) {
 		return
 	}
 	p.notePolicy(rev.policy, rev.pods)
-	seats := dispatch.NewSeats(p.shareOf(rev.policy, rev.workload, rev.pods, p.reachOf(p.pods[waiting[0].UID])))
+	share := p.shareOf(rev.policy, rev.workload, rev.pods, p.reachOf(p.pods[waiting[0].UID]))
+	share.Room = p.roomAt(rev.policy.Order, waiting)
+	seats := dispatch.NewSeats(share)
 	var only sets.Set[string]
 	if homes := seats.Homes(); homes.Len() > 0 && rev.policy.Strict() {
 		only = homes
@@ -99,7 +101,9 @@ func (p *pass) waitingOf(o *workload.Observed, pods []*corev1.Pod) []*dispatch.P
 // reach the same clusters.
 func (p *pass) shareOf(inForce *policy.Policy, o *workload.Observed, pods []*corev1.Pod, reached reach) *dispatch.Share {
 	order, n := inForce.Order, inForce.Order.Len()
-	share := &dispatch.Share{Order: order, Held: make([]int32, n), Homes: make([]string, n), Admitted: make([]bool, n)}
+	share := &dispatch.Share{
+		Order: order, Held: make([]int32, n), Homes: make([]string, n), Admitted: make([]bool, n), Strict: inForce.Strict(),
+	}
 	if o.ReplicasKnown {
 		share.Plan = inForce.Plan(o.Replicas)
 	}

@@ -62,7 +62,7 @@ func place(r *dispatch.Round, p *dispatch.Pod, reached, only, roomy sets.Set[str
 		return
 	}
 	eligible := r.Eligible(reached, only)
-	if !r.Stay(p, eligible) {
+	if !r.Stay(p, eligible, roomy) {
 		r.Move(p, eligible, roomy, wish)
 	}
 }

@@ -49,6 +49,7 @@ type Round struct {
 	gangs      map[string]string
 	before     map[types.UID]Wait
 	after      map[types.UID]Wait
+	answered   sets.Set[types.UID]
 }
 
 // NewRound begins a round with the schedulers that can place pods, of which there must be
@@ -56,7 +57,7 @@ type Round struct {
 func NewRound(now time.Time, schedulers []Home, waits map[types.UID]Wait) *Round {
 	r := &Round{
 		now: now, schedulers: slices.Clone(schedulers), load: map[string]int{}, gangs: map[string]string{},
-		before: waits, after: map[types.UID]Wait{},
+		before: waits, after: map[types.UID]Wait{}, answered: sets.Set[types.UID]{},
 	}
 	slices.SortFunc(r.schedulers, func(a, b Home) int { return strings.Compare(a.Name, b.Name) })
 	return r
@@ -122,11 +123,24 @@ func (r *Round) Eligible(reached, only sets.Set[string]) sets.Set[string] {
 	return all
 }
 
+// Fails reports whether the home of a pod has found no node for it for so long that it is worth
+// asking who has room for it. The answer is for [Share] or for Stay. It is true at most every ten
+// seconds for a pod that was answered.
+func (r *Round) Fails(p *Pod) bool {
+	return p.Unschedulable && r.before[p.UID].fails(r.home(p), r.now)
+}
+
 // Stay leaves a pod with its present home if that is eligible, and either the only one or not
-// in vain. It reports whether the pod stays.
-func (r *Round) Stay(p *Pod, eligible sets.Set[string]) bool {
+// in vain. A pod that Fails leaves it, too, if others of the eligible homes are roomy and it is not;
+// a nil roomy says nothing. It reports whether the pod stays.
+func (r *Round) Stay(p *Pod, eligible, roomy sets.Set[string]) bool {
 	present := r.home(p)
-	stays := eligible.Has(present) && (eligible.Len() == 1 || !r.inVain(p))
+	asked := roomy != nil && r.Fails(p)
+	better := asked && !roomy.Has(present) && eligible.Intersection(roomy).Len() > 0
+	stays := eligible.Has(present) && (eligible.Len() == 1 || !better && !r.inVain(p))
+	if asked {
+		r.answered.Insert(p.UID)
+	}
 	if stays {
 		r.decide(p, present)
 	}
@@ -166,6 +180,9 @@ func (r *Round) assign(p *Pod, to string) {
 	present, w := r.home(p), r.before[p.UID]
 	if w.Home != present {
 		w = Wait{Home: present, Since: r.now}
+	}
+	if r.answered.Has(p.UID) {
+		w.Asked = r.now
 	}
 	if to != present {
 		r.load[present]--

@@ -42,6 +42,34 @@ func TestHomeOfAPodWithoutASeat(t *testing.T) {
 		"with room in a pool":            {pod: pod("p", ""), reached: both, roomy: onlyB, want: "b"},
 		"with room only where it cannot": {pod: pod("p", ""), reached: onlyA, roomy: onlyB, want: "a"},
 		"a home without room is kept":    {pod: pod("p", "a"), reached: both, roomy: onlyB, want: "a"},
+		"a home without room is left after ten seconds, however often others were tried": {
+			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 1000), reached: both, roomy: onlyB, want: "b",
+		},
+		"a home without room has ten seconds": {
+			pod: failing("p", "a"), wait: withHome("a", 9*time.Second, 1000), reached: both, roomy: onlyB, want: "a",
+		},
+		"a home without room is kept if nobody has any": {
+			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 1000), reached: both, roomy: sets.Set[string]{}, want: "a",
+		},
+		"a home without room is kept if the others are out of reach": {
+			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 1000), reached: both, only: onlyA, roomy: onlyB, want: "a",
+		},
+		"a home with room is kept": {
+			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 1000), reached: both, roomy: both, want: "a",
+		},
+		"a home without room that does not fail is kept": {
+			pod: pod("p", "a"), wait: withHome("a", 10*time.Second, 1000), reached: both, roomy: onlyB, want: "a",
+		},
+		"it was asked nine seconds ago": {
+			pod:     failing("p", "a"),
+			wait:    dispatch.Wait{Home: "a", Since: now.Add(-time.Minute), Tries: 1000, Asked: now.Add(-9 * time.Second)},
+			reached: both, roomy: onlyB, want: "a",
+		},
+		"it was asked ten seconds ago": {
+			pod:     failing("p", "a"),
+			wait:    dispatch.Wait{Home: "a", Since: now.Add(-time.Minute), Tries: 1000, Asked: now.Add(-10 * time.Second)},
+			reached: both, roomy: onlyB, want: "b",
+		},
 		"in vain": {
 			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 0), reached: both, want: "b",
 		},
@@ -158,6 +186,7 @@ func TestWaits(t *testing.T) {
 		pod     *dispatch.Pod
 		wait    dispatch.Wait
 		reached sets.Set[string]
+		roomy   sets.Set[string]
 
 		want      dispatch.Wait
 		wantMoved bool
@@ -174,6 +203,14 @@ func TestWaits(t *testing.T) {
 		"it moves": {
 			pod: pod("p", "a"), wait: withHome("a", time.Minute, 3), reached: sets.New("b"), want: withHome("b", 0, 4), wantMoved: true,
 		},
+		"it was asked who has room": {
+			pod: failing("p", "a"), wait: withHome("a", 10*time.Second, 3), reached: sets.New("a", "b"), roomy: sets.New("a"),
+			want: dispatch.Wait{Home: "a", Since: now.Add(-10 * time.Second), Tries: 3, Asked: now},
+		},
+		"it was not asked who has room, because its home does not fail": {
+			pod: pod("p", "a"), wait: withHome("a", 10*time.Second, 3), reached: sets.New("a", "b"), roomy: sets.New("a"),
+			want: withHome("a", 10*time.Second, 3),
+		},
 		"somebody else moved it": {
 			pod: pod("p", "b"), wait: withHome("a", time.Minute, 3), reached: sets.New("b"), want: withHome("b", 0, 0),
 		},
@@ -181,7 +218,7 @@ func TestWaits(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
-			place(r, tc.pod, tc.reached, nil, nil, dispatch.Preference{})
+			place(r, tc.pod, tc.reached, nil, tc.roomy, dispatch.Preference{})
 			if diff := cmp.Diff(map[types.UID]dispatch.Wait{"p": tc.want}, r.Waits()); diff != "" {
 				t.Errorf("what is remembered (-want +got):\n%s", diff)
 			}

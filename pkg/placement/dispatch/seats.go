@@ -26,6 +26,11 @@ type Share struct {
 	// Admitted reports whether a cluster meets the constraints of the pods and the policy;
 	// nil stands for all.
 	Admitted []bool
+	// Room reports whether a cluster has a node that takes one of the pods now. It is nil if that was
+	// not asked, which is worth it if one of them [Round.Fails].
+	Room []bool
+	// Strict is true if a pod waits for a seat, even if there is room elsewhere.
+	Strict bool
 }
 
 // Seats are the seats of a Share that are free, by the scheduler that can give them.
@@ -34,11 +39,13 @@ type Seats struct {
 	homes sets.Set[string]
 	free  map[string]int
 	turn  string
+	// room are those of free whose clusters have room; by turn it is the larger the earlier the turn.
+	room map[string]int
 }
 
 // NewSeats returns the free seats of a share.
 func NewSeats(share *Share) *Seats {
-	s := &Seats{share: share, homes: sets.Set[string]{}, free: map[string]int{}}
+	s := &Seats{share: share, homes: sets.Set[string]{}, free: map[string]int{}, room: map[string]int{}}
 	eligible := make([]bool, len(share.Homes))
 	for i, h := range share.Homes {
 		if h != "" && (share.Admitted == nil || share.Admitted[i]) {
@@ -51,16 +58,38 @@ func NewSeats(share *Share) *Seats {
 	admission := admit.Answer(&admit.Question{
 		Order: share.Order, Plan: share.Plan, Seat: admit.NoSeat, Held: slices.Clone(share.Held), Eligible: eligible, Strict: true,
 	})
-	first := admit.None
-	for i, h := range share.Homes {
-		switch cluster := int32(i); {
-		case share.Plan == nil && admission.Prefers(cluster, first):
-			first, s.turn = cluster, h
-		case share.Plan != nil && admission.Admits(cluster):
-			s.free[h] += int(admission.Free[i])
-		}
+	if share.Plan == nil {
+		s.takeTurns(&admission)
+	} else {
+		s.countFree(&admission)
 	}
 	return s
+}
+
+// takeTurns finds whose turn it is, and who of those with room comes when.
+func (s *Seats) takeTurns(admission *admit.Admission) {
+	first := admit.None
+	for i, h := range s.share.Homes {
+		if cluster := int32(i); admission.Prefers(cluster, first) {
+			first, s.turn = cluster, h
+		}
+		if s.share.Room != nil && s.share.Room[i] {
+			s.room[h] = max(s.room[h], int(admission.Free[i]))
+		}
+	}
+}
+
+// countFree counts the free seats of each home, and those in clusters with room.
+func (s *Seats) countFree(admission *admit.Admission) {
+	for i, h := range s.share.Homes {
+		if !admission.Admits(int32(i)) {
+			continue
+		}
+		s.free[h] += int(admission.Free[i])
+		if s.share.Room != nil && s.share.Room[i] {
+			s.room[h] += int(admission.Free[i])
+		}
+	}
 }
 
 // Homes returns the schedulers that look after clusters of the policy.
@@ -71,14 +100,10 @@ func (s *Seats) Homes() sets.Set[string] {
 // Seat gives pods of one revision to the homes of free seats, and returns those for which
 // none is known to be free.
 func (r *Round) Seat(pods []*Pod, seats *Seats) (rest []*Pod) {
-	// Whoever has a home with a free seat keeps it, so they come first.
-	elsewhere := func(p *Pod) int {
-		if seats.homes.Has(r.home(p)) {
-			return 0
+	for _, p := range slices.SortedStableFunc(slices.Values(pods), func(a, b *Pod) int { return r.rank(a, seats) - r.rank(b, seats) }) {
+		if seats.share.Room != nil && r.Fails(p) {
+			r.answered.Insert(p.UID)
 		}
-		return 1
-	}
-	for _, p := range slices.SortedStableFunc(slices.Values(pods), func(a, b *Pod) int { return elsewhere(a) - elsewhere(b) }) {
 		if to := r.homeOfSeat(p, seats); to != "" {
 			r.assign(p, to)
 		} else {
@@ -88,18 +113,37 @@ func (r *Round) Seat(pods []*Pod, seats *Seats) (rest []*Pod) {
 	return rest
 }
 
+// rank orders the pods that want seats. Whoever has a home with a free seat keeps it, so they come
+// first, and before those that would leave theirs for it.
+func (r *Round) rank(p *Pod, s *Seats) int {
+	present := r.home(p)
+	switch {
+	case !s.homes.Has(present):
+		return 2
+	case s.share.Room != nil && s.room[present] <= 0 && r.Fails(p):
+		return 1
+	default:
+		return 0
+	}
+}
+
 // homeOfSeat returns the home of a seat for the pod, which it takes up, empty if no seat is
 // known to be free.
 func (r *Round) homeOfSeat(p *Pod, s *Seats) string {
 	present := r.home(p)
+	if to := r.homeWithRoom(p, s); to != "" {
+		return to
+	}
 	switch {
+	case !s.share.Strict && r.looksFurther(p):
+		return ""
 	case p.Seat >= 0:
 		if owner, found := s.share.Order.OwnerOf(int64(p.Seat)); found {
 			return s.share.Homes[owner]
 		}
 		return ""
 	case s.share.Plan != nil:
-		return r.freeSeat(present, s)
+		return r.takeUp(present, s.free, s)
 	case s.homes.Has(present) && !r.inVain(p):
 		return present
 	case s.turn == present:
@@ -109,19 +153,39 @@ func (r *Round) homeOfSeat(p *Pod, s *Seats) string {
 	}
 }
 
-// freeSeat takes up a free seat at the present home, or at the home with most of them.
-func (r *Round) freeSeat(present string, s *Seats) string {
+// homeWithRoom returns the home of a free seat whose cluster has room, empty if the home of the pod
+// does not fail, or nobody is known to have such a seat.
+func (r *Round) homeWithRoom(p *Pod, s *Seats) string {
+	if p.Seat >= 0 || s.share.Room == nil || !r.Fails(p) {
+		return ""
+	}
+	return r.takeUp(r.home(p), s.room, s)
+}
+
+// looksFurther reports whether a pod that may run outside of its seat was tried in vain at a home
+// that it was given, or long enough at the one that it had.
+func (r *Round) looksFurther(p *Pod) bool {
+	w := r.before[p.UID]
+	return r.Fails(p) || p.Unschedulable && w.Home == r.home(p) && w.Tries > 0
+}
+
+// takeUp takes up one of the seats that count, at the present home, or at the home with most of
+// them. It returns that home, empty if there is no such seat.
+func (r *Round) takeUp(present string, count map[string]int, s *Seats) string {
 	best := present
-	if s.free[best] <= 0 {
+	if count[best] <= 0 {
 		for i := range r.schedulers {
-			if name := r.schedulers[i].Name; s.free[name] > s.free[best] {
+			if name := r.schedulers[i].Name; count[name] > count[best] {
 				best = name
 			}
 		}
 	}
-	if s.free[best] <= 0 {
+	if count[best] <= 0 {
 		return ""
 	}
-	s.free[best]--
+	if s.share.Plan != nil {
+		s.free[best]--
+		s.room[best]--
+	}
 	return best
 }

@@ -132,7 +132,7 @@ func TestHomeOfAPodWithAPolicy(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			share := &dispatch.Share{Order: twoToThree(t), Held: []int32{0, 0}, Homes: []string{"a", "b"}, Admitted: tc.admitted}
+			share := &dispatch.Share{Order: twoToThree(t), Held: []int32{0, 0}, Homes: []string{"a", "b"}, Admitted: tc.admitted, Strict: true}
 			if tc.replicas != unknown {
 				share.Plan = share.Order.Plan(tc.replicas)
 			}
@@ -166,7 +166,7 @@ func TestNoSeatIsTakenTwiceAndNoneStaysFreeWhileAPodWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := &dispatch.Share{Order: order, Plan: order.Plan(rapid.Int64Range(0, 12).Draw(t, "replicas"))}
+		share := &dispatch.Share{Order: order, Plan: order.Plan(rapid.Int64Range(0, 12).Draw(t, "replicas")), Strict: true}
 		free := map[string]int{}
 		for i := range clusters {
 			h := rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "home")
@@ -217,7 +217,7 @@ func TestThePodAndTheSchedulerAgreeOnTheTurn(t *testing.T) {
 		admission.Resolve(first)
 		r, p := dispatch.NewRound(now, schedulers(), nil), pod("p", "")
 		homes := []string{"a", "b"}
-		r.Seat([]*dispatch.Pod{p}, dispatch.NewSeats(&dispatch.Share{Order: order, Held: held, Homes: homes}))
+		r.Seat([]*dispatch.Pod{p}, dispatch.NewSeats(&dispatch.Share{Order: order, Held: held, Homes: homes, Strict: true}))
 		if to, _ := r.Moved(p); to != homes[admission.Only] {
 			t.Fatalf("the pod goes to %s, and the policy admits it to the cluster of %s", to, homes[admission.Only])
 		}

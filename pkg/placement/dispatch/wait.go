@@ -6,8 +6,9 @@ package dispatch
 import "time"
 
 const (
-	// patience is how long a pod stays with a home that has found no node for it; it
-	// doubles with each home tried in vain.
+	// patience is how long a pod stays with a home that has found no node for it, and how often it
+	// is asked then who has room for it. If nobody is known to have any, patience doubles with each
+	// home tried in vain.
 	patience = 10 * time.Second
 	// longestPatience bounds that.
 	longestPatience = 5 * time.Minute
@@ -24,6 +25,8 @@ type Wait struct {
 	Since time.Time
 	// Tries is the number of homes that the pod was given, this one included.
 	Tries int
+	// Asked is when it was last asked who has room for the pod; zero if that was at another home.
+	Asked time.Time
 }
 
 // home returns the home of a pod whose label names labelled. What was written a moment ago
@@ -33,6 +36,12 @@ func (w Wait) home(labelled string, now time.Time) string {
 		return w.Home
 	}
 	return labelled
+}
+
+// fails reports whether a home has had the pod for so long, and has been asked about so long ago,
+// that it is worth asking who has room for it.
+func (w Wait) fails(home string, now time.Time) bool {
+	return w.Home != "" && w.Home == home && now.Sub(w.Since) >= patience && now.Sub(w.Asked) >= patience
 }
 
 // expired reports whether a home has had the pod for so long that another one may try.

@@ -1,0 +1,131 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatcher_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// homeWithinAMinute returns the home that the pod p is given within a minute, the one that it has if
+// it keeps that.
+func (h *harness) homeWithinAMinute() string {
+	h.Helper()
+	before := h.home("p")
+	for range 30 {
+		h.pass()
+		if home := h.home("p"); home != before {
+			return home
+		}
+		h.clock.Step(2 * time.Second)
+	}
+	return before
+}
+
+// surplus is the Deployment of web, with one pod too many in c2: of its ten replicas one waits, at
+// a, and there is a free seat in c1 and one in c3.
+func surplus(more ...client.Object) []client.Object {
+	objects := append(two(more...), web(10)...)
+	for cluster, held := range map[string]int{"c1": 1, "c2": 3, "c3": 5} {
+		for i := range held {
+			node := cluster + "-0"
+			objects = append(objects, pod(fmt.Sprint(node, "-", i), ofWeb, on(node), stampedFor(cluster)))
+		}
+	}
+	return objects
+}
+
+func scheduledAnyway(objects []client.Object) []client.Object {
+	for _, o := range objects {
+		if policy, ok := o.(*berthv1alpha1.PropagationPolicy); ok {
+			policy.Spec.Placement.WhenUnsatisfiable = berthv1alpha1.ScheduleAnyway
+		}
+	}
+	return objects
+}
+
+func TestAPodLeavesAHomeWithoutRoomForOneThatHasSome(t *testing.T) {
+	waits := pod("p", ofWeb, licensed, at("a"), unschedulable)
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"a free seat whose pool has nothing left": {
+			append(surplus(sitePools("c1", "1", "c3", "1"), holder("x", "c1-0")), waits), "b",
+		},
+		"a free seat whose nodes are full": {
+			append(surplus(busy("c1-0"), busy("c1-1")), pod("p", ofWeb, at("a"), unschedulable, asking("1"))), "b",
+		},
+		"room at home, where it has no seat": {
+			append(surplus(sitePools("c1", "1", "c2", "5", "c3", "1"), holder("x", "c1-0")), waits), "b",
+		},
+		"room nowhere": {
+			append(surplus(sitePools("c1", "1", "c3", "1"), holder("x", "c1-0"), holder("y", "c3-1")), waits), "a",
+		},
+		"room at both": {append(surplus(sitePools("c1", "1", "c3", "1")), waits), "a"},
+		"room where it has no seat, with ScheduleAnyway": {
+			scheduledAnyway(append(surplus(append(site("c4", "d", 1), shard("d", true), sitePools("c1", "1", "c4", "1"),
+				holder("x", "c1-0"))...), waits)), "d",
+		},
+		"without a policy": {
+			two(sitePools("c1", "1", "c3", "1"), holder("x", "c1-0"), pod("p", licensed, at("a"), unschedulable)), "b",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, tc.objects...)
+			if got := h.homeWithinAMinute(); got != tc.want {
+				t.Errorf("home %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// However often its homes tried a pod in vain while nobody had room, it is not kept from room that
+// there is now.
+func TestRoomIsTakenWithinAMinuteAfterManyTriesInVain(t *testing.T) {
+	taken := holder("y", "c3-0")
+	h := newHarness(t, two(sitePools("c1", "1", "c3", "1"), holder("x", "c1-0"), taken, pod("p", licensed, at("a"), unschedulable))...)
+	for minutes := 0; minutes < 30 || h.home("p") == "b"; minutes++ {
+		h.clock.Step(time.Minute)
+		h.pass()
+	}
+	if err := h.api.Delete(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.homeWithinAMinute(); got != "b" {
+		t.Errorf("home %q, want b", got)
+	}
+}
+
+// A pass asks for so many pods, and the next ones for the others.
+func TestAPassAsksABoundedNumberOfQuestions(t *testing.T) {
+	taken := holder("x", "c1-0")
+	objects := two(sitePools("c1", "1", "c3", "1"), taken, holder("y", "c3-0"))
+	for i := range 100 {
+		objects = append(objects, pod(fmt.Sprint("p", i), licensed, at("a"), unschedulable))
+	}
+	h := newHarness(t, objects...)
+	h.pass()
+	h.clock.Step(10 * time.Second)
+	h.pass()
+	if got := h.count()["b"]; got != 100 {
+		t.Fatalf("%d pods are at b, want all, in vain", got)
+	}
+	if err := h.api.Delete(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Step(10 * time.Second)
+	for _, want := range []int{64, 100} {
+		h.pass()
+		if got := h.count()["a"]; got != want {
+			t.Fatalf("%d pods are at a, want %d", got, want)
+		}
+		h.clock.Step(2 * time.Second)
+	}
+}
