@@ -5,6 +5,7 @@ package judge_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,33 @@ func TestUnsettled(t *testing.T) {
 				if !strings.HasPrefix(got[i], want) {
 					t.Errorf("got %q, want %q", got[i], want)
 				}
+			}
+		})
+	}
+}
+
+// A pod that is where its policy has no share is told as misplaced, not with a cluster of its own.
+func TestStatusOfAPolicyWithPodsElsewhere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status berthv1alpha1.WorkloadPlacement
+		wrong  bool
+	}{
+		"told":            {status: berthv1alpha1.WorkloadPlacement{Misplaced: 1}},
+		"not told":        {status: berthv1alpha1.WorkloadPlacement{}, wrong: true},
+		"too many told":   {status: berthv1alpha1.WorkloadPlacement{Misplaced: 2}, wrong: true},
+		"told as a share": {status: berthv1alpha1.WorkloadPlacement{Misplaced: 1, Clusters: []berthv1alpha1.ClusterPlacement{{Name: "b", Current: 1}}}, wrong: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin()
+			tc.status.Clusters = append(tc.status.Clusters, berthv1alpha1.ClusterPlacement{Name: "a", Current: 2})
+			policy := &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 7}}
+			policy.Spec.Placement.StaticWeightList = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{"a", "b"}, Weight: 1}}
+			policy.Status.Workloads = []berthv1alpha1.WorkloadPlacement{tc.status}
+			s.tell("propagationpolicies/default/web", policy)
+			s.seen(pod("p", "a-1", 0, 1), pod("q", "a-1", 2, 1), pod("r", "elsewhere-1", 1, 1))
+			got := s.Unsettled()
+			if told := slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "the status of policy") }); told != tc.wrong {
+				t.Errorf("got %q, want a word about the policy: %t", got, tc.wrong)
 			}
 		})
 	}

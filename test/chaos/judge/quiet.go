@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"berth.dev/berth/test/internal/oracle"
 )
 
 // Orphans returns how many pods are on nodes that do not exist. Until Kubernetes has removed them,
@@ -91,7 +93,7 @@ func (j *Judge) checkWorkload(w *workload, say func(string, ...any)) {
 		say("%s has %v, its shares are %v", w.name, got, want)
 	}
 	checkShares(w, want, got, room, say)
-	checkPolicy(w, got, say)
+	checkPolicy(w, want, got, say)
 }
 
 // checkShares compares where the pods of a workload are with its shares. A pod stays where it is
@@ -141,18 +143,27 @@ func (j *Judge) left(resource string) map[string]int64 {
 // Everywhere is the name of the pools that all sites share. The others have the name of a site.
 const Everywhere = "all"
 
-// checkPolicy compares the status of a policy with a recount.
-func checkPolicy(w *workload, got map[string]int, say func(string, ...any)) {
-	told := map[string]int{}
+// checkPolicy compares the status of a policy with a recount. It lists the clusters of the policy,
+// and tells how many pods are beyond their shares or in other clusters.
+func checkPolicy(w *workload, want, got map[string]int, say func(string, ...any)) {
+	told, there, beyond, misplaced := map[string]int{}, map[string]int{}, 0, 0
 	for _, placement := range w.policy.Status.Workloads {
+		misplaced += int(placement.Misplaced)
 		for _, entry := range placement.Clusters {
 			if entry.Current > 0 {
 				told[entry.Name] += int(entry.Current)
 			}
 		}
 	}
-	if !maps.Equal(told, got) {
-		say("the status of policy %s lists %v, there are %v", w.policy.Name, told, got)
+	named := oracle.Weights(w.policy)
+	for site, n := range got {
+		beyond += max(0, n-want[site])
+		if _, listed := named[site]; listed {
+			there[site] = n
+		}
+	}
+	if !maps.Equal(told, there) || misplaced != beyond {
+		say("the status of policy %s lists %v, and %d misplaced, there are %v of %v", w.policy.Name, told, misplaced, got, want)
 	}
 }
 

@@ -27,19 +27,25 @@ func refuse(w http.ResponseWriter, answer Answer) bool {
 	return true
 }
 
+// disturbance says what becomes of any request, until it is over.
+type disturbance struct {
+	decide func(*http.Request) Fate
+	over   chan struct{}
+}
+
 // disturb lets a request meet with the fate that Disturb has decided, and reports whether it is
 // dealt with.
 func (p *Proxy) disturb(w http.ResponseWriter, r *http.Request) bool {
-	decide := p.disturbed.Load()
-	if decide == nil || r.URL.Query().Has("watch") {
+	now := p.disturbed.Load()
+	if now == nil || r.URL.Query().Has("watch") {
 		return false
 	}
-	fate := (*decide)(r)
+	fate := now.decide(r)
 	switch {
 	case fate == (Fate{}):
 		return false
 	case r.Method != http.MethodGet:
-		p.write(w, r, fate)
+		p.write(w, r, fate, now.over)
 		return true
 	}
 	select {

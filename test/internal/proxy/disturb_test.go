@@ -69,6 +69,28 @@ func TestDisturb(t *testing.T) {
 	}
 }
 
+// A request that nobody will ever answer must not outlast the disturbance: nothing else would end it.
+func TestWhatIsLostIsCutAtTheEnd(t *testing.T) {
+	p, came := counting(t)
+	lost := make(chan struct{})
+	p.Disturb(func(*http.Request) proxy.Fate {
+		close(lost)
+		return proxy.Fate{Lost: true}
+	})
+	answer := make(chan int, 1)
+	go func() { answer <- send(t, p, http.MethodPost, lease) }() // a client sends that once only
+	<-lost
+	p.Disturb(nil)
+	select {
+	case got := <-answer:
+		if got != 0 || came.Load() != 0 {
+			t.Errorf("the answer is %d, and %d requests came", got, came.Load())
+		}
+	case <-time.After(time.Minute):
+		t.Error("there is no answer")
+	}
+}
+
 func TestWhatIsStalledGoesOn(t *testing.T) {
 	p, came := counting(t)
 	p.Stall(true)

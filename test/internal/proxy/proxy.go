@@ -65,9 +65,8 @@ type Proxy struct {
 	api     *url.URL
 	client  http.RoundTripper
 
-	fate atomic.Pointer[func() Fate]
-	// disturbed says what becomes of any request.
-	disturbed atomic.Pointer[func(*http.Request) Fate]
+	fate      atomic.Pointer[func() Fate]
+	disturbed atomic.Pointer[disturbance]
 	link      *link
 	// off is true while nothing comes through.
 	off       atomic.Bool
@@ -123,13 +122,16 @@ func (p *Proxy) Decide(fate func() Fate) {
 
 // Disturb has each request from now on meet with a fate, but for watches; nil forwards them. A
 // request that only reads is lost if its fate has another answer than the honest one. With a
-// function for Bindings too, that one decides about these.
+// function for Bindings too, that one decides about these. The connections of those that were lost
+// before, and that the client still waits for, end.
 func (p *Proxy) Disturb(fate func(*http.Request) Fate) {
-	if fate == nil {
-		p.disturbed.Store(nil)
-		return
+	var next *disturbance
+	if fate != nil {
+		next = &disturbance{decide: fate, over: make(chan struct{})}
 	}
-	p.disturbed.Store(&fate)
+	if before := p.disturbed.Swap(next); before != nil {
+		close(before.over)
+	}
 }
 
 // Stall has everything wait that comes from the client or goes to it, watches too, or ends that.
@@ -166,7 +168,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.seen.Add(1)
 		met := (*fate)()
 		p.forbid(pod, met.Unreadable)
-		p.write(w, r, met)
+		p.write(w, r, met, nil)
 		return
 	}
 	if p.disturb(w, r) {
@@ -211,14 +213,16 @@ func (p *Proxy) forbid(pod string, length time.Duration) {
 	p.forbidden[pod] = time.Now().Add(length)
 }
 
-// write lets a request that changes something meet with its fate.
-func (p *Proxy) write(w http.ResponseWriter, r *http.Request, fate Fate) {
+// write lets a request that changes something meet with its fate. The connection of one that nobody
+// will answer ends with over.
+func (p *Proxy) write(w http.ResponseWriter, r *http.Request, fate Fate, over <-chan struct{}) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client has gone
 	}
 	answer := make(chan *http.Response, 1)
 	if !fate.Lost {
+		over = nil
 		request := r.Clone(context.WithoutCancel(r.Context()))
 		p.under.Add(1)
 		time.AfterFunc(fate.Delay, func() {
@@ -231,6 +235,8 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request, fate Fate) {
 	}
 	select {
 	case <-r.Context().Done():
+	case <-over:
+		cut(w)
 	case got := <-answer:
 		pass(w, got)
 	}
