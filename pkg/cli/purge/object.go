@@ -4,10 +4,13 @@
 package purge
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/everykind"
@@ -17,6 +20,7 @@ import (
 type object struct {
 	kind            *everykind.Access
 	namespace, name string
+	uid             types.UID
 	// finalizers are all that it has; those of Berth begin with berth.dev/.
 	finalizers []string
 }
@@ -29,7 +33,7 @@ func objectsOf(k *everykind.Access, read runtime.Object) ([]object, error) {
 		if err != nil {
 			return err
 		}
-		found = append(found, object{kind: k, namespace: m.GetNamespace(), name: m.GetName(), finalizers: m.GetFinalizers()})
+		found = append(found, object{kind: k, namespace: m.GetNamespace(), name: m.GetName(), uid: m.GetUID(), finalizers: m.GetFinalizers()})
 		return nil
 	})
 	return found, err
@@ -44,6 +48,14 @@ func (o *object) foreign() []string {
 		}
 	}
 	return kept
+}
+
+// held reports whether finalizers of others than Berth and Kubernetes hold the object. Nobody knows
+// when they will let go of it.
+func (o *object) held() bool {
+	return slices.ContainsFunc(o.foreign(), func(finalizer string) bool {
+		return finalizer != metav1.FinalizerOrphanDependents && finalizer != metav1.FinalizerDeleteDependents
+	})
 }
 
 // String names the object.

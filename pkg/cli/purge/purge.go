@@ -50,6 +50,11 @@ The definitions themselves stay: kubectl delete -f manifests/crds.`
 	retry   = 200 * time.Millisecond
 	retries = time.Minute
 
+	// Kubernetes lets go of a deleted object when its garbage collector has seen that nothing is to go
+	// with it. It looks for new kinds every half minute.
+	look     = time.Second
+	patience = 2 * time.Minute
+
 	// pageSize bounds how many pods are read at once.
 	pageSize = 500
 )
@@ -128,6 +133,9 @@ func (c *command) purge(ctx context.Context) error {
 		if err := c.remove(ctx, &objects[i]); err != nil {
 			return err
 		}
+	}
+	if err := c.await(ctx, objects); err != nil {
+		return err
 	}
 	pods, err := c.stamped(ctx)
 	if err != nil || len(pods) == 0 {

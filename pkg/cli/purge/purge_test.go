@@ -152,6 +152,33 @@ func TestAGuardThatIsRemembered(t *testing.T) {
 	}
 }
 
+// TestFinalizersThatComeBack stands for a controller manager that has not ended yet.
+func TestFinalizersThatComeBack(t *testing.T) {
+	w := installed(t)
+	options := w.Options()
+	again, removed := false, 0
+	kind := schema.GroupVersionResource{Group: "berth.dev", Version: "v1alpha1", Resource: "clusterresources"}
+	w.Clients.Berth.PrependReactor("delete", kind.Resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		again = true
+		return true, nil, w.Clients.Berth.Tracker().Update(kind, &berthv1alpha1.ClusterResource{ObjectMeta: metav1.ObjectMeta{
+			Name: "licences", Finalizers: []string{berthv1alpha1.ClusterResourceFinalizer, metav1.FinalizerOrphanDependents},
+		}}, "")
+	})
+	w.Clients.Berth.PrependReactor("patch", kind.Resource, func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if !again {
+			return false, nil, nil
+		}
+		removed++
+		if want, got := `{"metadata":{"finalizers":["orphan"]}}`, string(a.(clienttesting.PatchAction).GetPatch()); got != want {
+			t.Errorf("patch %s, want %s", got, want)
+		}
+		return true, &berthv1alpha1.ClusterResource{}, w.Clients.Berth.Tracker().Delete(kind, "", "licences")
+	})
+	if result := clitest.Run(t.Context(), options, "purge"); result.Code != 0 || removed != 1 {
+		t.Errorf("exit status %d, finalizers removed %d times again, want once: %s", result.Code, removed, result.Err)
+	}
+}
+
 // TestWhatWasDoneIsToldWhateverComesThen interrupts it in the middle.
 func TestWhatWasDoneIsToldWhateverComesThen(t *testing.T) {
 	w := installed(t)
