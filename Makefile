@@ -37,8 +37,8 @@ build-bench: build-all ## Both, and kube-scheduler, with which the benchmarks co
 	@hack/build.sh kube-scheduler
 
 .PHONY: build-test
-build-test: build-all ## Both, and helm, with which the chart is tested and packaged.
-	@hack/build.sh helm
+build-test: build-all ## Both, and helm and kubectl, with which chart and tutorials are tested.
+	@hack/build.sh helm kubectl
 
 .PHONY: generate
 generate: ## Write deep copies, CRDs, clientset, listers and informers from the API types, and the chart from the base.

@@ -5,8 +5,8 @@
 # Usage: hack/build.sh berth|control-plane|all|PROGRAM...
 #   berth          Berth's own programs
 #   control-plane  what the playground and the tests run them against
-#   all            both; kube-scheduler, which only the benchmarks need, and helm, which only the tests of the chart and the
-#                  release need, are built when they are named
+#   all            both; kube-scheduler, which only the benchmarks need, helm, which only the tests of the chart and the release
+#                  need, and kubectl, with which the commands of the documentation are tested, are built when they are named
 # DBG=1 keeps the symbols a debugger needs. OUT=DIR builds into another directory, from scratch, for instance with GOOS and GOARCH for
 # another platform. KUBERNETES=1.37 builds with another minor of Kubernetes, into bin/kubernetes-1.37.
 set -euo pipefail
@@ -18,7 +18,7 @@ source hack/kubernetes.sh
 
 readonly own=(berth-scheduler berth-controller-manager berth-gateway berthctl berth-playground)
 readonly control_plane=(etcd kube-apiserver kube-controller-manager kwok)
-readonly foreign=("${control_plane[@]}" kube-scheduler helm)
+readonly foreign=("${control_plane[@]}" kube-scheduler helm kubectl)
 
 kubernetes=$(kubernetes_of "$gomod")
 [[ $kubernetes == v* ]] || { echo "$gomod does not name a version of k8s.io/kubernetes" >&2; exit 1; }
@@ -35,6 +35,7 @@ package_of() {
     kube-apiserver | kube-controller-manager | kube-scheduler) echo . "k8s.io/kubernetes/cmd/$1" ;;
     kwok) echo hack/tools/kwok sigs.k8s.io/kwok/cmd/kwok ;;
     helm) echo hack/tools/helm helm.sh/helm/v3/cmd/helm ;;
+    kubectl) echo hack/tools/kubectl . ;;
     *) echo "unknown program $1" >&2; return 1 ;;
   esac
 }

@@ -51,7 +51,7 @@ check_generated() {
 # Each go.mod and go.sum is what `go mod tidy` makes of it.
 check_modules() {
   local module status=0
-  for module in . hack/tools hack/tools/helm hack/tools/images hack/tools/kwok hack/tools/lint; do
+  for module in . hack/tools hack/tools/helm hack/tools/images hack/tools/kubectl hack/tools/kwok hack/tools/lint; do
     (cd "$module" && go mod tidy -diff) || { echo "run \`go mod tidy\` in $module"; status=1; }
   done
   return $status

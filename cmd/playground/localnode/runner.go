@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package localnode stands in for a kubelet: it runs the pods of Berth's programs as processes of
-// this machine, with the arguments and the configuration that the pods say. So Berth is installed in
-// a playground, and a Scheduler with spec.managed runs there, by the same Deployments, ReplicaSets
-// and pods that run them in a cluster.
+// this machine, with the arguments and the configuration that the pods say. So Berth is installed
+// in a playground, and a Scheduler with spec.managed runs there, by the same Deployments,
+// ReplicaSets and pods that run them in a cluster.
 package localnode
 
 import (
