@@ -29,7 +29,8 @@ const leaseName = "berth-controller-manager"
 type Options struct {
 	// LeaderElect lets one instance at a time work, so that several can be started.
 	LeaderElect bool
-	// LeaderElectionNamespace is where the lease lies. The namespace must exist.
+	// LeaderElectionNamespace is where the lease lies. The namespace must exist. If it is not the
+	// usual one, the usual lease is held as well.
 	LeaderElectionNamespace string
 	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -104,7 +105,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	leader.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect,
 		"Work only while holding the lease "+leaseName+". Switch this off only if there is a single instance.")
 	leader.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,
-		"Namespace of the lease. It must exist.")
+		"Namespace of the lease. It must exist. In another than "+berthv1alpha1.SystemNamespace+" the lease there is held as well, so "+
+			"that two that do not know of each other do not work at a time.")
 	leader.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
 		"How long others wait after the last renewal before they take the lease.")
 	leader.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline,

@@ -55,10 +55,16 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = opts.KubeAPIQPS, opts.KubeAPIBurst
 	rest.AddUserAgent(config, leaseName)
-	mgr, err := ctrl.NewManager(config, managerOptions(opts))
+	options := managerOptions(opts)
+	made, err := pairUp(&options, opts, config)
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return fmt.Errorf("making the manager: %w", err)
 	}
+	made(mgr)
 	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}

@@ -1,0 +1,7 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+// PairUp is pairUp.
+var PairUp = pairUp
