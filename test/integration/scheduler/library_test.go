@@ -120,6 +120,9 @@ func (s *site) rolloutRevision(ctx context.Context, app, hash string, replicas i
 	Expect(err).NotTo(HaveOccurred())
 }
 
+// ofRevision selects the pods of an app that rolloutRevision has made of one revision.
+func ofRevision(app, hash string) string { return app + ",rollouts-pod-template-hash=" + hash }
+
 // ownedPods makes the pods from..to-1 of an object with labels, as CloneSets and RayClusters do.
 func (s *site) ownedPods(ctx context.Context, app string, from, to int, owner *metav1.OwnerReference, labels map[string]string) {
 	GinkgoHelper()
@@ -208,6 +211,37 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 		s.rolloutRevision(ctx, "web", "new", 4, &owner)
 		s.rolloutRevision(ctx, "web", "old", 0, &owner)
 		s.expectShares(ctx, "web", shareOf(4))
+	})
+
+	It("a blue-green Rollout, the preview beside what is active, each revision for itself", func(ctx SpecContext) {
+		s.libraryPolicy(ctx, rollouts)
+		owner := s.applied(ctx, rollouts, "web", map[string]any{
+			"replicas": int64(5), "template": raw("web"),
+			"strategy": map[string]any{"blueGreen": map[string]any{"activeService": "web", "previewReplicaCount": int64(5)}},
+		})
+		active, preview := ofRevision("web", "blue"), ofRevision("web", "green")
+		s.rolloutRevision(ctx, "web", "blue", 5, &owner)
+		s.expectShares(ctx, active, shareOf(5))
+		s.rolloutRevision(ctx, "web", "green", 5, &owner)
+		s.expectShares(ctx, preview, shareOf(5))
+		s.expectShares(ctx, active, shareOf(5))
+		for _, revision := range []string{active, preview} {
+			Expect(s.seats(ctx, revision, "library")).To(Equal(map[string][]int{"beijing": {1, 3}, "hangzhou": {0, 2, 4}}))
+		}
+
+		for _, replicas := range []int32{10, 4} {
+			By(fmt.Sprintf("resizing both to %d", replicas))
+			s.patched(ctx, rollouts, "web", fmt.Sprintf(`{"replicas":%d}`, replicas))
+			s.rolloutRevision(ctx, "web", "blue", replicas, &owner)
+			s.rolloutRevision(ctx, "web", "green", replicas, &owner)
+			s.expectShares(ctx, active, shareOf(int(replicas)))
+			s.expectShares(ctx, preview, shareOf(int(replicas)))
+		}
+
+		By("promoting the preview")
+		s.rolloutRevision(ctx, "web", "blue", 0, &owner)
+		s.expectShares(ctx, active, map[string]int{})
+		s.expectShares(ctx, preview, shareOf(4))
 	})
 
 	It("a CloneSet", func(ctx SpecContext) {
