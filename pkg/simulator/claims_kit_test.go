@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -71,6 +73,29 @@ func withEphemeral(pod *corev1.Pod, class *string) *corev1.Pod {
 		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: spec},
 	}}}}
 	return pod
+}
+
+// withOrdinals gives a pod a volume as samples of StatefulSets have it.
+func withOrdinals(pod *corev1.Pod, set, class string) *corev1.Pod {
+	withEphemeral(pod, &class)
+	template := pod.Spec.Volumes[0].Ephemeral.VolumeClaimTemplate
+	template.Annotations = map[string]string{workload.OrdinalClaims: "-" + set + "-"}
+	return pod
+}
+
+// left is a claim that is bound, and boundTo the volume for the selected nodes to which it is.
+func left(name, class string) *corev1.PersistentVolumeClaim {
+	claim := volumeClaim(name, class)
+	claim.Spec.VolumeName, claim.Status.Phase = name, corev1.ClaimBound
+	claim.Annotations = map[string]string{volumehelpers.AnnBindCompleted: "yes"}
+	return claim
+}
+
+func boundTo(name, class string, nodes *corev1.NodeSelector) *corev1.PersistentVolume {
+	bound := volume(name, class, nodes)
+	bound.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: plugintest.Namespace, Name: name, UID: types.UID(name)}
+	bound.Status.Phase = corev1.VolumeBound
+	return bound
 }
 
 // withVolume lets a pod use a claim of a volume.

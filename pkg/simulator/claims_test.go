@@ -31,6 +31,8 @@ func claimable() []runtime.Object {
 		plugintest.Site("beijing"), plugintest.MakeNode("beijing", 0).Capacity(three).Obj(), plugintest.MakeNode("beijing", 1).Capacity(three).Obj(),
 		atOnce, whenUsed, delayed("disk"), volume("one", "disk", first), volume("two", "disk", first),
 		volumeClaim("common", "disk"), deviceClaim("common", "gpu"),
+		left("scratch-here-0", "disk"), boundTo("scratch-here-0", "disk", on(corev1.LabelHostname, "beijing-1")),
+		left("scratch-elsewhere-0", "network"), boundTo("scratch-elsewhere-0", "network", on(corev1.LabelHostname, "hangzhou-0")),
 		deviceClass("gpu"), gpus("gpu", "beijing-1", nil, 2), claimTemplate("gpu"),
 	}
 }
@@ -47,6 +49,10 @@ func TestRoomOfPodsWithClaims(t *testing.T) {
 		"ephemeral volumes that are there":          {withEphemeral(sample(), ptr.To("disk")), 2, "didn't find available persistent volumes to bind"},
 		"ephemeral volumes of the default class":    {withEphemeral(sample(), nil), 6, "Too many pods"},
 		"ephemeral volumes that are made when used": {withEphemeral(sample(), ptr.To("network")), 6, "Too many pods"},
+		"claims of new ordinals that are there":     {withOrdinals(sample(), "new", "disk"), 2, "didn't find available persistent volumes to bind"},
+		"claims of new ordinals made when used":     {withOrdinals(sample(), "new", "network"), 6, "Too many pods"},
+		"a claim that is left here":                 {withOrdinals(sample(), "here", "disk"), 3, "didn't find available persistent volumes to bind"},
+		"a claim that is left elsewhere":            {withOrdinals(sample(), "elsewhere", "network"), 0, "didn't match PersistentVolume's node affinity"},
 		"ephemeral volumes of no class":             {withEphemeral(sample(), ptr.To("")), 0, "unbound immediate PersistentVolumeClaims"},
 		"a volume for all":                          {withVolume(sample(), "common"), 3, "Too many pods"},
 		"devices by a template":                     {withDevice(sample(), corev1.PodResourceClaim{ResourceClaimTemplateName: gpu}), 2, "cannot allocate all claims"},

@@ -180,7 +180,10 @@ func statefulSet(set *appsv1.StatefulSet) {
 	digest(&set.ObjectMeta)
 	meta(&set.ObjectMeta, AnnotationsDigest)
 	template(&set.Spec.Template)
-	set.Spec.VolumeClaimTemplates = nil
+	for i := range set.Spec.VolumeClaimTemplates {
+		claim := &set.Spec.VolumeClaimTemplates[i]
+		*claim = corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name}, Spec: claim.Spec}
+	}
 	set.Status.Conditions = nil
 }
 

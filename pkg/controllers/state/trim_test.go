@@ -184,6 +184,13 @@ func TestWorkloadsKeepSchedulerRequestAndRevision(t *testing.T) {
 			t.Errorf("template of the %s mismatch (-want +got):\n%s", kind, diff)
 		}
 	}
+	claim := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "v"}}
+	whole := claim
+	whole.Labels, whole.Status.Phase = map[string]string{"x": "y"}, corev1.ClaimPending
+	claims := trimmed(t, &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{VolumeClaimTemplates: []corev1.PersistentVolumeClaim{whole}}}).Spec.VolumeClaimTemplates
+	if diff := cmp.Diff([]corev1.PersistentVolumeClaim{claim}, claims); diff != "" {
+		t.Errorf("claims of the StatefulSet mismatch (-want +got):\n%s", diff)
+	}
 	delete(deployment.Annotations, state.AnnotationsDigest)
 	for kind, got := range map[string]map[string]string{"Deployment": deployment.Annotations, "ReplicaSet": replicaSet.Annotations} {
 		if diff := cmp.Diff(map[string]string{workload.RevisionAnnotation: "3"}, got); diff != "" {

@@ -77,6 +77,8 @@ type facts struct {
 	settled bool
 	// firstOrdinal is the number of the first pod.
 	firstOrdinal int32
+	// claims are templates of claims of volumes that each pod gets for itself.
+	claims []corev1.PersistentVolumeClaim
 }
 
 // Kinds returns all kinds that Berth reads.

@@ -139,6 +139,7 @@ func (g *gathering) finish() []*Observed {
 func (o *Observed) describe(kind *Kind, object Object) {
 	f := kind.facts(object)
 	o.kind, o.Generation, o.Selector, o.Settled = kind, object.GetGeneration(), kind.selector(object), f.settled
+	o.claims = f.claims
 	o.setTemplate(f.template)
 	if kind.numbered {
 		o.revision = revisionNumber(object)

@@ -43,6 +43,8 @@ type Observed struct {
 	further FurtherSource
 	// template of the pods, nil if it is not known.
 	template *corev1.PodTemplateSpec
+	// claims are templates of claims of volumes that each pod gets for itself.
+	claims []corev1.PersistentVolumeClaim
 	// kind of the workload, nil for those that are not read.
 	kind *Kind
 	// revision is the number of the latest revision of a Deployment, newest the highest of its

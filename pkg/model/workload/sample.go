@@ -17,21 +17,50 @@ import (
 // Sample returns a pod like the next one of the workload: its newest pod of the revision that
 // counts, since admission has added to that what it adds, or else what its template makes; nil if
 // neither is known. Admitted reports whether it is like a pod. The sample has no node and no owner,
-// nothing of what Berth wrote, and no policy places it, so that one can ask where it fits.
+// nothing of what Berth wrote, and no policy places it, so that one can ask where it fits. Claims
+// that a StatefulSet makes for each of its pods are volumes of its own, as if it were to get new
+// ones.
 func (o *Observed) Sample() (sample *corev1.Pod, admitted bool) {
 	if newest := o.newestPod(); newest != nil {
 		sample := &corev1.Pod{ObjectMeta: o.sampleMeta(newest.Labels, newest.Annotations), Spec: newest.Spec}
 		sample.Spec.NodeName = ""
-		sample.Spec.Volumes = slices.DeleteFunc(slices.Clone(newest.Spec.Volumes), func(v corev1.Volume) bool {
+		sample.Spec.Volumes = o.withClaims(slices.DeleteFunc(slices.Clone(newest.Spec.Volumes), func(v corev1.Volume) bool {
 			// The claim that a StatefulSet made for this pod is not that of the next.
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == v.Name+"-"+newest.Name
-		})
+		}))
 		return sample, true
 	}
 	if o.template == nil {
 		return nil, false
 	}
-	return &corev1.Pod{ObjectMeta: o.sampleMeta(o.template.Labels, o.template.Annotations), Spec: o.template.Spec}, false
+	sample = &corev1.Pod{ObjectMeta: o.sampleMeta(o.template.Labels, o.template.Annotations), Spec: o.template.Spec}
+	sample.Spec.Volumes = o.withClaims(sample.Spec.Volumes)
+	return sample, false
+}
+
+// OrdinalClaims marks a volume of a sample that stands for a claim which a StatefulSet makes for
+// each ordinal. Its value is what the name of such a claim has between that of the volume and the
+// ordinal. It is on no object of the API server.
+const OrdinalClaims = "berth.dev/ordinal-claims"
+
+// withClaims returns volumes with those of the claims that each pod gets for itself, which take the
+// place of others of their name.
+func (o *Observed) withClaims(volumes []corev1.Volume) []corev1.Volume {
+	if len(o.claims) == 0 {
+		return volumes
+	}
+	volumes = slices.DeleteFunc(slices.Clone(volumes), func(v corev1.Volume) bool {
+		return slices.ContainsFunc(o.claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == v.Name })
+	})
+	for i := range o.claims {
+		claim := &o.claims[i]
+		volumes = append(volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
+				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{OrdinalClaims: "-" + o.Name + "-"}}, Spec: claim.Spec,
+			}},
+		}})
+	}
+	return volumes
 }
 
 func (o *Observed) newestPod() *corev1.Pod {

@@ -101,6 +101,7 @@ func ofDeployment(d *appsv1.Deployment) facts {
 func ofStatefulSet(set *appsv1.StatefulSet) facts {
 	f := facts{
 		replicas: replicasOrOne(set.Spec.Replicas), template: &set.Spec.Template, hash: set.Status.UpdateRevision,
+		claims:  set.Spec.VolumeClaimTemplates,
 		settled: set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision == set.Status.CurrentRevision,
 	}
 	if set.Spec.Ordinals != nil {
