@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package tutorials_test runs the shell blocks of the documentation that a newcomer types, word by
-// word, with real kubectl, helm and berthctl. Only the lines that make a cluster are replaced: it is
-// an empty playground, which runs what is installed.
+// word, with real kubectl, helm and berthctl. Only the lines that make a cluster are replaced: it
+// is an empty playground, which runs what is installed.
 package tutorials_test
 
 import (
