@@ -83,7 +83,7 @@ chaos: build-all ## Disturb Berth's programs as processes, and judge every revis
 	@hack/chaos.sh $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))
 
 .PHONY: chaos-smoke
-chaos-smoke: build-all ## The same in about two minutes, with 150 pods and one storm.
+chaos-smoke: build-all ## The same in about three minutes, with 150 pods and one storm.
 	@hack/chaos.sh -pods 150 -duration 1s -storm 30s -outage 10s $(if $(SEED),-seed $(SEED))
 
 .PHONY: fuzz
