@@ -59,7 +59,7 @@ func TestAdoption(t *testing.T) {
 	runRestamp(t, map[string]restampCase{
 		"pods that Berth bound before the policy": {
 			objects: world(sites(), unplaced([]string{"beijing", "beijing", "hangzhou"}, marked), these(newPolicy("p", never))),
-			want:    map[string]string{"web-0": "p beijing 1 -1", "web-1": "p beijing -1 " + surplusCost, "web-2": "p hangzhou 0 0"},
+			want:    map[string]string{"web-0": "p beijing 1 -1000", "web-1": "p beijing -1 " + surplusCost, "web-2": "p hangzhou 0 0"},
 		},
 		"pods that another scheduler bound before Berth came": {
 			objects: world(sites(), unplaced(one), these(newPolicy("p", never))),
@@ -156,7 +156,7 @@ func TestOrdersEndTheSame(t *testing.T) {
 		slices.Sort(found)
 		return found
 	}
-	want := []string{"p beijing 1 -1", "p beijing 3 -3", "p hangzhou 0 0", "p hangzhou 2 -2", "p hangzhou 4 -4"}
+	want := []string{"p beijing 1 -1000", "p beijing 3 -3000", "p hangzhou 0 0", "p hangzhou 2 -2000", "p hangzhou 4 -4000"}
 	orders, choice := rapid.Permutation(all), rapid.IntRange(0, len(all)-1)
 	for seed := range 15 {
 		h := newHarness(t)

@@ -48,10 +48,10 @@ type placement struct {
 	// Shares are empty if the policy cannot be carried out. Desired and Current are by the index of
 	// the cluster.
 	modelpolicy.Shares
-	// bound are the replicas that count, of which Pods tells what rebalance sees, and seats what
-	// they should hold, nil if that must not change now.
+	// bound are the replicas that count, of which Pods tells what rebalance sees, and places what
+	// they should have, nil if that must not change now.
 	bound    []*corev1.Pod
-	seats    []int32
+	places   []rebalance.Place
 	pending  int32
 	decision rebalance.Decision
 	// leaving is how many pods terminate, by the index of the cluster, that no other ones take the
@@ -106,7 +106,7 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 			seen.Keep = rebalance.TakenOver
 		}
 	}
-	p.seats = p.Seat(p.bound, p.Replicas)
+	p.places = p.Rank(p.bound, p.Replicas)
 	p.leaving = map[int]int{}
 	for _, pod := range o.Leaving {
 		if index, named := in.Order.Index(a.snapshot.ClusterOf(pod)); named {

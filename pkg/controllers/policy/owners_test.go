@@ -49,7 +49,7 @@ func TestPodsOfOperatorsAreConfirmed(t *testing.T) {
 		Object: &metav1.ObjectMeta{Namespace: namespace, Name: "ring", UID: "real"}, Replicas: 2, ReplicasKnown: true,
 	}}
 	h.settle()
-	want := map[string]string{"real-0": "p hangzhou 0 0", "real-1": "p beijing 1 -1"}
+	want := map[string]string{"real-0": "p hangzhou 0 0", "real-1": "p beijing 1 -1000"}
 	for name := range h.pods() {
 		if want[name] == "" {
 			if annotations := h.pods()[name].Annotations; len(annotations) > 0 {

@@ -11,17 +11,17 @@ import (
 // restampAgain is when a pass that ran into the rate limit goes on.
 const restampAgain = time.Second
 
-// restamp writes the new seats of pods whose stamp is out of date: because the weights or the
-// policy have changed, because the node has moved to another Cluster, because a pod turned out to
+// restamp writes the new places of pods whose stamp is out of date: because the weights or the
+// policy have changed so much that the order of the pods is not right any more, because the node has moved to another Cluster, because a pod turned out to
 // be surplus, or because the policy takes over pods that none has placed. A workload that shrinks
 // afterwards loses the right pods. Nothing is written while a workload has more pods than replicas,
-// because its controller is deciding by the present seats at that moment.
+// because its controller is deciding by the present places at that moment.
 func (p *pass) restamp(ctx context.Context) error {
 	var writes []write
 	for _, in := range p.policies {
 		for _, placed := range in.placements {
-			for i, seat := range placed.seats {
-				changes := in.Restamped(&placed.Shares.Pods[i], seat, placed.bound[i])
+			for i, place := range placed.places {
+				changes := in.Restamped(&placed.Shares.Pods[i], place, placed.bound[i])
 				if len(changes) == 0 {
 					continue
 				}

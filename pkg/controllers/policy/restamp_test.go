@@ -61,8 +61,8 @@ func TestRestamp(t *testing.T) {
 			// With 4 and 1 hangzhou owns the seat 2 only, beijing 0, 1, 3 and 4.
 			objects: world(sites(), placed(), these(newPolicy("p", reweighed(4, 1), never))),
 			want: map[string]string{
-				"web-0": "p hangzhou -1 " + surplusCost, "web-1": "p beijing 1 -1", "web-2": "p hangzhou 2 -2",
-				"web-3": "p beijing 3 -3", "web-4": "p hangzhou -1 " + surplusCost,
+				"web-0": "p hangzhou -1 " + surplusCost, "web-1": "p beijing 1 -1000", "web-2": "p hangzhou 2 -2000",
+				"web-3": "p beijing 3 -3000", "web-4": "p hangzhou -1 " + surplusCost,
 			},
 		},
 		"a deletion cost of the user's own is left alone": {
@@ -79,7 +79,7 @@ func TestRestamp(t *testing.T) {
 		"the node has moved to another cluster": {
 			objects: world(deployment(2), these(newPolicy("p", never), newNode("beijing-0"), newCluster("hangzhou", "beijing-0"),
 				webPod("web-0", "beijing-0", 1))),
-			want: map[string]string{"web-0": "p hangzhou 0 0"},
+			want: map[string]string{"web-0": "p hangzhou 1 -1000"},
 		},
 		"the node has left all clusters": {
 			objects: world(deployment(2), these(newPolicy("p", never), newNode("beijing-0"), newCluster("hangzhou"),
@@ -90,13 +90,13 @@ func TestRestamp(t *testing.T) {
 			objects: world(sites(), deployment(2), these(newPolicy("q", never), newPolicy("p", func(spec *berthv1alpha1.PropagationPolicySpec) {
 				spec.ResourceSelectors[0].Name = "other"
 			}), webPod("web-0", "beijing-0", 1))),
-			want: map[string]string{"web-0": "q beijing 1 -1"},
+			want: map[string]string{"web-0": "q beijing 1 -1000"},
 		},
 		"a workload that shrinks keeps the seats by which it does": {
 			objects: world(sites(), deployment(4), placed()[2:], these(newPolicy("p", reweighed(4, 1), never))),
 			want: map[string]string{
-				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1", "web-2": "p hangzhou 2 -2",
-				"web-3": "p beijing 3 -3", "web-4": "p hangzhou 4 -4",
+				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1000", "web-2": "p hangzhou 2 -2000",
+				"web-3": "p beijing 3 -3000", "web-4": "p hangzhou 4 -4000",
 			},
 		},
 		"weights that cannot be used change nothing": {
@@ -104,8 +104,8 @@ func TestRestamp(t *testing.T) {
 				spec.Placement.StaticWeightList = append(weigh(4, 1), weigh(1, 1)...)
 			}))),
 			want: map[string]string{
-				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1", "web-2": "p hangzhou 2 -2",
-				"web-3": "p beijing 3 -3", "web-4": "p hangzhou 4 -4",
+				"web-0": "p hangzhou 0 0", "web-1": "p beijing 1 -1000", "web-2": "p hangzhou 2 -2000",
+				"web-3": "p beijing 3 -3000", "web-4": "p hangzhou 4 -4000",
 			},
 		},
 	})
@@ -171,15 +171,15 @@ func TestRestampOfOtherKinds(t *testing.T) {
 	runRestamp(t, map[string]restampCase{
 		"an ordinal is a seat only in the cluster that owns it": {
 			objects: world(sites(), forKind("apps/v1", "StatefulSet"), these(set, ordinalPod("db-0", "beijing-0"), ordinalPod("db-1", "beijing-0"))),
-			want:    map[string]string{"db-0": "p beijing -1 " + surplusCost, "db-1": "p beijing 1 -1"},
+			want:    map[string]string{"db-0": "p beijing -1 " + surplusCost, "db-1": "p beijing 1 -1000"},
 		},
 		"the index of a Job goes beyond the pods that run at a time": {
 			objects: world(sites(), forKind("batch/v1", "Job"), these(job, indexed("4", "hangzhou-0", 4))),
-			want:    map[string]string{"batch-4": "p hangzhou 4 -4"},
+			want:    map[string]string{"batch-4": "p hangzhou 4 -4000"},
 		},
 		"workloads whose replicas are not known are left alone": {
 			objects: world(sites(), forKind("v1", "Pod"), these(webPod("bare", "beijing-0", 9, func(p *corev1.Pod) { p.OwnerReferences = nil }))),
-			want:    map[string]string{"bare": "p beijing 9 -9"},
+			want:    map[string]string{"bare": "p beijing 9 -9000"},
 		},
 	})
 }
@@ -236,13 +236,13 @@ func TestWhatHasNotBeenHeardOfTakesNoSeat(t *testing.T) {
 		wantAgain     time.Duration
 	}{
 		"the cluster": {
-			cached: these(newCluster("hangzhou"), node()), later: these(beijing()), want: "p beijing 1 -1", wantAgain: time.Second,
+			cached: these(newCluster("hangzhou"), node()), later: these(beijing()), want: "p beijing 1 -1000", wantAgain: time.Second,
 		},
 		"the node": {
-			cached: these(newCluster("hangzhou"), beijing()), later: these(node()), want: "p beijing 1 -1",
+			cached: these(newCluster("hangzhou"), beijing()), later: these(node()), want: "p beijing 1 -1000",
 		},
 		"the cluster, and nobody can tell whether it exists": {
-			cached: these(newCluster("hangzhou"), node()), fail: errors.New("no answer"), want: "p beijing 1 -1", wantAgain: 10 * time.Second,
+			cached: these(newCluster("hangzhou"), node()), fail: errors.New("no answer"), want: "p beijing 1 -1000", wantAgain: 10 * time.Second,
 		},
 		"a cluster that is gone": {
 			cached: these(newCluster("hangzhou"), node()), want: "p  -1 " + surplusCost,

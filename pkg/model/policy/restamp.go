@@ -4,8 +4,6 @@
 package policy
 
 import (
-	"strconv"
-
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -14,11 +12,11 @@ import (
 )
 
 // Restamped returns the annotations of a pod that are not as they should be; nil stands for one to
-// be removed. A deletion cost that is not Berth's own is left alone. Seen is the pod as package
-// rebalance sees it. Pods without a valid stamp are touched only if the policy takes them over.
-func (p *Policy) Restamped(seen *rebalance.Replica, seat int32, pod *corev1.Pod) map[string]any {
+// be removed. A deletion cost that is not Berth's own is left alone, and so is the number of a seat
+// that has changed while the place is right. Seen is the pod as package rebalance sees it. Pods without a valid stamp are touched only if the policy takes them over.
+func (p *Policy) Restamped(seen *rebalance.Replica, place rebalance.Place, pod *corev1.Pod) map[string]any {
 	given, stamped := stamp.Of(pod)
-	want := stamp.Stamp{Policy: p.Object.Name, Seat: seat}
+	want := stamp.Stamp{Policy: p.Object.Name}.At(place)
 	if seen.Cluster != rebalance.Elsewhere {
 		want.Cluster = p.Order.Name(seen.Cluster)
 	}
@@ -38,8 +36,12 @@ func (p *Policy) Restamped(seen *rebalance.Replica, seat int32, pod *corev1.Pod)
 	if given.Cluster != want.Cluster {
 		changes[berthv1alpha1.PlacedClusterAnnotation] = textOrNone(want.Cluster, want.Cluster != "")
 	}
-	if given.Seat != want.Seat {
-		changes[berthv1alpha1.SeatAnnotation] = textOrNone(strconv.Itoa(int(want.Seat)), want.Seat != stamp.NoSeat)
+	moved := given.PlaceOf(pod) != place
+	if seen.Fixed {
+		moved = given.Seat != want.Seat // The cost means nothing to the controller that numbers pods.
+	}
+	if moved {
+		changes[berthv1alpha1.SeatAnnotation] = textOrNone(want.SeatText(), want.Seat != stamp.NoSeat)
 		if given.OwnsDeletionCost(pod) {
 			changes[corev1.PodDeletionCost] = want.DeletionCost()
 		}

@@ -4,10 +4,11 @@
 package policy_test
 
 import (
+	"cmp"
 	"maps"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,18 +46,36 @@ func TestRestamped(t *testing.T) {
 		annotations map[string]string
 		cluster     int
 		seat        int32
-		keep        rebalance.Keep
-		want        map[string]any
+		// place is what the pod should have, if not the one that belongs to the seat.
+		place rebalance.Place
+		fixed bool
+		keep  rebalance.Keep
+		want  map[string]any
 	}{
 		"as it should be": {
 			stamp: at("web", "beijing", 1), cluster: beijing, seat: 1, want: map[string]any{},
 		},
 		"another seat": {
-			stamp: at("web", "beijing", 1), cluster: beijing, seat: 2, want: map[string]any{seatKey: "2", corev1.PodDeletionCost: "-2"},
+			stamp: at("web", "beijing", 1), cluster: beijing, seat: 2, want: map[string]any{seatKey: "2", corev1.PodDeletionCost: "-2000"},
 		},
 		"another seat, with a deletion cost of the user's": {
 			stamp: at("web", "beijing", 1), annotations: map[string]string{corev1.PodDeletionCost: "7"}, cluster: beijing, seat: 2,
 			want: map[string]any{seatKey: "2"},
+		},
+		"a place between two seats": {
+			stamp: at("web", "beijing", 1), cluster: beijing, place: 1250, want: map[string]any{seatKey: "1.25", corev1.PodDeletionCost: "-1250"},
+		},
+		"the place it has by a cost without gaps": {
+			stamp: at("web", "beijing", 7), annotations: map[string]string{corev1.PodDeletionCost: "-7"}, cluster: beijing, place: 7,
+			want: map[string]any{},
+		},
+		"another place than it has by a cost without gaps": {
+			stamp: at("web", "beijing", 7), annotations: map[string]string{corev1.PodDeletionCost: "-7"}, cluster: beijing, seat: 8,
+			want: map[string]any{seatKey: "8", corev1.PodDeletionCost: "-8000"},
+		},
+		"a number by a cost without gaps": {
+			stamp: at("web", "beijing", 7), annotations: map[string]string{corev1.PodDeletionCost: "-7"}, cluster: beijing, seat: 7, fixed: true,
+			want: map[string]any{},
 		},
 		"the first seat": {
 			stamp: at("web", "beijing", 1), cluster: beijing, seat: 0, want: map[string]any{seatKey: "0", corev1.PodDeletionCost: "0"},
@@ -82,14 +101,14 @@ func TestRestamped(t *testing.T) {
 		"without a stamp": {cluster: beijing, seat: 1, keep: rebalance.NotOurs},
 		"without a stamp, and taken over": {
 			cluster: beijing, seat: 1, keep: rebalance.TakenOver, want: map[string]any{
-				placed: "web", policyKey: "web", clusterKey: "beijing", seatKey: "1", corev1.PodDeletionCost: "-1",
+				placed: "web", policyKey: "web", clusterKey: "beijing", seatKey: "1", corev1.PodDeletionCost: "-1000",
 				berthv1alpha1.PlacedByAnnotation: "/" + node,
 			},
 		},
 		"taken over, with another cluster that somebody has written": {
 			annotations: map[string]string{clusterKey: "paris", seatKey: "1"},
 			cluster:     beijing, seat: 1, keep: rebalance.TakenOver, want: map[string]any{
-				placed: "web", policyKey: "web", clusterKey: "beijing", corev1.PodDeletionCost: "-1",
+				placed: "web", policyKey: "web", clusterKey: "beijing", corev1.PodDeletionCost: "-1000",
 				berthv1alpha1.PlacedByAnnotation: "/" + node,
 			},
 		},
@@ -108,9 +127,10 @@ func TestRestamped(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			seen := &rebalance.Replica{Cluster: tc.cluster, Keep: tc.keep}
-			got := webPolicy(t).Restamped(seen, tc.seat, stampedPod("web-1", tc.stamp, tc.annotations))
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			seen := &rebalance.Replica{Cluster: tc.cluster, Keep: tc.keep, Fixed: tc.fixed}
+			place := cmp.Or(tc.place, rebalance.PlaceOf(tc.seat))
+			got := webPolicy(t).Restamped(seen, place, stampedPod("web-1", tc.stamp, tc.annotations))
+			if diff := gocmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("annotations to change (-want +got):\n%s", diff)
 			}
 		})

@@ -17,27 +17,27 @@ import (
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
-// Seat gives the bound replicas, which are those that were counted, the seats that they should
-// hold, and returns them. It returns nil, and leaves all as it is, if their number is not known or
-// the workload is about to shrink by those that it holds.
-func (s *Shares) Seat(bound []*corev1.Pod, replicas int32) []int32 {
+// Rank gives the bound replicas, which are those that were counted, the places that they should
+// have, and returns them. It returns nil, and leaves all as it is, if their number is not known or
+// the workload is about to shrink by those that they have.
+func (s *Shares) Rank(bound []*corev1.Pod, replicas int32) []rebalance.Place {
 	if s.Plan == nil || len(bound) > int(replicas) {
 		return nil
 	}
-	seats := rebalance.Seats(s.Plan, s.Pods)
-	for i, seat := range seats {
+	places := rebalance.Places(s.Plan, s.Pods)
+	for i, place := range places {
 		pod := &s.Pods[i]
 		if pod.Fixed {
 			continue
 		}
-		pod.Seat = seat
+		pod.Place = place
 		given, stamped := stamp.Of(bound[i])
 		if _, set := bound[i].Annotations[corev1.PodDeletionCost]; stamped && given.OwnsDeletionCost(bound[i]) ||
 			pod.Keep == rebalance.TakenOver && !set {
-			pod.Cost = stamp.ParseDeletionCost(stamp.Stamp{Seat: seat}.DeletionCost())
+			pod.Cost = stamp.ParseDeletionCost(given.At(place).DeletionCost())
 		}
 	}
-	return seats
+	return places
 }
 
 // Round returns what package rebalance is asked about a workload and its shares. Clusters are those

@@ -39,7 +39,7 @@ func observed(kind string, replicas int32) *workload.Observed {
 }
 
 // Of 3 replicas the seats are hangzhou, beijing, hangzhou.
-func TestSeat(t *testing.T) {
+func TestRank(t *testing.T) {
 	ours := stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 2}
 	own := map[string]string{corev1.PodDeletionCost: "7"}
 	tests := map[string]struct {
@@ -48,39 +48,39 @@ func TestSeat(t *testing.T) {
 		cluster string
 		// replicas are how many are wanted of the one that there is, negative if that is not known.
 		replicas int32
-		want     []int32
-		// wantSeat and wantCost are what the replica has then.
-		wantSeat int32
-		wantCost int64
+		want     []rebalance.Place
+		// wantPlace and wantCost are what the replica has then.
+		wantPlace rebalance.Place
+		wantCost  int64
 	}{
 		"in its cluster": {
-			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: 3, want: []int32{1}, wantSeat: 1, wantCost: -1,
+			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: 3, want: []rebalance.Place{2000}, wantPlace: 2000, wantCost: -2000,
 		},
 		"as many as are wanted": {
-			pod: stampedPod("web-1", ours, nil), cluster: "hangzhou", replicas: 1, want: []int32{0}, wantSeat: 0, wantCost: 0,
+			pod: stampedPod("web-1", ours, nil), cluster: "hangzhou", replicas: 1, want: []rebalance.Place{2000}, wantPlace: 2000, wantCost: -2000,
 		},
 		"more than are wanted": {
-			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: 0, wantSeat: 2, wantCost: 5,
+			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: 0, wantPlace: 2000, wantCost: 5,
 		},
 		"nobody knows how many": {
-			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: -1, wantSeat: 2, wantCost: 5,
+			pod: stampedPod("web-1", ours, nil), cluster: "beijing", replicas: -1, wantPlace: 2000, wantCost: 5,
 		},
 		"with a deletion cost of the user's": {
-			pod: stampedPod("web-1", ours, own), cluster: "beijing", replicas: 3, want: []int32{1}, wantSeat: 1, wantCost: 5,
+			pod: stampedPod("web-1", ours, own), cluster: "beijing", replicas: 3, want: []rebalance.Place{2000}, wantPlace: 2000, wantCost: 5,
 		},
 		"without a stamp": {
-			pod: stampedPod("web-1", stamp.Stamp{}, nil), cluster: "beijing", replicas: 3, want: []int32{1}, wantSeat: 1, wantCost: 5,
+			pod: stampedPod("web-1", stamp.Stamp{}, nil), cluster: "beijing", replicas: 3, want: []rebalance.Place{1000}, wantPlace: 1000, wantCost: 5,
 		},
 		"without a stamp, and taken over": {
 			pod: stampedPod("web-1", stamp.Stamp{}, nil), keep: rebalance.TakenOver, cluster: "beijing", replicas: 3,
-			want: []int32{1}, wantSeat: 1, wantCost: -1,
+			want: []rebalance.Place{1000}, wantPlace: 1000, wantCost: -1000,
 		},
 		"taken over with a deletion cost of the user's": {
 			pod: stampedPod("web-1", stamp.Stamp{}, own), keep: rebalance.TakenOver, cluster: "beijing", replicas: 3,
-			want: []int32{1}, wantSeat: 1, wantCost: 5,
+			want: []rebalance.Place{1000}, wantPlace: 1000, wantCost: 5,
 		},
 		"with a number of its own": {
-			pod: ordinalPod(2), cluster: "beijing", replicas: 3, want: []int32{rebalance.NoSeat}, wantSeat: 2, wantCost: 5,
+			pod: ordinalPod(2), cluster: "beijing", replicas: 3, want: []rebalance.Place{rebalance.NoPlace}, wantPlace: 2000, wantCost: 5,
 		},
 	}
 	for name, tc := range tests {
@@ -90,12 +90,12 @@ func TestSeat(t *testing.T) {
 			pods := []*corev1.Pod{tc.pod}
 			s := sharesOf(t, o, pods, tc.cluster)
 			s.Pods[0].Keep, s.Pods[0].Cost = tc.keep, 5
-			got := s.Seat(pods, tc.replicas)
+			got := s.Rank(pods, tc.replicas)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("seats (-want +got):\n%s", diff)
+				t.Errorf("places (-want +got):\n%s", diff)
 			}
-			if p := s.Pods[0]; p.Seat != tc.wantSeat || p.Cost != tc.wantCost {
-				t.Errorf("the replica has seat %d and cost %d, want %d and %d", p.Seat, p.Cost, tc.wantSeat, tc.wantCost)
+			if p := s.Pods[0]; p.Place != tc.wantPlace || p.Cost != tc.wantCost {
+				t.Errorf("the replica has place %d and cost %d, want %d and %d", p.Place, p.Cost, tc.wantPlace, tc.wantCost)
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestApply(t *testing.T) {
 func TestReplacement(t *testing.T) {
 	pod := stampedPod("web-1", stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 2}, map[string]string{"team": "a"})
 	got := policy.Replacement(pod)
-	want := map[string]string{"team": "a", corev1.PodDeletionCost: "-2", berthv1alpha1.PolicyAnnotation: berthv1alpha1.PolicyNone}
+	want := map[string]string{"team": "a", corev1.PodDeletionCost: "-2000", berthv1alpha1.PolicyAnnotation: berthv1alpha1.PolicyNone}
 	if diff := cmp.Diff(want, got.Annotations); diff != "" {
 		t.Errorf("its annotations (-want +got):\n%s", diff)
 	}

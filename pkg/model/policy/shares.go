@@ -70,12 +70,12 @@ func (p *Policy) Shares(o *workload.Observed, replicas []*corev1.Pod, clusterOf 
 }
 
 func (p *Policy) replica(o *workload.Observed, pod *corev1.Pod, cluster string) rebalance.Replica {
-	r := rebalance.Replica{Name: pod.Name, Cluster: rebalance.Elsewhere, Seat: stamp.NoSeat, Ready: workload.Ready(pod)}
+	r := rebalance.Replica{Name: pod.Name, Cluster: rebalance.Elsewhere, Place: rebalance.NoPlace, Ready: workload.Ready(pod)}
 	if index, named := p.Order.Index(cluster); named {
 		r.Cluster = index
 	}
 	if given, stamped := stamp.Of(pod); stamped {
-		r.Seat = given.Seat
+		r.Place = given.PlaceOf(pod)
 	}
 	if ordinal, fixed := workload.Ordinal(pod, o.FirstOrdinal); fixed {
 		r.Seat, r.Fixed = ordinal, true

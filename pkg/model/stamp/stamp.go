@@ -8,6 +8,7 @@ package stamp
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rebalance"
 )
 
 // NoSeat is the seat of a pod that was placed beyond the share of its cluster.
@@ -28,8 +30,45 @@ type Stamp struct {
 	Policy string
 	// Cluster is the name of the Cluster; empty if the pod runs in none, which ScheduleAnyway allows.
 	Cluster string
-	// Seat is the place in the seat order of the workload, from 0, or NoSeat.
+	// Seat is the number in the seat order of the workload, from 0, that the pod was given, or
+	// NoSeat. The number that belongs to the pod can be another one since, because others came or
+	// went; the order of the pods is as it should be all the same.
 	Seat int32
+	// Beyond, from 0 to 999, puts the pod between those with this seat and the next one: so many
+	// thousandths of the way.
+	Beyond int32
+}
+
+// At returns the stamp with another place.
+func (s Stamp) At(place rebalance.Place) Stamp {
+	if s.Seat, s.Beyond = NoSeat, 0; place != rebalance.NoPlace {
+		s.Seat, s.Beyond = int32(place/rebalance.Spacing), int32(place%rebalance.Spacing)
+	}
+	return s
+}
+
+// place returns the place that the seat gives the pod.
+func (s Stamp) place() rebalance.Place {
+	place := rebalance.PlaceOf(s.Seat)
+	if place == rebalance.NoPlace {
+		return place
+	}
+	return place + min(rebalance.Place(s.Beyond), rebalance.MaxPlace-place)
+}
+
+// PlaceOf returns the place of the stamped pod by its deletion cost. Unless that is Berth's own, it
+// is the one that belongs to the seat.
+func (s Stamp) PlaceOf(pod *corev1.Pod) rebalance.Place {
+	if s.dense(pod) {
+		return rebalance.Place(s.Seat)
+	}
+	return s.place()
+}
+
+// dense reports whether the deletion cost of a stamped pod is minus the seat, as versions of Berth
+// wrote it that knew no places between two seats.
+func (s Stamp) dense(pod *corev1.Pod) bool {
+	return s.Seat != NoSeat && s.Beyond == 0 && pod.Annotations[corev1.PodDeletionCost] == strconv.Itoa(-int(s.Seat))
 }
 
 // Of returns the stamp of a pod. It is false unless a policy placed the pod and it carries a stamp
@@ -39,11 +78,9 @@ func Of(pod *corev1.Pod) (Stamp, bool) {
 	if policy == "" || !madeFor(pod) {
 		return Stamp{}, false
 	}
-	return Stamp{
-		Policy:  policy,
-		Cluster: pod.Annotations[berthv1alpha1.PlacedClusterAnnotation],
-		Seat:    parseSeat(pod.Annotations[berthv1alpha1.SeatAnnotation]),
-	}, true
+	s := Stamp{Policy: policy, Cluster: pod.Annotations[berthv1alpha1.PlacedClusterAnnotation]}
+	s.Seat, s.Beyond = parseSeat(pod.Annotations[berthv1alpha1.SeatAnnotation])
+	return s, true
 }
 
 // Blank reports whether a stamp can be written on a bound pod that carries none: it would make what
@@ -82,7 +119,7 @@ func (s Stamp) Annotations(pod *corev1.Pod, node string) map[string]string {
 		annotations[berthv1alpha1.PlacedClusterAnnotation] = s.Cluster
 	}
 	if s.Seat != NoSeat {
-		annotations[berthv1alpha1.SeatAnnotation] = strconv.Itoa(int(s.Seat))
+		annotations[berthv1alpha1.SeatAnnotation] = s.SeatText()
 	}
 	if _, own := pod.Annotations[corev1.PodDeletionCost]; !own {
 		annotations[corev1.PodDeletionCost] = s.DeletionCost()
@@ -119,19 +156,21 @@ func Relabelled(pod *corev1.Pod, changes map[string]any) map[string]any {
 }
 
 // DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that
-// belongs to the seat: minus the seat, so that a ReplicaSet that shrinks deletes the highest seats
-// first. A pod without a seat goes before all others.
+// belongs to the seat: minus its thousandfold, so that a ReplicaSet that shrinks deletes the highest
+// seats first, and there are costs for pods that come between two seats. A pod without a seat goes
+// before all others.
 func (s Stamp) DeletionCost() string {
 	if s.Seat == NoSeat {
 		return strconv.Itoa(math.MinInt32)
 	}
-	return strconv.Itoa(-int(s.Seat))
+	return strconv.Itoa(-int(s.place()))
 }
 
-// OwnsDeletionCost reports whether the deletion cost of a stamped pod is the one Berth wrote. A
-// cost that differs from the seat's was set by the user and is left alone.
+// OwnsDeletionCost reports whether the deletion cost of a stamped pod is the one Berth wrote, in
+// this version or an earlier one. A cost that differs from the seat's was set by the user and is
+// left alone.
 func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
-	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost()
+	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost() || s.dense(pod)
 }
 
 // ParseDeletionCost reads the value of a pod's deletion cost as the ReplicaSet controller does:
@@ -144,15 +183,44 @@ func ParseDeletionCost(text string) int64 {
 	return cost
 }
 
-func parseSeat(text string) int32 {
-	if text == "" || len(text) > len("2147483647") {
-		return NoSeat
+// SeatText is the value of the annotation berth.dev/seat: the seat, with up to three decimals if the
+// pod stands between two seats; empty without a seat.
+func (s Stamp) SeatText() string {
+	switch {
+	case s.Seat == NoSeat:
+		return ""
+	case s.Beyond == 0:
+		return strconv.Itoa(int(s.Seat))
 	}
-	seat, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || seat < 0 {
-		return NoSeat
+	return strings.TrimRight(fmt.Sprintf("%d.%03d", s.Seat, s.Beyond), "0")
+}
+
+// parseSeat reads what SeatText writes. What is anything else is no seat.
+func parseSeat(text string) (seat, beyond int32) {
+	whole, decimals, split := strings.Cut(text, ".")
+	seat, ok := parseDigits(whole, len("2147483647"))
+	if !ok {
+		return NoSeat, 0
 	}
-	return int32(seat)
+	if !split {
+		return seat, 0
+	}
+	if beyond, ok = parseDigits(decimals, 3); !ok {
+		return NoSeat, 0
+	}
+	for range 3 - len(decimals) {
+		beyond *= 10
+	}
+	return seat, beyond
+}
+
+// parseDigits reads a number that is not negative, of so many digits at most.
+func parseDigits(text string, most int) (int32, bool) {
+	if text == "" || len(text) > most || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	number, err := strconv.ParseInt(text, 10, 32)
+	return int32(number), err == nil
 }
 
 // Settlement is a merge patch that changes a pod, so that no Binding can land any more that carries

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/rebalance"
 )
 
 func pod(uid, node string, annotations map[string]string) *corev1.Pod {
@@ -55,6 +56,10 @@ func TestOnlyAStampMadeForThePodCounts(t *testing.T) {
 		"with a seat that is no number":  {pod("uid-0", "node-1", with("berth.dev/seat", "first")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
 		"with a negative seat":           {pod("uid-0", "node-1", with("berth.dev/seat", "-3")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
 		"with a seat beyond all numbers": {pod("uid-0", "node-1", with("berth.dev/seat", "99999999999")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with a seat between two":        {pod("uid-0", "node-1", with("berth.dev/seat", "3.25")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3, Beyond: 250}, true},
+		"with too many decimals":         {pod("uid-0", "node-1", with("berth.dev/seat", "3.2500")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with no decimals":               {pod("uid-0", "node-1", with("berth.dev/seat", "3.")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
+		"with decimals that are none":    {pod("uid-0", "node-1", with("berth.dev/seat", "3.-5")), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: stamp.NoSeat}, true},
 		"without a cluster":              {pod("uid-0", "node-1", without("berth.dev/cluster")), stamp.Stamp{Policy: "web", Seat: 3}, true},
 	}
 	for name, tc := range tests {
@@ -69,11 +74,9 @@ func TestOnlyAStampMadeForThePodCounts(t *testing.T) {
 
 func anyStamp(t *rapid.T) stamp.Stamp {
 	name := rapid.StringMatching(`[a-z][a-z0-9-]{0,20}`)
-	return stamp.Stamp{
-		Policy:  name.Draw(t, "policy"),
-		Cluster: rapid.OneOf(name, rapid.Just("")).Draw(t, "cluster"),
-		Seat:    rapid.OneOf(rapid.Int32Range(0, 2147483647), rapid.Just(int32(stamp.NoSeat))).Draw(t, "seat"),
-	}
+	s := stamp.Stamp{Policy: name.Draw(t, "policy"), Cluster: rapid.OneOf(name, rapid.Just("")).Draw(t, "cluster")}
+	place := rapid.OneOf(rapid.Int32Range(0, math.MaxInt32), rapid.Int32Range(0, 3_000), rapid.Just(int32(rebalance.NoPlace)))
+	return s.At(rebalance.Place(place.Draw(t, "place")))
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
@@ -132,7 +135,12 @@ func TestHigherSeatsGoFirst(t *testing.T) {
 			}
 			return n
 		}
-		last := func(s stamp.Stamp) uint32 { return uint32(s.Seat) } // NoSeat is the largest.
+		last := func(s stamp.Stamp) int64 {
+			if s.Seat == stamp.NoSeat {
+				return math.MaxInt64
+			}
+			return int64(s.Seat)*1000 + int64(s.Beyond)
+		}
 		if aFirst, want := cost(a) < cost(b), last(a) > last(b); aFirst != want {
 			r.Fatalf("of the seats %d and %d the first one goes first: %t, want %t", a.Seat, b.Seat, aFirst, want)
 		}
@@ -160,9 +168,41 @@ func TestTheTemplatesDeletionCostIsLeftAlone(t *testing.T) {
 	}
 }
 
+// Earlier versions wrote minus the seat. Such a cost is Berth's own, and the place of the pod.
+func TestCostsOfEarlierVersions(t *testing.T) {
+	tests := map[string]struct {
+		seat, cost string
+		wantOwn    bool
+		wantPlace  rebalance.Place
+	}{
+		"of this version":                {seat: "3", cost: "-3000", wantOwn: true, wantPlace: 3000},
+		"of this version, between two":   {seat: "3.007", cost: "-3007", wantOwn: true, wantPlace: 3007},
+		"of an earlier one":              {seat: "3", cost: "-3", wantOwn: true, wantPlace: 3},
+		"the first of either":            {seat: "0", cost: "0", wantOwn: true, wantPlace: 0},
+		"without a seat":                 {cost: "-2147483648", wantOwn: true, wantPlace: rebalance.NoPlace},
+		"of the user":                    {seat: "3", cost: "7", wantPlace: 3000},
+		"of the user, between two":       {seat: "3.5", cost: "-3", wantPlace: 3500},
+		"beyond all places, as a number": {seat: "2147483647", cost: "-2147483647", wantOwn: true, wantPlace: math.MaxInt32},
+		"none":                           {seat: "3.5", wantPlace: 3500},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := pod("uid-0", "node-1", map[string]string{
+				"berth.dev/policy": "web", "berth.dev/placed-by": "uid-0/node-1", "berth.dev/seat": tc.seat,
+				corev1.PodDeletionCost: tc.cost,
+			})
+			given, _ := stamp.Of(p)
+			if own, place := given.OwnsDeletionCost(p), given.PlaceOf(p); own != tc.wantOwn || place != tc.wantPlace {
+				t.Errorf("Berth's own: %t, want %t; place %d, want %d", own, tc.wantOwn, place, tc.wantPlace)
+			}
+		})
+	}
+}
+
 func FuzzOf(f *testing.F) {
 	f.Add("uid-0", "node-1", "uid-0/node-1", "3")
 	f.Add("", "", "/", "-1")
+	f.Add("uid-0", "node-1", "uid-0/node-1", "3.25")
 	f.Fuzz(func(t *testing.T, uid, node, placedBy, seat string) {
 		p := pod(uid, node, map[string]string{
 			"berth.dev/policy": "web", "berth.dev/placed-by": placedBy, "berth.dev/seat": seat,
@@ -171,8 +211,8 @@ func FuzzOf(f *testing.F) {
 		if ok != (placedBy == uid+"/"+node && node != "") && uidIsPlain(uid) {
 			t.Errorf("stamped: %t", ok)
 		}
-		if got.Seat < stamp.NoSeat {
-			t.Errorf("seat %d", got.Seat)
+		if got.Seat < stamp.NoSeat || got.Beyond < 0 || got.Beyond > 999 {
+			t.Errorf("seat %d and %d thousandths", got.Seat, got.Beyond)
 		}
 	})
 }

@@ -27,7 +27,7 @@ type Round struct {
 	Plan *apportion.Plan
 	// Clusters are the clusters by their index in the seat order.
 	Clusters []Vacancy
-	// Pods are the bound replicas, with the seats that Seats gave them.
+	// Pods are the bound replicas. Their places are not looked at, but their costs are.
 	Pods []Replica
 	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted
 	// at all.

@@ -36,7 +36,7 @@ func in(cluster, n int, changes ...func(*rebalance.Replica)) []rebalance.Replica
 	pods := make([]rebalance.Replica, n)
 	for i := range pods {
 		pods[i] = rebalance.Replica{
-			Name: fmt.Sprintf("%d-%d", cluster, i), Cluster: cluster, Seat: rebalance.NoSeat, Ready: true,
+			Name: fmt.Sprintf("%d-%d", cluster, i), Cluster: cluster, Place: rebalance.NoPlace, Ready: true,
 			Age: time.Hour - time.Duration(i)*time.Minute,
 		}
 		for _, change := range changes {
@@ -65,7 +65,15 @@ func keep(k rebalance.Keep) func(*rebalance.Replica) {
 	return func(p *rebalance.Replica) { p.Keep = k }
 }
 
-func seat(s int32) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Seat = s } }
+// seat gives a pod the place that belongs to a seat.
+func seat(s int32) func(*rebalance.Replica) {
+	return func(p *rebalance.Replica) { p.Place = rebalance.PlaceOf(s) }
+}
+
+// place gives a pod a place.
+func place(at rebalance.Place) func(*rebalance.Replica) {
+	return func(p *rebalance.Replica) { p.Place = at }
+}
 
 func named(name string) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Name = name } }
 

@@ -43,7 +43,7 @@ func drawWorld(t *rapid.T) world {
 		w.pods = append(w.pods, rebalance.Replica{
 			Name:    fmt.Sprintf("pod-%d", i),
 			Cluster: rapid.IntRange(rebalance.Elsewhere, w.order.Len()-1).Draw(t, "cluster"),
-			Seat:    rapid.Int32Range(-1, 45).Draw(t, "seat"),
+			Place:   rebalance.Place(rapid.Int32Range(-1, 45000).Draw(t, "place")),
 			Cost:    rapid.Int64Range(-45, 3).Draw(t, "cost"),
 			Ready:   rapid.Bool().Draw(t, "ready"),
 			Age:     time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
@@ -53,23 +53,28 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-func TestSeatsAreOwnedAndUnique(t *testing.T) {
+// In the order of their places the pods are in clusters as the seat order says, but for seats that
+// nobody has.
+func TestPlacesFollowTheSeatOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		plan := w.order.Plan(int64(w.replicas))
-		holder := map[int32]string{}
-		for i, s := range rebalance.Seats(plan, w.pods) {
-			p := &w.pods[i]
-			if s == rebalance.NoSeat {
-				continue
+		for i, place := range rebalance.Places(plan, w.pods) {
+			w.pods[i].Place = place
+		}
+		pods := slices.DeleteFunc(slices.Clone(w.pods), func(p rebalance.Replica) bool { return p.Place == rebalance.NoPlace })
+		slices.SortFunc(pods, func(a, b rebalance.Replica) int { return cmp.Compare(a.Place, b.Place) })
+		seat := int64(0)
+		for i, p := range pods {
+			if i > 0 && p.Place == pods[i-1].Place {
+				t.Fatalf("%s and %s both got the place %d", p.Name, pods[i-1].Name, p.Place)
 			}
-			if owner, ok := plan.Owner(int64(s)); !ok || owner != p.Cluster {
-				t.Fatalf("%s in cluster %d got seat %d of cluster %d", p.Name, p.Cluster, s, owner)
+			for owner, ok := plan.Owner(seat); owner != p.Cluster; owner, ok = plan.Owner(seat) {
+				if seat++; !ok {
+					t.Fatalf("%s in cluster %d has no seat behind those before it: %v", p.Name, p.Cluster, pods)
+				}
 			}
-			if other, twice := holder[s]; twice {
-				t.Fatalf("%s and %s both got seat %d", p.Name, other, s)
-			}
-			holder[s] = p.Name
+			seat++
 		}
 	})
 }
@@ -79,13 +84,13 @@ func TestOnlySurplusPodsHaveNoSeat(t *testing.T) {
 		w := drawWorld(t)
 		plan := w.order.Plan(int64(w.replicas))
 		held, unseated := make([]int, w.order.Len()), make([]int, w.order.Len())
-		for i, s := range rebalance.Seats(plan, w.pods) {
+		for i, place := range rebalance.Places(plan, w.pods) {
 			p := &w.pods[i]
 			if p.Cluster == rebalance.Elsewhere {
 				continue
 			}
 			held[p.Cluster]++
-			if s == rebalance.NoSeat && p.Keep != rebalance.NotOurs {
+			if place == rebalance.NoPlace && p.Keep != rebalance.NotOurs {
 				unseated[p.Cluster]++
 			}
 		}
@@ -97,22 +102,22 @@ func TestOnlySurplusPodsHaveNoSeat(t *testing.T) {
 	})
 }
 
-func TestSeatsAreStable(t *testing.T) {
+func TestPlacesAreStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		plan := w.order.Plan(int64(w.replicas))
-		seats := rebalance.Seats(plan, w.pods)
+		places := rebalance.Places(plan, w.pods)
 		again := slices.Clone(w.pods)
 		for i := range again {
-			again[i].Seat = seats[i]
+			again[i].Place = places[i]
 		}
-		if diff := gocmp.Diff(seats, rebalance.Seats(plan, again)); diff != "" {
-			t.Fatalf("seats that were given change at the next look (-first +second):\n%s", diff)
+		if diff := gocmp.Diff(places, rebalance.Places(plan, again)); diff != "" {
+			t.Fatalf("places that were given change at the next look (-first +second):\n%s", diff)
 		}
 	})
 }
 
-func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
+func TestPlacesOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := drawOrder(t)
 		replicas := rapid.IntRange(0, 40).Draw(t, "replicas")
@@ -122,16 +127,16 @@ func TestSeatsOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 			for range share {
 				pods = append(pods, rebalance.Replica{
 					Name: fmt.Sprintf("pod-%d", len(pods)), Cluster: c, Ready: true,
-					Seat: rapid.Int32Range(-1, 45).Draw(t, "seat from other weights"),
-					Age:  time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
+					Place: rebalance.Place(rapid.OneOf(rapid.Int32Range(-1, 45), rapid.Int32Range(0, 45_000)).Draw(t, "place of other weights")),
+					Age:   time.Duration(rapid.IntRange(0, 100).Draw(t, "age")) * time.Second,
 				})
 			}
 		}
-		for i, s := range rebalance.Seats(order.Plan(int64(replicas)), pods) {
-			pods[i].Seat = s
+		for i, place := range rebalance.Places(order.Plan(int64(replicas)), pods) {
+			pods[i].Place = place
 		}
-		// A ReplicaSet deletes the lowest deletion cost, which is the highest seat, first.
-		slices.SortFunc(pods, func(a, b rebalance.Replica) int { return cmp.Compare(a.Seat, b.Seat) })
+		// A ReplicaSet deletes the lowest deletion cost, which is the highest place, first.
+		slices.SortFunc(pods, func(a, b rebalance.Replica) int { return cmp.Compare(a.Place, b.Place) })
 		left := rapid.IntRange(0, replicas).Draw(t, "left")
 		got := make([]int64, order.Len())
 		for _, p := range pods[:left] {
@@ -259,7 +264,7 @@ func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
 			for _, v := range d.Victims {
 				// The replacement lands where a cluster was short, and is a new pod.
 				w.pods[v.Pod] = rebalance.Replica{
-					Name: fmt.Sprintf("new-%d", evictions), Cluster: v.To, Seat: rebalance.NoSeat, Ready: true, Age: time.Hour,
+					Name: fmt.Sprintf("new-%d", evictions), Cluster: v.To, Place: rebalance.NoPlace, Ready: true, Age: time.Hour,
 				}
 				evictions++
 			}

@@ -27,7 +27,10 @@ type Replica struct {
 	// Cluster is the index in the seat order of the cluster that the pod's node belongs to, or
 	// Elsewhere.
 	Cluster int
-	// Seat is the seat that the pod holds, or NoSeat; of a Fixed pod it is the number.
+	// Place is where the pod stands in the order in which the workload shrinks, or NoPlace. Of a
+	// Fixed pod it means nothing.
+	Place Place
+	// Seat is the number of a Fixed pod.
 	Seat int32
 	// Fixed means that the seat is the number the workload's controller gave the pod: it cannot
 	// have another one, and when it is made anew it goes to the cluster that owns it.
@@ -68,90 +71,107 @@ const (
 	Cordoned
 )
 
-// Seats returns the seat that each pod should hold, by the index of the pod. A pod keeps a seat
-// that its cluster owns; of several pods with the same seat the oldest keeps it. The others get the
-// lowest free seats of their cluster, the oldest first, and those that find none get NoSeat.
+// Places returns the place that each pod should have, by the index of the pod. Put in the order of
+// their places, the pods are in clusters as the seat order says: the first n of them are the shares
+// of n replicas. As many pods as can be keep the place that they have. The others get the lowest
+// free seats of their cluster, the oldest first, and those that find none get NoPlace.
 //
-// Fixed pods hold their number if their cluster owns it. Pods that are NotOurs get none, but take
-// up the lowest seats of their cluster: they have no deletion cost, so they are the last to be
-// deleted when the workload shrinks.
+// Where few change, few get another place: if clusters come or go, hardly more than there are pods
+// to come or go with them. Of more than a thousand replicas that are in a wholly different order
+// some may get another place that need not.
+//
+// Fixed pods have the place of their number if their cluster owns it. Pods that are NotOurs get
+// none, but take up the lowest seats of their cluster: they have no deletion cost, so they are the
+// last to be deleted when the workload shrinks.
 //
 // While there are more pods than the plan has replicas the workload's controller is about to delete
-// some by the seats they hold now, so the seats must be left alone then.
-func Seats(plan *apportion.Plan, pods []Replica) []int32 {
-	s := seating{plan: plan, pods: pods, seats: make([]int32, len(pods)), next: map[int]int{}}
-	order := make([]int, len(pods))
-	for i := range pods {
-		s.seats[i] = NoSeat
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(pods[b].Age, pods[a].Age), cmp.Compare(pods[a].Name, pods[b].Name))
-	})
-	s.taken.Grow(plan.Len())
-	for _, i := range order {
-		s.keepNumber(i)
-	}
-	for _, i := range order {
-		if pods[i].Keep == NotOurs && !pods[i].Fixed {
-			s.lowest(pods[i].Cluster)
-		}
-	}
-	for _, i := range order {
-		s.keepSeat(i)
-	}
-	for _, i := range order {
-		if s.wantsSeat(i) {
-			s.seats[i] = s.lowest(pods[i].Cluster)
-		}
-	}
-	return s.seats
+// some by the places they have now, so these must be left alone then.
+func Places(plan *apportion.Plan, pods []Replica) []Place {
+	s := newSeating(plan, pods)
+	s.seatNumbers()
+	s.seatStrangers()
+	kept := s.keep()
+	s.fill()
+	s.spread(kept)
+	return s.places
 }
 
-// seating is the state of one call of Seats.
+// seating is the state of one call of Places.
 type seating struct {
-	plan  *apportion.Plan
-	pods  []Replica
+	plan   *apportion.Plan
+	pods   []Replica
+	places []Place
+	// seats are those of the pods, by their index, and taken all that somebody has.
 	seats []int32
 	taken bitset
+	// byAge are the pods, the oldest first.
+	byAge []int
 	// next is, by cluster, the position in its list of seats before which all are taken.
 	next map[int]int
 }
 
-func (s *seating) keepNumber(i int) {
-	p := &s.pods[i]
-	if !p.Fixed {
-		return
+func newSeating(plan *apportion.Plan, pods []Replica) *seating {
+	s := &seating{
+		plan: plan, pods: pods, places: make([]Place, len(pods)), seats: make([]int32, len(pods)),
+		byAge: make([]int, len(pods)), next: map[int]int{},
 	}
-	s.taken.Set(p.Seat)
-	if s.owns(p) {
-		s.seats[i] = p.Seat
+	for i := range pods {
+		s.places[i], s.seats[i], s.byAge[i] = NoPlace, NoSeat, i
 	}
+	slices.SortFunc(s.byAge, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pods[b].Age, pods[a].Age), cmp.Compare(pods[a].Name, pods[b].Name))
+	})
+	s.taken.Grow(plan.Len())
+	return s
 }
 
-// owns reports whether the seat of a pod belongs to the cluster of the pod.
-func (s *seating) owns(p *Replica) bool {
-	owner, ok := s.plan.Owner(int64(p.Seat))
-	return ok && owner == p.Cluster
-}
-
-func (s *seating) keepSeat(i int) {
-	p := &s.pods[i]
-	if !s.wantsSeat(i) || s.taken.Has(p.Seat) {
-		return
-	}
-	if s.owns(p) {
-		s.seats[i] = p.Seat
+// seatNumbers puts the pods with a number on it where their cluster owns it. The number is nobody
+// else's in any case.
+func (s *seating) seatNumbers() {
+	for i := range s.pods {
+		p := &s.pods[i]
+		if !p.Fixed {
+			continue
+		}
 		s.taken.Set(p.Seat)
+		if s.owns(p.Cluster, p.Seat) {
+			s.places[i] = PlaceOf(p.Seat)
+		}
 	}
 }
 
-func (s *seating) wantsSeat(i int) bool {
-	p := &s.pods[i]
-	return !p.Fixed && p.Keep != NotOurs && s.seats[i] == NoSeat
+// seatStrangers gives up the lowest seats to pods that are not Berth's.
+func (s *seating) seatStrangers() {
+	for i := range s.pods {
+		if s.pods[i].Keep == NotOurs && !s.pods[i].Fixed {
+			s.lowest(s.pods[i].Cluster)
+		}
+	}
 }
 
-// lowest takes the lowest free seat of a cluster.
+// fill gives the lowest free seats to the pods that have none, the oldest first.
+func (s *seating) fill() {
+	clear(s.next)
+	for _, i := range s.byAge {
+		if s.ranks(i) && s.seats[i] == NoSeat {
+			s.seats[i] = s.lowest(s.pods[i].Cluster)
+		}
+	}
+}
+
+// ranks reports whether the pod is one that gets a place in the order.
+func (s *seating) ranks(i int) bool {
+	p := &s.pods[i]
+	return !p.Fixed && p.Keep != NotOurs && p.Cluster != Elsewhere
+}
+
+// owns reports whether the seat belongs to the cluster.
+func (s *seating) owns(cluster int, seat int32) bool {
+	owner, ok := s.plan.Owner(int64(seat))
+	return ok && owner == cluster
+}
+
+// lowest takes the lowest free seat of a cluster, and returns NoSeat if there is none.
 func (s *seating) lowest(cluster int) int32 {
 	if cluster == Elsewhere {
 		return NoSeat

@@ -108,7 +108,7 @@ func TestBindingsCarryTheStamp(t *testing.T) {
 			want: map[string]string{
 				"berth.dev/placed-by": "uid-0/node-1", "berth.dev/policy": "web", "berth.dev/cluster": "beijing",
 				"berth.dev/seat": "3", "groupingpolicy.kubeedge.io": "web",
-				"controller.kubernetes.io/pod-deletion-cost": "-3",
+				"controller.kubernetes.io/pod-deletion-cost": "-3000",
 			},
 		},
 		"a pod beyond the shares, in no cluster": {

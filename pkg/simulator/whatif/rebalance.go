@@ -160,11 +160,11 @@ func (m *mover) assess() {
 	}
 }
 
-// restamp gives pods the seats that they should hold.
+// restamp gives pods the places that they should have.
 func (m *mover) restamp() error {
-	for i, seat := range m.shares.Seat(m.bound, m.observed.Replicas) {
+	for i, place := range m.shares.Rank(m.bound, m.observed.Replicas) {
 		pod := m.bound[i]
-		changes := m.policy.Restamped(&m.shares.Pods[i], seat, pod)
+		changes := m.policy.Restamped(&m.shares.Pods[i], place, pod)
 		if len(changes) == 0 {
 			continue
 		}

@@ -21,11 +21,11 @@ const appLabel = "app"
 // evicted is the reason that the API server gives a pod before it evicts it.
 const evicted = "EvictionByEvictionAPI"
 
-// seat is one of a policy, for the pods of one owner.
+// seat is one of a policy in a cluster, for the pods of one owner. Pods in other clusters may have
+// the same number for a while after clusters have come or gone.
 type seat struct {
-	policy string
-	number int32
-	owner  types.UID
+	stamp.Stamp
+	owner types.UID
 }
 
 // seatOf returns the seat that a pod has.
@@ -35,7 +35,7 @@ func seatOf(pod *corev1.Pod) (seat, bool) {
 	if !placed || given.Seat == stamp.NoSeat || owner == nil || !oracle.Live(pod) || pod.DeletionTimestamp != nil {
 		return seat{}, false
 	}
-	return seat{policy: given.Policy, number: given.Seat, owner: owner.UID}, true
+	return seat{given, owner.UID}, true
 }
 
 // seePod judges a change of a pod, which is nil if it is gone.
@@ -142,7 +142,7 @@ func (j *Judge) judgeSeat(w *workload, bound *corev1.Pod) {
 	s, has := seatOf(bound)
 	if has && len(j.seats[s]) > 1 && j.now().Sub(w.edited) > oracle.Settled {
 		names := slices.Sorted(maps.Values(j.seats[s]))
-		j.breakf(append(slices.Clone(names), w.name, "nodes"), "pods %v all have seat %d of %s", names, s.number, s.policy)
+		j.breakf(append(slices.Clone(names), w.name, "nodes"), "pods %v all have seat %s of %s", names, s.SeatText(), s.Policy)
 	}
 }
 

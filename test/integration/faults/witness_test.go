@@ -90,7 +90,7 @@ func book(pod *corev1.Pod, held map[string]int64, seats map[string][]string) {
 		held[where] += units
 	}
 	if seat := pod.Annotations["berth.dev/seat"]; seat != "" && pod.DeletionTimestamp == nil {
-		place := pod.Labels["app"] + " seat " + seat
+		place := pod.Labels["app"] + " in " + pod.Annotations["berth.dev/cluster"] + " seat " + seat
 		seats[place] = append(seats[place], pod.Name)
 	}
 }

@@ -216,7 +216,7 @@ func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
 			HaveKeyWithValue("berth.dev/policy", policy),
 			HaveKeyWithValue("groupingpolicy.kubeedge.io", policy),
 			HaveKeyWithValue("berth.dev/cluster", s.full(place)),
-			HaveKeyWithValue("controller.kubernetes.io/pod-deletion-cost", strconv.Itoa(-seat)),
+			HaveKeyWithValue("controller.kubernetes.io/pod-deletion-cost", strconv.Itoa(-1000*seat)),
 		))
 		Expect(pod.Labels).To(HaveKeyWithValue("berth.dev/cluster", s.full(place)))
 		seats[place] = append(seats[place], seat)

@@ -6,6 +6,7 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
@@ -216,8 +218,8 @@ func (o *order) expectFewestMoved(ctx context.Context) {
 	}
 }
 
-// expectTheSame checks that the workload has its shares, seats and costs, and keeps them as it
-// shrinks.
+// expectTheSame checks that the workload has its shares, and costs in the order of the seats, and
+// keeps both as it shrinks.
 func (o *order) expectTheSame(ctx context.Context) {
 	GinkgoHelper()
 	for n := o.replicas; n > 0; n -= 3 {
@@ -233,15 +235,17 @@ func (o *order) expectTheSame(ctx context.Context) {
 			if o.stateful {
 				return // Its pods may have each other's seats.
 			}
-			seated := map[string]string{}
+			byCost := map[int64]string{}
 			for _, pod := range o.pods(ctx, "web") {
-				seated[pod.Annotations["berth.dev/seat"]] = o.place(&pod) + " " + pod.Annotations[corev1.PodDeletionCost]
+				given, _ := stamp.Of(&pod)
+				g.Expect(given.OwnsDeletionCost(&pod)).To(BeTrue(), "%v", pod.Annotations)
+				byCost[stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost])] = o.place(&pod)
 			}
-			want := map[string]string{}
-			for seat := range n {
-				want[strconv.Itoa(seat)] = seatOwners[seat] + " " + strconv.Itoa(-seat)
+			var order []string
+			for _, cost := range slices.Backward(slices.Sorted(maps.Keys(byCost))) {
+				order = append(order, byCost[cost])
 			}
-			g.Expect(seated).To(Equal(want))
+			g.Expect(order).To(Equal(seatOwners[:n]))
 		}).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(Succeed(), "%d replicas; %v", n, o)
 		if n == o.replicas {
 			o.expectFewestMoved(ctx)
