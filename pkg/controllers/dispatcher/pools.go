@@ -95,8 +95,8 @@ func (p *pass) mayAsk(pod *corev1.Pod) bool {
 	return known || len(p.rooms) < mostQuestions
 }
 
-// roomOf returns the nodes that take the pod at this moment and lie in clusters that its constraints
-// admit.
+// roomOf returns the nodes that take the pod at this moment and lie in clusters that its
+// constraints admit.
 func (p *pass) roomOf(pod *corev1.Pod) []string {
 	key := likeOf(pod)
 	if known, found := p.rooms[key]; found {
@@ -129,8 +129,8 @@ func (p *pass) roomy(pod *corev1.Pod) sets.Set[string] {
 	return homes.Delete("")
 }
 
-// roomAt reports which clusters of a policy have a node that takes the pods of a revision. It is nil
-// unless that matters to one of them.
+// roomAt reports which clusters of a policy have a node that takes the pods of a revision. It is
+// nil unless that matters to one of them.
 func (p *pass) roomAt(order *apportion.Order, waiting []*dispatch.Pod) []bool {
 	i := slices.IndexFunc(waiting, func(w *dispatch.Pod) bool { return w.Seat < 0 && p.round.Fails(w) && p.mayAsk(p.pods[w.UID]) })
 	if i < 0 {

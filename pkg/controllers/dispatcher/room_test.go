@@ -13,8 +13,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// homeWithinAMinute returns the home that the pod p is given within a minute, the one that it has if
-// it keeps that.
+// homeWithinAMinute returns the home that the pod p is given within a minute, the one that it has
+// if it keeps that.
 func (h *harness) homeWithinAMinute() string {
 	h.Helper()
 	before := h.home("p")

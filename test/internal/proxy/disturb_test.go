@@ -69,7 +69,8 @@ func TestDisturb(t *testing.T) {
 	}
 }
 
-// A request that nobody will ever answer must not outlast the disturbance: nothing else would end it.
+// A request that nobody will ever answer must not outlast the disturbance: nothing else would end
+// it.
 func TestWhatIsLostIsCutAtTheEnd(t *testing.T) {
 	p, came := counting(t)
 	lost := make(chan struct{})
