@@ -17,7 +17,7 @@ import (
 var floors = [][]string{
 	{"apis", "pkg/generated", "pkg/minor", "manifests"},
 	{"pkg/placement"},
-	{"pkg/model", "pkg/fence"},
+	{"pkg/model", "pkg/fence", "pkg/history"},
 	{"pkg/feeds", "pkg/metricsources", "pkg/ownership", "pkg/registration"},
 	{"pkg/plugins"},
 	{"pkg/simulator"},

@@ -1,0 +1,53 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import "context"
+
+// maxWaiting is how many entries may wait to be made.
+const maxWaiting = 1024
+
+// Background makes the entries of a Ring apart from who decides, in the order of the decisions, so
+// that what they cost delays nothing. It is safe for concurrent use.
+type Background struct {
+	ring  *Ring
+	notes chan func() Entry
+}
+
+// NewBackground returns what adds to the Ring while Run runs. Nothing is added to a nil Ring.
+func NewBackground(ring *Ring) *Background {
+	return &Background{ring: ring, notes: make(chan func() Entry, maxWaiting)}
+}
+
+// On reports whether anything is remembered.
+func (b *Background) On() bool { return b != nil && b.ring.On() }
+
+// Note has the entry made and added. It never blocks: while too many wait the entry is dropped, and
+// counts as such.
+func (b *Background) Note(entry func() Entry) {
+	select {
+	case b.notes <- entry:
+	default:
+		b.ring.miss()
+	}
+}
+
+// Run makes entries until the context ends.
+func (b *Background) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case entry := <-b.notes:
+			b.ring.Add(entry())
+		}
+	}
+}
+
+// miss counts an entry that was never made.
+func (r *Ring) miss() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropped++
+}

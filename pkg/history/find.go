@@ -1,0 +1,56 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"slices"
+	"time"
+)
+
+// MaxFound is the number of entries in an answer, of which the newest are told.
+const MaxFound = 500
+
+// Answer is what a process remembers of an object. The names of its fields are a promise to
+// programs.
+type Answer struct {
+	// Process is the name of the process, which is that of its pod.
+	Process string `json:"process"`
+	// Since is when the process began to remember: what was decided before is lost.
+	Since time.Time `json:"since"`
+	// Dropped is the number of entries, about whatever, that were forgotten since then.
+	Dropped int `json:"dropped"`
+	// Entries are in the order of time.
+	Entries []Entry `json:"entries"`
+	// Older is the number of further entries about the object, older than these.
+	Older int `json:"older,omitempty"`
+}
+
+// Find returns what is remembered about an object, or about what belongs to it, and may be told as
+// allowed says. It must not be changed.
+func (r *Ring) Find(object Object, allowed func(about Object) bool) Answer {
+	if r == nil {
+		return Answer{Entries: []Entry{}}
+	}
+	answer, found := r.match(object)
+	// Allowed may ask the API server, so it is called without the lock.
+	found = slices.DeleteFunc(found, func(e Entry) bool { return !allowed(e.About) })
+	answer.Older = max(0, len(found)-MaxFound)
+	answer.Entries = found[answer.Older:]
+	return answer
+}
+
+// match returns the entries about an object, or about what belongs to it.
+func (r *Ring) match(object Object) (Answer, []Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.expire(r.clock.Now())
+	found := []Entry{}
+	for n := r.first; n < r.number; n++ {
+		e := &r.at(n).entry
+		if e.About.Is(object) || e.Workload != nil && e.Workload.Is(object) {
+			found = append(found, *e)
+		}
+	}
+	return Answer{Since: r.since, Dropped: r.dropped}, found
+}
