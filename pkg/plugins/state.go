@@ -20,6 +20,7 @@ import (
 
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/berthbinder"
 	"berth.dev/berth/pkg/plugins/clustermetrics"
@@ -43,6 +44,10 @@ type State struct {
 	// Clock is the time that all plugins go by: the real one, unless a test replaces it before the
 	// first plugin is made.
 	Clock clock.WithTickerAndDelayedExecution
+
+	// History remembers what is decided while Run runs, nil for nothing. It is to be set before the
+	// first plugin is made.
+	History *history.Background
 
 	// sources are where the plugins learn of Berth's kinds, from the first of them on.
 	sources      sources
@@ -153,7 +158,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
-	shared.Retries, shared.Restricted, shared.Seed = s.retries, restricted, s.seed
+	shared.Retries, shared.Restricted, shared.Seed, shared.Removed = s.retries, restricted, s.seed, s.preempted
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -272,6 +277,9 @@ func (s *State) Run(ctx context.Context) {
 	defer running.Wait()
 	if definitions != nil {
 		running.Go(func() { definitions.Run(ctx) })
+	}
+	if s.History.On() {
+		running.Go(func() { s.History.Run(ctx) })
 	}
 	if groups != nil {
 		running.Go(func() {

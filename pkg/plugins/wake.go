@@ -175,6 +175,7 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 		nominating *fwk.NominatingInfo, start time.Time,
 	) {
 		pod := info.Pod.UID
+		s.failed(info.Pod, status, nominating)
 		if s.resources != nil {
 			s.nominated(info.Pod, nominating)
 		}

@@ -71,14 +71,16 @@ type Running struct {
 }
 
 // Run is New with a scheduler that runs until the end of the test.
-func Run(tb testing.TB, objects []runtime.Object) *Running {
+func Run(tb testing.TB, objects []runtime.Object, options ...Option) *Running {
 	tb.Helper()
 	r := &Running{Obstacle: &Obstacle{}}
 	config := strings.Replace(Configuration, "    preFilter:\n      enabled:\n",
 		"    preFilter:\n      enabled:\n      - name: Obstacle\n", 1)
 	config = strings.Replace(config, "    filter:\n", "    preEnqueue:\n      enabled:\n      - name: Obstacle\n    filter:\n", 1)
-	r.Scheduler = New(tb, objects, WithConfiguration(config),
-		WithPlugin("Obstacle", func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return r.Obstacle, nil }))
+	r.Scheduler = New(tb, objects, append([]Option{
+		WithConfiguration(config),
+		WithPlugin("Obstacle", func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return r.Obstacle, nil }),
+	}, options...)...)
 	r.Kube.PrependReactor("create", "pods", r.bind)
 	ctx, stop := context.WithCancel(r.Context())
 	tb.Cleanup(stop)

@@ -36,6 +36,7 @@ import (
 	"berth.dev/berth/apis/config/scheme"
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/minor"
 	"berth.dev/berth/pkg/plugins"
 	"berth.dev/berth/pkg/plugins/clusterresource"
@@ -134,6 +135,7 @@ type Scheduler struct {
 	extra    frameworkruntime.Registry
 	config   string
 	held     bool
+	ring     *history.Ring
 
 	kubeConfig *rest.Config
 	name       string
@@ -174,6 +176,11 @@ func Named(name string) Option {
 	return func(s *Scheduler) { s.name = name }
 }
 
+// Remembering has the scheduler remember its decisions.
+func Remembering(ring *history.Ring) Option {
+	return func(s *Scheduler) { s.ring = ring }
+}
+
 // Held keeps Clusters and policies from being read until Release is called.
 func Held() Option {
 	return func(s *Scheduler) { s.held = true }
@@ -197,6 +204,7 @@ func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler 
 	if s.State = plugins.NewState(s.Fence, s.Berth); s.kubeConfig != nil {
 		s.State = plugins.NewState(s.Fence, nil)
 	}
+	s.State.History = history.NewBackground(s.ring)
 	s.State.ShareAs(s.name, berthv1alpha1.LeaseReference{Namespace: berthv1alpha1.DefaultLeaseNamespace, Name: berthv1alpha1.DefaultLeasePrefix + s.name})
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	s.stop = stop

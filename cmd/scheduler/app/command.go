@@ -30,6 +30,7 @@ import (
 func NewCommand() *cobra.Command {
 	opts := options.NewOptions()
 	var share sharing
+	var remembers remembering
 	cmd := &cobra.Command{
 		Use:   "berth-scheduler",
 		Short: "Share the replicas of workloads out over clusters of nodes",
@@ -46,15 +47,16 @@ plugins. Start from manifests/base/scheduler-config.yaml.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			return run(cmd, opts, &share)
+			return run(cmd, opts, &share, &remembers)
 		},
 	}
 	share.addFlags(opts.Flags.FlagSet("berth"))
+	remembers.addFlags(opts.Flags.FlagSet("berth"))
 	flagsets.AddTo(cmd, opts.Flags)
 	return cmd
 }
 
-func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
+func run(cmd *cobra.Command, opts *options.Options, share *sharing, remembers *remembering) error {
 	if err := share.validate(); err != nil {
 		return err
 	}
@@ -78,6 +80,7 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 	}()
 
 	process := NewProcess(share.name)
+	remembers.begin(process.State)
 	cc, sched, err := schedulerapp.Setup(ctx, opts, process.State.Options()...)
 	if err != nil {
 		return err
@@ -91,6 +94,9 @@ func run(cmd *cobra.Command, opts *options.Options, share *sharing) error {
 		mutable.AddMetrics()
 	}
 	opts.ComponentGlobalsRegistry.AddMetrics()
+	if err := remembers.serve(ctx, cc); err != nil {
+		return err
+	}
 
 	process.Start(ctx, sched)
 	return schedulerapp.Run(ctx, cc, sched)

@@ -131,6 +131,6 @@ func TestCommandRefusesArguments(t *testing.T) {
 
 func TestAsynchronousCallsAreRefused(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerAsyncAPICalls, true)
-	err := run(&cobra.Command{}, options.NewOptions(), &sharing{})
+	err := run(&cobra.Command{}, options.NewOptions(), &sharing{}, &remembering{})
 	flagtest.CheckError(t, err, "SchedulerAsyncAPICalls cannot be used with Berth: turn it off in --feature-gates")
 }

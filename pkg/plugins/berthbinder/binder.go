@@ -66,6 +66,8 @@ type Given interface {
 	Pod(namespace, name string) *corev1.Pod
 	// Fenced reports whether every pod must be bound under the lease, whatever it was given.
 	Fenced() bool
+	// Bound is told of each pod that was bound, with the annotations of its binding.
+	Bound(pod *corev1.Pod, node string, annotations map[string]string)
 }
 
 // New returns the plugin. Pods that were given something, or all if given says so, are bound only
@@ -94,11 +96,13 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 		binding.Labels = stamp.Labels(binding.Annotations)
 	}
 	if plain && !b.given.Fenced() {
-		return fwk.AsStatus(b.dispatch(ctx, binding))
-	}
-	if err := b.bindFenced(ctx, pod, binding); err != nil {
+		if err := b.dispatch(ctx, binding); err != nil {
+			return fwk.AsStatus(err)
+		}
+	} else if err := b.bindFenced(ctx, pod, binding); err != nil {
 		return fwk.AsStatus(fmt.Errorf("binding pod %s/%s: %w", pod.Namespace, pod.Name, err))
 	}
+	b.given.Bound(pod, node, binding.Annotations)
 	return nil
 }
 

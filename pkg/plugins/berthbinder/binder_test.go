@@ -42,6 +42,8 @@ func (given) Pod(string, string) *corev1.Pod { return nil }
 
 func (given) Fenced() bool { return false }
 
+func (given) Bound(*corev1.Pod, string, map[string]string) {}
+
 // server is an API server whose answers to bindings a test decides on.
 type server struct {
 	*kubefake.Clientset

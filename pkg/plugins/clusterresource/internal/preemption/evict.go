@@ -59,6 +59,9 @@ func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node st
 	}
 	p.Handle.EventRecorder().Eventf(victim, pod, corev1.EventTypeNormal, "Preempted", "Preempting",
 		"Preempted by pod %v on node %v, for a cluster resource that it holds", pod.UID, node)
+	if p.Removed != nil {
+		p.Removed(pod, victim)
+	}
 	return nil
 }
 

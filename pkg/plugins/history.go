@@ -1,0 +1,131 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"berth.dev/berth/pkg/history"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/plugins/internal/view"
+)
+
+// Bound remembers that a pod was bound to a node with the annotations of its binding.
+func (s *State) Bound(pod *corev1.Pod, node string, annotations map[string]string) {
+	if !s.History.On() {
+		return
+	}
+	s.History.Note(func() history.Entry {
+		e := s.entry(pod, history.Placed)
+		e.Place = s.placeOf(pod, node, annotations)
+		return e
+	})
+}
+
+// failed remembers that an attempt to schedule a pod has failed.
+func (s *State) failed(pod *corev1.Pod, status *fwk.Status, nominating *fwk.NominatingInfo) {
+	if !s.History.On() {
+		return
+	}
+	nominated := ""
+	if nominating.Mode() == fwk.ModeOverride {
+		nominated = nominating.NominatedNodeName
+	}
+	s.History.Note(func() history.Entry {
+		e := s.entry(pod, history.Failed)
+		if status.IsRejected() {
+			e.Decision = history.Unschedulable
+		}
+		e.Message = status.Message()
+		if fit := (*framework.FitError)(nil); errors.As(status.AsError(), &fit) {
+			e.Reasons = s.reasonsOf(fit)
+		}
+		if nominated != "" {
+			e.Message += " It is nominated to node " + nominated + "."
+		}
+		return e
+	})
+}
+
+// preempted remembers that a pod was deleted for another.
+func (s *State) preempted(pod, victim *corev1.Pod) {
+	if !s.History.On() {
+		return
+	}
+	s.History.Note(func() history.Entry {
+		e := s.entry(victim, history.Preempted)
+		asked := podObject(pod)
+		e.For, e.Message = &asked, "for units of a cluster resource that it held"
+		return e
+	})
+}
+
+// entry returns an entry about a pod.
+func (s *State) entry(pod *corev1.Pod, decision history.Decision) history.Entry {
+	e := history.Entry{About: podObject(pod), Decision: decision}
+	if w, err := workload.Of(pod, s.base.owners); err == nil && w.UID != pod.UID {
+		group := schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).Group
+		e.Workload = &history.Object{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
+	}
+	return e
+}
+
+func podObject(pod *corev1.Pod) history.Object {
+	return history.Object{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
+
+// placeOf returns where a pod was bound and what it was given there.
+func (s *State) placeOf(pod *corev1.Pod, node string, annotations map[string]string) *history.Place {
+	bound := &corev1.Pod{}
+	bound.UID, bound.Annotations, bound.Spec.NodeName = pod.UID, annotations, node
+	place := &history.Place{Node: node}
+	if given, stamped := stamp.Of(bound); stamped {
+		place.Policy, place.Cluster = given.Policy, given.Cluster
+		if given.Seat != stamp.NoSeat {
+			place.Seat = &given.Seat
+		}
+	} else {
+		place.Cluster = s.clusterOf(s.membership(), node)
+	}
+	charges, _ := stamp.ChargesOf(bound)
+	for i := range charges {
+		c := &charges[i]
+		place.Charges = append(place.Charges, history.Charge{Resource: c.Resource, Pool: c.Pool, Quantity: c.Quantity.String()})
+	}
+	return place
+}
+
+// reasonsOf returns why an attempt found no node, by cluster.
+func (s *State) reasonsOf(fit *framework.FitError) *history.Reasons {
+	statuses := fit.Diagnosis.NodeToStatus
+	if statuses == nil || fit.Diagnosis.PreFilterMsg != "" {
+		return nil // no node was looked at, and the message says why
+	}
+	var tally history.Tally
+	membership := s.membership()
+	statuses.ForEachExplicitNode(func(node string, status *fwk.Status) {
+		tally.Add(s.clusterOf(membership, node), status.Reasons())
+	})
+	reasons := tally.Reasons()
+	if statuses.Len() < fit.NumAllNodes {
+		reasons.Untried = statuses.AbsentNodesStatus().Message()
+	}
+	return reasons
+}
+
+// clusterOf returns in which cluster a node lies, empty for none.
+func (s *State) clusterOf(membership view.Membership, name string) string {
+	node, err := s.base.handle.SharedInformerFactory().Core().V1().Nodes().Lister().Get(name)
+	if err != nil || membership == nil {
+		return "" // it is gone, or no Clusters are known
+	}
+	cluster, _ := membership.ClusterOf(node.Name, node.Labels)
+	return cluster
+}

@@ -1,0 +1,109 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugins_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+
+	"berth.dev/berth/pkg/history"
+	"berth.dev/berth/pkg/plugintest"
+)
+
+// remembered waits until a pod has so many entries, and returns them.
+func remembered(tb testing.TB, ring *history.Ring, object history.Object, n int) []history.Entry {
+	tb.Helper()
+	var entries []history.Entry
+	plugintest.WaitFor(tb, "what is remembered", func() bool {
+		entries = ring.Find(object, func(history.Object) bool { return true }).Entries
+		return len(entries) >= n
+	})
+	return entries
+}
+
+func about(pod *corev1.Pod) history.Object {
+	return history.Object{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
+}
+
+func TestSchedulerRemembersWhatItDecides(t *testing.T) {
+	d := plugintest.Deployment("nginx", 2)
+	rs := plugintest.ReplicaSet(d, "v1")
+	policy := plugintest.MakePolicy("web").Deployment("nginx").Weight(1, "beijing").Weight(1, "hangzhou")
+	ring := history.New(history.DefaultLimits(), clock.RealClock{})
+	s := plugintest.Run(t, append(plugintest.Sites(2, "beijing", "hangzhou"), policy.Obj(), d, rs), plugintest.Remembering(ring))
+	pods := []*corev1.Pod{plugintest.MakePodOf(rs, 0).Obj(), plugintest.MakePodOf(rs, 1).Obj(), plugintest.MakePodOf(rs, 2).Obj()}
+	for _, pod := range pods[:2] {
+		s.Create(pod)
+		s.ExpectBound(pod)
+		e := remembered(t, ring, about(pod), 1)[0]
+		if e.Decision != history.Placed || e.About.UID != pod.UID {
+			t.Fatalf("remembered %+v of a pod that was placed", e)
+		}
+		if p := e.Place; p == nil || p.Policy != "web" || p.Seat == nil || p.Cluster != plugintest.SiteOf(p.Node) {
+			t.Errorf("remembered the place %+v of a pod that was placed", p)
+		}
+	}
+	s.Create(pods[2])
+	checkUnschedulable(t, remembered(t, ring, about(pods[2]), 1)[0])
+	deployment := history.Object{Group: "apps", Kind: "Deployment", Namespace: plugintest.Namespace, Name: "nginx"}
+	if got := remembered(t, ring, deployment, 3); len(got) != 3 {
+		t.Errorf("%d entries are of the Deployment, want one for each pod", len(got))
+	}
+}
+
+// checkUnschedulable checks the entry of a pod that none of four nodes takes.
+func checkUnschedulable(t *testing.T, e history.Entry) {
+	t.Helper()
+	if e.Decision != history.Unschedulable || !strings.HasPrefix(e.Message, "0/4 nodes are available: ") || e.Reasons == nil {
+		t.Fatalf("remembered %+v of a pod that waits", e)
+	}
+	if total := nodesOf(e.Reasons); (total != 4) == (e.Reasons.Untried == "") {
+		t.Errorf("reasons %+v are of %d nodes, want all 4 or what kept them from being tried", e.Reasons, total)
+	}
+}
+
+// nodesOf returns of how many nodes reasons are told.
+func nodesOf(reasons *history.Reasons) int {
+	total := 0
+	for _, c := range reasons.Clusters {
+		for _, r := range c.Reasons {
+			total += r.Nodes
+		}
+	}
+	return total
+}
+
+func TestSchedulerRemembersErrors(t *testing.T) {
+	ring := history.New(history.DefaultLimits(), clock.RealClock{})
+	s := plugintest.Run(t, plugintest.Sites(1, "beijing"), plugintest.Remembering(ring))
+	s.Obstacle.Breaks.Store(true)
+	pod := plugintest.MakePod("front").Obj()
+	s.Create(pod)
+	if e := remembered(t, ring, about(pod), 1)[0]; e.Decision != history.Failed || !strings.Contains(e.Message, "broken") {
+		t.Errorf("remembered %+v of an attempt that failed", e)
+	}
+}
+
+func TestNothingIsRememberedUnlessAsked(t *testing.T) {
+	s := plugintest.New(t, plugintest.Sites(1, "beijing"))
+	pod := plugintest.MakePod("a").Obj()
+	if n := testing.AllocsPerRun(100, func() { s.State.Bound(pod, "beijing-0", nil) }); n != 0 {
+		t.Errorf("a scheduler that remembers nothing allocates %v times for it", n)
+	}
+}
+
+// BenchmarkBound is what remembering adds to the decision on a pod, which takes a scheduling cycle
+// and a binding.
+func BenchmarkBound(b *testing.B) {
+	ring := history.New(history.DefaultLimits(), clock.RealClock{})
+	s := plugintest.New(b, plugintest.Sites(1, "beijing"), plugintest.Remembering(ring))
+	pod := plugintest.MakePod("a").Obj()
+	b.ReportAllocs()
+	for b.Loop() {
+		s.State.Bound(pod, "beijing-0", nil)
+	}
+}
