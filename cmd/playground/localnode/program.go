@@ -58,10 +58,14 @@ func (r *Runner) launch(ctx context.Context, pod *corev1.Pod) (process *localpla
 		if err != nil {
 			return nil, err
 		}
+		c.Args = append(c.Args, anyHistoryPort)
 		process, _, err = r.plane.StartScheduler(ctx, configuration, c)
 		return process, err
 	}
 }
+
+// anyHistoryPort keeps processes from each other's ports: all pods are on one machine.
+const anyHistoryPort = "--history-bind-address=127.0.0.1:0"
 
 // keepFile writes the file that a flag names to this machine, and has the flag name it there.
 func (r *Runner) keepFile(ctx context.Context, pod *corev1.Pod, c *localplane.Component, flag string) error {

@@ -130,7 +130,7 @@ func TestAPodRunsAsAProcess(t *testing.T) {
 		t.Errorf("the configuration is %q", got)
 	}
 	started := <-p.started
-	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a" ||
+	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a --history-bind-address=127.0.0.1:0" ||
 		strings.Join(started.Env, " ") != "GOGC=200" || !started.MayEnd {
 		t.Errorf("it started %+v", started)
 	}

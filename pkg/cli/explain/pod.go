@@ -17,9 +17,11 @@ import (
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/past"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/charges"
 )
 
@@ -38,13 +40,18 @@ Nodes are counted by what they say to this pod:
   TAINTED    the node has a taint that the pod does not tolerate
   UNMATCHED  the node does not match the node selector or affinity of the pod
 
-What is left in pools is read from the status of the ClusterResources, which berth-controller-manager keeps.`
+What is left in pools is read from the status of the ClusterResources, which berth-controller-manager keeps.
+
+` + historyLong
 
 const podExample = `  # Why does this pod wait?
   berthctl explain pod nginx-7c5ddbdf54-x2x9m
 
   # The seat of a pod, for a program
-  berthctl explain pod nginx-7c5ddbdf54-x2x9m -o json | jq .placement.seat`
+  berthctl explain pod nginx-7c5ddbdf54-x2x9m -o json | jq .placement.seat
+
+  # What was decided about it, also if it is gone
+  berthctl explain pod nginx-7c5ddbdf54-x2x9m --history`
 
 // podOptions are the flags of explain pod.
 type podOptions struct {
@@ -52,6 +59,7 @@ type podOptions struct {
 	factory    *client.Factory
 	output     *output.Flag
 	schedulers *values.Names
+	past       past.Sources
 }
 
 func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
@@ -71,6 +79,7 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 		},
 	}
 	o.schedulers = values.AddSchedulersFlag(cmd.Flags())
+	o.past.AddTo(cmd.Flags())
 	o.output.AddTo(cmd)
 	return cmd
 }
@@ -88,13 +97,27 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return fmt.Errorf("%.64q is no name of a pod", name)
 	}
+	if err := o.past.Check(); err != nil {
+		return err
+	}
 	namespace, objects, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
+	told, err := tell(ctx, o.factory, &o.past, history.Object{Kind: "Pod", Namespace: namespace, Name: name})
+	if err != nil {
+		return err
+	}
 	pod := objects.Pod(namespace, name)
-	if pod == nil {
-		return fmt.Errorf("pod %q not found in namespace %q", name, namespace)
+	switch {
+	case pod == nil && told.empty():
+		return fmt.Errorf("pod %q not found in namespace %q%s", name, namespace, told.nothing())
+	case pod == nil:
+		return o.output.Print(o.streams.Out, told, func(w io.Writer) error {
+			field(w, "Pod", namespace+"/"+name)
+			field(w, "State", "Gone")
+			return told.print(w)
+		})
 	}
 	state := placement.NewState(objects, o.schedulers.Values())
 	answer := explain.Pod(state, pod)
@@ -105,7 +128,18 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 		}
 		answer.AddResources(state, pod, resources)
 	}
-	return o.output.Print(o.streams.Out, answer, func(w io.Writer) error { return printPod(w, answer) })
+	return o.output.Print(o.streams.Out, podAndPast{answer, told}, func(w io.Writer) error {
+		if err := printPod(w, answer); err != nil {
+			return err
+		}
+		return told.print(w)
+	})
+}
+
+// podAndPast is what programs get.
+type podAndPast struct {
+	*explain.PodAnswer
+	remembered
 }
 
 func (o *podOptions) read(ctx context.Context) (namespace string, objects *placement.Objects, err error) {

@@ -1,0 +1,59 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/past"
+	"berth.dev/berth/pkg/history"
+)
+
+// historyLong tells what all commands have in common that take --history.
+const historyLong = `With --history all schedulers of namespace berth-system are asked what they have decided, through
+ports that the API server forwards: that takes the right to create pods/portforward there, and the ClusterRole
+berth-history-reader. Your credentials go to these programs, as they would to an API server. You are told what you may get. Each
+process remembers a day or 16 MiB, and nothing from before its start; a line for each says since when.`
+
+// remembered is what the processes said, if they were asked.
+type remembered struct {
+	History []past.Answer `json:"history,omitempty"`
+}
+
+// tell asks the processes about an object if the flags want that.
+func tell(ctx context.Context, factory *client.Factory, flags *past.Sources, object history.Object) (remembered, error) {
+	if !flags.Wanted {
+		return remembered{}, nil
+	}
+	clients, err := factory.Clients()
+	if err != nil {
+		return remembered{}, err
+	}
+	answers, err := flags.Ask(ctx, clients, object)
+	return remembered{answers}, err
+}
+
+// empty reports whether no process remembers anything.
+func (r remembered) empty() bool {
+	return !slices.ContainsFunc(r.History, func(a past.Answer) bool { return len(a.Entries) > 0 })
+}
+
+// nothing is what to add to the error for an object that does not exist.
+func (r remembered) nothing() string {
+	if r.History == nil {
+		return ""
+	}
+	return ", and no process remembers it"
+}
+
+// print writes the history for people, if it was asked for.
+func (r remembered) print(w io.Writer) error {
+	if r.History == nil {
+		return nil
+	}
+	return past.Print(w, r.History)
+}
