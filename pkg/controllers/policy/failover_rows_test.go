@@ -14,8 +14,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// Once a cluster is left, the policy tells of the pods there as long as they exist, whoever is to end
-// them; Berth itself evicts those whose nodes can be reached.
+// Once a cluster is left, the policy tells of the pods there as long as they exist, whoever is to
+// end them; Berth itself evicts those whose nodes can be reached.
 func TestWhoEndsThePodsOfAClusterThatWasLeft(t *testing.T) {
 	const exist = "3 replicas have seats elsewhere; their pods on hangzhou still exist"
 	away := func(h *harness) {

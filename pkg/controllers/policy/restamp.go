@@ -12,10 +12,11 @@ import (
 const restampAgain = time.Second
 
 // restamp writes the new places of pods whose stamp is out of date: because the weights or the
-// policy have changed so much that the order of the pods is not right any more, because the node has moved to another Cluster, because a pod turned out to
-// be surplus, or because the policy takes over pods that none has placed. A workload that shrinks
-// afterwards loses the right pods. Nothing is written while a workload has more pods than replicas,
-// because its controller is deciding by the present places at that moment.
+// policy have changed so much that the order of the pods is not right any more, because the node
+// has moved to another Cluster, because a pod turned out to be surplus, or because the policy takes
+// over pods that none has placed. A workload that shrinks afterwards loses the right pods. Nothing
+// is written while a workload has more pods than replicas, because its controller is deciding by
+// the present places at that moment.
 func (p *pass) restamp(ctx context.Context) error {
 	var writes []write
 	for _, in := range p.policies {

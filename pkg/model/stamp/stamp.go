@@ -156,9 +156,9 @@ func Relabelled(pod *corev1.Pod, changes map[string]any) map[string]any {
 }
 
 // DeletionCost is the value of the annotation controller.kubernetes.io/pod-deletion-cost that
-// belongs to the seat: minus its thousandfold, so that a ReplicaSet that shrinks deletes the highest
-// seats first, and there are costs for pods that come between two seats. A pod without a seat goes
-// before all others.
+// belongs to the seat: minus its thousandfold, so that a ReplicaSet that shrinks deletes the
+// highest seats first, and there are costs for pods that come between two seats. A pod without a
+// seat goes before all others.
 func (s Stamp) DeletionCost() string {
 	if s.Seat == NoSeat {
 		return strconv.Itoa(math.MinInt32)
@@ -183,8 +183,8 @@ func ParseDeletionCost(text string) int64 {
 	return cost
 }
 
-// SeatText is the value of the annotation berth.dev/seat: the seat, with up to three decimals if the
-// pod stands between two seats; empty without a seat.
+// SeatText is the value of the annotation berth.dev/seat: the seat, with up to three decimals if
+// the pod stands between two seats; empty without a seat.
 func (s Stamp) SeatText() string {
 	switch {
 	case s.Seat == NoSeat:

@@ -18,7 +18,8 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-// leaseHolder returns who has the lease of the controller manager in a namespace, empty if nobody does.
+// leaseHolder returns who has the lease of the controller manager in a namespace, empty if nobody
+// does.
 func leaseHolder(ctx context.Context, namespace string) string {
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, localplane.BerthControllerManager, metav1.GetOptions{})
 	if err != nil {
