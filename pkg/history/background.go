@@ -21,7 +21,7 @@ func NewBackground(ring *Ring) *Background {
 }
 
 // On reports whether anything is remembered.
-func (b *Background) On() bool { return b != nil && b.ring.On() }
+func (b *Background) On() bool { return b != nil && b.ring.on() }
 
 // Note has the entry made and added. It never blocks: while too many wait the entry is dropped, and
 // counts as such.

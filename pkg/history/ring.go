@@ -53,8 +53,8 @@ func New(limits Limits, now clock.PassiveClock) *Ring {
 	return &Ring{limits: limits, clock: now, since: now.Now(), newest: map[Object]int{}}
 }
 
-// On reports whether anything is remembered, for those whose entries cost something to make.
-func (r *Ring) On() bool { return r != nil }
+// on reports whether anything is remembered.
+func (r *Ring) on() bool { return r != nil }
 
 // Add remembers a decision of this moment. If it says of its object what the newest entry about
 // that says, it counts there. The Ring keeps what the entry points to.
