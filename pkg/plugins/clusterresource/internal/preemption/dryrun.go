@@ -159,7 +159,12 @@ func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *pl
 		t.remove(ctx, victim)
 	}
 	found, _ := d.selectHolders(ctx, t, victims)
-	return found
+	if found == nil {
+		return nil
+	}
+	// A holder that goes may be on this node, too, so that not all the others need to go for its room.
+	holders := found.victims[len(victims):]
+	return d.plan(t, append(d.reprieve(ctx, t, victims), holders...))
 }
 
 // reprieve puts potential victims back on their node, the most important first, and returns those

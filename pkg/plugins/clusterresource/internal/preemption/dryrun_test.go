@@ -147,6 +147,17 @@ func TestWhoMakesWayOfThoseOnTheNode(t *testing.T) {
 			},
 			want: answer{"a2", Preempting, []string{"low"}}, wantKept: time.Minute,
 		},
+		"no more for room on the node than are needed beside a holder on it": {
+			asked: 1,
+			make: func(w *world) {
+				w.node("b1", "2")
+				w.pod("holder", "b1", 1, "1")
+				w.pod("one", "b1", 1, "0")
+				w.pod("two", "b1", 1, "0")
+				w.pod("elsewhere", "b9", 2, "1")
+			},
+			want: answer{"b1", Preempting, []string{"holder", "two"}}, wantKept: time.Minute,
+		},
 		"whoever is in the way on the node besides": {
 			asked:    1,
 			make:     func(w *world) { w.node("a1", "1"); w.pod("busy", "a1", 1, "0"); w.pod("low", "a9", 1, "1") },
