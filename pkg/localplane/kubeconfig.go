@@ -4,6 +4,7 @@
 package localplane
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,20 +52,29 @@ func writeKubeconfig(path, server string, caPEM []byte, client KeyPair) error {
 	if err != nil {
 		return fmt.Errorf("encoding the kubeconfig %s: %w", path, err)
 	}
-	// A client that starts meanwhile sees the old file or the new one.
-	fresh := path + ".new"
-	if err := os.WriteFile(fresh, data, 0o600); err != nil {
-		return fmt.Errorf("writing a kubeconfig: %w", err)
-	}
-	if err := os.Rename(fresh, path); err != nil {
+	if err := replaceFile(path, data); err != nil {
 		return fmt.Errorf("writing a kubeconfig: %w", err)
 	}
 	return nil
 }
 
+// replaceFile writes a file that nobody else may read. Who reads it meanwhile sees the old one or
+// the new one, and of several who write it at a time one is the last.
+func replaceFile(path string, data []byte) error {
+	fresh, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = fresh.Write(data)
+	if err := errors.Join(err, fresh.Close()); err != nil {
+		return errors.Join(err, os.Remove(fresh.Name()))
+	}
+	return os.Rename(fresh.Name(), path)
+}
+
 // Kubeconfig issues a client certificate for the user and returns the path of
 // a kubeconfig with it. A second call with the same user replaces the file. It
-// may be called concurrently for different users.
+// may be called concurrently.
 func (cp *ControlPlane) Kubeconfig(user string, groups ...string) (string, error) {
 	pair, err := cp.ca.Client(user, groups...)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"berth.dev/berth/pkg/localplane"
@@ -57,5 +58,32 @@ func TestServiceAccountIdentity(t *testing.T) {
 	want := []string{"system:serviceaccounts", "system:serviceaccounts:berth-system"}
 	if diff := cmp.Diff(want, groups); diff != "" {
 		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}
+
+// Programs that are started at a time are often the same user.
+func TestKubeconfigOfOneUserWrittenManyTimesAtOnce(t *testing.T) {
+	ca := newCA(t)
+	pair, err := ca.Client("berth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "berth.kubeconfig")
+	write := func() error { return localplane.WriteKubeconfig(path, "https://127.0.0.1:20001", ca.PEM(), pair) }
+	var group errgroup.Group
+	for range 50 {
+		group.Go(func() error {
+			if err := write(); err != nil {
+				return err
+			}
+			_, err := clientcmd.LoadFromFile(path)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("in the folder are %v, error %v, want the kubeconfig alone", entries, err)
 	}
 }

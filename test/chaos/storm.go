@@ -170,7 +170,8 @@ func pause(ctx context.Context) {
 
 // untilShared waits until each Scheduler has clusters.
 func (c *chaos) untilShared(ctx context.Context) error {
-	return localplane.Await(ctx, longest, c.plane.Exited(), func(ctx context.Context) error {
+	running := context.WithoutCancel(ctx)
+	err := localplane.Await(ctx, longest, c.plane.Exited(), func(ctx context.Context) error {
 		list, err := c.berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -179,9 +180,11 @@ func (c *chaos) untilShared(ctx context.Context) error {
 		for i := range list.Items {
 			homes[list.Items[i].Status.HomeScheduler] = true
 		}
-		if homes[""] || len(homes) < 3 {
+		if (homes[""] || len(homes) < 3) && c.wrong(running) == nil {
 			return fmt.Errorf("the clusters are shared by %v", homes)
 		}
 		return nil
 	})
+	// A program that could not be started takes no clusters.
+	return cmp.Or(c.wrong(running), err)
 }
