@@ -42,7 +42,7 @@ func pairUp(manager *ctrl.Options, opts *Options, config *rest.Config) (func(ctr
 	}
 	manager.LeaderElectionResourceLockInterface = fence.NewPair(locks[0], locks[1])
 	return func(mgr ctrl.Manager) {
-		recorder := mgr.GetEventRecorderFor(about.Identity) // leases know only this kind of events
+		recorder := mgr.GetEventRecorderFor(about.Identity) //nolint:staticcheck // leases know only this kind of events
 		events.recorder.Store(&recorder)
 	}, nil
 }
