@@ -93,7 +93,7 @@ shop        deployment/web   2 -> 3    3 -> 2     0
 
 Would be evicted:
 NAMESPACE   POD                    FROM       TO        REASON
-shop        web-5d85774f96-44448   hangzhou   beijing   rebalancing by PropagationPolicy p
+shop        web-5d85774f96-44444   hangzhou   beijing   rebalancing by PropagationPolicy p
 `, 0},
 		"more than fits": {"-f DIR/world.yaml --scale deployment/shop/web=20", `
 NAMESPACE   WORKLOAD         BEIJING   HANGZHOU   WAITING
@@ -106,7 +106,7 @@ shop        deployment/web   4      0/4 nodes are available: 2 Insufficient cpu,
 		"json": {"-f DIR/world.yaml -f DIR/weights.yaml -o json", `
 {"workloads":[{"namespace":"shop","kind":"Deployment","name":"web","replicas":5,"clusters":[` +
 			`{"name":"beijing","before":2,"after":3},{"name":"hangzhou","before":3,"after":2}]}],` +
-			`"evictions":[{"namespace":"shop","pod":"web-5d85774f96-44448","node":"hangzhou-0","cluster":"hangzhou","to":"beijing",` +
+			`"evictions":[{"namespace":"shop","pod":"web-5d85774f96-44444","node":"hangzhou-0","cluster":"hangzhou","to":"beijing",` +
 			`"reason":"rebalancing by PropagationPolicy p"}]}
 `, 0},
 	}

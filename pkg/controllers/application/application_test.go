@@ -181,7 +181,7 @@ func TestStartFirst(t *testing.T) {
 	w.must(w.client.List(t.Context(), &pods))
 	for i := range pods.Items {
 		if pods.Items[i].Annotations["berth.dev/cluster"] == "berlin" {
-			pods.Items[i].Annotations[corev1.PodDeletionCost] = "-3"
+			pods.Items[i].Annotations[corev1.PodDeletionCost] = "-3000"
 			pods.Items[i].Annotations["berth.dev/seat"] = "3"
 			w.must(w.client.Update(t.Context(), &pods.Items[i]))
 		}

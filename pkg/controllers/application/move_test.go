@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // moving returns a world in which the Application has begun to move from berlin to madrid, and the
@@ -50,7 +51,7 @@ func (w *world) restamp(cluster string, first int) {
 	w.must(w.client.List(w.t.Context(), &pods))
 	for i := range pods.Items {
 		if pod := &pods.Items[i]; pod.Annotations["berth.dev/cluster"] == cluster {
-			pod.Annotations[corev1.PodDeletionCost] = strconv.Itoa(-first)
+			pod.Annotations[corev1.PodDeletionCost] = stamp.Stamp{Seat: int32(first)}.DeletionCost()
 			pod.Annotations["berth.dev/seat"] = strconv.Itoa(first)
 			first++
 			w.must(w.client.Update(w.t.Context(), pod))
