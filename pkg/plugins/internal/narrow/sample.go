@@ -13,14 +13,20 @@ import (
 // The scheduler scores some of the nodes that could take a pod, not all of them: in a large cluster
 // one in twenty, but a hundred at least. It counts nodes without knowing that a plugin leaves few
 // of them, so it would look at half of these. Here a sample of about a hundred nodes is named to
-// it, which has nodes of every group that may take the pod. Samples take turns, so that every node
-// has its chance. A pod that no node of its sample can take is tried with all nodes at once.
+// it. It has nodes of every group that may take the pod, unless these are more than that leaves two
+// nodes for: then it has one node of each large group, and the small ones take turns. Samples take
+// turns as well, so that every node has its chance. A pod that no node of its sample can take is
+// tried with all nodes at once.
 const (
 	// sampleSize is how many nodes a sample has, or a few more.
 	sampleSize = 100
 
-	// sampleOfGroup is how many nodes of each group a sample has at least, if the group has as many.
+	// sampleOfGroup is how many nodes of each group a sample has at least, if the group has as many
+	// and the groups are few.
 	sampleOfGroup = 2
+
+	// fewGroups is how many groups have nodes in each sample.
+	fewGroups = sampleSize / sampleOfGroup
 
 	// roomyNodes is how many nodes of a sample must have room for a pod, so that the sample is
 	// worth trying.
@@ -30,7 +36,7 @@ const (
 	triedSamples = 3
 )
 
-// sample is some nodes of a set of groups.
+// sample is some nodes of a set of groups. It has none until it is drawn.
 type sample struct {
 	nodes []int32
 	names sets.Set[string]
@@ -39,15 +45,21 @@ type sample struct {
 // Sample returns the names of some nodes of the set of which several seem to have room for the pod;
 // nil if it is better to look at all of them.
 func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
-	if set == nil || set.size < 2*max(sampleSize, sampleOfGroup*len(set.groups)) || Particular(pod) {
+	if set == nil || set.size < 2*sampleSize || Particular(pod) {
 		return nil
 	}
 	if set.samples == nil {
-		set.samples = n.newSamples(set)
+		set.samples = make([]sample, n.samplesOf(set))
+		// Where sets replace each other, as groups come to their shares, each begins elsewhere.
+		set.next = n.made % len(set.samples)
+		n.made++
 	}
 	cpu, memory := requests(pod)
 	for range triedSamples {
 		one := &set.samples[set.next]
+		if one.nodes == nil {
+			n.draw(set, one, set.next)
+		}
 		set.next = (set.next + 1) % len(set.samples)
 		if n.roomy(one, cpu, memory) {
 			return one.names
@@ -56,35 +68,48 @@ func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
 	return nil
 }
 
-// newSamples divides the nodes of a set into samples. Each takes the next nodes of every group, of
-// a small group the same ones again.
-func (n *Sets) newSamples(set *Set) []sample {
-	share := func(group int32) int {
-		size := len(n.byGroup[group])
-		return min(size, max(sampleOfGroup, (size*sampleSize+set.size-1)/set.size))
+// samplesOf returns how many samples it takes for every node of a set to be in one.
+func (n *Sets) samplesOf(set *Set) int {
+	if len(set.groups) > fewGroups {
+		return (set.size + sampleSize/2) / sampleSize
 	}
-	count, perSample := 0, 0
+	count := 0
 	for _, group := range set.groups {
-		if of := share(group); of > 0 {
-			count = max(count, (len(n.byGroup[group])+of-1)/of)
-			perSample += of
-		}
+		of := n.share(set, group)
+		count = max(count, (len(n.byGroup[group])+of-1)/of)
 	}
-	n.names += count * perSample
-	samples := make([]sample, count)
-	for j := range samples {
-		one := sample{nodes: make([]int32, 0, perSample), names: make(sets.Set[string], perSample)}
-		for _, group := range set.groups {
-			of, nodes := share(group), n.byGroup[group]
+	return count
+}
+
+// share returns how many nodes of a group are in each sample of a set of few groups.
+func (n *Sets) share(set *Set, group int32) int {
+	size := len(n.byGroup[group])
+	return min(size, max(sampleOfGroup, (size*sampleSize+set.size-1)/set.size))
+}
+
+// draw fills the sample with the given number. Of few groups it takes the next nodes of every one,
+// of a small group the same ones again; of many groups, one after the other, every n-th node.
+func (n *Sets) draw(set *Set, one *sample, number int) {
+	skip := number
+	for _, group := range set.groups {
+		nodes := n.byGroup[group]
+		if len(set.groups) <= fewGroups {
+			of := n.share(set, group)
 			for k := range of {
-				i := nodes[(j*of+k)%len(nodes)]
-				one.nodes = append(one.nodes, i)
-				one.names.Insert(n.nodes[i].Node().Name)
+				one.nodes = append(one.nodes, nodes[(number*of+k)%len(nodes)])
 			}
+			continue
 		}
-		samples[j] = one
+		for ; skip < len(nodes); skip += len(set.samples) {
+			one.nodes = append(one.nodes, nodes[skip])
+		}
+		skip -= len(nodes)
 	}
-	return samples
+	one.names = make(sets.Set[string], len(one.nodes))
+	for _, i := range one.nodes {
+		one.names.Insert(n.nodes[i].Node().Name)
+	}
+	n.names += len(one.nodes)
 }
 
 // Particular reports whether a pod asks for something that a look at the room of a node does not

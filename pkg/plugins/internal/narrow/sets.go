@@ -16,7 +16,8 @@ import (
 // it is quicker to reject some in Filter.
 const below = 4
 
-// keptNames bounds the memory of the sets that are kept, in names for each node there is.
+// keptNames bounds the memory of the sets that are kept, in names and groups for each node there
+// is.
 const keptNames = 8
 
 // Sets names the nodes of sets of groups. Sets are kept for as long as the nodes and their groups
@@ -28,7 +29,8 @@ type Sets struct {
 	nodes   []fwk.NodeInfo
 	byGroup [][]int32 // positions in nodes
 	kept    map[string]*Set
-	names   int    // in all sets together
+	names   int    // in all sets together, and their groups
+	made    int    // for how many sets there are samples, or were
 	key     []byte // of the last set: a bit for each group
 }
 
@@ -43,7 +45,7 @@ type Version struct {
 
 // Set is the nodes of a set of groups.
 type Set struct {
-	groups  []int32
+	groups  []int32 // that have nodes
 	size    int
 	all     sets.Set[string] // nil until needed
 	samples []sample         // nil until needed
@@ -97,10 +99,11 @@ func (n *Sets) newSet(size int) *Set {
 	}
 	set := &Set{size: size}
 	for group := range n.byGroup {
-		if n.key[group/8]&(1<<(group%8)) != 0 {
+		if n.key[group/8]&(1<<(group%8)) != 0 && len(n.byGroup[group]) > 0 {
 			set.groups = append(set.groups, int32(group))
 		}
 	}
+	n.names += len(set.groups)
 	return set
 }
 
