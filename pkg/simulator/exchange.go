@@ -6,11 +6,11 @@ package simulator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -33,7 +33,7 @@ func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *
 	if err := s.evict(pod); err != nil {
 		return Room{}, err
 	}
-	if err := s.serveWaiting(ctx, scheduler, pod); err != nil {
+	if err := s.serveWaiting(ctx, cluster, scheduler, pod); err != nil {
 		return Room{}, err
 	}
 	return s.Fill(ctx, cluster, modelpolicy.Replacement(pod), limit)
@@ -48,39 +48,75 @@ func (s *Snapshot) actAs(scheduler string) {
 	}
 }
 
+// Confine tells where pods that wait for a node may get one, as far as their policies say so, by
+// namespace. It replaces what was told before. The shortages must not be changed while a question
+// is put.
+func (s *Snapshot) Confine(shortages map[string]modelpolicy.Shortages) { s.shortages = shortages }
+
 // serveWaiting places the pods that wait for a ClusterResource of which the given one has given
-// something back, as the scheduler does before a replacement of that pod comes to it. What their
-// policies say is left out, so that rather too many are placed than too few.
-func (s *Snapshot) serveWaiting(ctx context.Context, scheduler string, pod *corev1.Pod) error {
+// something back, as the scheduler does before a replacement of that pod comes to the Cluster.
+// Where a pod may go to several Clusters it goes to that one, so that rather too many are placed
+// there than too few.
+func (s *Snapshot) serveWaiting(ctx context.Context, cluster, scheduler string, pod *corev1.Pod) error {
 	requests, err := demand.Of(pod)
 	if err != nil || len(requests) == 0 {
 		return nil //nolint:nilerr // who asks for what cannot be read gives nothing back
 	}
-	inVain := map[types.UID]bool{}
+	lacking, inVain := map[types.UID]modelpolicy.Shortage{}, map[types.UID]bool{}
 	for _, waiting := range s.waitingFor(requests, scheduler) {
-		owner := waiting.UID
-		if controller := metav1.GetControllerOfNoCopy(waiting); controller != nil {
-			owner = controller.UID
-		}
-		if inVain[owner] {
+		maker := modelpolicy.Maker(waiting)
+		if inVain[maker] {
 			continue
 		}
-		tried := modelpolicy.Replacement(waiting)
-		if err := s.lendClaims(tried); err != nil {
-			return err
+		if lacking[maker] == nil {
+			lacking[maker] = maps.Clone(s.shortages[waiting.Namespace][maker])
 		}
-		outcome, err := s.TrySchedule(ctx, tried)
+		served, err := s.serve(ctx, waiting, cluster, lacking[maker])
 		if err != nil {
 			return err
 		}
-		if inVain[owner] = outcome.Node == ""; inVain[owner] {
-			continue
-		}
-		if _, err := s.assume(ctx, tried, outcome); err != nil {
-			return err
-		}
+		inVain[maker] = !served
 	}
 	return nil
+}
+
+// serve places a pod that waits and reports whether there was room: in one of the Clusters that lack
+// it, first of all in the given one, or anywhere if the shortage is nil.
+func (s *Snapshot) serve(ctx context.Context, waiting *corev1.Pod, cluster string, lacks modelpolicy.Shortage) (bool, error) {
+	tried := modelpolicy.Replacement(waiting)
+	if lacks == nil {
+		return s.serveAnywhere(ctx, tried)
+	}
+	names := slices.Sorted(maps.Keys(lacks))
+	if at, asked := slices.BinarySearch(names, cluster); asked {
+		names = slices.Insert(slices.Delete(names, at, at+1), 0, cluster)
+	}
+	for _, name := range names {
+		if lacks[name] <= 0 {
+			continue
+		}
+		room, err := s.Fill(ctx, name, tried, 1)
+		if err != nil {
+			return false, err
+		}
+		if room.Copies > 0 {
+			lacks[name]--
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (s *Snapshot) serveAnywhere(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if err := s.lendClaims(pod); err != nil {
+		return false, err
+	}
+	outcome, err := s.TrySchedule(ctx, pod)
+	if err != nil || outcome.Node == "" {
+		return false, err
+	}
+	_, err = s.assume(ctx, pod, outcome)
+	return err == nil, err
 }
 
 // waitingFor returns the pods of a Scheduler without a node that ask for one of the

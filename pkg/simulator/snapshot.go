@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/utils/clock"
 
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/plugins"
 )
@@ -46,8 +47,10 @@ type Snapshot struct {
 	// scheduler, empty for all of them.
 	membership *membership
 	scheduler  string
-	versions   versions
-	answers    map[question]*answer
+	// shortages are those of the pods that wait for a node, by namespace.
+	shortages map[string]modelpolicy.Shortages
+	versions  versions
+	answers   map[question]*answer
 }
 
 // New returns an empty snapshot for a profile of a scheduler's configuration; see Profile. Close

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/simulator"
 	"berth.dev/berth/pkg/simulator/defaults"
 )
@@ -40,6 +41,8 @@ type Adviser struct {
 	listeners []func()
 	// promises are what was promised last, by who has.
 	promises map[string][]Promise
+	// shortages are those told last, by namespace. The snapshot has the same map.
+	shortages map[string]modelpolicy.Shortages
 }
 
 // New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's
@@ -53,7 +56,11 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Adviser{reader: reader, snapshot: snapshot, server: server, ready: make(chan struct{}), changes: 1}, nil
+	shortages := map[string]modelpolicy.Shortages{}
+	snapshot.Confine(shortages)
+	return &Adviser{
+		reader: reader, snapshot: snapshot, server: server, ready: make(chan struct{}), changes: 1, shortages: shortages,
+	}, nil
 }
 
 // Close ends what the plugins may have begun.

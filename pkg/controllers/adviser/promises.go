@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -43,6 +44,19 @@ func (a *Adviser) Promise(by string, promises []Promise) {
 		promises[i].By = by
 	}
 	a.promises[by] = promises
+}
+
+// Confine tells where pods of a namespace that wait for a node may get one, as far as their policies
+// say so: units of a ClusterResource are kept for them there and nowhere else. It replaces what was
+// told of the namespace before. The shortages must not be changed afterwards.
+func (a *Adviser) Confine(namespace string, shortages modelpolicy.Shortages) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(shortages) == 0 {
+		delete(a.shortages, namespace)
+	} else {
+		a.shortages[namespace] = shortages
+	}
 }
 
 // keepPromises places a pod for each that is to come, as far as there is a node for it.

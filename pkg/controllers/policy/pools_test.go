@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -81,6 +83,27 @@ func stranger(asks func(*corev1.Pod), changes ...func(*corev1.Pod)) client.Objec
 	return pod
 }
 
+// waitingAt is a workload "db" of a policy with its own weights, of which two pods ask for a licence
+// and have no node.
+func waitingAt(asks func(*corev1.Pod), weights []berthv1alpha1.StaticClusterWeight) []client.Object {
+	of := func(o client.Object, name string, by ...metav1.OwnerReference) client.Object {
+		o.SetName(name)
+		o.SetUID(types.UID(name))
+		o.SetOwnerReferences(by)
+		return o
+	}
+	objects := these(
+		of(newDeployment(2), "db"), of(newReplicaSet("", "1", 2), "db-rs", owner("apps/v1", "Deployment", "db")),
+		newPolicy("db", func(spec *berthv1alpha1.PropagationPolicySpec) {
+			spec.ResourceSelectors[0].Name, spec.Placement.StaticWeightList = "db", weights
+		}),
+	)
+	for _, name := range []string{"db-0", "db-1"} {
+		objects = append(objects, of(webPod(name, "", 0, asks), name, owner("apps/v1", "ReplicaSet", "db-rs")))
+	}
+	return objects
+}
+
 func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
 	// Beijing runs the seats 1 and 3, hangzhou 0, 2 and 4. By 4:1 two of hangzhou are misplaced, by
 	// 0:1 both of beijing.
@@ -110,6 +133,14 @@ func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
 		"a full pool of all, for which another one waits": {func(asks func(*corev1.Pod)) []client.Object {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})
 			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(pools, stranger(asks)))
+		}, 0},
+		"a pool with room for both, while others wait for units elsewhere": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), waitingAt(asks, weigh(0, 1)[1:]))
+		}, 2},
+		"a pool with room for both, which others have been waiting for": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), waitingAt(asks, weigh(1, 0)[:1]))
 		}, 0},
 		"a full pool of all, for which one waits that has to wait longer": {func(asks func(*corev1.Pod)) []client.Object {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})

@@ -67,3 +67,14 @@ func (p *pass) publishPromises() {
 	}
 	p.Adviser.Promise(controllerName+" "+p.namespace, all)
 }
+
+// confine lets others know where the pods of the namespace that wait for a node may get one.
+func (p *pass) confine() {
+	shortages := modelpolicy.Shortages{}
+	for _, in := range p.policies {
+		for _, placed := range in.placements {
+			shortages.Note(in.Policy, placed.Observed, &placed.Shares)
+		}
+	}
+	p.Adviser.Confine(p.namespace, shortages)
+}

@@ -58,7 +58,26 @@ func values[T any](pointers []*T) []T {
 // at once.
 func (s *Simulation) rebalance(ctx context.Context) error {
 	clear(s.held)
+	if err := s.confine(); err != nil {
+		return err
+	}
 	return s.eachPlaced(func(m *mover) error { return m.run(ctx) })
+}
+
+// confine tells the snapshot where the pods that wait for a node may get one.
+func (s *Simulation) confine() error {
+	all := map[string]modelpolicy.Shortages{}
+	err := s.eachPlaced(func(m *mover) error {
+		m.assess()
+		namespace := m.observed.Namespace
+		if all[namespace] == nil {
+			all[namespace] = modelpolicy.Shortages{}
+		}
+		all[namespace].Note(m.policy, m.observed, &m.shares)
+		return nil
+	})
+	s.snapshot.Confine(all)
+	return err
 }
 
 // eachPlaced calls a function for each workload that a policy places.
