@@ -80,8 +80,8 @@ func (s *Snapshot) serveWaiting(ctx context.Context, cluster, scheduler string, 
 	return nil
 }
 
-// serve places a pod that waits and reports whether there was room: in one of the Clusters that lack
-// it, first of all in the given one, or anywhere if the shortage is nil.
+// serve places a pod that waits, and reports whether there was room: in one of the Clusters that
+// lack it, first of all in the given one, or anywhere if the shortage is nil.
 func (s *Snapshot) serve(ctx context.Context, waiting *corev1.Pod, cluster string, lacks modelpolicy.Shortage) (bool, error) {
 	tried := modelpolicy.Replacement(waiting)
 	if lacks == nil {

@@ -83,8 +83,8 @@ func stranger(asks func(*corev1.Pod), changes ...func(*corev1.Pod)) client.Objec
 	return pod
 }
 
-// waitingAt is a workload "db" of a policy with its own weights, of which two pods ask for a licence
-// and have no node.
+// waitingAt is a workload "db" of a policy with its own weights, of which two pods ask for a
+// licence and have no node.
 func waitingAt(asks func(*corev1.Pod), weights []berthv1alpha1.StaticClusterWeight) []client.Object {
 	of := func(o client.Object, name string, by ...metav1.OwnerReference) client.Object {
 		o.SetName(name)

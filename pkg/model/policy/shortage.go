@@ -28,8 +28,8 @@ func Maker(pod *corev1.Pod) types.UID {
 }
 
 // Note lists the makers of the pods of a workload that wait for a node, if such pods have to wait
-// for a place in the shares of the policy. The shares are those of the workload, empty if the policy
-// cannot be carried out: then its pods get no node at all.
+// for a place in the shares of the policy. The shares are those of the workload, empty if the
+// policy cannot be carried out: then its pods get no node at all.
 func (s Shortages) Note(p *Policy, o *workload.Observed, shares *Shares) {
 	if p.Err == nil && (!p.Strict() || shares.Plan == nil) {
 		return
