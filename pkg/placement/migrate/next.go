@@ -89,7 +89,7 @@ func (w *Situation) step() Step {
 		// More replicas would land in the wrong cluster as long as the policy is not known
 		// everywhere.
 		both.Replicas = max(wanted, live)
-	case w.Pods[w.Target].Ready < part, !w.Pods.shrinksElsewhere(w.Target):
+	case w.Pods[w.Target].Ready < part, !w.Pods.keeps(w.Target, part):
 		both.Replicas = w.starting(part, wanted, elsewhere)
 	}
 	return both

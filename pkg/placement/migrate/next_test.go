@@ -72,6 +72,20 @@ func TestNext(t *testing.T) {
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
 		},
+		"fewer are wanted than have moved": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: new(int64(10)), Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 3, 3), bound("madrid", 5, 3, 3), bound("berlin", 8, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+		},
+		"fewer are wanted than have moved, and the last of them are not ready": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: new(int64(10)), Policy: shares("madrid>=2 berlin"), Observed: true,
+				Pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 3, 3), bound("madrid", 5, 3, 3), bound("berlin", 8, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 10, Moving: true},
+		},
 		"the old replicas would stay": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,

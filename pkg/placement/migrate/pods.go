@@ -3,6 +3,8 @@
 
 package migrate
 
+import "math"
+
 // BoundPod is a pod of a workload that is bound to a node of a cluster.
 type BoundPod struct {
 	// Cluster is the cluster in which it was placed.
@@ -23,8 +25,10 @@ type Pods map[string]clusterPods
 type clusterPods struct {
 	// Bound and Ready are how many there are, and how many of them serve.
 	Bound, Ready int64
-	// lowest and highest are the bounds of their deletion costs.
+	// lowest and highest are the bounds of their deletion costs, and ready are those of the ones that
+	// serve.
 	lowest, highest int64
+	ready           []int64
 	ownCost         bool
 }
 
@@ -37,6 +41,7 @@ func (p Pods) Add(pod BoundPod) {
 	in.Bound++
 	if pod.Ready {
 		in.Ready++
+		in.ready = append(in.ready, pod.DeletionCost)
 	}
 	in.lowest, in.highest = min(in.lowest, pod.DeletionCost), max(in.highest, pod.DeletionCost)
 	in.ownCost = in.ownCost || pod.OwnCost
@@ -67,4 +72,26 @@ func (p Pods) shrinksElsewhere(cluster string) bool {
 		}
 	}
 	return true
+}
+
+// keeps reports whether so many pods of a cluster that serve are the last to go when the workload
+// shrinks. What the cluster has beyond them may go before pods of other clusters or after them.
+// Deletion costs that the user has set are not waited for.
+func (p Pods) keeps(cluster string, n int64) bool {
+	here := p[cluster]
+	if here.ownCost {
+		return true
+	}
+	highest := int64(math.MinInt64)
+	for name, in := range p {
+		if name != cluster && !in.ownCost {
+			highest = max(highest, in.highest)
+		}
+	}
+	for _, cost := range here.ready {
+		if cost > highest {
+			n--
+		}
+	}
+	return n <= 0
 }

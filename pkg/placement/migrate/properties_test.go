@@ -134,20 +134,27 @@ func (d *deployment) grow() {
 	}
 }
 
-// restamp gives the pods of the first cluster of the policy the first seats.
+// restamp gives the pods of the first cluster of the policy the first seats, up to the least number
+// there. Beyond it they take turns with those of others, unless the first cluster is to have no more.
 func (d *deployment) restamp() {
-	first := d.Policy[0].ClusterNames[0]
-	slices.SortStableFunc(d.pods, func(a, b migrate.BoundPod) int {
+	first, nth := &d.Policy[0], map[bool]int{}
+	place := func(here bool) int {
+		n := nth[here]
+		nth[here]++
 		switch {
-		case a.Cluster == first && b.Cluster != first:
-			return -1
-		case b.Cluster == first && a.Cluster != first:
-			return 1
+		case !here && first.Min == nil:
+			return len(d.pods) + n
+		case !here:
+			return int(*first.Min) + 2*n + 1
+		case first.Min == nil || n < int(*first.Min):
+			return n
+		case first.Max != nil:
+			return 3*len(d.pods) + n
 		}
-		return 0
-	})
+		return 2*n - int(*first.Min)
+	}
 	for i := range d.pods {
-		d.pods[i].DeletionCost = -int64(i)
+		d.pods[i].DeletionCost = -int64(place(d.pods[i].Cluster == first.ClusterNames[0]))
 	}
 }
 
