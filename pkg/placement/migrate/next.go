@@ -5,6 +5,7 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -95,11 +96,18 @@ func (w *Situation) step() Step {
 	return both
 }
 
-// others returns the clusters that the workload leaves: those of its policy that have pods, and all
-// of them if none has. An empty one would have a share that new pods fill, which would count as old
-// ones there: the workload would shrink by the new pods, and begin again.
+// others returns the clusters that the workload leaves: those that have pods, whether its policy
+// names them or a pod was bound there while the policy changed, and all of the policy if none has.
+// An empty one would have a share that new pods fill, which would count as old ones there: the
+// workload would shrink by the new pods, and begin again.
 func (w *Situation) others() []string {
-	all := slices.DeleteFunc(w.clusters(), func(name string) bool { return name == w.Target })
+	all := w.clusters()
+	for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
+		if name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	all = slices.DeleteFunc(all, func(name string) bool { return name == w.Target })
 	inhabited := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return w.Pods[name].Bound == 0 })
 	if len(inhabited) == 0 {
 		return all

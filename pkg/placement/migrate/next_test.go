@@ -52,6 +52,13 @@ func TestNext(t *testing.T) {
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
 		},
+		"pods were bound where it was to be before while its policy changed": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Observed: true,
+				Pods: counted(bound("berlin", 0, 2, 2)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+		},
 		"the policy is not known everywhere": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("berlin", 0, 2, 2)),

@@ -45,7 +45,7 @@ func (d *deployment) step(t *rapid.T) migrate.Step {
 	d.read()
 	wanted, before := d.wanted(), *d
 	step := migrate.Next(&d.Situation)
-	if !step.Moving && len(d.pods) > int(d.Pods[d.Target].Bound) && d.Moving() {
+	if !step.Moving && len(d.pods) > int(d.Pods[d.Target].Bound) {
 		t.Fatalf("the policy names %s alone although pods run elsewhere: %v", d.Target, d.pods)
 	}
 	if !slices.EqualFunc(d.Policy, step.Policy, sameShare) {
@@ -189,6 +189,12 @@ func TestAMoveLosesNoReplica(t *testing.T) {
 			"edit": func(t *rapid.T) {
 				if d.Manifest != nil {
 					d.Manifest = new(rapid.Int64Range(0, 5).Draw(t, "replicas"))
+				}
+			},
+			"bind late": func(t *rapid.T) {
+				if int64(len(d.pods)) < d.replicas {
+					late := migrate.BoundPod{Cluster: rapid.SampledFrom(clusters).Draw(t, "cluster"), DeletionCost: -int64(len(d.pods))}
+					d.pods = append(d.pods, late)
 				}
 			},
 			"ready":   func(t *rapid.T) { d.pods[pod(t)].Ready = true },
