@@ -12,12 +12,18 @@ const maxWaiting = 1024
 // that what they cost delays nothing. It is safe for concurrent use.
 type Background struct {
 	ring  *Ring
-	notes chan func() Entry
+	notes chan note
+}
+
+// note is an entry that is yet to be made, and what completes it, nil for nothing.
+type note struct {
+	entry    func() Entry
+	complete func(*Entry)
 }
 
 // NewBackground returns what adds to the Ring while Run runs. Nothing is added to a nil Ring.
 func NewBackground(ring *Ring) *Background {
-	return &Background{ring: ring, notes: make(chan func() Entry, maxWaiting)}
+	return &Background{ring: ring, notes: make(chan note, maxWaiting)}
 }
 
 // On reports whether anything is remembered.
@@ -25,9 +31,14 @@ func (b *Background) On() bool { return b != nil && b.ring.on() }
 
 // Note has the entry made and added. It never blocks: while too many wait the entry is dropped, and
 // counts as such.
-func (b *Background) Note(entry func() Entry) {
+func (b *Background) Note(entry func() Entry) { b.NoteKeyed(entry, nil) }
+
+// NoteKeyed is Note for an entry that takes long to make: the first function sets its Key, and the
+// second one, which sets its Message and Reasons, is called only if the newest entry about the same
+// object has another.
+func (b *Background) NoteKeyed(entry func() Entry, complete func(*Entry)) {
 	select {
-	case b.notes <- entry:
+	case b.notes <- note{entry, complete}:
 	default:
 		b.ring.miss()
 	}
@@ -39,10 +50,22 @@ func (b *Background) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case entry := <-b.notes:
-			b.ring.Add(entry())
+		case n := <-b.notes:
+			b.ring.make(n)
 		}
 	}
+}
+
+// make makes an entry and adds it.
+func (r *Ring) make(n note) {
+	e := n.entry()
+	if n.complete != nil {
+		if r.again(&e) {
+			return
+		}
+		n.complete(&e)
+	}
+	r.Add(e)
 }
 
 // miss counts an entry that was never made.

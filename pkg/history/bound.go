@@ -6,12 +6,13 @@ package history
 import (
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 )
 
 // bound cuts what users can make long.
 func (e *Entry) bound() {
-	e.Message = clip(e.Message, maxMessage)
+	e.Message, e.Key = clip(e.Message, maxMessage), clip(e.Key, maxMessage)
 	if p := e.Place; p != nil && len(p.Charges) > maxCharges {
 		p.Charges = p.Charges[:maxCharges]
 	}
@@ -48,7 +49,7 @@ const perEntry = int(unsafe.Sizeof(Entry{})) + 64
 
 // size estimates how many bytes an entry takes, texts that it shares with others included.
 func (e *Entry) size() int {
-	n := perEntry + e.About.size() + len(e.Message)
+	n := perEntry + e.About.size() + len(e.Message) + len(e.Key)
 	for _, o := range []*Object{e.Workload, e.For} {
 		if o != nil {
 			n += int(unsafe.Sizeof(*o)) + o.size()
@@ -93,8 +94,17 @@ func sizeOf(reasons []Reason) int {
 
 // repeats reports whether an entry says of its object what an earlier one did.
 func (e *Entry) repeats(before *Entry) bool {
-	return e.Decision == before.Decision && e.About == before.About && e.Message == before.Message &&
-		same(e.For, before.For) && e.Place.equal(before.Place) && e.Reasons.equal(before.Reasons)
+	if e.Decision != before.Decision || e.About != before.About || e.Key != before.Key {
+		return false
+	}
+	return e.Key != "" ||
+		e.Message == before.Message && same(e.For, before.For) && e.Place.equal(before.Place) && e.Reasons.equal(before.Reasons)
+}
+
+// repeated counts that an entry was decided again.
+func (e *Entry) repeated(now time.Time) {
+	e.Last = now
+	e.Times++
 }
 
 func same[T comparable](a, b *T) bool {

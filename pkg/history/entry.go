@@ -59,7 +59,10 @@ type Entry struct {
 	Message string `json:"message,omitempty"`
 	// Place is where a pod was bound, or may go; nil if nowhere.
 	Place *Place `json:"place,omitempty"`
-	// Reasons are why an attempt found no node.
+	// Key stands for Message and Reasons where these take long to work out, else it is empty. Entries
+	// about one object with one decision and one key count as the same, with what the first one says.
+	Key string `json:"-"`
+	// Reasons are why an attempt found no node: the first one of those that are counted here.
 	Reasons *Reasons `json:"reasons,omitempty"`
 	// For is the pod that needs the room of one that was preempted.
 	For *Object `json:"for,omitempty"`

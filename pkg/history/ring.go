@@ -68,12 +68,9 @@ func (r *Ring) Add(e Entry) {
 	defer r.mu.Unlock()
 	now := r.clock.Now()
 	r.expire(now)
-	if n, known := r.newest[e.About]; known {
-		if before := &r.at(n).entry; e.repeats(before) {
-			before.Last = now
-			before.Times++
-			return
-		}
+	if before := r.before(e.About); before != nil && e.repeats(before) {
+		before.repeated(now)
+		return
 	}
 	for r.number-r.first >= r.limits.Entries || r.bytes+size > r.limits.Bytes {
 		if r.number == r.first {
@@ -84,6 +81,30 @@ func (r *Ring) Add(e Entry) {
 	}
 	e.Time, e.Last, e.Times = now, now, 1
 	r.append(slot{entry: e, size: size})
+}
+
+// again counts an entry of which nothing but the key is known yet, and reports whether it has that
+// of the newest entry about the same object.
+func (r *Ring) again(e *Entry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	r.expire(now)
+	before := r.before(e.About)
+	if e.Key == "" || before == nil || !e.repeats(before) {
+		return false
+	}
+	before.repeated(now)
+	return true
+}
+
+// before returns the newest entry about an object, nil if there is none.
+func (r *Ring) before(about Object) *Entry {
+	n, known := r.newest[about]
+	if !known {
+		return nil
+	}
+	return &r.at(n).entry
 }
 
 // append adds an entry for which there is room.

@@ -13,6 +13,9 @@ import (
 // use.
 type Tally struct {
 	clusters map[string]*counted
+	// last is where the node before was counted, and of is its cluster: often that of the next one.
+	last *counted
+	of   string
 }
 
 type counted struct {
@@ -23,6 +26,19 @@ type counted struct {
 // Add counts a node of a cluster with the reasons that it gives; the cluster is empty for a node in
 // none.
 func (t *Tally) Add(cluster string, reasons []string) {
+	c := t.last
+	if c == nil || t.of != cluster {
+		c = t.in(cluster)
+		t.last, t.of = c, cluster
+	}
+	c.nodes++
+	for _, reason := range reasons {
+		c.reasons = plus(c.reasons, Reason{Text: reason, Nodes: 1})
+	}
+}
+
+// in returns where nodes of a cluster are counted.
+func (t *Tally) in(cluster string) *counted {
 	c := t.clusters[cluster]
 	if c == nil {
 		if t.clusters == nil {
@@ -31,10 +47,7 @@ func (t *Tally) Add(cluster string, reasons []string) {
 		c = &counted{}
 		t.clusters[cluster] = c
 	}
-	c.nodes++
-	for _, reason := range reasons {
-		c.reasons = plus(c.reasons, Reason{Text: reason, Nodes: 1})
-	}
+	return c
 }
 
 // Reasons returns what was counted: one by one for the MaxClusters clusters with the most nodes, by
@@ -65,12 +78,13 @@ func (t *Tally) Reasons() *Reasons {
 
 // plus adds a reason to those with the same text.
 func plus(reasons []Reason, reason Reason) []Reason {
-	at := slices.IndexFunc(reasons, func(r Reason) bool { return r.Text == reason.Text })
-	if at < 0 {
-		return append(reasons, reason)
+	for i := range reasons {
+		if reasons[i].Text == reason.Text {
+			reasons[i].Nodes += reason.Nodes
+			return reasons
+		}
 	}
-	reasons[at].Nodes += reason.Nodes
-	return reasons
+	return append(reasons, reason)
 }
 
 // ranked sorts reasons, those that most nodes give first.

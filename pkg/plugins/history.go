@@ -5,6 +5,7 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,7 +15,6 @@ import (
 	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
 // Bound remembers that a pod was bound to a node with the annotations of its binding.
@@ -38,20 +38,32 @@ func (s *State) failed(pod *corev1.Pod, status *fwk.Status, nominating *fwk.Nomi
 	if nominating.Mode() == fwk.ModeOverride {
 		nominated = nominating.NominatedNodeName
 	}
-	s.History.Note(func() history.Entry {
+	s.History.NoteKeyed(s.attempt(pod, status, nominated))
+}
+
+// attempt returns what makes the entry of a failed attempt, but for what takes long, and what adds
+// that.
+func (s *State) attempt(pod *corev1.Pod, status *fwk.Status, nominated string) (entry func() history.Entry, complete func(*history.Entry)) {
+	fit := (*framework.FitError)(nil)
+	errors.As(status.AsError(), &fit)
+	entry = func() history.Entry {
 		e := s.entry(pod, history.Failed)
 		if status.IsRejected() {
 			e.Decision = history.Unschedulable
 		}
-		e.Message = status.Message()
-		if fit := (*framework.FitError)(nil); errors.As(status.AsError(), &fit) {
-			e.Reasons = s.reasonsOf(fit)
-		}
-		if nominated != "" {
-			e.Message += " It is nominated to node " + nominated + "."
+		if fit != nil {
+			e.Key = keyOf(fit) + nominated
 		}
 		return e
-	})
+	}
+	return entry, func(e *history.Entry) {
+		if e.Message = status.Message(); nominated != "" {
+			e.Message += " It is nominated to node " + nominated + "."
+		}
+		if fit != nil {
+			e.Reasons = s.reasonsOf(fit)
+		}
+	}
 }
 
 // preempted remembers that a pod was deleted for another.
@@ -92,7 +104,7 @@ func (s *State) placeOf(pod *corev1.Pod, node string, annotations map[string]str
 			place.Seat = &given.Seat
 		}
 	} else {
-		place.Cluster = s.clusterOf(s.membership(), node)
+		place.Cluster = s.clusters()(node)
 	}
 	charges, _ := stamp.ChargesOf(bound)
 	for i := range charges {
@@ -102,6 +114,19 @@ func (s *State) placeOf(pod *corev1.Pod, node string, annotations map[string]str
 	return place
 }
 
+// keyOf returns what an attempt has in common with others that end with the same message. A pod
+// that waits is tried again and again, and to count what its nodes say costs a part of the message.
+func keyOf(fit *framework.FitError) string {
+	diagnosis := &fit.Diagnosis
+	untried := ""
+	var tally history.Tally
+	if statuses := diagnosis.NodeToStatus; statuses != nil && diagnosis.PreFilterMsg == "" {
+		statuses.ForEachExplicitNode(func(_ string, status *fwk.Status) { tally.Add("", status.Reasons()) })
+		untried = statuses.AbsentNodesStatus().Message()
+	}
+	return fmt.Sprint(fit.NumAllNodes, tally.Reasons().Clusters, untried, diagnosis.PreFilterMsg, diagnosis.PostFilterMsg)
+}
+
 // reasonsOf returns why an attempt found no node, by cluster.
 func (s *State) reasonsOf(fit *framework.FitError) *history.Reasons {
 	statuses := fit.Diagnosis.NodeToStatus
@@ -109,9 +134,9 @@ func (s *State) reasonsOf(fit *framework.FitError) *history.Reasons {
 		return nil // no node was looked at, and the message says why
 	}
 	var tally history.Tally
-	membership := s.membership()
+	clusterOf := s.clusters()
 	statuses.ForEachExplicitNode(func(node string, status *fwk.Status) {
-		tally.Add(s.clusterOf(membership, node), status.Reasons())
+		tally.Add(clusterOf(node), status.Reasons())
 	})
 	reasons := tally.Reasons()
 	if statuses.Len() < fit.NumAllNodes {
@@ -120,12 +145,15 @@ func (s *State) reasonsOf(fit *framework.FitError) *history.Reasons {
 	return reasons
 }
 
-// clusterOf returns in which cluster a node lies, empty for none.
-func (s *State) clusterOf(membership view.Membership, name string) string {
-	node, err := s.base.handle.SharedInformerFactory().Core().V1().Nodes().Lister().Get(name)
-	if err != nil || membership == nil {
-		return "" // it is gone, or no Clusters are known
+// clusters returns what tells in which cluster a node lies now, empty for none.
+func (s *State) clusters() func(node string) string {
+	membership, nodes := s.membership(), s.base.handle.SharedInformerFactory().Core().V1().Nodes().Lister()
+	return func(name string) string {
+		node, err := nodes.Get(name)
+		if err != nil || membership == nil {
+			return "" // it is gone, or no Clusters are known
+		}
+		cluster, _ := membership.ClusterOf(node.Name, node.Labels)
+		return cluster
 	}
-	cluster, _ := membership.ClusterOf(node.Name, node.Labels)
-	return cluster
 }

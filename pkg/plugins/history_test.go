@@ -4,10 +4,13 @@
 package plugins_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/history"
@@ -63,6 +66,46 @@ func checkUnschedulable(t *testing.T, e history.Entry) {
 	}
 	if total := nodesOf(e.Reasons); (total != 4) == (e.Reasons.Untried == "") {
 		t.Errorf("reasons %+v are of %d nodes, want all 4 or what kept them from being tried", e.Reasons, total)
+	}
+}
+
+// Attempts with one key are remembered as one, so what differs in the message differs in the key.
+func TestKeysOfFailedAttempts(t *testing.T) {
+	s := plugintest.New(t, plugintest.Sites(2, "beijing", "hangzhou"))
+	cpu, share := fwk.NewStatus(fwk.Unschedulable, "Insufficient cpu"), fwk.NewStatus(fwk.Unschedulable, "node(s) had their share")
+	both, absent := fwk.NewStatus(fwk.Unschedulable, "Insufficient cpu", "Insufficient memory"), fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) in no cluster")
+	failure := func(change func(*framework.FitError), statuses ...*fwk.Status) *fwk.Status {
+		nodes := map[string]*fwk.Status{}
+		for i, status := range statuses {
+			nodes[fmt.Sprint("beijing-", i)] = status
+		}
+		fit := &framework.FitError{NumAllNodes: 4, Diagnosis: framework.Diagnosis{NodeToStatus: framework.NewNodeToStatus(nodes, absent)}}
+		change(fit)
+		return fwk.NewStatus(fwk.Unschedulable).WithError(fit)
+	}
+	asIs := func(*framework.FitError) {}
+	first := failure(asIs, cpu, share, share)
+	for name, test := range map[string]struct {
+		other    *fwk.Status
+		wantSame bool
+	}{
+		"the same":                       {failure(asIs, cpu, share, share), true},
+		"other nodes with the reasons":   {failure(asIs, share, cpu, share), true},
+		"other numbers":                  {failure(asIs, cpu, cpu, share), false},
+		"two reasons of a node":          {failure(asIs, both, share, share), false},
+		"fewer nodes were tried":         {failure(asIs, cpu, share), false},
+		"more nodes":                     {failure(func(f *framework.FitError) { f.NumAllNodes++ }, cpu, share, share), false},
+		"preemption says something":      {failure(func(f *framework.FitError) { f.Diagnosis.PostFilterMsg = "no victims" }, cpu, share, share), false},
+		"rejected before nodes are seen": {failure(func(f *framework.FitError) { f.Diagnosis.PreFilterMsg = "no policy" }, cpu, share, share), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := plugintest.MakePod("a").Obj()
+			before, _ := s.State.Failed(pod, first)
+			now, _ := s.State.Failed(pod, test.other)
+			if same := before().Key == now().Key; same != test.wantSame || same != (first.Message() == test.other.Message()) {
+				t.Errorf("keys are the same: %t, want %t, of the messages %q and %q", same, test.wantSame, first.Message(), test.other.Message())
+			}
+		})
 	}
 }
 
