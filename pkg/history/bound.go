@@ -5,21 +5,22 @@ package history
 
 import (
 	"slices"
-	"strings"
 	"time"
 	"unsafe"
+
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // bound cuts what users can make long.
 func (e *Entry) bound() {
-	e.Message, e.Key = clip(e.Message, maxMessage), clip(e.Key, maxMessage)
+	e.Message, e.Key = names.ClipTo(e.Message, maxMessage), names.ClipTo(e.Key, maxMessage)
 	if p := e.Place; p != nil && len(p.Charges) > maxCharges {
 		p.Charges = p.Charges[:maxCharges]
 	}
 	if e.Reasons == nil {
 		return
 	}
-	e.Reasons.Untried = clip(e.Reasons.Untried, maxReason)
+	e.Reasons.Untried = names.ClipTo(e.Reasons.Untried, maxReason)
 	e.Reasons.Others = boundReasons(e.Reasons.Others)
 	for i := range e.Reasons.Clusters {
 		e.Reasons.Clusters[i].Reasons = boundReasons(e.Reasons.Clusters[i].Reasons)
@@ -30,18 +31,9 @@ func (e *Entry) bound() {
 func boundReasons(reasons []Reason) []Reason {
 	reasons = reasons[:min(len(reasons), maxReasons)]
 	for i := range reasons {
-		reasons[i].Text = clip(reasons[i].Text, maxReason)
+		reasons[i].Text = names.ClipTo(reasons[i].Text, maxReason)
 	}
 	return reasons
-}
-
-// clip returns a text with at most so many bytes, the last of which are "..." if something is
-// missing.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
 // perEntry is what an entry takes beside its parts: itself, and where it stands in the index.

@@ -76,9 +76,13 @@ const maxMessage = 1024
 
 // Clip returns a message with at most maxMessage bytes, the last of which are "..." if something is
 // missing.
-func Clip(message string) string {
-	if len(message) <= maxMessage {
-		return message
+func Clip(message string) string { return ClipTo(message, maxMessage) }
+
+// ClipTo returns a text with at most so many bytes, which are three at least; the last of them are
+// "..." if something is missing.
+func ClipTo(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }

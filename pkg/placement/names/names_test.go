@@ -6,6 +6,7 @@ package names_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -74,6 +75,22 @@ func TestFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestClipTo(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		text, most := rapid.String().Draw(r, "text"), rapid.IntRange(3, 20).Draw(r, "most")
+		got := names.ClipTo(text, most)
+		kept, clipped := strings.CutSuffix(got, "...")
+		switch {
+		case len(text) <= most:
+			if got != text {
+				r.Fatalf("%q became %q, though it is short enough", text, got)
+			}
+		case len(got) > most || !clipped || !strings.HasPrefix(text, kept) || most-len(got) >= utf8.UTFMax:
+			r.Fatalf("%q became %q, want about %d bytes of it", text, got, most)
+		}
+	})
 }
 
 func TestClip(t *testing.T) {
