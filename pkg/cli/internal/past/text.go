@@ -4,6 +4,7 @@
 package past
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -74,6 +75,9 @@ func clockTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // maxTold bounds the clusters of which reasons are told in a line.
 const maxTold = 5
 
+// noCluster stands for the cluster of a node in none.
+const noCluster = "none"
+
 // says tells an entry in one line.
 func says(e *history.Entry) string {
 	var parts []string
@@ -93,7 +97,7 @@ func says(e *history.Entry) string {
 }
 
 func placeText(p *history.Place) string {
-	parts := []string{fmt.Sprintf("on node %s in cluster %s", p.Node, orNone(p.Cluster))}
+	parts := []string{fmt.Sprintf("on node %s in cluster %s", p.Node, cmp.Or(p.Cluster, noCluster))}
 	if p.Policy != "" {
 		parts[0] += " by policy " + p.Policy
 	}
@@ -114,18 +118,11 @@ func reasonsText(r *history.Reasons) string {
 		for j, reason := range c.Reasons {
 			reasons[j] = fmt.Sprintf("%d %s", reason.Nodes, reason.Text)
 		}
-		clusters[i] = orNone(c.Cluster) + ": " + strings.Join(reasons, ", ")
+		clusters[i] = cmp.Or(c.Cluster, noCluster) + ": " + strings.Join(reasons, ", ")
 	}
 	text := names.First(clusters, maxTold, "; ")
 	if r.OtherClusters > 0 {
 		text += fmt.Sprintf("; %d clusters are not told apart", r.OtherClusters)
 	}
 	return text
-}
-
-func orNone(cluster string) string {
-	if cluster == "" {
-		return "none"
-	}
-	return cluster
 }
