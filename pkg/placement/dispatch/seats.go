@@ -101,7 +101,7 @@ func (s *Seats) Homes() sets.Set[string] {
 // none is known to be free.
 func (r *Round) Seat(pods []*Pod, seats *Seats) (rest []*Pod) {
 	for _, p := range slices.SortedStableFunc(slices.Values(pods), func(a, b *Pod) int { return r.rank(a, seats) - r.rank(b, seats) }) {
-		if seats.share.Room != nil && r.Fails(p) {
+		if r.failsFor(p, seats) {
 			r.answered.Insert(p.UID)
 		}
 		if to := r.homeOfSeat(p, seats); to != "" {
@@ -113,6 +113,10 @@ func (r *Round) Seat(pods []*Pod, seats *Seats) (rest []*Pod) {
 	return rest
 }
 
+// failsFor reports whether a pod finds no node where it is and the room of the homes is known, so
+// that it may go where there is some.
+func (r *Round) failsFor(p *Pod, s *Seats) bool { return s.share.Room != nil && r.Fails(p) }
+
 // rank orders the pods that want seats. Whoever has a home with a free seat keeps it, so they come
 // first, and before those that would leave theirs for it.
 func (r *Round) rank(p *Pod, s *Seats) int {
@@ -120,7 +124,7 @@ func (r *Round) rank(p *Pod, s *Seats) int {
 	switch {
 	case !s.homes.Has(present):
 		return 2
-	case s.share.Room != nil && s.room[present] <= 0 && r.Fails(p):
+	case s.room[present] <= 0 && r.failsFor(p, s):
 		return 1
 	default:
 		return 0
@@ -156,7 +160,7 @@ func (r *Round) homeOfSeat(p *Pod, s *Seats) string {
 // homeWithRoom returns the home of a free seat whose cluster has room, empty if the home of the pod
 // does not fail, or nobody is known to have such a seat.
 func (r *Round) homeWithRoom(p *Pod, s *Seats) string {
-	if p.Seat >= 0 || s.share.Room == nil || !r.Fails(p) {
+	if p.Seat >= 0 || !r.failsFor(p, s) {
 		return ""
 	}
 	return r.takeUp(r.home(p), s.room, s)
