@@ -87,29 +87,44 @@ func (n *Sets) share(set *Set, group int32) int {
 	return min(size, max(sampleOfGroup, (size*sampleSize+set.size-1)/set.size))
 }
 
-// draw fills the sample with the given number. Of few groups it takes the next nodes of every one,
-// of a small group the same ones again; of many groups, one after the other, every n-th node.
+// draw fills the sample with the given number.
 func (n *Sets) draw(set *Set, one *sample, number int) {
-	skip := number
-	for _, group := range set.groups {
-		nodes := n.byGroup[group]
-		if len(set.groups) <= fewGroups {
-			of := n.share(set, group)
-			for k := range of {
-				one.nodes = append(one.nodes, nodes[(number*of+k)%len(nodes)])
-			}
-			continue
-		}
-		for ; skip < len(nodes); skip += len(set.samples) {
-			one.nodes = append(one.nodes, nodes[skip])
-		}
-		skip -= len(nodes)
+	if len(set.groups) <= fewGroups {
+		one.nodes = n.ofEach(set, number)
+	} else {
+		one.nodes = n.ofAll(set, number)
 	}
 	one.names = make(sets.Set[string], len(one.nodes))
 	for _, i := range one.nodes {
 		one.names.Insert(n.nodes[i].Node().Name)
 	}
 	n.names += len(one.nodes)
+}
+
+// ofEach returns the nodes of a sample of few groups: the next ones of every group, of a small one
+// the same again.
+func (n *Sets) ofEach(set *Set, number int) (drawn []int32) {
+	for _, group := range set.groups {
+		nodes, of := n.byGroup[group], n.share(set, group)
+		for k := range of {
+			drawn = append(drawn, nodes[(number*of+k)%len(nodes)])
+		}
+	}
+	return drawn
+}
+
+// ofAll returns the nodes of a sample of many groups: one group after the other, every n-th node,
+// where n is the number of samples.
+func (n *Sets) ofAll(set *Set, number int) (drawn []int32) {
+	skip := number
+	for _, group := range set.groups {
+		nodes := n.byGroup[group]
+		for ; skip < len(nodes); skip += len(set.samples) {
+			drawn = append(drawn, nodes[skip])
+		}
+		skip -= len(nodes)
+	}
+	return drawn
 }
 
 // Particular reports whether a pod asks for something that a look at the room of a node does not
