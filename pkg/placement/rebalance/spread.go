@@ -29,7 +29,9 @@ func (s *seating) spread(kept []bool) {
 			i++
 			continue
 		}
-		i = r.place(r.widen(i, r.end(i)))
+		from, to := r.widen(i, r.end(i))
+		r.place(from, to)
+		i = to
 	}
 }
 
@@ -109,11 +111,10 @@ func (r *row) widen(from, to int) (wideFrom, wideTo int) {
 	return from, to
 }
 
-// place gives places to the pods from one index to before another one, and returns the latter.
-func (r *row) place(from, to int) int {
+// place gives places to the pods from one index to before another one.
+func (r *row) place(from, to int) {
 	g := r.between(from, to)
 	for _, i := range r.order[from:to] {
 		r.places[i] = g.at(r.seats[i])
 	}
-	return to
 }
