@@ -36,7 +36,10 @@ var plans = []struct {
 	{"API server killed", (*chaos).planAPIServer},
 }
 
-func (c *chaos) anyProgram() *program { return c.programs[c.rng.IntN(len(c.programs))] }
+func (c *chaos) anyProgram() *program {
+	programs := c.all()
+	return programs[c.rng.IntN(len(programs))]
+}
 
 func (c *chaos) seconds(low, high int) time.Duration {
 	return time.Duration(c.between(low, high)) * time.Second

@@ -97,7 +97,7 @@ func (c *chaos) planFourth() (what string, do func(context.Context) error) {
 		defer c.comingOrGoing.Unlock()
 		if c.fourth == nil {
 			var err error
-			c.fourth, err = c.scheduler(c.alive, fmt.Sprint("d", len(c.programs)))
+			c.fourth, err = c.scheduler(c.alive, fmt.Sprint("d", len(c.all())))
 			return err
 		}
 		leaving := c.fourth
