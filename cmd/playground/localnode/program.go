@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth.dev/berth/pkg/history/serve"
 	"berth.dev/berth/pkg/localplane"
 )
 
@@ -65,7 +66,7 @@ func (r *Runner) launch(ctx context.Context, pod *corev1.Pod) (process *localpla
 }
 
 // anyHistoryPort keeps processes from each other's ports: all pods are on one machine.
-const anyHistoryPort = "--history-bind-address=127.0.0.1:0"
+const anyHistoryPort = "--" + serve.Flag + "=127.0.0.1:0"
 
 // keepFile writes the file that a flag names to this machine, and has the flag name it there.
 func (r *Runner) keepFile(ctx context.Context, pod *corev1.Pod, c *localplane.Component, flag string) error {

@@ -6,13 +6,15 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/utils/clock"
 
-	"berth.dev/berth/cmd/internal/remember"
 	"berth.dev/berth/pkg/history"
+	"berth.dev/berth/pkg/history/serve"
 	"berth.dev/berth/pkg/plugins"
 )
 
@@ -22,7 +24,12 @@ type remembering struct {
 	ring    *history.Ring
 }
 
-func (r *remembering) addFlags(flags *pflag.FlagSet) { remember.AddFlag(flags, &r.address) }
+// addFlags adds the flag. Empty, its default, means that nothing is remembered.
+func (r *remembering) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&r.address, serve.Flag, r.address, "Address, such as 127.0.0.1:10263, where "+serve.Path+" is served over TLS: what this "+
+		"process has decided, for berthctl explain --history. Callers need the right to get that path, and are told what they may get. "+
+		"At most 16 MiB of the last day are kept in memory. Without an address nothing is remembered.")
+}
 
 // begin has the plugins remember what they decide. It must be called before they are made.
 func (r *remembering) begin(state *plugins.State) {
@@ -33,7 +40,7 @@ func (r *remembering) begin(state *plugins.State) {
 	state.History = history.NewBackground(r.ring)
 }
 
-var errNoSecurePort = errors.New("--" + remember.Flag + " needs --secure-port, whose certificate it uses")
+var errNoSecurePort = errors.New("--" + serve.Flag + " needs --secure-port, whose certificate it uses")
 
 // serve serves what is remembered, if anything is, until the context ends.
 func (r *remembering) serve(ctx context.Context, cc *schedulerconfig.CompletedConfig) error {
@@ -43,7 +50,18 @@ func (r *remembering) serve(ctx context.Context, cc *schedulerconfig.CompletedCo
 	case cc.SecureServing == nil:
 		return errNoSecurePort
 	}
-	h := remember.Handler(leaseName, r.ring)
-	h.Authenticator, h.Authorizer = cc.Authentication.Authenticator, cc.Authorization.Authorizer
+	h := &serve.Handler{
+		Process: processName(), Ring: r.ring,
+		Authenticator: cc.Authentication.Authenticator, Authorizer: cc.Authorization.Authorizer,
+	}
 	return h.Start(ctx, r.address, cc.SecureServing)
+}
+
+// processName returns the name of the pod, which begins with that of the program, or else the
+// latter.
+func processName() string {
+	if name, err := os.Hostname(); err == nil && strings.HasPrefix(name, leaseName) {
+		return name
+	}
+	return leaseName
 }

@@ -28,6 +28,9 @@ import (
 // Path is where it is served, and the nonResourceURL that callers need the right to get.
 const Path = "/berth/history"
 
+// Flag is the name of the flag of a program that says at which address it is served.
+const Flag = "history-bind-address"
+
 // Handler serves what a Ring remembers. It is safe for concurrent use.
 type Handler struct {
 	// Process is the name of the process, for those who ask several.

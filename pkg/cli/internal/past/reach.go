@@ -22,10 +22,11 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/history/serve"
 )
 
 // bindFlag begins the argument by which a program says where it serves its history.
-const bindFlag = "--history-bind-address="
+const bindFlag = "--" + serve.Flag + "="
 
 // targets returns what is to be asked: the URLs of the flags, or else the pods of Berth.
 func (f *Sources) targets(ctx context.Context, clients client.Clients) ([]target, error) {
