@@ -14,8 +14,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// large makes a scheduler of 5,000 nodes in 100 clusters and a pod of a policy over all of them that
-// asks for more than any node has.
+// large makes a scheduler of 5,000 nodes in 100 clusters, and a pod of a policy over all of them
+// that asks for more than any node has.
 func large(b *testing.B) (*plugintest.Scheduler, *corev1.Pod) {
 	b.Helper()
 	const clusters, nodes = 100, 5000
