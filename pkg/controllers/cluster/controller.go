@@ -14,14 +14,10 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -91,26 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	clusters := make([]*topology.Cluster, 0, len(snapshot.Clusters()))
-	for _, c := range snapshot.Clusters() {
-		clusters = append(clusters, c)
-	}
-	slices.SortFunc(clusters, func(a, b *topology.Cluster) int { return strings.Compare(a.Object.Name, b.Object.Name) })
-	var errs []error
-	var result reconcile.Result
-	for _, c := range clusters {
-		after, err := r.write(ctx, c)
-		if after > 0 && (result.RequeueAfter == 0 || after < result.RequeueAfter) {
-			result.RequeueAfter = after
-		}
-		if apierrors.IsConflict(err) {
-			// The cache lags behind, or another controller wrote its conditions in between.
-			result.RequeueAfter = afterConflict
-			continue
-		}
-		errs = append(errs, err)
-	}
-	return result, errors.Join(errs...)
+	return writeEach(snapshot, func(c *topology.Cluster) (time.Duration, error) { return r.write(ctx, c) })
 }
 
 // write updates the status of one Cluster if it differs. It returns after which time there is more

@@ -5,13 +5,11 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -64,19 +62,9 @@ func (r *PoolReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	var errs []error
-	var result reconcile.Result
-	for _, c := range snapshot.Clusters() {
-		again, err := r.write(ctx, c, capacity.Pools(c.Nodes, resources))
-		if apierrors.IsConflict(err) {
-			again, err = afterConflict, nil
-		}
-		if again > 0 && (result.RequeueAfter == 0 || again < result.RequeueAfter) {
-			result.RequeueAfter = again
-		}
-		errs = append(errs, err)
-	}
-	return result, errors.Join(errs...)
+	return writeEach(snapshot, func(c *topology.Cluster) (time.Duration, error) {
+		return r.write(ctx, c, capacity.Pools(c.Nodes, resources))
+	})
 }
 
 // list reads the pools of the ClusterResources that can be used, in the order of their names.

@@ -5,12 +5,10 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -22,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/capacity"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 const (
@@ -64,23 +63,17 @@ func (r *RoomReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconc
 		return reconcile.Result{}, fmt.Errorf("listing policies: %w", err)
 	}
 	var rooms map[string]corev1.ResourceList
-	var result reconcile.Result
+	var again time.Duration
 	if asked := capacity.AskedBy(policies.Items); !asked.None() {
 		var pods corev1.PodList
 		if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
 			return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
 		}
-		rooms, result.RequeueAfter = asked.Rooms(snapshot, pods.Items), roomAgain
+		rooms, again = asked.Rooms(snapshot, pods.Items), roomAgain
 	}
-	var errs []error
-	for name := range snapshot.Clusters() {
-		err := r.write(ctx, name, rooms[name])
-		if apierrors.IsConflict(err) {
-			result.RequeueAfter, err = afterConflict, nil
-		}
-		errs = append(errs, err)
-	}
-	return result, errors.Join(errs...)
+	return writeEach(snapshot, func(c *topology.Cluster) (time.Duration, error) {
+		return again, r.write(ctx, c.Object.Name, rooms[c.Object.Name])
+	})
 }
 
 // write updates the room of one Cluster if it is time. A resource that comes waits for nothing, and
