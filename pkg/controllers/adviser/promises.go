@@ -47,8 +47,8 @@ func (a *Adviser) Promise(by string, promises []Promise) {
 }
 
 // Confine tells where pods of a namespace that wait for a node may get one, as far as their
-// policies say so: units of a ClusterResource are kept for them there and nowhere else. It replaces what was
-// told of the namespace before. The shortages must not be changed afterwards.
+// policies say so: units of a ClusterResource are kept for them there and nowhere else. It replaces
+// what was told of the namespace before. The shortages must not be changed afterwards.
 func (a *Adviser) Confine(namespace string, shortages modelpolicy.Shortages) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

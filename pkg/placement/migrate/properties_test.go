@@ -135,7 +135,8 @@ func (d *deployment) grow() {
 }
 
 // restamp gives the pods of the first cluster of the policy the first seats, up to the least number
-// there. Beyond it they take turns with those of others, unless the first cluster is to have no more.
+// there. Beyond it they take turns with those of others, unless the first cluster is to have no
+// more.
 func (d *deployment) restamp() {
 	first, nth := &d.Policy[0], map[bool]int{}
 	place := func(here bool) int {
