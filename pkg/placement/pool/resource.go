@@ -8,6 +8,7 @@
 package pool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -45,8 +46,9 @@ type Resource struct {
 
 type pair struct{ key, value string }
 
-// NewResource makes a ClusterResource ready, by what its status says is allocatable. The error
-// tells why its pools cannot be used.
+// NewResource makes a ClusterResource ready, by what its status says is allocatable. Where its spec
+// declares less already, which the status does not follow while no controller manager runs, that
+// counts. The error tells why its pools cannot be used.
 func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 	r := &Resource{
 		name: object.Name, mode: object.Spec.Mode, unit: unitOf(object), index: map[string]int32{}, byPair: map[pair][]int32{},
@@ -62,7 +64,38 @@ func NewResource(object *berthv1alpha1.ClusterResource) (*Resource, error) {
 			return nil, err
 		}
 	}
+	r.lower(object.Spec.Capacity)
 	return r, nil
+}
+
+// lower takes from pools what a spec does not declare any more. A spec without pools leaves them to
+// another program, and a quantity that cannot be used to the status, which follows none such.
+func (r *Resource) lower(declared []berthv1alpha1.ClusterResourceQuantity) {
+	if len(declared) == 0 {
+		return
+	}
+	most := make([]int64, len(r.pools))
+	for i := range declared {
+		at, known := r.index[nameOf(&declared[i])]
+		if !known {
+			continue
+		}
+		most[at] = r.pools[at].Allocatable
+		if Check(declared[i].Quantity) != nil {
+			continue
+		}
+		if units, err := Units(declared[i].Quantity, r.unit); err == nil {
+			most[at] = min(most[at], units)
+		}
+	}
+	for i := range r.pools {
+		r.pools[i].Allocatable = most[i]
+	}
+}
+
+// nameOf returns the name of a pool.
+func nameOf(declared *berthv1alpha1.ClusterResourceQuantity) string {
+	return cmp.Or(declared.Name, "default")
 }
 
 // Usable returns those of the ClusterResources whose pools can be used, in the order given. The
@@ -92,10 +125,7 @@ func unitOf(object *berthv1alpha1.ClusterResource) resource.Quantity {
 }
 
 func (r *Resource) add(declared *berthv1alpha1.ClusterResourceQuantity) error {
-	p := Pool{Name: declared.Name, Selector: declared.NodeSelector}
-	if p.Name == "" {
-		p.Name = "default"
-	}
+	p := Pool{Name: nameOf(declared), Selector: declared.NodeSelector}
 	if _, twice := r.index[p.Name]; twice {
 		return fmt.Errorf("two pools are called %s", p.Name)
 	}

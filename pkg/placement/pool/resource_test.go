@@ -58,6 +58,38 @@ func TestAPoolMayBeEmptyAndNeedNoName(t *testing.T) {
 	}
 }
 
+// While no controller manager runs, the status does not follow the spec.
+func TestASpecThatDeclaresLessCounts(t *testing.T) {
+	capacity := func(pools ...berthv1alpha1.ClusterResourceQuantity) []berthv1alpha1.ClusterResourceQuantity {
+		return pools
+	}
+	for name, tc := range map[string]struct {
+		spec []berthv1alpha1.ClusterResourceQuantity
+		want map[string]int64
+	}{
+		"nothing, so that another program writes the status": {nil, map[string]int64{"a": 7, "default": 3}},
+		"the same":                    {capacity(of("a", "7"), of("default", "3")), map[string]int64{"a": 7, "default": 3}},
+		"less of one":                 {capacity(of("a", "1"), of("", "3")), map[string]int64{"a": 1, "default": 3}},
+		"more of one":                 {capacity(of("a", "9"), of("", "3")), map[string]int64{"a": 7, "default": 3}},
+		"one no more":                 {capacity(of("a", "7")), map[string]int64{"a": 7, "default": 0}},
+		"a new one":                   {capacity(of("a", "7"), of("", "3"), of("b", "5")), map[string]int64{"a": 7, "default": 3}},
+		"a quantity that is no units": {capacity(of("a", "500m"), of("", "3")), map[string]int64{"a": 7, "default": 3}},
+		"a quantity that would hang":  {capacity(of("a", "1e2147483647"), of("", "3")), map[string]int64{"a": 7, "default": 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := declared("", of("a", "7"), of("", "3"))
+			object.Spec.Capacity = tc.spec
+			got := map[string]int64{}
+			for _, p := range ready(t, object).Pools() {
+				got[p.Name] = p.Allocatable
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("allocatable units (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestWhichPoolsSelectANode(t *testing.T) {
 	r := ready(t, declared(berthv1alpha1.AnyOf,
 		of("all", "9"), of("site", "9", "site", "a"), of("rack", "9", "site", "a", "rack", "1"), of("nowhere", "9", "site", "z")))

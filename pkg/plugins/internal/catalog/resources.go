@@ -106,8 +106,8 @@ func poolsChanged(oldObj, newObj any) bool {
 }
 
 func samePools(a, b *berthv1alpha1.ClusterResource) bool {
-	return a.UID == b.UID && a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero() && a.Spec.Mode == b.Spec.Mode && equality.Semantic.DeepEqual(a.Spec.Unit, b.Spec.Unit) &&
-		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
+	return a.UID == b.UID && a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero() &&
+		equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }
 
 func buildResources(objects []*berthv1alpha1.ClusterResource, before *Resources) *Resources {
