@@ -21,7 +21,7 @@ import (
 func writeEach(snapshot *topology.Snapshot, write func(*topology.Cluster) (time.Duration, error)) (reconcile.Result, error) {
 	clusters := snapshot.Clusters()
 	var result reconcile.Result
-	var errs []error
+	errs := make([]error, 0, len(clusters))
 	for _, name := range slices.Sorted(maps.Keys(clusters)) {
 		again, err := write(clusters[name])
 		if apierrors.IsConflict(err) {

@@ -4,6 +4,7 @@
 package past_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -108,8 +109,8 @@ func TestAsk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				q := r.URL.Query()
-				if r.URL.Path != serve.Path || q.Get("kind") != "Pod" || q.Get("namespace") != "shop" || q.Get("name") != "a b" || r.Header.Get("Authorization") != "Bearer secret" {
+				const wantQuery = "group=&kind=Pod&name=a+b&namespace=shop"
+				if r.URL.Path != serve.Path || r.URL.RawQuery != wantQuery || r.Header.Get("Authorization") != "Bearer secret" {
 					t.Errorf("asked for %s with %v", r.URL, r.Header)
 				}
 				w.WriteHeader(test.status)
@@ -123,15 +124,21 @@ func TestAsk(t *testing.T) {
 				t.Fatalf("%d answers, error %v", len(answers), err)
 			}
 			got := answers[0]
-			if (got.Error == "") != (test.wantError == "") || !strings.Contains(got.Error, test.wantError) || len(got.Error) > 1024 {
-				t.Errorf("error %.200q, want %q", got.Error, test.wantError)
-			}
-			if want := test.wantProcess; got.Process != want && (want != "" || got.Process != server.URL) {
-				t.Errorf("process %q, want %q or else the URL", got.Process, want)
+			checkRefusal(t, got.Error, test.wantError)
+			if want := cmp.Or(test.wantProcess, server.URL); got.Process != want {
+				t.Errorf("process %q, want %q", got.Process, want)
 			}
 			if len(got.Entries) != test.wantEntries || got.Entries == nil {
 				t.Errorf("%d entries, want %d", len(got.Entries), test.wantEntries)
 			}
 		})
+	}
+}
+
+// checkRefusal checks that a process is told to have said what it should, in few words.
+func checkRefusal(t *testing.T, got, want string) {
+	t.Helper()
+	if (got == "") != (want == "") || !strings.Contains(got, want) || len(got) > 1024 {
+		t.Errorf("error %.200q, want %q", got, want)
 	}
 }
