@@ -15,8 +15,15 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/settle"
 )
 
-// raisedInterval is how often it is looked how much can be given out again, while pods are settled.
-const raisedInterval = 100 * time.Millisecond
+const (
+	// raisedInterval is how often it is looked how much can be given out again, while pods are
+	// settled.
+	raisedInterval = 100 * time.Millisecond
+
+	// holdTime is how long pods are kept out of the queue at most because all that is free may be
+	// taken. Who has to wait for longer is told why.
+	holdTime = 3 * time.Second
+)
 
 // settleLate makes late Bindings of the process before impossible where they keep units from being
 // given out, until the context ends, and wakes the pods that can have what is not kept any longer.
@@ -35,10 +42,15 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 			workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
 			end()
 		}
-		s.wakeRaised(b) // pods that have gone or changed are settled elsewhere
+		s.wakeRaised(b)         // pods that have gone or changed are settled elsewhere
+		pause := raisedInterval // whom to settle is not known before ClusterResources have been read
+		if s.Catalog.Snapshot() != nil {
+			s.letGo(b)
+			pause = lookInterval
+		}
 		select {
 		case <-ctx.Done():
-		case <-s.Clock.After(lookInterval):
+		case <-s.Clock.After(pause):
 		}
 	}
 }
@@ -46,20 +58,35 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 // wakeMeanwhile wakes pods while others are being settled, until the context ends. A thousand take
 // seconds, and one of them may have to wait for its answer.
 func (s *Shared) wakeMeanwhile(ctx context.Context, b *Background) {
+	began := s.Clock.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.Clock.After(raisedInterval):
 			s.wakeRaised(b)
+			if s.Clock.Since(began) >= holdTime {
+				s.letGo(b)
+			}
 		}
 	}
 }
 
-// wakeRaised wakes the pods that can have what is not kept any longer.
+// wakeRaised wakes the pods that can have what is not kept any longer: those that were tried in
+// vain, and those that were held back.
 func (s *Shared) wakeRaised(b *Background) {
 	if raised := s.Late.Raised(s.usablePools); len(raised) > 0 {
 		b.Wake(s.Waiting.Raised(raised))
+	}
+	if freed := s.Late.Freed(s.usablePools); len(freed) > 0 {
+		b.Wake(freed)
+	}
+}
+
+// letGo lets the pods be tried that are held back still.
+func (s *Shared) letGo(b *Background) {
+	if held := s.Late.LetGo(); len(held) > 0 {
+		b.Wake(held)
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +35,15 @@ type takeOver struct {
 // takesOver lists the pods as the API server shows them at the take-over, in the version 7.
 func takesOver(t *testing.T, objects []runtime.Object, listed ...*corev1.Pod) *takeOver {
 	t.Helper()
+	answers := make(chan struct{})
+	close(answers)
+	return takesOverOnce(t, answers, objects, listed...)
+}
+
+// takesOverOnce is takesOver with an API server that answers changes of pods once the channel is
+// closed.
+func takesOverOnce(t *testing.T, answers <-chan struct{}, objects []runtime.Object, listed ...*corev1.Pod) *takeOver {
+	t.Helper()
 	s := &takeOver{Scheduler: plugintest.New(t, append(racks(), objects...), plugintest.Held())}
 	list := &corev1.PodList{}
 	for _, pod := range listed {
@@ -52,6 +63,7 @@ func takesOver(t *testing.T, objects []runtime.Object, listed ...*corev1.Pod) *t
 	})
 	s.Kube.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		s.changes.Add(1)
+		<-answers
 		switch patch, ok := action.(clienttesting.PatchAction); {
 		case !s.reachable.Load():
 			return true, nil, apierrors.NewServiceUnavailable("the API server is down")
@@ -170,6 +182,45 @@ func TestWhatNoLateBindingCanTakeIsGivenOutAtOnce(t *testing.T) {
 		}
 		s.WaitFor("the unit", func() bool { return s.Try(asking("next", "matlab", "1")).Node != "" })
 	})
+}
+
+// Each attempt in vain writes to the pod. So while the process before may have bound pods to all
+// that is free only those of other pools are tried, until that is settled, fails or takes too long.
+func TestNobodyIsTriedInVainWhileAllIsBeingSettled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers, reachable, wantPlaced bool
+	}{
+		"until it is settled":       {answers: true, reachable: true, wantPlaced: true},
+		"until that fails":          {answers: true},
+		"until that takes too long": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began, answers := time.Now(), make(chan struct{})
+			answer := sync.OnceFunc(func() { close(answers) })
+			s := takesOverOnce(t, answers, matlab("1"), many(2)...)
+			t.Cleanup(answer)
+			s.reachable.Store(tc.reachable)
+			next := asking("next", "matlab", "1")
+			// A machine that stalls for as long as pods are held at most proves nothing.
+			if s.PreEnqueue(next).IsSuccess() && time.Since(began) < 2*time.Second {
+				t.Error("a pod is tried in vain")
+			}
+			if !s.PreEnqueue(asking("other", "disk", "1")).IsSuccess() {
+				t.Error("a pod is held though nobody may have what it asks for")
+			}
+			if tc.answers {
+				answer()
+			}
+			s.WaitFor("the pod to be let into the queue", func() bool { return s.PreEnqueue(next).IsSuccess() })
+			if !tc.wantPlaced {
+				if attempt := s.Try(next); attempt.Node != "" {
+					t.Error("the unit is given out while a late binding may take it")
+				}
+				return
+			}
+			s.WaitFor("the unit", func() bool { return s.Try(next).Node != "" })
+		})
+	}
 }
 
 func TestNobodyIsEvictedForWhatIsWithheld(t *testing.T) {

@@ -76,6 +76,10 @@ const (
 	// errReasonNotCounted holds such pods back until a new leader has found out what pods hold.
 	errReasonNotCounted = "what pods hold of ClusterResources has not been read yet"
 
+	// errReasonUnsettled holds a pod back for a moment while the leader before may have given away
+	// all that is free of what it asks for.
+	errReasonUnsettled = "what the leader before may have given to pods is being settled"
+
 	// errReasonBound rejects a pod that a leader before has bound, of which the informer does not
 	// know that yet. To charge it again would lose sight of what it holds.
 	errReasonBound = "the pod has been bound by the leader before"
@@ -225,7 +229,8 @@ func (*ClusterResource) Name() string {
 }
 
 // PreEnqueue holds pods that ask for ClusterResources back until it is known what there is and who
-// holds it, and while pods are being deleted for them.
+// holds it, for a moment while the leader before may have given away all of it, and while pods are
+// being deleted for them.
 func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
 	if !demand.Asks(pod) {
@@ -236,6 +241,8 @@ func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (stat
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 	case !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotCounted)
+	case p.shared.Late.Hold(pod, p.shared.usablePools):
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonUnsettled)
 	case p.shared.Earmarks.Evicting(pod.UID):
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonEvicting)
 	}

@@ -30,6 +30,7 @@ type LateUnits struct {
 	claimed map[string]resource.Quantity
 	// told is what claimed was when Raised told of it last.
 	told map[string]resource.Quantity
+	hold hold
 }
 
 // Claimant is a pod that the process before may still bind.
@@ -67,7 +68,7 @@ func (l *LateUnits) expect(held *pool.Account, claimants []Claimant) {
 			l.claimed[r.Resource] = sum
 		}
 	}
-	l.told = maps.Clone(l.claimed)
+	l.told, l.hold.free = maps.Clone(l.claimed), nil
 }
 
 // Settled notes that no late Binding can happen to a pod any more. If one has happened, its charges
