@@ -34,12 +34,8 @@ import (
 	"berth.dev/berth/pkg/ownership"
 )
 
-const (
-	// crdPoll is how often absent CRDs are looked for.
-	crdPoll = 2 * time.Second
-	// restampQPS and restampBurst limit how many pods get a new seat.
-	restampQPS, restampBurst = 500, 1000
-)
+// crdPoll is how often absent CRDs are looked for.
+const crdPoll = 2 * time.Second
 
 // required are the kinds without which the controllers have nothing to do.
 var required = []schema.GroupKind{
@@ -203,7 +199,7 @@ func (s *starter) start(ctx context.Context) error {
 
 // startPolicies sets the controller of PropagationPolicies up.
 func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Interface) error {
-	stamps, err := podClient(s.mgr, restampQPS, restampBurst)
+	stamps, err := podClient(s.mgr, policy.StampsPerSecond, policy.StampsAtOnce)
 	if err != nil {
 		return err
 	}
@@ -218,7 +214,7 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 		Recorder:   s.mgr.GetEventRecorder(leaseName),
 		Clock:      clock.RealClock{},
 		Schedulers: s.opts.SchedulerNames,
-		Restamps:   flowcontrol.NewTokenBucketRateLimiter(restampQPS, restampBurst),
+		Restamps:   flowcontrol.NewTokenBucketRateLimiter(policy.StampsPerSecond, policy.StampsAtOnce),
 		Moves:      s.moves,
 	})
 	return policies.SetupWithManager(s.mgr)
