@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/test/internal/oracle"
 )
 
 // unsettled returns what must not be the case once nothing has happened for a while: pods that wait
@@ -38,7 +40,8 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	for _, n := range got {
 		waiting -= n
 	}
-	if waiting > 0 && w.fits(l, usage, want, got) {
+	free := func(_, pool string, usage map[string]int64) int64 { return w.pools[pool].Capacity - usage[pool] }
+	if waiting > 0 && w.fits(l, usage, want, got, free) {
 		say("%d pods of %s wait although there is room", waiting, l.name)
 	}
 	if !l.policy {
@@ -46,7 +49,7 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	}
 	for _, site := range slices.Sorted(maps.Keys(got)) {
 		// A pod stays where it is one too many while no other site has room for it.
-		if got[site] > want[site] && w.fits(l, usage, want, got) {
+		if got[site] > want[site] && w.fits(l, usage, want, got, w.left) {
 			say("%s has %d pods at %s, its share is %d", l.name, got[site], site, want[site])
 		}
 	}
@@ -56,9 +59,39 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	w.checkPolicy(l, got, say)
 }
 
+// left returns how much a pool has left for pods that are moved to a site: of what its Scheduler was
+// granted, if several share the pool. More is granted to it only for pods that wait.
+func (w *World) left(site, pool string, usage map[string]int64) int64 {
+	free := w.pools[pool].Capacity - usage[pool]
+	there := &berthv1alpha1.Cluster{}
+	if !w.sharing || !w.server.Read(clusters, "", site, there) {
+		return free
+	}
+	home, granted := there.Status.HomeScheduler, int64(0)
+	for i := range w.status.Grants {
+		if g := &w.status.Grants[i]; g.Scheduler == home && g.Pool == pool {
+			granted += g.Quantity.Value()
+		}
+	}
+	for _, pod := range w.pods {
+		charges, charged := stamp.ChargesOf(pod)
+		if !charged || !oracle.Live(pod) || pod.Annotations[berthv1alpha1.GranteeAnnotation] != home {
+			continue
+		}
+		for _, charge := range charges {
+			if charge.Pool == pool {
+				granted -= charge.Quantity.Value()
+			}
+		}
+	}
+	return min(free, granted)
+}
+
 // fits reports whether a pod of a workload could be bound: at a site where its share is not used up
 // a pool has enough left.
-func (w *World) fits(l *workload, usage map[string]int64, want, got map[string]int) bool {
+func (w *World) fits(
+	l *workload, usage map[string]int64, want, got map[string]int, left func(site, pool string, usage map[string]int64) int64,
+) bool {
 	for site := range w.sites {
 		name := siteName(site)
 		if l.policy && got[name] >= want[name] {
@@ -68,7 +101,7 @@ func (w *World) fits(l *workload, usage map[string]int64, want, got map[string]i
 			return true
 		}
 		for _, pool := range []string{"all", name} {
-			if p := w.pools[pool]; p != nil && p.Capacity-usage[pool] >= int64(l.licences) {
+			if w.pools[pool] != nil && left(name, pool, usage) >= int64(l.licences) {
 				return true
 			}
 		}
