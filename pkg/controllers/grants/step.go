@@ -56,7 +56,7 @@ func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resourc
 	of := func(name string) *grants.SharedPool {
 		if found[name] == nil {
 			found[name] = &grants.SharedPool{
-				Allocatable: allocatable(object, usable, name), Grants: map[string]grants.Grant{}, Reports: map[string]grants.Report{},
+				Allocatable: allocatable(usable, name), Grants: map[string]grants.Grant{}, Reports: map[string]grants.Report{},
 			}
 		}
 		return found[name]
@@ -84,21 +84,11 @@ func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resourc
 	return found
 }
 
-// allocatable returns how much of a pool there is and will be: what the spec says is published only
-// after the grants have shrunk to it.
-func allocatable(object *berthv1alpha1.ClusterResource, usable *pool.Resource, name string) int64 {
-	i, known := usable.Index(name)
-	if !known {
-		return 0
-	}
-	units := usable.Pools()[i].Allocatable
-	if len(object.Spec.Capacity) == 0 {
-		return units
-	}
-	for j := range object.Spec.Capacity {
-		if object.Spec.Capacity[j].Name == name && pool.Check(object.Spec.Capacity[j].Quantity) == nil {
-			return min(units, pool.UnitsUp(object.Spec.Capacity[j].Quantity, usable.Unit()))
-		}
+// allocatable returns how much of a pool there is. What the spec lowers is published only after the
+// grants have shrunk to it, and counts already.
+func allocatable(usable *pool.Resource, name string) int64 {
+	if i, known := usable.Index(name); known {
+		return usable.Pools()[i].Allocatable
 	}
 	return 0
 }
