@@ -59,8 +59,8 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	w.checkPolicy(l, got, say)
 }
 
-// left returns how much a pool has left for pods that are moved to a site: of what its Scheduler was
-// granted, if several share the pool. More is granted to it only for pods that wait.
+// left returns how much a pool has left for pods that are moved to a site: of what the Scheduler of
+// the site was granted, if several share the pool. More is granted to it only for pods that wait.
 func (w *World) left(site, pool string, usage map[string]int64) int64 {
 	free := w.pools[pool].Capacity - usage[pool]
 	there := &berthv1alpha1.Cluster{}
