@@ -64,7 +64,7 @@ func (s *Snapshot) serveWaiting(ctx context.Context, cluster, scheduler string, 
 	}
 	lacking, inVain := map[types.UID]modelpolicy.Shortage{}, map[types.UID]bool{}
 	for _, waiting := range s.waitingFor(requests, scheduler) {
-		maker := modelpolicy.Maker(waiting)
+		maker := workload.Maker(waiting)
 		if inVain[maker] {
 			continue
 		}

@@ -4,8 +4,6 @@
 package policy
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/pkg/model/workload"
@@ -15,17 +13,9 @@ import (
 // a node get one nowhere else.
 type Shortage map[string]int
 
-// Shortages are those of pods that wait for a node, by who makes them; see Maker. A pod whose maker
-// is not listed may go wherever it fits.
+// Shortages are those of pods that wait for a node, by who makes them; see workload.Maker. A pod
+// whose maker is not listed may go wherever it fits.
 type Shortages map[types.UID]Shortage
-
-// Maker returns the UID of the controller of a pod, or the pod's own without one.
-func Maker(pod *corev1.Pod) types.UID {
-	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {
-		return controller.UID
-	}
-	return pod.UID
-}
 
 // Note lists the makers of the pods of a workload that wait for a node, if such pods have to wait
 // for a place in the shares of the policy. The shares are those of the workload, empty if the
@@ -42,7 +32,7 @@ func (s Shortages) Note(p *Policy, o *workload.Observed, shares *Shares) {
 	}
 	for _, pod := range o.Pods {
 		if workload.Pending(pod) {
-			s[Maker(pod)] = lacks
+			s[workload.Maker(pod)] = lacks
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 )
 
@@ -28,6 +29,14 @@ func Lives(pod *corev1.Pod) bool {
 // Pending reports whether a pod lives and is not bound to a node yet.
 func Pending(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && Lives(pod)
+}
+
+// Maker returns the UID of the controller that a pod names, or the pod's own without one.
+func Maker(pod *corev1.Pod) types.UID {
+	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {
+		return controller.UID
+	}
+	return pod.UID
 }
 
 // CompareQueued compares pods by when the scheduler's queue tries them: the higher priority first,

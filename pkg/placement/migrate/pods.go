@@ -66,12 +66,7 @@ func (p Pods) shrinksElsewhere(cluster string) bool {
 	if !known || here.ownCost {
 		return true
 	}
-	for name, in := range p {
-		if name != cluster && !in.ownCost && in.highest >= here.lowest {
-			return false
-		}
-	}
-	return true
+	return here.lowest > p.highestElsewhere(cluster)
 }
 
 // keeps reports whether so many pods of a cluster that serve are the last to go when the workload
@@ -82,16 +77,23 @@ func (p Pods) keeps(cluster string, n int64) bool {
 	if here.ownCost {
 		return true
 	}
-	highest := int64(math.MinInt64)
-	for name, in := range p {
-		if name != cluster && !in.ownCost {
-			highest = max(highest, in.highest)
-		}
-	}
+	highest := p.highestElsewhere(cluster)
 	for _, cost := range here.ready {
 		if cost > highest {
 			n--
 		}
 	}
 	return n <= 0
+}
+
+// highestElsewhere returns the highest deletion cost in other clusters, but for those where the user
+// has set some.
+func (p Pods) highestElsewhere(cluster string) int64 {
+	highest := int64(math.MinInt64)
+	for name, in := range p {
+		if name != cluster && !in.ownCost {
+			highest = max(highest, in.highest)
+		}
+	}
+	return highest
 }

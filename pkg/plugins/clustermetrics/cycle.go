@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/policy"
@@ -106,7 +105,7 @@ func (p *ClusterMetrics) rank(snapshot *catalog.Snapshot, pod *corev1.Pod, wish 
 		v.ClusterID(name)
 		candidates = append(candidates, *place.Candidate(pod.Namespace))
 	}
-	request := rank.Query{UID: workloadUID(pod), Constraints: wish.Constraints}
+	request := rank.Query{UID: string(workload.Maker(pod)), Constraints: wish.Constraints}
 	if wish.Ranked {
 		sticky := rank.DefaultStickiness
 		request.Stickiness, request.Current = &sticky, current(v, candidates, pod)
@@ -159,14 +158,6 @@ func current(v *view.View, candidates []rank.Candidate, pod *corev1.Pod) string 
 		}
 	}
 	return best
-}
-
-// workloadUID identifies what the pod belongs to.
-func workloadUID(pod *corev1.Pod) string {
-	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		return string(owner.UID)
-	}
-	return string(pod.UID)
 }
 
 // Filter admits the nodes of Clusters that can be chosen.
