@@ -5,6 +5,7 @@ package history_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 
 func TestEntriesAreCompletedUnlessTheyRepeat(t *testing.T) {
 	type noted struct{ pod, key, message string }
+	long := strings.Repeat("1", 5000)
 	for name, test := range map[string]struct {
 		notes         []noted
 		want          []string
@@ -22,6 +24,9 @@ func TestEntriesAreCompletedUnlessTheyRepeat(t *testing.T) {
 	}{
 		"the same key": {
 			notes: []noted{{"a", "1", "x"}, {"a", "1", "y"}, {"a", "1", "z"}}, want: []string{"a x x3"}, wantCompleted: 1,
+		},
+		"the same long key": {
+			notes: []noted{{"a", long, "x"}, {"a", long, "y"}}, want: []string{"a x x2"}, wantCompleted: 1,
 		},
 		"another key": {
 			notes: []noted{{"a", "1", "x"}, {"a", "2", "x"}, {"a", "1", "x"}}, want: []string{"a x x1", "a x x1", "a x x1"}, wantCompleted: 3,

@@ -86,6 +86,7 @@ func (r *Ring) Add(e Entry) {
 // again counts an entry of which nothing but the key is known yet, and reports whether it has that
 // of the newest entry about the same object.
 func (r *Ring) again(e *Entry) bool {
+	e.bound()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
