@@ -24,15 +24,25 @@ func (s Shortages) Note(p *Policy, o *workload.Observed, shares *Shares) {
 	if p.Err == nil && (!p.Strict() || shares.Plan == nil) {
 		return
 	}
+	var lacks Shortage
+	for _, pod := range o.Pods {
+		if !workload.Pending(pod) {
+			continue
+		}
+		if lacks == nil {
+			lacks = p.shortage(shares)
+		}
+		s[workload.Maker(pod)] = lacks
+	}
+}
+
+// shortage returns what the Clusters of the policy lack of a workload.
+func (p *Policy) shortage(shares *Shares) Shortage {
 	lacks := Shortage{}
 	for i := range shares.Desired {
 		if n := int(shares.Desired[i] - shares.Current[i]); n > 0 {
 			lacks[p.Order.Name(i)] = n
 		}
 	}
-	for _, pod := range o.Pods {
-		if workload.Pending(pod) {
-			s[workload.Maker(pod)] = lacks
-		}
-	}
+	return lacks
 }

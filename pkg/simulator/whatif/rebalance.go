@@ -68,12 +68,11 @@ func (s *Simulation) rebalance(ctx context.Context) error {
 func (s *Simulation) confine() error {
 	all := map[string]modelpolicy.Shortages{}
 	err := s.eachPlaced(func(m *mover) error {
-		m.assess()
-		namespace := m.observed.Namespace
+		shares, namespace := m.policy.Shares(m.observed, m.observed.Bound(), m.places.ClusterOf), m.observed.Namespace
 		if all[namespace] == nil {
 			all[namespace] = modelpolicy.Shortages{}
 		}
-		all[namespace].Note(m.policy, m.observed, &m.shares)
+		all[namespace].Note(m.policy, m.observed, &shares)
 		return nil
 	})
 	s.snapshot.Confine(all)
