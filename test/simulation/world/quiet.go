@@ -8,9 +8,9 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/test/internal/oracle"
 )
 
 // unsettled returns what must not be the case once nothing has happened for a while: pods that wait
@@ -73,18 +73,8 @@ func (w *World) left(site, pool string, usage map[string]int64) int64 {
 			granted += g.Quantity.Value()
 		}
 	}
-	for _, pod := range w.pods {
-		charges, charged := stamp.ChargesOf(pod)
-		if !charged || !oracle.Live(pod) || pod.Annotations[berthv1alpha1.GranteeAnnotation] != home {
-			continue
-		}
-		for _, charge := range charges {
-			if charge.Pool == pool {
-				granted -= charge.Quantity.Value()
-			}
-		}
-	}
-	return min(free, granted)
+	spent := w.usageOf(func(pod *corev1.Pod) bool { return pod.Annotations[berthv1alpha1.GranteeAnnotation] == home })
+	return min(free, granted-spent[pool])
 }
 
 // fits reports whether a pod of a workload could be bound: at a site where its share is not used up
