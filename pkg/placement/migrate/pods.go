@@ -86,8 +86,8 @@ func (p Pods) keeps(cluster string, n int64) bool {
 	return n <= 0
 }
 
-// highestElsewhere returns the highest deletion cost in other clusters, but for those where the user
-// has set some.
+// highestElsewhere returns the highest deletion cost in other clusters, but for those where the
+// user has set some.
 func (p Pods) highestElsewhere(cluster string) int64 {
 	highest := int64(math.MinInt64)
 	for name, in := range p {
