@@ -44,7 +44,8 @@ func (p *ClusterMetrics) PreFilter(
 		return nil, skip
 	}
 	p.shared.View.Refresh(nodes, snapshot.Membership)
-	cycle.Write(stateKey, p.rank(snapshot, pod, wish))
+	s := p.rank(snapshot, pod, wish)
+	p.kept.Write(cycle, stateKey, s, &s.entry)
 	return nil, nil
 }
 
@@ -80,6 +81,7 @@ type state struct {
 	verdicts []verdict
 	// scores are by the standing of the cluster.
 	scores []int64
+	entry  cyclestate.Entry
 }
 
 // verdict is what became of a cluster.
@@ -165,7 +167,7 @@ func (p *ClusterMetrics) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return cyclestate.Missing(stateKey)
 	}
@@ -190,7 +192,7 @@ func (p *ClusterMetrics) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil || !s.ranked {
 		return skip
 	}
@@ -227,7 +229,7 @@ func (p *ClusterMetrics) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil || s.scores == nil {
 		return 0, cyclestate.Missing(stateKey)
 	}

@@ -17,6 +17,7 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
@@ -57,6 +58,7 @@ type Shared struct {
 // ClusterMetrics is a plugin that admits pods to the clusters that meet their constraints.
 type ClusterMetrics struct {
 	shared *Shared
+	kept   cyclestate.Kept
 }
 
 var (

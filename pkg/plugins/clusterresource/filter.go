@@ -20,7 +20,7 @@ func (p *ClusterResource) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return cyclestate.Missing(stateKey)
 	}
@@ -53,7 +53,7 @@ func (p *ClusterResource) AddPod(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return cyclestate.Missing(stateKey)
 	}
@@ -75,7 +75,7 @@ func (p *ClusterResource) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return cyclestate.Missing(stateKey)
 	}

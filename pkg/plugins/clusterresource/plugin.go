@@ -189,6 +189,7 @@ type ClusterResource struct {
 	sampling  bool
 	// holds reports whether a pod held something when the cycle began.
 	holds func(types.UID) bool
+	kept  cyclestate.Kept
 }
 
 var (

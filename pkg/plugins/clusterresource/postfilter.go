@@ -14,7 +14,6 @@ import (
 
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/preemption"
-	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
@@ -25,7 +24,7 @@ func (p *ClusterResource) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return nil, p.afterPreFilter(pod)
 	}

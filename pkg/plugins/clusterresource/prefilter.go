@@ -62,7 +62,7 @@ func (p *ClusterResource) PreFilter(
 	if allowed.Limited {
 		s.withhold(pod, p.shared.Ahead)
 	}
-	cycle.Write(stateKey, s)
+	p.kept.Write(cycle, stateKey, s, &s.entry)
 	if status := p.hopeless(pod, s, nodes); status != nil {
 		return nil, status
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
@@ -23,7 +22,7 @@ func (p *ClusterResource) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return nil // the pod asks for nothing
 	}

@@ -20,7 +20,7 @@ func (p *ClusterResource) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return skip
 	}
@@ -67,7 +67,7 @@ func (p *ClusterResource) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return 0, cyclestate.Missing(stateKey)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/clusterresource/internal/spending"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 )
 
@@ -34,6 +35,7 @@ type state struct {
 	narrowed bool // Filter is asked about nodes that can meet the claims only
 	sampled  bool // and not about all of these
 	result   fwk.PreFilterResult
+	entry    cyclestate.Entry
 }
 
 // claim is one request of the pod and what there is to meet it.

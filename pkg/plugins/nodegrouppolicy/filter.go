@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"berth.dev/berth/pkg/placement/admit"
-	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
@@ -24,7 +23,7 @@ func (p *NodeGroupPolicy) Filter(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Filter", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return filterWithoutPolicy(cycle, node)
 	}
@@ -45,7 +44,7 @@ func (p *NodeGroupPolicy) AddPod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, added fwk.PodInfo, node fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "AddPod", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return missingWithPolicy(cycle)
 	}
@@ -69,7 +68,7 @@ func (p *NodeGroupPolicy) RemovePod(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, removed fwk.PodInfo, _ fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "RemovePod", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return missingWithPolicy(cycle)
 	}
@@ -92,7 +91,7 @@ func (p *NodeGroupPolicy) PostFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PostFilter", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		p.shared.Waiting.Drop(pod.UID)
 		// The name of no node stands for all nodes that Filter was not asked about.

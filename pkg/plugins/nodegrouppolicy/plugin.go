@@ -18,6 +18,7 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
@@ -118,6 +119,7 @@ type NodeGroupPolicy struct {
 	handle   fwk.Handle
 	shared   *Shared
 	sampling bool
+	kept     cyclestate.Kept
 }
 
 var (

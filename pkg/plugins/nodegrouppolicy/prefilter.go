@@ -55,10 +55,10 @@ func (p *NodeGroupPolicy) PreFilter(
 	case p.shared.Late.Pending.Load() && p.contended(s, pod):
 		return nil, reject(reasonContended)
 	case names == nil:
-		cycle.Write(stateKey, s)
+		p.kept.Write(cycle, stateKey, s, &s.entry)
 		return nil, nil
 	}
-	cycle.Write(stateKey, s)
+	p.kept.Write(cycle, stateKey, s, &s.entry)
 	s.sampled, s.result.NodeNames = sampled, names
 	return &s.result, nil
 }

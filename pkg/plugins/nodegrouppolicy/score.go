@@ -23,7 +23,7 @@ func (p *NodeGroupPolicy) PreScore(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "PreScore", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return skip
 	}
@@ -79,7 +79,7 @@ func (p *NodeGroupPolicy) Score(
 	ctx context.Context, cycle fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo,
 ) (score int64, status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Score", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		return 0, cyclestate.Missing(stateKey)
 	}
@@ -100,7 +100,7 @@ func (p *NodeGroupPolicy) Reserve(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, node string,
 ) (status *fwk.Status) {
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
-	s := cyclestate.Read[*state](cycle, stateKey)
+	s, _ := p.kept.Read(cycle, stateKey).(*state)
 	if s == nil {
 		// No policy places the pod.
 		return nil

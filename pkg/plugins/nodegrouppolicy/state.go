@@ -48,6 +48,7 @@ type state struct {
 	few         [fewClusters]int32
 	ownRejected uint32
 	result      fwk.PreFilterResult
+	entry       cyclestate.Entry
 }
 
 // fewClusters is how many clusters most policies have at most.
