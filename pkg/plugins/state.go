@@ -32,6 +32,7 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 	"berth.dev/berth/pkg/plugins/internal/owners"
 	"berth.dev/berth/pkg/plugins/internal/takeover"
+	"berth.dev/berth/pkg/plugins/internal/trim"
 	"berth.dev/berth/pkg/plugins/internal/view"
 	"berth.dev/berth/pkg/plugins/internal/waitlist"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -199,6 +200,10 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 		s.client = client
 	}
 	factory := handle.SharedInformerFactory()
+	// The factory trims its pods itself.
+	if err := trim.Informer(factory.Core().V1().Nodes().Informer()); err != nil {
+		return nil, fmt.Errorf("watching nodes: %w", err)
+	}
 	further, err := s.lookUpOwners(handle)
 	if err != nil {
 		return nil, err

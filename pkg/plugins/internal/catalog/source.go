@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"berth.dev/berth/pkg/plugins/internal/trim"
 )
 
 // source watches one kind. A kind whose CRD is not installed has no objects: that is an answer, not
@@ -61,10 +63,10 @@ func newSource(
 ) (*source, error) {
 	s := &source{kind: kind, clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe, watched: s.watched}, example, 0, cache.Indexers{})
-	err := s.informer.SetTransform(stripManagedFields)
-	if err != nil {
+	if err := trim.Informer(s.informer); err != nil {
 		return nil, err
 	}
+	var err error
 	s.handlers, err = s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { changed() },
 		DeleteFunc: func(any) { changed() },
@@ -75,14 +77,6 @@ func newSource(
 		},
 	})
 	return s, err
-}
-
-// stripManagedFields drops what only the API server needs, often the larger half of an object.
-func stripManagedFields(object any) (any, error) {
-	if accessor, ok := object.(metav1.Object); ok {
-		accessor.SetManagedFields(nil)
-	}
-	return object, nil
 }
 
 // specChanged tells a change of what the user asked for from a mere write of status.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/plugins/internal/trim"
 )
 
 const (
@@ -62,6 +63,9 @@ func New(
 			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
 		informer := generic.Informer()
+		if err := trim.Informer(informer); err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
+		}
 		if _, err := informer.AddEventHandler(o.handler(wake)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
