@@ -18,19 +18,17 @@ import (
 // turns as well, so that every node has its chance. A pod that no node of its sample can take is
 // tried with all nodes at once.
 const (
-	// sampleSize is how many nodes a sample has, or a few more.
+	// sampleSize is how many nodes a sample has, or a few more; half of the nodes if they are fewer
+	// than twice as many. Of fewer nodes than that no sample is drawn: all of them are looked at.
 	sampleSize = 100
 
 	// sampleOfGroup is how many nodes of each group a sample has at least, if the group has as many
-	// and the groups are few.
+	// and the groups are few: so many that this leaves each of them its nodes.
 	sampleOfGroup = 2
 
-	// fewGroups is how many groups have nodes in each sample.
-	fewGroups = sampleSize / sampleOfGroup
-
-	// roomyNodes is how many nodes of a sample must have room for a pod, so that the sample is
-	// worth trying.
-	roomyNodes = sampleSize / 5
+	// roomyPart is which part of the nodes of a sample must have room for a pod, so that the sample
+	// is worth trying.
+	roomyPart = 5
 
 	// triedSamples is how many samples are looked at for one pod.
 	triedSamples = 3
@@ -45,7 +43,7 @@ type sample struct {
 // Sample returns the names of some nodes of the set of which several seem to have room for the pod;
 // nil if it is better to look at all of them.
 func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
-	if set == nil || set.size < 2*sampleSize || Particular(pod) {
+	if set == nil || set.size < sampleSize || Particular(pod) {
 		return nil
 	}
 	if set.samples == nil {
@@ -68,10 +66,20 @@ func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
 	return nil
 }
 
+// wanted returns how many nodes the samples of a set have.
+func (s *Set) wanted() int {
+	return min(sampleSize, s.size/2)
+}
+
+// few reports whether a set has so few groups that each has nodes in every sample.
+func (s *Set) few() bool {
+	return len(s.groups) <= s.wanted()/sampleOfGroup
+}
+
 // samplesOf returns how many samples it takes for every node of a set to be in one.
 func (n *Sets) samplesOf(set *Set) int {
-	if len(set.groups) > fewGroups {
-		return (set.size + sampleSize/2) / sampleSize
+	if wanted := set.wanted(); !set.few() {
+		return (set.size + wanted/2) / wanted
 	}
 	count := 0
 	for _, group := range set.groups {
@@ -84,12 +92,12 @@ func (n *Sets) samplesOf(set *Set) int {
 // share returns how many nodes of a group are in each sample of a set of few groups.
 func (n *Sets) share(set *Set, group int32) int {
 	size := len(n.byGroup[group])
-	return min(size, max(sampleOfGroup, (size*sampleSize+set.size-1)/set.size))
+	return min(size, max(sampleOfGroup, (size*set.wanted()+set.size-1)/set.size))
 }
 
 // draw fills the sample with the given number.
 func (n *Sets) draw(set *Set, one *sample, number int) {
-	if len(set.groups) <= fewGroups {
+	if set.few() {
 		one.nodes = n.ofEach(set, number)
 	} else {
 		one.nodes = n.ofAll(set, number)
@@ -174,7 +182,7 @@ func (n *Sets) roomy(one *sample, cpu, memory int64) bool {
 		free, used := info.GetAllocatable(), info.GetRequested()
 		if len(info.GetPods()) < free.GetAllowedPodNumber() &&
 			used.GetMilliCPU()+cpu <= free.GetMilliCPU() && used.GetMemory()+memory <= free.GetMemory() && open(info.Node()) {
-			if found++; found == roomyNodes {
+			if found++; found*roomyPart >= len(one.nodes) {
 				return true
 			}
 		}

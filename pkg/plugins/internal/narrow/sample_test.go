@@ -57,7 +57,10 @@ func TestSample(t *testing.T) {
 		// wantTurns is how many samples there are.
 		wantTurns int
 	}{
-		"few nodes":                            {sizes: repeat(199, 1)},
+		"few nodes":                            {sizes: repeat(99, 1)},
+		"a hundred nodes":                      {repeat(10, 10), [2]int{50, 50}, 10, 2},
+		"a hundred nodes of as many groups":    {repeat(100, 1), [2]int{50, 50}, 50, 2},
+		"less than two samples":                {repeat(199, 1), [2]int{99, 100}, 99, 2},
 		"few groups":                           {repeat(10, 100), [2]int{100, 100}, 10, 10},
 		"few groups, one is small":             {append(repeat(9, 100), 2), [2]int{101, 110}, 10, 9},
 		"few groups, and others without nodes": {append(repeat(10, 100), repeat(90, 0)...), [2]int{100, 100}, 10, 10},
@@ -107,7 +110,7 @@ func TestSamplesAreOfAdmittedGroupsAndMissNone(t *testing.T) {
 		// There are never more samples than nodes.
 		for range groups {
 			names := n.Sample(set, pod)
-			if (names != nil) != (len(want) >= 200) {
+			if (names != nil) != (len(want) >= 100) {
 				t.Fatalf("%d of %d nodes are named", len(names), len(want))
 			}
 			if len(names) > 200 {
@@ -115,7 +118,7 @@ func TestSamplesAreOfAdmittedGroupsAndMissNone(t *testing.T) {
 			}
 			seen.Insert(names.UnsortedList()...)
 		}
-		if len(want) >= 200 && !seen.Equal(want) {
+		if len(want) >= 100 && !seen.Equal(want) {
 			t.Errorf("%d nodes have been named, want the %d of the admitted groups", len(seen), len(want))
 		}
 	})
