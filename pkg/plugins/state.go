@@ -201,9 +201,7 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 	}
 	factory := handle.SharedInformerFactory()
 	// The factory trims its pods itself.
-	if err := trim.Informer(factory.Core().V1().Nodes().Informer()); err != nil {
-		return nil, fmt.Errorf("watching nodes: %w", err)
-	}
+	trim.Informer(factory.Core().V1().Nodes().Informer())
 	further, err := s.lookUpOwners(handle)
 	if err != nil {
 		return nil, err

@@ -63,9 +63,7 @@ func newSource(
 ) (*source, error) {
 	s := &source{kind: kind, clock: clk, changed: changed}
 	s.informer = cache.NewSharedIndexInformer(&observedListWatch{ListWatch: lw, observe: s.observe, watched: s.watched}, example, 0, cache.Indexers{})
-	if err := trim.Informer(s.informer); err != nil {
-		return nil, err
-	}
+	trim.Informer(s.informer)
 	var err error
 	s.handlers, err = s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { changed() },

@@ -63,9 +63,7 @@ func New(
 			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
 		informer := generic.Informer()
-		if err := trim.Informer(informer); err != nil {
-			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
-		}
+		trim.Informer(informer)
 		if _, err := informer.AddEventHandler(o.handler(wake)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}

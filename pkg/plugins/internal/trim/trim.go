@@ -5,20 +5,15 @@
 package trim
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informer makes an informer, which must not have been started yet, drop from objects what Object
-// drops.
-func Informer(informer cache.SharedIndexInformer) error {
-	if err := informer.SetTransform(Object); err != nil {
-		return fmt.Errorf("trimming what an informer holds: %w", err)
-	}
-	return nil
+// Informer makes an informer drop from objects what Object drops. One that has been started already
+// goes on to hold all of it, which costs memory and nothing else.
+func Informer(informer cache.SharedIndexInformer) {
+	_ = informer.SetTransform(Object)
 }
 
 // Object drops from an object what only the API server and kubectl need, often the larger half of
