@@ -27,6 +27,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"berth.dev/berth/test/simulation/apiserver"
 	"berth.dev/berth/test/simulation/world"
 )
 
@@ -111,7 +112,7 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions, err := world.Definitions(filepath.Join("..", "..", "manifests", "crds"))
+	definitions, err := apiserver.Definitions(filepath.Join("..", "..", "manifests", "crds"))
 	if err != nil {
 		t.Fatal(err)
 	}
