@@ -100,6 +100,10 @@ bench: build-bench ## Compare Berth with its peers: ten to twelve minutes, on a 
 bench-smoke: build-bench ## The same in two minutes, which shows only what is far off. Writes no documentation.
 	@go run ./test/perf -smoke
 
+.PHONY: bench-scale
+bench-scale: build-bench ## How cost grows: 5,000 nodes, 150,000 pods, 1,000 Clusters, 2,000 policies. Up to twenty minutes and 12 GB; FACTOR=0.05 for less.
+	@go run ./test/perf -scale -factor $(or $(FACTOR),1)
+
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks of all packages. BENCH=REGEXP COUNT=5 choose which and how often.
 	@hack/test.sh bench

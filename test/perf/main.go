@@ -59,18 +59,31 @@ type options struct {
 	allocations, statements bool
 	update                  bool
 	from                    string
+	// part, peers and rounds limit what is measured of separate processes.
+	part, peers *regexp.Regexp
+	rounds      int
+	// scale says that growth is measured, in a cluster that is factor times as large as the full one.
+	scale  bool
+	factor float64
 }
 
 func parse(args []string) (*options, error) {
 	flags := flag.NewFlagSet("perf", flag.ContinueOnError)
 	smoke := flags.Bool("smoke", false, "measure for about two minutes, only enough to see what is far off, and leave the documentation alone")
 	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
-		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput, and "+
+		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput, "+
+		"\"profiles\" for those that are kept of some decisions, and "+
 		"\"processes\" for separate processes beside a real API server")
 	countsAllocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+allocations.file)
 	countsStatements := flags.Bool("statements", false,
 		"only compare the statements that calls of the plugins execute with "+statements.file)
 	update := flags.Bool("update", false, "with -allocations or -statements, write the file instead")
+	scale := flags.Bool("scale", false, "measure how cost grows, in a cluster of 5,000 nodes and 150,000 pods; -only then knows "+
+		"\"processes\", \"decisions\" and \"sharing\"")
+	factor := flags.Float64("factor", 1, "with -scale, how large the cluster is in parts of the full one; results of less than 1 are not kept")
+	part := flags.String("part", "", "of separate processes measure only the parts that match: drain, freed, controllers; with -scale, slopes")
+	peers := flags.String("peers", "", "of a drain measure only the peers whose names match; the first is what others are compared with")
+	rounds := flags.Int("rounds", 0, "how often the peers of a drain have their turn, if it is not 0")
 	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -79,9 +92,19 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flag -only: %w", err)
 	}
-	return &options{
-		smoke: *smoke, only: names, allocations: *countsAllocations, statements: *countsStatements, update: *update, from: *from,
-	}, nil
+	o := &options{
+		smoke: *smoke, only: names, allocations: *countsAllocations, statements: *countsStatements, update: *update, from: *from, rounds: *rounds,
+		scale: *scale, factor: *factor,
+	}
+	if o.part, err = regexp.Compile(*part); err != nil {
+		return nil, fmt.Errorf("flag -part: %w", err)
+	}
+	if *peers != "" {
+		if o.peers, err = regexp.Compile(*peers); err != nil {
+			return nil, fmt.Errorf("flag -peers: %w", err)
+		}
+	}
+	return o, nil
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
@@ -90,7 +113,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if o.from != "" {
-		results, err := report.ReadJSON(o.from)
+		results, err := readResults(o.from)
 		if err != nil {
 			return err
 		}
@@ -105,6 +128,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	switch {
+	case o.scale:
+		return measureScale(ctx, out, o, configurations)
 	case o.allocations:
 		measured, err := countAllocations(ctx, out, configurations)
 		if err != nil {
@@ -132,37 +157,71 @@ func keep(o *options, results *report.Results) error {
 	case o.smoke:
 		return report.WriteJSON(smokeFile, results)
 	}
+	if err := addScale(results); err != nil {
+		return err
+	}
 	return errors.Join(report.WriteJSON(resultsFile, results), writeDoc(results))
 }
 
+// between are scenarios whose sizes lie between those of others, without a goal. Together with the
+// workloads of scheduler_perf without one they are left to -scale.
+var between = regexp.MustCompile(`^(all-sites|tenth|resources)-1000$`)
+
 func measure(
 	ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations, results *report.Results,
-) (err error) {
-	lengths, benchtime, skip, runs := decision.Options{Rounds: 6, Turn: 80, Placements: 2}, "20ms", "", 1
+) error {
+	lengths, benchtime, skip, runs := decision.Options{Rounds: 6, Turn: 80, Placements: 2, Without: between}, "20ms", "", judgedRuns
 	if o.smoke {
-		// Sizes between others, and the peers that take longest.
-		leftOut := regexp.MustCompile(`^((all-sites|tenth|resources)-1000|dra|extender-literal)$`)
+		// And the peers that take longest.
+		leftOut := regexp.MustCompile(between.String() + `|^(dra|extender-literal)$`)
 		lengths = decision.Options{Rounds: 3, Turn: 40, Placements: 1, MaxNodes: 5000, Without: leftOut}
 		benchtime, skip, runs = "10ms", ".*/nodes=50000|.*/.*/nodes=50000", 0
 	}
-	// One part that fails does not keep the others from being measured.
+	return inTurn(ctx, o, []part{
+		{"", func() (err error) {
+			results.Decisions, err = decision.Run(ctx, out, matching(o.only), configurations, lengths)
+			return err
+		}},
+		{"profiles", func() error {
+			if o.smoke {
+				return nil
+			}
+			return writeProfiles(ctx, out, configurations)
+		}},
+		{"points", func() (err error) {
+			fmt.Fprintln(out, "points: single extension points")
+			results.Points, err = points(ctx, benchtime, skip)
+			return err
+		}},
+		{"processes", func() (err error) {
+			results.Processes, err = separately(ctx, out, o, configurations)
+			return err
+		}},
+		{"scheduler_perf", func() (err error) {
+			if runs == 0 {
+				return nil
+			}
+			fmt.Fprintln(out, "scheduler_perf: pods bound a second")
+			results.Throughputs, err = throughputs(ctx, out, judged.MatchString, runs)
+			return err
+		}},
+	})
+}
+
+// part is a part of a run. One without a name chooses itself what of it is wanted.
+type part struct {
+	name    string
+	measure func() error
+}
+
+// inTurn measures the parts that are wanted. One that fails does not keep the others from being
+// measured.
+func inTurn(ctx context.Context, o *options, parts []part) error {
 	var errs []error
-	if results.Decisions, err = decision.Run(ctx, out, matching(o.only), configurations, lengths); err != nil {
-		errs = append(errs, err)
-	}
-	if ctx.Err() == nil && o.only.MatchString("points") {
-		fmt.Fprintln(out, "points: single extension points")
-		results.Points, err = points(ctx, benchtime, skip)
-		errs = append(errs, err)
-	}
-	if ctx.Err() == nil && o.only.MatchString("processes") {
-		results.Processes, err = separately(ctx, out, o, configurations)
-		errs = append(errs, err)
-	}
-	if ctx.Err() == nil && runs > 0 && o.only.MatchString("scheduler_perf") {
-		fmt.Fprintln(out, "scheduler_perf: pods bound a second")
-		results.Throughputs, err = throughputs(ctx, out, runs)
-		errs = append(errs, err)
+	for _, p := range parts {
+		if ctx.Err() == nil && (p.name == "" || o.only.MatchString(p.name)) {
+			errs = append(errs, p.measure())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -174,6 +233,13 @@ func separately(ctx context.Context, out io.Writer, o *options, configurations *
 		lengths = processes.Smoke()
 	}
 	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
+	lengths.Only = o.part
+	if o.peers != nil {
+		lengths.Peers = o.peers
+	}
+	if o.rounds > 0 {
+		lengths.Rounds, lengths.FewRounds = o.rounds, o.rounds
+	}
 	env, err := localplane.SchedulerEnv("manifests")
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -23,10 +24,16 @@ import (
 // workloadsFolder is where scheduler_perf and its workloads are.
 const workloadsFolder = "test/perf/scheduler_perf"
 
-// throughputs runs the workloads of scheduler_perf that have its default label, again and again in
-// turns. Each run has a process and a cluster of its own, so that none suffers from what another
-// one has left behind. It needs etcd in bin/.
-func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Throughput, error) {
+// judged are the workloads for which there is a goal; there are several runs of each.
+var judged = regexp.MustCompile(`^PlainPods\.`)
+
+// judgedRuns is how many runs a goal is judged on.
+const judgedRuns = 5
+
+// throughputs runs the workloads of scheduler_perf that have its default label and are wanted, again
+// and again in turns. Each run has a process and a cluster of its own, so that none suffers from
+// what another one has left behind. It needs etcd in bin/.
+func throughputs(ctx context.Context, out io.Writer, wanted func(name string) bool, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for scheduler_perf: %w", err)
@@ -40,6 +47,7 @@ func throughputs(ctx context.Context, out io.Writer, runs int) ([]report.Through
 	if err != nil {
 		return nil, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !wanted(name) })
 	program := filepath.Join(folder, "scheduler_perf.test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-tags", "schedulerperf", "-o", program, "./"+workloadsFolder)
 	if out, err := build.CombinedOutput(); err != nil {

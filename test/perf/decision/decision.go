@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"runtime"
 	"slices"
@@ -57,9 +58,9 @@ type Options struct {
 func Scenarios() []Scenario {
 	bystanders := []peer{bystanderStock, bystanderAddsOnly, bystanderShipped}
 	var scenarios []Scenario
-	for _, nodes := range []int{1000, 5000} {
+	for _, nodes := range []int{100, 1000, 5000} {
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("bystanders-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, peers: bystanders, alike: true,
+			Name: fmt.Sprintf("bystanders-%d", nodes), Nodes: nodes, Sites: max(chosenSites, nodes/50), Strangers: 5, peers: bystanders, alike: true,
 			Title: fmt.Sprintf("pods that use no feature of Berth, %d nodes", nodes),
 		})
 	}
@@ -71,7 +72,7 @@ func Scenarios() []Scenario {
 	}
 	for _, nodes := range []int{1000, 5000} {
 		scenarios = append(scenarios, Scenario{
-			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: sharing(nodes == 5000),
+			Name: fmt.Sprintf("tenth-%d", nodes), Nodes: nodes, Sites: 10 * chosenSites, Strangers: 5, peers: append(sharing(nodes == 5000), pinned),
 			Title: fmt.Sprintf("a workload over ten of a hundred sites, which hold a tenth of %d nodes", nodes),
 		})
 	}
@@ -93,6 +94,17 @@ func Scenarios() []Scenario {
 			Title: "a workload over ten of a thousand sites, which hold 500 of 50000 nodes",
 			peers: []peer{berthShipped, berthAmongFewer, plainPods},
 		})
+}
+
+// Huge returns a scenario that is larger than a control plane could fill: a million pods on 100,000
+// nodes, or a part of them.
+func Huge(factor float64) Scenario {
+	nodes := max(5000, int(100_000*factor))
+	return Scenario{
+		Name: fmt.Sprintf("few-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 10,
+		Title: fmt.Sprintf("a workload over ten of %d sites, which hold 500 of %d nodes, among %d pods", nodes/50, nodes, 10*nodes),
+		peers: []peer{berthShipped, berthAmongFewer, plainPods},
+	}
 }
 
 // sharing returns the ways to share a workload out. The literal extender takes so long that few
@@ -146,7 +158,7 @@ func (s *Scenario) run(ctx context.Context, c *Configurations, o Options) (*repo
 
 // Peers that are alike have many of the shortest turns in a round instead of one, and place their
 // pods more often.
-const alikeTurns, alikePlacements = 64, 3
+const alikeTurns, alikePlacements = 192, 3
 
 // compare makes the peers, and measures them in turns, after a round of warming up.
 func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Options, results []report.Peer) error {
@@ -170,8 +182,14 @@ func (s *Scenario) compare(ctx context.Context, a *arena, peers []peer, o Option
 			return err
 		}
 		for i := range samples {
-			if round > 0 {
-				note(&results[i], samples[i])
+			if round == 0 {
+				continue
+			}
+			note(&results[i], samples[i])
+			if s.alike {
+				for _, turn := range samples[i] {
+					results[i].Turns = append(results[i].Turns, math.Round(turn.nanoseconds))
+				}
 			}
 		}
 	}

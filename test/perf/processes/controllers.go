@@ -15,6 +15,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/perf/internal/proc"
 	"berth.dev/berth/test/perf/report"
 )
 
@@ -64,11 +65,13 @@ func (w *world) startControllers(ctx context.Context, n int, c *report.Controlle
 		return err
 	}
 	defer func() { err = errors.Join(err, process.Stop(stopGrace)) }()
-	inSync, err := w.awaitInSync(ctx, policies)
+	inSync, err := awaitInSync(ctx, policies, patience, w.Policies, func(policy *berthv1alpha1.PropagationPolicy) bool {
+		return inStep(policy, w.PodsEach)
+	})
 	if err != nil {
 		return err
 	}
-	worked, err := cpuTime(process.PID())
+	worked, err := proc.CPUTime(process.PID())
 	if err != nil {
 		return err
 	}
@@ -87,14 +90,14 @@ func (w *world) startControllers(ctx context.Context, n int, c *report.Controlle
 			return err
 		}
 	}
-	memory, err := peakMemory(process.PID())
+	memory, err := proc.PeakMemory(process.PID())
 	c.MemoryBytes = append(c.MemoryBytes, memory)
 	return err
 }
 
 // observeIdle notes what a process does while nothing changes.
 func (w *world) observeIdle(ctx context.Context, pid int, user string, c *report.Controllers) error {
-	before, err := cpuTime(pid)
+	before, err := proc.CPUTime(pid)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func (w *world) observeIdle(ctx context.Context, pid int, user string, c *report
 	if err := pause(ctx, time.Duration(w.IdleSeconds)*time.Second); err != nil {
 		return err
 	}
-	after, err := cpuTime(pid)
+	after, err := proc.CPUTime(pid)
 	if err != nil {
 		return err
 	}
@@ -126,9 +129,11 @@ func (w *world) writesOf(user string) (int, error) {
 	return writes, nil
 }
 
-// awaitInSync returns when the last policy got a status that tells where all pods of its workload
-// are.
-func (w *world) awaitInSync(ctx context.Context, policies watch.Interface) (time.Time, error) {
+// awaitInSync returns when the last of so many policies got a status that is right: that tells where
+// all pods of its workload are.
+func awaitInSync(
+	ctx context.Context, policies watch.Interface, patience time.Duration, count int, isRight func(*berthv1alpha1.PropagationPolicy) bool,
+) (time.Time, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	right := map[types.UID]bool{}
@@ -139,22 +144,24 @@ func (w *world) awaitInSync(ctx context.Context, policies watch.Interface) (time
 				return time.Time{}, errors.New("the watch of the policies has ended")
 			}
 			policy, ok := event.Object.(*berthv1alpha1.PropagationPolicy)
-			if !ok || !w.isRight(policy) {
+			if !ok || !isRight(policy) {
 				continue
 			}
 			right[policy.UID] = true
-			if len(right) == w.Policies {
+			if len(right) == count {
 				return time.Now(), nil
 			}
 		case <-ctx.Done():
 			return time.Time{}, ctx.Err()
 		case <-timeout.C:
-			return time.Time{}, fmt.Errorf("after %s the status of %d of %d policies is right", patience, len(right), w.Policies)
+			return time.Time{}, fmt.Errorf("after %s the status of %d of %d policies is right", patience, len(right), count)
 		}
 	}
 }
 
-func (w *world) isRight(policy *berthv1alpha1.PropagationPolicy) bool {
+// inStep reports whether the status of a policy tells that all pods of its workload are where they
+// should be.
+func inStep(policy *berthv1alpha1.PropagationPolicy, replicas int) bool {
 	if policy.Status.ObservedGeneration != policy.Generation || len(policy.Status.Workloads) != 1 {
 		return false
 	}
@@ -165,7 +172,7 @@ func (w *world) isRight(policy *berthv1alpha1.PropagationPolicy) bool {
 		}
 		current += int(cluster.Current)
 	}
-	return current == w.PodsEach
+	return current == replicas
 }
 
 // dropStatus makes the policies and the Clusters such as no controller has seen them.

@@ -7,16 +7,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/internal/auditlog"
+	"berth.dev/berth/test/perf/internal/proc"
 	"berth.dev/berth/test/perf/report"
 )
 
 // sites is how many sites the nodes of the drain lie in: the chosen ones hold a part of the nodes.
-func (w *world) sites() int { return max(chosenSites, w.Nodes/10) }
+func (w *world) sites() int {
+	if w.clusters > 0 {
+		return w.clusters
+	}
+	return max(chosenSites, w.Nodes/10)
+}
 
 // drains lets each peer place a backlog of pods, again and again; the order changes with each
 // round.
@@ -38,7 +46,7 @@ func (w *world) drains(ctx context.Context, results *report.Processes) error {
 	for round := range w.Rounds {
 		for turn := range peers {
 			i := (turn + round) % len(peers)
-			if round > 0 && peers[i].once {
+			if round >= w.roundsOf(&peers[i]) {
 				continue
 			}
 			d := &results.Drains[i]
@@ -46,21 +54,45 @@ func (w *world) drains(ctx context.Context, results *report.Processes) error {
 				return fmt.Errorf("%s: %w", peers[i].name, err)
 			}
 			last := len(d.PodsPerSecond) - 1
-			w.sayf("drain, round %d of %d: %s: %.0f pods/s, %.2f ms CPU a pod, %.2f writes a pod",
-				round+1, w.Rounds, d.Name, d.PodsPerSecond[last], d.CPUMilliseconds[last], d.Writes[last])
+			w.sayf("drain, round %d of %d: %s: %.0f pods/s, %.2f ms CPU a pod and %.2f of the servers, %.0f %% busy, %.2f writes a pod",
+				round+1, w.roundsOf(&peers[i]), d.Name, d.PodsPerSecond[last], d.CPUMilliseconds[last], d.ServerMilliseconds[last],
+				100*d.Busy[last], d.Writes[last])
 		}
 	}
 	return errors.Join(w.deleteNodes(ctx),
 		w.berth.BerthV1alpha1().ClusterResources().DeleteCollection(ctx, forget, everything))
 }
 
+// roundsOf returns in how many rounds a peer has its turn.
+func (w *world) roundsOf(p *peer) int {
+	switch {
+	case p.once:
+		return 1
+	case p.judged:
+		return w.Rounds
+	default:
+		return min(w.Rounds, w.FewRounds)
+	}
+}
+
 // drain creates the pods of a peer, then starts its scheduler, and measures from the time when it
-// is at work until all are bound.
+// is at work until all are bound. Meanwhile the controllers of Kubernetes stand still: what they do
+// about a Deployment whose pods are bound would slow down only those who have one.
 func (w *world) drain(ctx context.Context, p *peer, round int, d *report.Drain) error {
 	namespace := fmt.Sprintf("drain-%s-%d", p.name, round)
 	if err := w.createNamespace(ctx, namespace); err != nil {
 		return err
 	}
+	controllers, err := w.controllerManager()
+	if err != nil {
+		return err
+	}
+	return w.drainIn(ctx, p, namespace, controllers, d)
+}
+
+// drainIn is drain in a namespace that exists. Controllers is the process that is to stand still,
+// nil if there is none.
+func (w *world) drainIn(ctx context.Context, p *peer, namespace string, controllers *localplane.Process, d *report.Drain) error {
 	if _, err := w.log.Next(); err != nil {
 		return err
 	}
@@ -72,17 +104,14 @@ func (w *world) drain(ctx context.Context, p *peer, round int, d *report.Drain) 
 		return err
 	}
 	defer b.stop()
-	process, err := w.run(ctx, &p.program)
+	process, err := w.runAlone(ctx, p, b, controllers, d)
 	if err != nil {
 		return err
-	}
-	if err := w.observe(ctx, p, b, process, d); err != nil {
-		return errors.Join(err, process.Stop(stopGrace))
 	}
 	if err := w.countWrites(ctx, p, namespace, d); err != nil {
 		return errors.Join(err, process.Stop(stopGrace))
 	}
-	memory, err := peakMemory(process.PID())
+	memory, err := proc.PeakMemory(process.PID())
 	if err := errors.Join(err, process.Stop(stopGrace)); err != nil {
 		return err
 	}
@@ -91,15 +120,49 @@ func (w *world) drain(ctx context.Context, p *peer, round int, d *report.Drain) 
 	return w.clear(ctx, namespace)
 }
 
+// runAlone starts the scheduler of a peer, lets it place the backlog while the controllers stand
+// still, and returns it at work.
+func (w *world) runAlone(
+	ctx context.Context, p *peer, b *bindings, controllers *localplane.Process, d *report.Drain,
+) (process *localplane.Process, err error) {
+	if controllers != nil {
+		if err := controllers.Kill(syscall.SIGSTOP); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, controllers.Kill(syscall.SIGCONT)) }()
+	}
+	began := time.Now()
+	process, err = w.run(ctx, &p.program)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.observe(ctx, p, b, process, began, d); err != nil {
+		return nil, errors.Join(err, process.Stop(stopGrace))
+	}
+	return process, nil
+}
+
 // observe notes how fast pods are bound, and what that costs the scheduler.
-func (w *world) observe(ctx context.Context, p *peer, b *bindings, process *localplane.Process, d *report.Drain) error {
+func (w *world) observe(
+	ctx context.Context, p *peer, b *bindings, process *localplane.Process, began time.Time, d *report.Drain,
+) error {
+	one, err := b.get(ctx, 0)
+	if err != nil {
+		return err
+	}
+	worked, err := proc.CPUTime(process.PID())
+	if err != nil {
+		return err
+	}
+	d.FirstMilliseconds = append(d.FirstMilliseconds, milliseconds(one.at.Sub(began)))
+	d.FirstCPUMilliseconds = append(d.FirstCPUMilliseconds, milliseconds(worked))
 	// The first pods come from a queue that was filled while the caches were, and find them cold.
 	first := max(p.skip, p.pods/20)
 	from, err := b.get(ctx, first)
 	if err != nil {
 		return err
 	}
-	before, err := cpuTime(process.PID())
+	before, err := w.takeStock(process)
 	if err != nil {
 		return err
 	}
@@ -107,14 +170,41 @@ func (w *world) observe(ctx context.Context, p *peer, b *bindings, process *loca
 	if err != nil {
 		return err
 	}
-	after, err := cpuTime(process.PID())
+	after, err := w.takeStock(process)
 	if err != nil {
 		return err
 	}
 	bound := float64(p.pods - 1 - first)
 	d.PodsPerSecond = append(d.PodsPerSecond, bound/to.at.Sub(from.at).Seconds())
-	d.CPUMilliseconds = append(d.CPUMilliseconds, float64(after-before)/float64(time.Millisecond)/bound)
+	d.CPUMilliseconds = append(d.CPUMilliseconds, milliseconds(after.scheduler-before.scheduler)/bound)
+	d.ServerMilliseconds = append(d.ServerMilliseconds, milliseconds(after.servers-before.servers)/bound)
+	d.Busy = append(d.Busy, (after.machine-before.machine).Seconds()/after.at.Sub(before.at).Seconds()/float64(runtime.NumCPU()))
 	return nil
+}
+
+// stock is how long processors have worked until some moment: for the scheduler, for etcd and the
+// API server, and for all that runs on the machine.
+type stock struct {
+	scheduler, servers, machine time.Duration
+	at                          time.Time
+}
+
+func (w *world) takeStock(scheduler *localplane.Process) (s stock, err error) {
+	s.at = time.Now()
+	if s.scheduler, err = proc.CPUTime(scheduler.PID()); err != nil {
+		return stock{}, err
+	}
+	for _, p := range w.plane.Processes() {
+		if p.Name() == localplane.Etcd || p.Name() == localplane.APIServer {
+			worked, err := proc.CPUTime(p.PID())
+			if err != nil {
+				return stock{}, err
+			}
+			s.servers += worked
+		}
+	}
+	s.machine, err = proc.MachineTime()
+	return s, err
 }
 
 // countWrites counts what it took to get the pods bound. It waits for the events, which are written

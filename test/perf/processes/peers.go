@@ -28,37 +28,42 @@ type peer struct {
 	create func(ctx context.Context, w *world, namespace string, p *peer) error
 	// limited reports whether sites get so many pods as are their share.
 	limited bool
-	// once says that one round does: the peer is slow, or as fast as its limits let it be.
-	once bool
+	// judged says that there is a goal for the peer, so that it has its turn in every round; once that
+	// one round does: the peer is slow, or as fast as its limits let it be.
+	judged, once bool
 }
 
 // backlogPeers are the ways to drain a backlog; the others are compared with the first one.
 func (w *world) backlogPeers() []peer {
 	stock, berth := program{}, w.shipped()
 	return []peer{
-		{name: "stock", title: "kube-scheduler, plain pods", program: stock, create: plainPods},
+		{name: "stock", title: "kube-scheduler, plain pods", program: stock, create: plainPods, judged: true},
 		{
 			name: "stock-limits", title: "kube-scheduler, plain pods, 50 requests a second, as Kubernetes has it",
 			program: program{stockLimits: true}, pods: 250, skip: 150, create: plainPods, once: true,
 		},
 		{
 			name: "adds-only", title: "Berth, plugins added to the stock settings, plain pods",
-			program: program{configuration: w.AddsOnly}, create: plainPods,
+			program: program{configuration: w.AddsOnly}, create: plainPods, judged: true,
 		},
-		{name: "berth", title: "Berth, shipped profile, plain pods", program: berth, create: plainPods},
+		{name: "berth", title: "Berth, shipped profile, plain pods", program: berth, create: plainPods, judged: true},
 		{name: "ports-stock", title: "kube-scheduler, plain pods of which a node takes one (host port)", program: stock, create: portPods},
 		{name: "ports", title: "Berth, shipped profile, plain pods of which a node takes one (host port)", program: berth, create: portPods},
 		{
 			name: "policy", title: "Berth, shipped profile, a Deployment with a policy over ten sites",
-			program: berth, create: policyPods, limited: true,
+			program: berth, create: policyPods, limited: true, judged: true,
 		},
 		{
 			name: "affinity", title: "kube-scheduler, node affinity to one site for each tenth of the pods",
 			program: stock, create: affinityPods, limited: true,
 		},
 		{
+			name: "pinned", title: "Berth, shipped profile, plain pods that are pinned to a node each (the least that a pod costs)",
+			program: berth, create: pinnedPods,
+		},
+		{
 			name: "resource", title: "Berth, shipped profile, ClusterResource with a pool for each site",
-			program: berth, create: resourcePods, limited: true,
+			program: berth, create: resourcePods, limited: true, judged: true,
 		},
 		{
 			name: "extended", title: "kube-scheduler, extended resource split over the nodes beforehand",
@@ -132,6 +137,21 @@ func affinityPods(ctx context.Context, w *world, namespace string, p *peer) erro
 		spec := podSpec(p.program.schedulerName())
 		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: siteSelector(sites[i]),
+		}}
+		return spec
+	})
+}
+
+// pinnedPods makes pods that leave nothing to decide.
+func pinnedPods(ctx context.Context, w *world, namespace string, p *peer) error {
+	return w.createPods(ctx, namespace, p.pods, func(i int) corev1.PodSpec {
+		spec := podSpec(p.program.schedulerName())
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchFields: []corev1.NodeSelectorRequirement{
+					{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{nodeName(i % w.Nodes)}},
+				},
+			}}},
 		}}
 		return spec
 	})

@@ -34,8 +34,9 @@ type Options struct {
 	Only *regexp.Regexp
 	// Peers limits the peers of a drain to those whose names match; nil for all.
 	Peers *regexp.Regexp
-	// Rounds is how often each peer takes its turn.
-	Rounds int
+	// Rounds is how often each peer of a drain takes its turn for which there is a goal, FewRounds how
+	// often the others do.
+	Rounds, FewRounds int
 	// Nodes and Pods are the size of a backlog, Pods a multiple of 25.
 	Nodes, Pods int
 	// Waiting is how many pods wait for a place, Freed how many places become free in each of
@@ -49,7 +50,7 @@ type Options struct {
 // Usual is what a full run measures, in about three and a half minutes on two processors.
 func Usual() Options {
 	return Options{
-		Rounds: 2, Nodes: 1000, Pods: 500, Waiting: 1000, Freed: 150, FreedRounds: 1,
+		Rounds: 5, FewRounds: 1, Nodes: 1000, Pods: 1000, Waiting: 1000, Freed: 150, FreedRounds: 1,
 		Policies: 100, PodsEach: 100, Starts: 2, IdleSeconds: 15,
 	}
 }
@@ -57,7 +58,7 @@ func Usual() Options {
 // Smoke is enough to see that everything works, in half a minute.
 func Smoke() Options {
 	return Options{
-		Rounds: 1, Nodes: 100, Pods: 100, Waiting: 100, Freed: 10, FreedRounds: 1,
+		Rounds: 1, FewRounds: 1, Nodes: 100, Pods: 100, Waiting: 100, Freed: 10, FreedRounds: 1,
 		Policies: 10, PodsEach: 20, Starts: 1, IdleSeconds: 5,
 		Peers: regexp.MustCompile(`^(stock|berth|policy|resource)$`),
 	}

@@ -36,12 +36,11 @@ func (w *world) createBoundWorkloads(ctx context.Context) error {
 			return err
 		}
 	}
-	processes := w.plane.Processes()
-	i := slices.IndexFunc(processes, func(p *localplane.Process) bool { return p.Name() == localplane.ControllerManager })
-	if i < 0 {
-		return errors.New("no " + localplane.ControllerManager + " is running")
+	controllers, err := w.controllerManager()
+	if err != nil {
+		return err
 	}
-	if err := processes[i].Stop(stopGrace); err != nil {
+	if err := controllers.Stop(stopGrace); err != nil {
 		return err
 	}
 	scheduler, err := w.schedulerClient()
@@ -63,6 +62,16 @@ func (w *world) createBoundWorkloads(ctx context.Context) error {
 	return parallel(ctx, w.Policies*w.PodsEach, func(i int) error {
 		return w.createBoundPod(ctx, scheduler, sets[i%w.Policies], i, seats[i/w.Policies])
 	})
+}
+
+// controllerManager returns the process of the controllers of Kubernetes.
+func (w *world) controllerManager() (*localplane.Process, error) {
+	processes := w.plane.Processes()
+	i := slices.IndexFunc(processes, func(p *localplane.Process) bool { return p.Name() == localplane.ControllerManager })
+	if i < 0 {
+		return nil, errors.New("no " + localplane.ControllerManager + " is running")
+	}
+	return processes[i], nil
 }
 
 func namespaceOf(i int) string { return "controllers-" + strconv.Itoa(i%namespaces) }
@@ -96,15 +105,21 @@ func (w *world) seats() ([]string, error) {
 	return seats, nil
 }
 
-// createOwners makes the i-th policy and its Deployment with a ReplicaSet, as their controllers
-// leave them.
+// createOwners makes the i-th policy and its Deployment with a ReplicaSet.
 func (w *world) createOwners(ctx context.Context, i int) (*appsv1.ReplicaSet, error) {
-	namespace, name, replicas := namespaceOf(i), "web-"+strconv.Itoa(i), int32(w.PodsEach)
+	namespace, name := namespaceOf(i), "web-"+strconv.Itoa(i)
 	if err := w.createPolicy(ctx, namespace, name, nil); err != nil {
 		return nil, err
 	}
+	spec := podSpec("berth-scheduler")
+	return w.createSet(ctx, namespace, name, w.PodsEach, &spec)
+}
+
+// createSet makes a Deployment with a ReplicaSet, as their controllers leave them.
+func (w *world) createSet(ctx context.Context, namespace, name string, pods int, spec *corev1.PodSpec) (*appsv1.ReplicaSet, error) {
+	replicas := int32(pods)
 	labels := map[string]string{"app": name, appsv1.DefaultDeploymentUniqueLabelKey: "1"}
-	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podSpec("berth-scheduler")}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: *spec}
 	meta := metav1.ObjectMeta{
 		Namespace: namespace, Name: name, Labels: labels, Annotations: map[string]string{revisionAnnotation: "1"},
 	}
@@ -137,16 +152,34 @@ func (w *world) createOwners(ctx context.Context, i int) (*appsv1.ReplicaSet, er
 	return set, nil
 }
 
-// createBoundPod makes a pod of a ReplicaSet, and binds it to a node of its site with the stamp
-// that the scheduler would give it.
-func (w *world) createBoundPod(ctx context.Context, scheduler kubernetes.Interface, set *appsv1.ReplicaSet, i int, site string) error {
-	pod, err := w.client.CoreV1().Pods(set.Namespace).Create(ctx, &corev1.Pod{
+// createPodsOf makes pods of a ReplicaSet.
+func (w *world) createPodsOf(ctx context.Context, set *appsv1.ReplicaSet, pods int, spec *corev1.PodSpec) error {
+	err := parallel(ctx, pods, func(i int) error {
+		_, err := w.client.CoreV1().Pods(set.Namespace).Create(ctx, podOf(set, i, spec), metav1.CreateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("creating pods: %w", err)
+	}
+	return nil
+}
+
+// podOf returns the i-th pod of a ReplicaSet.
+func podOf(set *appsv1.ReplicaSet, i int, spec *corev1.PodSpec) *corev1.Pod {
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: set.Namespace, Name: "pod-" + strconv.Itoa(i), Labels: set.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
 		},
-		Spec: podSpec("berth-scheduler"),
-	}, metav1.CreateOptions{})
+		Spec: *spec,
+	}
+}
+
+// createBoundPod makes a pod of a ReplicaSet, and binds it to a node of its site with the stamp
+// that the scheduler would give it.
+func (w *world) createBoundPod(ctx context.Context, scheduler kubernetes.Interface, set *appsv1.ReplicaSet, i int, site string) error {
+	spec := podSpec("berth-scheduler")
+	pod, err := w.client.CoreV1().Pods(set.Namespace).Create(ctx, podOf(set, i, &spec), metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("creating a pod: %w", err)
 	}
@@ -155,7 +188,7 @@ func (w *world) createBoundPod(ctx context.Context, scheduler kubernetes.Interfa
 	if err != nil {
 		return fmt.Errorf("naming a node: %w", err)
 	}
-	node := "node-" + strconv.Itoa(number+chosenSites*(i%(places/chosenSites)))
+	node := nodeName(number + chosenSites*(i%(places/chosenSites)))
 	err = scheduler.CoreV1().Pods(set.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: set.Namespace, Name: pod.Name, UID: pod.UID, Annotations: given.Annotations(pod, node),

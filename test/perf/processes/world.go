@@ -45,6 +45,9 @@ type world struct {
 	log    *auditlog.Log
 	// started counts the processes that were started, each of which has a name of its own.
 	started int
+	// clusters is how many sites there are in a large cluster, and workloads are what runs there.
+	clusters  int
+	workloads []workload
 }
 
 func start(ctx context.Context, folder string, out io.Writer, o Options) (*world, error) {
@@ -145,7 +148,7 @@ func (w *world) createNodes(ctx context.Context, nodes, sites, pods int) error {
 	}
 	err := parallel(ctx, nodes, func(i int) error {
 		s := i % sites
-		node := localplane.FakeNode("node-"+strconv.Itoa(i), map[string]string{siteLabel: siteName(s)}, nil)
+		node := localplane.FakeNode(nodeName(i), map[string]string{siteLabel: siteName(s)}, nil)
 		node.Annotations = nil // no kwok
 		inSite, index := (nodes-s+sites-1)/sites, i/sites
 		if here := units[s]*(index+1)/inSite - units[s]*index/inSite; here > 0 {
@@ -158,7 +161,12 @@ func (w *world) createNodes(ctx context.Context, nodes, sites, pods int) error {
 	if err != nil {
 		return fmt.Errorf("creating the nodes: %w", err)
 	}
-	err = parallel(ctx, sites, func(s int) error {
+	return w.createClusters(ctx, sites)
+}
+
+// createClusters makes the Clusters of the sites.
+func (w *world) createClusters(ctx context.Context, sites int) error {
+	err := parallel(ctx, sites, func(s int) error {
 		cluster := &berthv1alpha1.Cluster{
 			ObjectMeta: metav1.ObjectMeta{Name: siteName(s)},
 			Spec:       berthv1alpha1.ClusterSpec{MatchLabels: map[string]string{siteLabel: siteName(s)}},

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteJSON writes the results to a file, and makes the folder if it is not there.
-func WriteJSON(path string, results *Results) error {
+func WriteJSON(path string, results any) error {
 	content, err := json.MarshalIndent(results, "", " ")
 	if err != nil {
 		return fmt.Errorf("encoding the results: %w", err)
@@ -25,13 +25,13 @@ func WriteJSON(path string, results *Results) error {
 	return nil
 }
 
-// ReadJSON reads what WriteJSON wrote.
-func ReadJSON(path string) (*Results, error) {
+// ReadJSON reads what WriteJSON wrote: Results, or a Scale.
+func ReadJSON[T any](path string) (*T, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	results := &Results{}
+	results := new(T)
 	if err := json.Unmarshal(content, results); err != nil {
 		return nil, fmt.Errorf("decoding results of %s: %w", path, err)
 	}

@@ -31,6 +31,14 @@ type Drain struct {
 	PodsPerSecond []float64 `json:"podsPerSecond"`
 	// CPUMilliseconds is the work of all processors for the process of the scheduler, for each pod.
 	CPUMilliseconds []float64 `json:"cpuMilliseconds"`
+	// ServerMilliseconds is that for etcd and the API server. Busy is the part of the time of all
+	// processors of the machine in which they worked for anybody; what is left is waiting.
+	ServerMilliseconds []float64 `json:"serverMilliseconds"`
+	Busy               []float64 `json:"busy"`
+	// FirstMilliseconds is how long it took from the start of the process to its first bind, and
+	// FirstCPUMilliseconds how much work.
+	FirstMilliseconds    []float64 `json:"firstMilliseconds"`
+	FirstCPUMilliseconds []float64 `json:"firstCPUMilliseconds"`
 	// MemoryBytes is the most that the process has held, with all its caches.
 	MemoryBytes []float64 `json:"memoryBytes"`
 	// Writes is how many writes the API server has carried out for each pod, its creation included;
@@ -96,23 +104,26 @@ func (p *Processes) drainTable() table {
 	t := table{
 		title: fmt.Sprintf("processes-drain: a backlog of pods, real etcd and API server, %d nodes", p.Nodes),
 		headers: []string{
-			"scheduler", "CPU", "range", "pods/s", "CPU a pod", "pods a second", "range", "memory", "violations", "pods",
+			"scheduler", "CPU", "range", "pods/s", "range", "CPU a pod", "of etcd and API server", "processors busy", "pods a second", "range",
+			"memory", "violations", "pods", "rounds",
 		},
 	}
 	base := &p.Drains[0]
 	for i := range p.Drains {
 		d := &p.Drains[i]
 		cpu, speed := ratios(d.CPUMilliseconds, base.CPUMilliseconds), SpreadOf(d.PodsPerSecond)
+		ratio := ratios(d.PodsPerSecond, base.PodsPerSecond)
 		violations := "does not share out"
 		if d.Limited {
 			violations = fmt.Sprintf("%d of %d", d.Violations, d.Pods*len(d.PodsPerSecond))
 		}
 		t.rows = append(t.rows, []string{
 			d.Title, number(cpu.Median) + " x", number(cpu.Least) + " to " + number(cpu.Most),
-			number(ratios(d.PodsPerSecond, base.PodsPerSecond).Median) + " x",
-			fmt.Sprintf("%.2f ms", SpreadOf(d.CPUMilliseconds).Median),
+			number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
+			fmt.Sprintf("%.2f ms", SpreadOf(d.CPUMilliseconds).Median), fmt.Sprintf("%.2f ms", SpreadOf(d.ServerMilliseconds).Median),
+			fmt.Sprintf("%.0f %%", 100*SpreadOf(d.Busy).Median),
 			fmt.Sprintf("%.0f", speed.Median), fmt.Sprintf("%.0f to %.0f", speed.Least, speed.Most),
-			mebibytes(d.MemoryBytes), violations, strconv.Itoa(d.Pods),
+			mebibytes(d.MemoryBytes), violations, strconv.Itoa(d.Pods), strconv.Itoa(len(d.PodsPerSecond)),
 		})
 	}
 	return t

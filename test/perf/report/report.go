@@ -18,6 +18,8 @@ type Results struct {
 	Points      []Point      `json:"points,omitempty"`
 	Throughputs []Throughput `json:"throughputs,omitempty"`
 	Processes   *Processes   `json:"processes,omitempty"`
+	// Scale is what another run has measured, nil if there was none. It has a file of its own.
+	Scale *Scale `json:"-"`
 }
 
 // Point is the benchmark of one extension point, hint or event path.
@@ -58,6 +60,9 @@ type Peer struct {
 	CPUNanoseconds []float64 `json:"cpuNanoseconds"`
 	Allocations    []float64 `json:"allocations"`
 	Bytes          []float64 `json:"bytes"`
+	// Turns are the times of all turns of peers that are alike, which have many in each round. The
+	// n-th ones of all peers were measured at once after each other.
+	Turns []float64 `json:"turns,omitempty"`
 	// PlacingNanoseconds are the median costs of one decision of a row in which each pod is placed
 	// before the next.
 	PlacingNanoseconds []float64 `json:"placingNanoseconds"`
@@ -98,6 +103,29 @@ func Quantile(samples []float64, q float64) float64 {
 	}
 	sorted := slices.Sorted(slices.Values(samples))
 	return sorted[min(len(sorted)-1, max(0, int(math.Ceil(q*float64(len(sorted))))-1))]
+}
+
+// ratio is how many times as much one is as another, and how far off that may be: the standard error
+// of the median.
+type ratio struct {
+	median, deviation float64
+}
+
+// paired compares samples that were taken in pairs.
+func paired(samples, base []float64) ratio {
+	quotients := make([]float64, 0, len(samples))
+	for i := range min(len(samples), len(base)) {
+		if cmp.Compare(base[i], 0) > 0 {
+			quotients = append(quotients, samples[i]/base[i])
+		}
+	}
+	// Of a normal distribution the middle half is 1.349 standard deviations wide, and the median of a
+	// sample varies 1.253 times as much as the mean. The few turns that met with something else do not
+	// count for more than others.
+	width := Quantile(quotients, 0.75) - Quantile(quotients, 0.25)
+	return ratio{
+		median: SpreadOf(quotients).Median, deviation: 1.253 * width / 1.349 / math.Sqrt(float64(max(1, len(quotients)))),
+	}
 }
 
 // ratios returns how many times as much as the base the samples are, round by round.

@@ -98,6 +98,7 @@ func TestPageComparesProcesses(t *testing.T) {
 			{
 				Title: "B", Pods: 100, PodsPerSecond: []float64{200, 600}, CPUMilliseconds: []float64{0.5, 1.5}, Writes: []float64{3, 3},
 				Requests: []float64{2, 2}, MemoryBytes: []float64{1 << 20, 1 << 20}, Limited: true, Violations: 1,
+				ServerMilliseconds: []float64{1, 3}, Busy: []float64{0.8, 1},
 				Kinds: map[string]float64{"create events": 1, "create pods": 1},
 			},
 		},
@@ -114,7 +115,7 @@ func TestPageComparesProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"## processes-drain", "1000 nodes", "| B | 0.50 x | 0.50 to 0.50 | 2.00 x | 1.00 ms | 400 | 200 to 600 | 1 MiB | 1 of 200 | 100 |",
+		"## processes-drain", "1000 nodes", "| B | 0.50 x | 0.50 to 0.50 | 2.00 x | 2.00 to 2.00 | 1.00 ms | 2.00 ms | 90 % | 400 | 200 to 600 | 1 MiB | 1 of 200 | 100 | 2 |",
 		"| B | 0.50 x | 3.00 | 2.00 | create events 1.00, create pods 1.00 |",
 		"1000 pods waiting", "| B | 2.00 x | 3.00 x | +40.0 ms | 20.0 ms | 60.0 ms | 50.0 to 60.0 ms | 4 | 4.5 |",
 		"100 policies, 10000 pods", "1500 ms | 1400 ms to 1600 ms", "in 30 s with nothing to do: writes | 0 |",

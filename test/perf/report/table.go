@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -27,8 +28,9 @@ func (r *Results) tables() []table {
 		tables = append(tables, r.Decisions[i].table())
 	}
 	tables = append(tables, r.Processes.tables()...)
+	tables = append(tables, r.Scale.tables()...)
 	if len(r.Throughputs) > 0 {
-		tables = append(tables, throughputTable(r.Throughputs))
+		tables = append(tables, throughputTable("scheduler_perf: pods bound a second, with an API server in the same process", r.Throughputs))
 	}
 	if len(r.Points) > 0 {
 		tables = append(tables, pointTable(r.Points))
@@ -48,8 +50,13 @@ func (c *Comparison) table() table {
 		p := &c.Peers[i]
 		ratio := ratios(p.Nanoseconds, base.Nanoseconds)
 		placing := p.placing(base)
+		time := number(ratio.Median) + " x"
+		if len(p.Turns) > 0 {
+			turns := paired(p.Turns, base.Turns)
+			time = fmt.Sprintf("%.3f ± %.3f x", turns.median, turns.deviation)
+		}
 		t.rows = append(t.rows, []string{
-			p.Title, number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
+			p.Title, time, number(ratio.Least) + " to " + number(ratio.Most),
 			number(ratios(p.CPUNanoseconds, base.CPUNanoseconds).Median) + " x", placing.ratio,
 			milliseconds(SpreadOf(p.Nanoseconds).Median), milliseconds(SpreadOf(p.CPUNanoseconds).Median),
 			fmt.Sprintf("%.0f", SpreadOf(p.Allocations).Median), fmt.Sprintf("%.0f", SpreadOf(p.Bytes).Median/1024),
@@ -80,11 +87,8 @@ func (p *Peer) placing(base *Peer) placing {
 }
 
 // throughputTable compares with the first peer of each workload.
-func throughputTable(throughputs []Throughput) table {
-	t := table{
-		title:   "scheduler_perf: pods bound a second, with an API server in the same process",
-		headers: []string{"workload", "peer", "pods/s", "ratio", "range"},
-	}
+func throughputTable(title string, throughputs []Throughput) table {
+	t := table{title: title, headers: []string{"workload", "peer", "pods/s", "ratio", "range", "runs"}}
 	base := map[string]Spread{}
 	for i := range throughputs {
 		x := &throughputs[i]
@@ -98,6 +102,7 @@ func throughputTable(throughputs []Throughput) table {
 		}
 		t.rows = append(t.rows, []string{
 			x.Workload, x.Peer, fmt.Sprintf("%.0f", pods.Median), ratio, fmt.Sprintf("%.0f to %.0f", pods.Least, pods.Most),
+			strconv.Itoa(len(x.Pods)),
 		})
 	}
 	return t

@@ -24,6 +24,8 @@ type figure struct {
 	// least says that the bound is the least value rather than the most.
 	least bool
 	bound float64
+	// deviation is how far off the value may be, 0 if that is not known.
+	deviation float64
 }
 
 func atMost(bound, value float64, unit, label string) figure {
@@ -45,8 +47,11 @@ func (f *figure) met() bool {
 // String writes a count as a whole number, and all else as a ratio.
 func (f *figure) String() string {
 	value := number(f.value)
-	if f.unit == "" {
+	switch {
+	case f.unit == "":
 		value = fmt.Sprintf("%.0f", f.value)
+	case f.deviation > 0:
+		return fmt.Sprintf("%s %.3f ± %.3f%s", f.label, f.value, f.deviation, f.unit)
 	}
 	return strings.TrimSpace(f.label + " " + value + f.unit)
 }
@@ -55,6 +60,12 @@ func (f *figure) String() string {
 var targets = []target{
 	{"pods above the share of a site, or beyond what a resource has", "0", (*Results).violationFigures},
 	{"decision on a pod that uses no feature, against the default scheduler", "at most 1.01 x", (*Results).bystanderFigures},
+	{
+		"a backlog through real processes, pods a second against the default scheduler's plain pods",
+		"plain pods 0.98 x, of a policy or a resource 1.1 x", (*Results).drainFigures,
+	},
+	{"the same, CPU of the scheduler for a pod", "at most 1 x, of a policy 0.6 x", (*Results).drainCPUFigures},
+	{"the same, memory of the scheduler", "at most 1.15 x", (*Results).drainMemoryFigures},
 	{"PreFilter and PreScore of a plugin for such a pod", "at most 60 ns, 0 allocations", (*Results).skipFigures},
 	{
 		"PreFilter of a pod of a policy with ten clusters, few nodes",
@@ -70,10 +81,23 @@ var targets = []target{
 	{"the same against an HTTP extender", "the best one 5 x, the literal one 50 x", (*Results).extenderFigures},
 	{"against consumable capacity of DRA", "decision 10 x, at most half the writes", (*Results).draFigures},
 	{"scheduler_perf, pods a second against the default scheduler", "0.98 x, with the shipped profile 1.20 x", (*Results).throughputFigures},
+	{"decision over ten sites that hold all 100 nodes, against node affinity", "at most 1.2 x", (*Results).smallFigures},
 	{"decision with 50000 nodes against one with 5000, a policy over 500 of them", "at most 1.5 x", (*Results).largeFigures},
 	{"writes for each bound pod, against the default scheduler", "1 x", (*Results).writeFigures},
 	{"from a free place to the next bind, p99 beyond the default scheduler", "at most 50 ms", (*Results).freedFigures},
 	{"controllers: 100 policies in step after a start, writes while idle", "at most 2000 ms, 0", (*Results).controllerFigures},
+	{
+		"a large cluster: start of the scheduler to its first bind, against the default scheduler", "at most 1.1 x",
+		(*Results).restartFigures,
+	},
+	{"the same: CPU of the scheduler for a pod of a policy against plain pods, its memory", "at most 0.6 x, 1.15 x", (*Results).largeDrainFigures},
+	{"the same: CPU of the controllers until they are in step after a start, and for a pod that changes", "at most 60 s, 2 ms", (*Results).largeControllerFigures},
+	{"the same: controllers with nothing to do", "0 writes, at most 0.5 % of a core", (*Results).largeIdleFigures},
+	{
+		"decision with 100000 nodes and a million pods against one with 5000 nodes, a policy over 500 of them", "at most 1.5 x",
+		(*Results).hugeFigures,
+	},
+	{"several schedulers: CPU for a pod with 8 of them against one alone, writes refused", "at most 1.1 x, 0", (*Results).sharingFigures},
 }
 
 // targetTable says what of the goals was reached; it has no rows for what was not measured.

@@ -1,7 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package processes
+// Package proc tells what processes cost the machine, as Linux accounts it.
+package proc
 
 import (
 	"bufio"
@@ -17,8 +18,8 @@ import (
 // tick is the unit in which /proc tells processor time, on every architecture that Go runs on.
 const tick = 10 * time.Millisecond
 
-// cpuTime returns how long all processors together have worked for a process.
-func cpuTime(pid int) (time.Duration, error) {
+// CPUTime returns how long all processors together have worked for a process.
+func CPUTime(pid int) (time.Duration, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the processor time of a process: %w", err)
@@ -41,8 +42,36 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(total) * tick, nil
 }
 
-// peakMemory returns how many bytes a process has held in memory at most.
-func peakMemory(pid int) (float64, error) {
+// MachineTime returns how long all processors together have worked since the machine was started,
+// for whatever.
+func MachineTime() (time.Duration, error) {
+	content, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of the machine: %w", err)
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	fields := strings.Fields(line)
+	// After the name come user, nice, system, idle, waiting for disks, and two kinds of interrupts.
+	const idle, waiting, kinds = 4, 5, 8
+	if len(fields) < kinds {
+		return 0, errors.New("reading the processor time of the machine: the file has another form")
+	}
+	total := int64(0)
+	for i, field := range fields[1:kinds] {
+		if kind := i + 1; kind == idle || kind == waiting {
+			continue
+		}
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the processor time of the machine: %w", err)
+		}
+		total += ticks
+	}
+	return time.Duration(total) * tick, nil
+}
+
+// PeakMemory returns how many bytes a process has held in memory at most.
+func PeakMemory(pid int) (float64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of a process: %w", err)
