@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/storage/ephemeral"
+	"k8s.io/component-helpers/storage/volume"
 )
 
 // OwnsClaims reports whether a pod has claims that the controllers of Kubernetes make for it alone:
@@ -29,34 +30,37 @@ func OwnsClaims(pod *corev1.Pod) bool {
 func (s *Snapshot) VolumeClaims(pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
 	for i := range pod.Spec.Volumes {
-		volume := &pod.Spec.Volumes[i]
-		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil {
+		v := &pod.Spec.Volumes[i]
+		if v.Ephemeral == nil || v.Ephemeral.VolumeClaimTemplate == nil {
 			continue
 		}
-		template := volume.Ephemeral.VolumeClaimTemplate
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: ownedBy(pod, volume.Name, &template.ObjectMeta), Spec: *template.Spec.DeepCopy()}
-		claim.Name = ephemeral.VolumeClaimName(pod, volume)
-		if claim.Spec.StorageClassName == nil {
-			claim.Spec.StorageClassName = s.defaultClass()
-		}
+		template := v.Ephemeral.VolumeClaimTemplate
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: ownedBy(pod, v.Name, &template.ObjectMeta), Spec: *template.Spec.DeepCopy()}
+		claim.Name = ephemeral.VolumeClaimName(pod, v)
+		s.DefaultClass(claim)
 		claims = append(claims, claim)
 	}
 	return claims
 }
 
-// defaultClass returns the name of the StorageClass that the API server gives a claim without one,
-// nil if there is none: of several the newest counts.
-func (s *Snapshot) defaultClass() *string {
+// DefaultClass gives a claim that says nothing of its StorageClass the default one, as the API
+// server does with a new claim, and its controller with one that is older than that class. It
+// reports whether there is one: of several the newest counts.
+func (s *Snapshot) DefaultClass(claim *corev1.PersistentVolumeClaim) bool {
+	if volume.PersistentVolumeClaimHasClass(claim) {
+		return false
+	}
 	all, err := s.informers.Storage().V1().StorageClasses().Lister().List(labels.Everything())
 	all = slices.DeleteFunc(all, func(c *storagev1.StorageClass) bool {
 		return c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true"
 	})
 	if err != nil || len(all) == 0 {
-		return nil
+		return false
 	}
-	return &slices.MinFunc(all, func(a, b *storagev1.StorageClass) int {
+	claim.Spec.StorageClassName = &slices.MinFunc(all, func(a, b *storagev1.StorageClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 	}).Name
+	return true
 }
 
 // DeviceClaims returns the claims of the templates that a pod names and of which its status knows

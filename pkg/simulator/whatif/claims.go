@@ -20,6 +20,9 @@ import (
 // runClaims makes the claims that pods have of their own, of volumes and of devices, as the
 // controllers of Kubernetes do.
 func (s *Simulation) runClaims(ctx context.Context) error {
+	if err := each(s, s.giveClass); err != nil {
+		return err
+	}
 	var without []*corev1.Pod
 	for _, pod := range s.pods {
 		if pod.Spec.NodeName == "" && simulator.OwnsClaims(pod) {
@@ -33,6 +36,23 @@ func (s *Simulation) runClaims(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// giveClass gives a claim without a StorageClass the default one, while it is bound to no volume.
+func (s *Simulation) giveClass(claim *corev1.PersistentVolumeClaim) error {
+	classed := *claim
+	if claim.Spec.VolumeName != "" || !s.snapshot.DefaultClass(&classed) {
+		return nil
+	}
+	// The cache of the plugin takes an object without a newer version only if it knows none.
+	if err := s.remove(claim); err != nil {
+		return err
+	}
+	_, identity, err := identify(&classed)
+	if err != nil {
+		return err
+	}
+	return s.store(identity, &classed)
 }
 
 // claimVolumes makes the claims of the ephemeral volumes of a pod.

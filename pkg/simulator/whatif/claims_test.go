@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -124,6 +125,49 @@ func TestClaims(t *testing.T) {
 				} else if diff := cmp.Diff([]string{"Deployment/x "}, brief(settled(t, s))); diff != "" {
 					t.Errorf("nobody is left (-want +got):\n%s", diff)
 				}
+			}
+		})
+	}
+}
+
+// TestClaimsGetTheDefaultClass has claims that say nothing of their class, where one is the
+// default: they are bound to its volumes, which are in hangzhou. One that wants no class has none.
+func TestClaimsGetTheDefaultClass(t *testing.T) {
+	asked := corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}
+	classless := asked
+	classless.StorageClassName = ptr.To("")
+	set := func(spec corev1.PersistentVolumeClaimSpec) []runtime.Object {
+		return []runtime.Object{&appsv1.StatefulSet{ObjectMeta: meta("x"), Spec: appsv1.StatefulSetSpec{
+			Replicas: ptr.To[int32](3), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}},
+			PodManagementPolicy: appsv1.ParallelPodManagement, Template: template("x", "1"),
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: spec}},
+		}}}
+	}
+	sharing := deployment("x", 3, "1")
+	sharing.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"},
+	}}}
+	tests := map[string]struct {
+		objects []runtime.Object
+		want    string
+	}{
+		"claims of a StatefulSet":   {set(asked), "StatefulSet/x 2 hangzhou, 1 wait"},
+		"claims of no class":        {set(classless), "StatefulSet/x 3 wait"},
+		"a claim that is in a file": {[]runtime.Object{sharing, &corev1.PersistentVolumeClaim{ObjectMeta: meta("data"), Spec: asked}}, "Deployment/x 3 hangzhou"},
+		"a claim that wants no class": {
+			[]runtime.Object{sharing, &corev1.PersistentVolumeClaim{ObjectMeta: meta("data"), Spec: classless}}, "Deployment/x 3 wait",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			there := disks()
+			there[0].(*storagev1.StorageClass).Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"} //nolint:errcheck // see disks
+			got, _, _ := strings.Cut(brief(settled(t, simulation(t, append(append(twoSites(), there...), tc.objects...)...)))[0], ":")
+			if got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
 	}
