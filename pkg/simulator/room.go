@@ -50,26 +50,66 @@ func (s *Snapshot) Room(ctx context.Context, cluster string, pod *corev1.Pod, li
 // least counts copies that do not stay.
 func (s *Snapshot) least(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	nodes := s.members().ready[cluster]
-	run := func(first map[string]bool, limit int) (Room, error) {
-		s.Fork()
-		defer s.Revert()
-		return s.fill(ctx, &count{pod: pod, limit: limit, cluster: nodes, first: first}, cluster)
-	}
 	starts := s.starts(pod, nodes)
 	if len(starts) == 0 {
-		return run(nil, limit)
+		starts = append(starts, nil)
 	}
 	least := Room{Copies: limit + 1}
 	for _, first := range starts {
-		room, err := run(first, min(limit, least.Copies))
+		c := count{pod: pod, cluster: nodes, first: first}
+		devices, err := s.lower(ctx, &least, c, cluster, limit)
 		if err != nil {
 			return Room{}, err
 		}
-		if room.Copies < least.Copies {
-			least = room
+		if len(first) != 1 || !s.bindsTogether(pod) {
+			continue
+		}
+		confined, err := s.confinements(pod, slices.Collect(maps.Keys(first))[0], nodes, devices)
+		if err != nil {
+			return Room{}, fmt.Errorf("looking for what pods %s/%s may share: %w", pod.Namespace, pod.Name, err)
+		}
+		for _, within := range confined {
+			c.cluster = within
+			if _, err := s.lower(ctx, &least, c, cluster, limit); err != nil {
+				return Room{}, err
+			}
 		}
 	}
 	return least, nil
+}
+
+// lower counts copies that do not stay, and takes that for the least if it is less. It returns
+// which devices they have taken.
+func (s *Snapshot) lower(ctx context.Context, least *Room, c count, cluster string, limit int) (*taken, error) {
+	limit = min(limit, least.Copies)
+	once := func(limit int) (*count, Room, error) {
+		s.Fork()
+		defer s.Revert()
+		tried := c
+		tried.limit = limit
+		room, err := s.fill(ctx, &tried, cluster)
+		return &tried, room, err
+	}
+	tried, room, err := once(limit)
+	if err != nil {
+		return nil, err
+	}
+	contest, err := s.contestOf(c.pod, c.cluster, &tried.devices)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what pods %s/%s may take: %w", c.pod.Namespace, c.pod.Name, err)
+	}
+	if more := contest.enough(limit); room.Copies == limit && more > limit {
+		if tried, room, err = once(more); err != nil {
+			return nil, err
+		}
+	}
+	if room.Copies = min(limit, contest.worst(room.Copies)); room.Copies == limit {
+		room.LimitedBy = ""
+	}
+	if room.Copies < least.Copies {
+		*least = room
+	}
+	return &tried.devices, nil
 }
 
 // Fill is Room, but for that the copies stay where they were placed until the fork that it is
@@ -77,7 +117,7 @@ func (s *Snapshot) least(ctx context.Context, cluster string, pod *corev1.Pod, l
 func (s *Snapshot) Fill(ctx context.Context, cluster string, pod *corev1.Pod, limit int) (Room, error) {
 	nodes := s.members().ready[cluster]
 	least := Room{Copies: limit}
-	if len(s.starts(pod, nodes)) > 0 {
+	if OwnsClaims(pod) || len(s.starts(pod, nodes)) > 0 {
 		var err error
 		if least, err = s.least(ctx, cluster, pod, limit); err != nil {
 			return Room{}, err
@@ -149,6 +189,8 @@ type count struct {
 	state      fwk.CycleState
 	candidates []fwk.NodeInfo
 	copies     int
+	// devices are those that the copies have.
+	devices taken
 	// before is how many copies the node before has taken.
 	before int
 	fit    *framework.FitError
@@ -287,6 +329,7 @@ func (c *count) add(node fwk.NodeInfo) *fwk.Status {
 	if err := c.writeClaims(copied); err != nil {
 		return fwk.AsStatus(err)
 	}
+	c.devices.note(c.Snapshot, copied)
 	c.copies++
 	c.lent = c.mark()
 	if c.anew {

@@ -4,6 +4,7 @@
 package simulator
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,6 +75,13 @@ func ownTopologies(pod *corev1.Pod) []string {
 // bindsTogether reports whether all copies of a pod share something that is bound to a place when
 // the first of them gets a node: a claim of a volume or of a device.
 func (s *Snapshot) bindsTogether(pod *corev1.Pod) bool {
+	return len(s.unboundClaims(pod)) > 0 ||
+		slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.ResourceClaimName != nil })
+}
+
+// unboundClaims returns the claims of volumes that all copies of a pod share and that are bound to
+// none.
+func (s *Snapshot) unboundClaims(pod *corev1.Pod) (unbound []*corev1.PersistentVolumeClaim) {
 	claims := s.informers.Core().V1().PersistentVolumeClaims().Lister().PersistentVolumeClaims(pod.Namespace)
 	for i := range pod.Spec.Volumes {
 		shared := pod.Spec.Volumes[i].PersistentVolumeClaim
@@ -81,8 +89,48 @@ func (s *Snapshot) bindsTogether(pod *corev1.Pod) bool {
 			continue
 		}
 		if claim, err := claims.Get(shared.ClaimName); err == nil && claim.Spec.VolumeName == "" {
-			return true
+			unbound = append(unbound, claim)
 		}
 	}
-	return slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.ResourceClaimName != nil })
+	return unbound
+}
+
+// confinements returns to which nodes all copies of a pod may be confined by what they share, if
+// the first one runs on a node: of volumes or devices that suit alike the plugins take any, and
+// these can be used from different nodes. There are none if it makes no difference which is taken.
+func (s *Snapshot) confinements(pod *corev1.Pod, node string, names map[string]bool, devices *taken) ([]map[string]bool, error) {
+	nodes := s.nodesOf(names)
+	var sources []*reaches
+	for _, claim := range s.unboundClaims(pod) {
+		found, err := s.volumeReaches(claim, nodes)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, found)
+	}
+	for _, driver := range slices.Sorted(maps.Keys(devices.shared)) {
+		found, err := s.deviceReaches(driver, nodes)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, found)
+	}
+	var confined []map[string]bool
+	for _, source := range sources {
+		usable := source.usable(node)
+		if len(usable) < 2 {
+			continue
+		}
+		if len(sources) > 1 || devices.together > 1 {
+			return []map[string]bool{{node: true}}, nil // of each of several things another one may be taken
+		}
+		for _, one := range usable {
+			within := map[string]bool{}
+			for _, i := range one.nodes {
+				within[nodes[i].Name] = true
+			}
+			confined = append(confined, within)
+		}
+	}
+	return confined, nil
 }
