@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
@@ -19,6 +20,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
 	"berth.dev/berth/pkg/placement/movelimit"
+	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/rendezvous"
 )
 
@@ -57,6 +59,8 @@ type Options struct {
 	Metrics MetricsOptions
 	// Applications are the settings of Applications.
 	Applications ApplicationOptions
+	// PromiseTimeout is how long room is kept for replicas since the last of their pods was made.
+	PromiseTimeout time.Duration
 	// Moves limit how many pods begin to move to another cluster.
 	Moves movelimit.Limits
 	// OnlineShares are the shares of ready nodes at which Clusters come online and go offline.
@@ -85,6 +89,7 @@ func NewOptions() *Options {
 		BindClustersBy:          "None",
 		Metrics:                 defaultMetricsOptions(),
 		Applications:            defaultApplicationOptions(),
+		PromiseTimeout:          promise.DefaultLife,
 		Moves:                   defaultMoves,
 		OnlineShares:            cluster.DefaultShares,
 		FeatureGates:            newFeatureGates(),
@@ -136,15 +141,23 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Share of ready nodes at which a Cluster comes online.")
 	berth.Float64Var(&o.OnlineShares.Offline, "cluster-offline-share", o.OnlineShares.Offline,
 		"Share of ready nodes below which a Cluster goes offline.")
-	berth.IntVar(&o.Moves.PerMinute, "max-moves-per-minute", o.Moves.PerMinute,
-		"How many pods may begin to move to another Cluster in a minute, over all policies and Applications. 0 is no limit.")
-	berth.IntVar(&o.Moves.PerCluster, "max-moves-per-cluster", o.Moves.PerCluster,
-		"How many of these may begin to move to one Cluster in a minute. 0 is no limit.")
+	o.addPlacing(berth)
 	o.FeatureGates.AddFlag(berth)
 	o.Applications.addTo(&sets)
 
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
+}
+
+// addPlacing adds the flags of what is promised and moved.
+func (o *Options) addPlacing(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.PromiseTimeout, "promise-timeout", o.PromiseTimeout,
+		"How long room that was promised is kept: for replicas whose pods nobody makes, since the last one was made, and for a bundle "+
+			"of which no pod has a node, since it was admitted.")
+	flags.IntVar(&o.Moves.PerMinute, "max-moves-per-minute", o.Moves.PerMinute,
+		"How many pods may begin to move to another Cluster in a minute, over all policies and Applications. 0 is no limit.")
+	flags.IntVar(&o.Moves.PerCluster, "max-moves-per-cluster", o.Moves.PerCluster,
+		"How many of these may begin to move to one Cluster in a minute. 0 is no limit.")
 }
 
 // Validate returns what is wrong with the options, all at once.
@@ -167,7 +180,7 @@ func (o *Options) Validate() error {
 	if len(o.SchedulerNames) == 0 || slices.Contains(o.SchedulerNames, "") {
 		errs = append(errs, errors.New("--scheduler-names must list at least one name, and no empty one"))
 	}
-	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares(), o.validateMoves())
+	errs = append(errs, o.Metrics.validate(), o.Applications.validate(), o.validateShares(), o.validatePlacing())
 	if _, known := places[o.BindClustersBy]; !known {
 		errs = append(errs, fmt.Errorf("--bind-clusters-by must be None, Region, Province or City, not %.64q", o.BindClustersBy))
 	}
@@ -177,6 +190,9 @@ func (o *Options) Validate() error {
 	return utilerrors.NewAggregate(errs)
 }
 
+// minPromiseTimeout leaves controllers and schedulers the time to make pods and to bind them.
+const minPromiseTimeout, maxPromiseTimeout = 10 * time.Second, 24 * time.Hour
+
 // defaultMoves let what a small site holds move at once, 50 pods and 25 of these to one Cluster,
 // and slow down what concerns many sites or large ones.
 var defaultMoves = movelimit.Limits{PerMinute: 600, PerCluster: 300}
@@ -184,13 +200,15 @@ var defaultMoves = movelimit.Limits{PerMinute: 600, PerCluster: 300}
 // maxMoves is the highest limit of moves.
 const maxMoves = 1_000_000
 
-func (o *Options) validateMoves() error {
-	for _, limit := range []int{o.Moves.PerMinute, o.Moves.PerCluster} {
-		if limit < 0 || limit > maxMoves {
-			return fmt.Errorf("--max-moves-per-minute and --max-moves-per-cluster must be from 0 to %d", maxMoves)
-		}
+func (o *Options) validatePlacing() error {
+	var errs []error
+	if o.PromiseTimeout < minPromiseTimeout || o.PromiseTimeout > maxPromiseTimeout {
+		errs = append(errs, errors.New("--promise-timeout must be from 10s to 24h"))
 	}
-	return nil
+	if min(o.Moves.PerMinute, o.Moves.PerCluster) < 0 || max(o.Moves.PerMinute, o.Moves.PerCluster) > maxMoves {
+		errs = append(errs, fmt.Errorf("--max-moves-per-minute and --max-moves-per-cluster must be from 0 to %d", maxMoves))
+	}
+	return utilerrors.NewAggregate(errs)
 }
 
 // places are the values of --bind-clusters-by.

@@ -64,6 +64,8 @@ func TestFlags(t *testing.T) {
 		},
 		"no limit of moves":                {Args: []string{"--max-moves-per-minute=0", "--max-moves-per-cluster=0"}},
 		"a negative limit of moves":        {Args: []string{"--max-moves-per-cluster=-1"}, Want: "--max-moves-per-cluster"},
+		"no time for pods to be made":      {Args: []string{"--promise-timeout=1s"}, Want: "--promise-timeout"},
+		"room that is kept for ever":       {Args: []string{"--promise-timeout=10000h"}, Want: "--promise-timeout"},
 		"a feature switched off":           {Args: []string{"--feature-gates=FeedInventory=false"}},
 		"a feature that does not exist":    {Args: []string{"--feature-gates=Magic=true"}, Want: "unrecognized feature gate"},
 		"no burst":                         {Args: []string{"--kube-api-burst=-1"}, Want: "--kube-api-burst"},

@@ -216,6 +216,8 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 		Schedulers: s.opts.SchedulerNames,
 		Restamps:   flowcontrol.NewTokenBucketRateLimiter(policy.StampsPerSecond, policy.StampsAtOnce),
 		Moves:      s.moves,
+
+		PromiseLife: s.opts.PromiseTimeout,
 	})
 	return policies.SetupWithManager(s.mgr)
 }

@@ -30,7 +30,7 @@ func startSubscriptions(
 		controller := subscription.New(subscription.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Topology: state.NewTracker(mgr.GetClient()),
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
-			Adviser: fits, Owners: owners,
+			Adviser: fits, Owners: owners, PromiseLife: opts.PromiseTimeout,
 		})
 		if err := controller.SetupWithManager(mgr); err != nil {
 			return err

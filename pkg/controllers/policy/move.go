@@ -41,7 +41,7 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 		stuck, _ := placed.stuck(patience(in), p.now)
 		complete := placed.Pending(true) <= stuck && len(placed.bound)+stuck >= int(placed.Replicas)
 		placed.note.follow(complete, placed.Misplaced, p.now)
-		placed.keepPromises(in, p.now)
+		placed.keepPromises(in, p.now, p.PromiseLife)
 		if placed.Misplaced > 0 {
 			var err error
 			placed.decision, err = p.moveWorkload(ctx, in, placed)

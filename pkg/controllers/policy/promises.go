@@ -26,14 +26,14 @@ func (p *placement) promise(cluster string, pod *corev1.Pod) {
 }
 
 // keepPromises forgets what is not needed any more: the replacements have come, the workload wants
-// fewer, or nobody makes them.
-func (p *placement) keepPromises(in *inForce, now time.Time) {
+// fewer, or nobody has made any for so long.
+func (p *placement) keepPromises(in *inForce, now time.Time, life time.Duration) {
 	note := p.note
 	if len(note.promised) == 0 {
 		return
 	}
 	made, unmade := p.Unmade(int64(p.Replicas))
-	note.making = note.making.Next(now, made, unmade)
+	note.making = note.making.Next(now, life, made, unmade)
 	if !note.open || note.making.Over(now) {
 		note.promised = nil
 		return

@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/placement/promise"
 )
 
 // controllerName is the name of the controller in logs, metrics and events.
@@ -52,6 +54,9 @@ type Options struct {
 	Restamps flowcontrol.RateLimiter
 	// Moves limits how many pods are evicted, together with all else that moves pods.
 	Moves *state.Moves
+	// PromiseLife is how long room is kept for replacements since the last pod was made;
+	// promise.DefaultLife if 0.
+	PromiseLife time.Duration
 }
 
 // Reconciler carries out the policies of a namespace. Passes over different namespaces may run at
@@ -67,6 +72,7 @@ type Reconciler struct {
 // New returns a Reconciler. The first round of evictions of each workload waits until its cool-down
 // has passed since now: another process may have ended a round a moment ago.
 func New(options Options) *Reconciler {
+	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
 	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}}
 }
 

@@ -16,7 +16,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/bundle"
 	"berth.dev/berth/pkg/placement/names"
-	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -78,7 +77,7 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 func (o *outcome) notMade(i int) string {
 	input := &o.input.Feeds[i]
 	return fmt.Sprintf("nobody has made %d of the %d pods of %s for %v, so no room is kept for them",
-		input.Stalled, *input.Wanted, input.Name, promise.Life)
+		input.Stalled, *input.Wanted, input.Name, o.promiseLife)
 }
 
 // uncounted names the feeds of a bundle that start with it but have no share, because they have no

@@ -12,9 +12,9 @@ import (
 )
 
 // observeMaking finds out whether the pods of a feed are made for which room is kept.
-func (it *item) observeMaking(f int, known *stuck, now time.Time) {
+func (it *item) observeMaking(f int, known *stuck, now time.Time, life time.Duration) {
 	made, unmade := it.unmade(f)
-	known.making = known.making.Next(now, made, unmade)
+	known.making = known.making.Next(now, life, made, unmade)
 	it.feeds[f].making = known.making
 	switch expires := known.making.Expires; {
 	case known.making.Over(now):

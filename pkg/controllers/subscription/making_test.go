@@ -124,7 +124,7 @@ func TestRoomComesFreeByItself(t *testing.T) {
 			w.want("what db gets beside that", w.told("other"), "db -3")
 			for passes := 0; w.told("other") != tc.wantDB; passes++ {
 				result, err := w.r.Reconcile(t.Context(), singleton.Key{})
-				if err != nil || result.RequeueAfter == 0 || passes > 100 || w.clock.Since(begin) > promise.Life {
+				if err != nil || result.RequeueAfter == 0 || passes > 100 || w.clock.Since(begin) > promise.DefaultLife {
 					t.Fatalf("after %v and %d passes the next one is due in %v (%v), db has %q", w.clock.Since(begin), passes, result.RequeueAfter, err, w.told("other"))
 				}
 				w.clock.Step(result.RequeueAfter)

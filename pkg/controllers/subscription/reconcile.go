@@ -38,6 +38,8 @@ type outcome struct {
 	pledge *berthv1alpha1.Pledge
 	// denied says which right is missing to write its copies, empty if none is.
 	denied string
+	// promiseLife is how long room is kept for pods that nobody makes.
+	promiseLife time.Duration
 }
 
 // policyOf returns the policy that carries out the division of a feed; see division.Outcome.Policy.
@@ -75,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	err = r.Adviser.AskExcept(ctx, promisedHere(items), func(asked *simulator.Snapshot) error {
 		room := asked.Ledger(ctx, func(ref bundle.Ref) *corev1.Pod { return items[ref.Subscription].feeds[ref.Feed].sample })
 		r.limit(items, observed, room)
-		outcomes, err = decide(items, room, now)
+		outcomes, err = decide(items, room, now, r.PromiseLife)
 		promises = promisesOf(items, room.Reserved())
 		return err
 	})
@@ -100,8 +102,9 @@ func (r *Reconciler) after(pause time.Duration, err error) (reconcile.Result, er
 	return reconcile.Result{}, err
 }
 
-// decide divides the feeds of all Subscriptions.
-func decide(items []*item, room *simulator.Ledger, now metav1.Time) ([]outcome, error) {
+// decide divides the feeds of all Subscriptions. Life is how long a bundle is admitted of which no
+// pod has a node.
+func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Duration) ([]outcome, error) {
 	inputs := make([]bundle.Subscription, len(items))
 	for i := range items {
 		inputs[i] = items[i].input
@@ -112,12 +115,12 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time) ([]outcome, 
 	}
 	outcomes := make([]outcome, len(items))
 	for i := range results {
-		outcomes[i] = outcome{item: items[i], decision: results[i]}
+		outcomes[i] = outcome{item: items[i], decision: results[i], promiseLife: life}
 		switch results[i].Admission {
 		case bundle.Kept:
 			outcomes[i].pledge = items[i].object.Status.Pledge
 		case bundle.Granted:
-			outcomes[i].pledge = &berthv1alpha1.Pledge{AdmissionTime: now, ExpirationTime: metav1.NewTime(now.Add(pledgeLife))}
+			outcomes[i].pledge = &berthv1alpha1.Pledge{AdmissionTime: now, ExpirationTime: metav1.NewTime(now.Add(life))}
 		case bundle.NotNeeded, bundle.Waits:
 		}
 	}

@@ -4,6 +4,7 @@
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,6 +32,7 @@ import (
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/promise"
 )
 
 // Name of the controller in logs and metrics.
@@ -41,8 +43,6 @@ const (
 	pause = 100 * time.Millisecond
 	// firstRetry and longestRetry bound the pause after a pass that failed.
 	firstRetry, longestRetry = 100 * time.Millisecond, 10 * time.Second
-	// pledgeLife is how long room is kept for a bundle of which no pod has a node.
-	pledgeLife = 5 * time.Minute
 )
 
 // Options are what the controller needs.
@@ -68,6 +68,9 @@ type Options struct {
 	Recorder events.EventRecorder
 	// Clock tells when a pledge ends; the real one if nil.
 	Clock clock.PassiveClock
+	// PromiseLife is how long room is kept for replicas since the last pod was made, and for a bundle
+	// of which no pod has a node; promise.DefaultLife if 0.
+	PromiseLife time.Duration
 }
 
 // Reconciler divides the feeds of Subscriptions. Use New to make one.
@@ -95,6 +98,7 @@ func New(options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
+	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
 	return &Reconciler{Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}, failures: failures{}}
 }
 

@@ -70,7 +70,7 @@ func (r *Reconciler) observeStuck(ctx context.Context, items []*item, now time.T
 				known = it.recall(f, now)
 			}
 			here[key] = known
-			it.observeMaking(f, known, now)
+			it.observeMaking(f, known, now, r.PromiseLife)
 			list = append(list, r.observeFeed(ctx, it, bundle.Ref{Subscription: s, Feed: f}, known, now)...)
 		}
 	}

@@ -6,7 +6,7 @@
 //
 //	begins    a wanted replica has no pod
 //	renewed   when a pod is made
-//	ends      when all have a pod, or [Life] after the last one was made
+//	ends      when all have a pod, or some time after the last one was made
 //
 // A promise that has ended is over until there are pods: a quota may forbid them, or nothing may
 // run that makes any.
@@ -14,8 +14,8 @@ package promise
 
 import "time"
 
-// Life is how long room is kept after the last pod was made.
-const Life = 5 * time.Minute
+// DefaultLife is how long room is kept after the last pod was made, unless something else is set.
+const DefaultLife = 5 * time.Minute
 
 // State is what is remembered of the replicas of a workload that have no pod. The zero value is a
 // workload whose replicas all have one.
@@ -27,13 +27,13 @@ type State struct {
 }
 
 // Next returns the state after an observation: so many pods have been made, and so many more are
-// wanted.
-func (s State) Next(now time.Time, made, missing int64) State {
+// wanted. Life is how long room is kept after the last one was made.
+func (s State) Next(now time.Time, life time.Duration, made, missing int64) State {
 	switch {
 	case missing <= 0:
 		return State{}
 	case s.Expires.IsZero() || made > s.Made:
-		return State{Expires: now.Add(Life), Made: made}
+		return State{Expires: now.Add(life), Made: made}
 	}
 	return State{Expires: s.Expires, Made: made}
 }

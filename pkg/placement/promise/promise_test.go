@@ -36,7 +36,7 @@ func TestHowLongRoomIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var s promise.State
 			for _, o := range tc.seen {
-				s = s.Next(begin.Add(o.after), o.made, o.missing)
+				s = s.Next(begin.Add(o.after), promise.DefaultLife, o.made, o.missing)
 			}
 			if tc.wantEnd == 0 {
 				if s.Over(begin.Add(1000 * time.Hour)) {
@@ -56,18 +56,18 @@ func TestItIsOverOnlyIfNoPodWasMadeForALife(t *testing.T) {
 		now, lastMade, made := begin, begin, int64(0)
 		var s promise.State
 		for range rapid.IntRange(1, 30).Draw(t, "observations") {
-			now = now.Add(time.Duration(rapid.Int64Range(0, int64(promise.Life)).Draw(t, "later")))
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(promise.DefaultLife)).Draw(t, "later")))
 			before := made
 			made = max(0, made+rapid.Int64Range(-2, 2).Draw(t, "more"))
 			missing := max(0, 5-made)
 			if made > before || missing == 0 {
 				lastMade = now
 			}
-			s = s.Next(now, made, missing)
-			if s.Over(now) && now.Sub(lastMade) < promise.Life {
+			s = s.Next(now, promise.DefaultLife, made, missing)
+			if s.Over(now) && now.Sub(lastMade) < promise.DefaultLife {
 				t.Fatalf("it is over %v after a pod was made", now.Sub(lastMade))
 			}
-			if missing > 0 && now.Sub(lastMade) >= 2*promise.Life && !s.Over(now) {
+			if missing > 0 && now.Sub(lastMade) >= 2*promise.DefaultLife && !s.Over(now) {
 				t.Fatalf("it is not over %v after the last pod was made", now.Sub(lastMade))
 			}
 		}
