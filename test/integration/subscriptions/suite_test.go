@@ -40,6 +40,8 @@ var (
 	client kubernetes.Interface
 	berth  versioned.Interface
 	main   *schedulerproc.Scheduler
+
+	controllers *localplane.Process
 )
 
 func TestSubscriptions(t *testing.T) {
@@ -50,7 +52,14 @@ func begin(ctx SpecContext, started installation.Plane) {
 	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	main = schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	schedulerproc.StartControllers(ctx, plane)
+	controllers = schedulerproc.StartControllers(ctx, plane)
+}
+
+// restartControllers has berth-controller-manager run with further flags.
+func restartControllers(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	Expect(controllers.Stop(timeout)).To(Succeed())
+	controllers = schedulerproc.StartControllers(ctx, plane, args...)
 }
 
 // site is what a spec has to itself: a namespace and Clusters that no other spec uses.
