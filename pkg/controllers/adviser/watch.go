@@ -175,7 +175,14 @@ func matters(before, after any) bool {
 	return old.UID != pod.UID || old.Spec.NodeName != pod.Spec.NodeName || workload.Finished(old) != workload.Finished(pod) ||
 		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
 		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations) ||
-		!apiequality.Semantic.DeepEqual(old.Spec, pod.Spec)
+		!apiequality.Semantic.DeepEqual(old.Spec, pod.Spec) || resized(old.Status.ContainerStatuses, pod.Status.ContainerStatuses) ||
+		resized(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
+}
+
+// resized reports whether containers have other resources than before. Of those that have what they
+// ask for the cache has no status.
+func resized(before, after []corev1.ContainerStatus) bool {
+	return !apiequality.Semantic.DeepEqual(before, after)
 }
 
 func nodeMatters(before, after *corev1.Node) bool {

@@ -14,7 +14,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,6 +51,9 @@ func ByObject() map[client.Object]cache.ByObject {
 		&batchv1.Job{}:                  {Transform: transform(job)},
 		&batchv1.CronJob{}:              {Transform: transform(cronJob)},
 		&corev1.ReplicationController{}: {Transform: transform(replicationController)},
+		&corev1.Namespace{}:             {Transform: transform(namespace)},
+		&corev1.PersistentVolumeClaim{}: {Transform: transform(claim)},
+		&corev1.PersistentVolume{}:      {Transform: transform(volume)},
 	}
 }
 
@@ -73,7 +78,32 @@ func Pod(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		conditions = append(conditions, podScheduled(pod.Status.Conditions)...)
 	}
-	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase, StartTime: pod.Status.StartTime, Conditions: conditions}
+	pod.Status = corev1.PodStatus{
+		Phase: pod.Status.Phase, StartTime: pod.Status.StartTime, Conditions: conditions,
+		ContainerStatuses:     resized(pod.Spec.Containers, pod.Status.ContainerStatuses),
+		InitContainerStatuses: resized(pod.Spec.InitContainers, pod.Status.InitContainerStatuses),
+	}
+}
+
+// resized keeps what containers have that is not what they ask for, because they were resized: the
+// larger one counts.
+func resized(asking []corev1.Container, statuses []corev1.ContainerStatus) (kept []corev1.ContainerStatus) {
+	requests := make(map[string]corev1.ResourceList, len(asking))
+	for i := range asking {
+		requests[asking[i].Name] = asking[i].Resources.Requests
+	}
+	for i := range statuses {
+		s := corev1.ContainerStatus{Name: statuses[i].Name, AllocatedResources: statuses[i].AllocatedResources}
+		same := s.AllocatedResources == nil || apiequality.Semantic.DeepEqual(s.AllocatedResources, requests[s.Name])
+		if has := statuses[i].Resources; has != nil {
+			s.Resources = &corev1.ResourceRequirements{Requests: has.Requests}
+			same = same && apiequality.Semantic.DeepEqual(has.Requests, requests[s.Name])
+		}
+		if !same {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // scheduling keeps what plugins of the scheduler read of a pod.
@@ -85,7 +115,7 @@ func scheduling(full *corev1.PodSpec) corev1.PodSpec {
 		Containers: containers(full.Containers, full.HostNetwork), InitContainers: containers(full.InitContainers, full.HostNetwork),
 		NodeSelector: full.NodeSelector, Affinity: full.Affinity, Tolerations: full.Tolerations,
 		TopologySpreadConstraints: full.TopologySpreadConstraints, ResourceClaims: full.ResourceClaims,
-		SchedulingGates: full.SchedulingGates, Volumes: claims(full.Volumes),
+		SchedulingGates: full.SchedulingGates, Volumes: bound(full.Volumes),
 	}
 }
 
@@ -117,12 +147,15 @@ func cut(containers []corev1.Container) {
 	}
 }
 
-// claims keeps the volumes that bind a pod to a place.
-func claims(volumes []corev1.Volume) []corev1.Volume {
+// bound keeps the volumes that bind a pod to a place: claims, and disks that one node can use at a
+// time or of which a node can use a few.
+func bound(volumes []corev1.Volume) []corev1.Volume {
 	var kept []corev1.Volume
-	for _, volume := range volumes {
-		if volume.PersistentVolumeClaim != nil || volume.Ephemeral != nil {
-			kept = append(kept, volume)
+	for i := range volumes {
+		v := &volumes[i]
+		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil ||
+			v.ISCSI != nil || v.RBD != nil || v.AzureDisk != nil || v.Cinder != nil || v.VsphereVolume != nil || v.PortworxVolume != nil {
+			kept = append(kept, *v)
 		}
 	}
 	return kept
@@ -181,8 +214,8 @@ func statefulSet(set *appsv1.StatefulSet) {
 	meta(&set.ObjectMeta, AnnotationsDigest)
 	template(&set.Spec.Template)
 	for i := range set.Spec.VolumeClaimTemplates {
-		claim := &set.Spec.VolumeClaimTemplates[i]
-		*claim = corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name}, Spec: claim.Spec}
+		of := &set.Spec.VolumeClaimTemplates[i]
+		*of = corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: of.Name}, Spec: of.Spec}
 	}
 	set.Status.Conditions = nil
 }
@@ -206,6 +239,27 @@ func replicationController(rc *corev1.ReplicationController) {
 		template(rc.Spec.Template)
 	}
 	rc.Status.Conditions = nil
+}
+
+func namespace(n *corev1.Namespace) {
+	meta(&n.ObjectMeta)
+}
+
+// claim keeps what a claim asks for, and to which volume it is bound or on which node it is to be.
+func claim(c *corev1.PersistentVolumeClaim) {
+	meta(&c.ObjectMeta, corev1.BetaStorageClassAnnotation, volumehelpers.AnnBindCompleted, volumehelpers.AnnBoundByController,
+		volumehelpers.AnnSelectedNode)
+	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
+}
+
+// volume keeps who may use a volume, and where. How it is mounted is the kubelet's business.
+func volume(v *corev1.PersistentVolume) {
+	meta(&v.ObjectMeta, corev1.BetaStorageClassAnnotation, volumehelpers.AnnBoundByController)
+	v.Spec.MountOptions = nil
+	if csi := v.Spec.CSI; csi != nil {
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: csi.Driver, VolumeHandle: csi.VolumeHandle}
+	}
+	v.Status = corev1.PersistentVolumeStatus{Phase: v.Status.Phase}
 }
 
 // template keeps of the pods of a workload what Pod keeps of one.

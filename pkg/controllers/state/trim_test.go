@@ -254,3 +254,46 @@ func TestTheCacheTrimsEveryKindOfTheTable(t *testing.T) {
 		}
 	}
 }
+
+func TestVolumesKeepWhoMayUseThemWhere(t *testing.T) {
+	annotations := func(more ...string) map[string]string {
+		kept := map[string]string{}
+		for _, key := range more {
+			kept[key] = "x"
+		}
+		return kept
+	}
+	got := trimmed(t, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "v", Annotations: annotations("pv.kubernetes.io/bound-by-controller", "note"), Labels: map[string]string{"zone": "a"}},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName: "disk", MountOptions: []string{"ro"}, ClaimRef: &corev1.ObjectReference{Name: "c"},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
+				Driver: "d", VolumeHandle: "h", VolumeAttributes: map[string]string{"token": "t"},
+			}},
+		},
+		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound, Message: "m"},
+	})
+	want := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "v", Annotations: annotations("pv.kubernetes.io/bound-by-controller"), Labels: map[string]string{"zone": "a"}},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName: "disk", ClaimRef: &corev1.ObjectReference{Name: "c"},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}},
+		},
+		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trimmed volume mismatch (-want +got):\n%s", diff)
+	}
+	claim := trimmed(t, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: annotations("pv.kubernetes.io/bind-completed", "volume.kubernetes.io/selected-node", "note")},
+		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: "v"},
+		Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Conditions: []corev1.PersistentVolumeClaimCondition{{Message: "m"}}},
+	})
+	wantClaim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: annotations("pv.kubernetes.io/bind-completed", "volume.kubernetes.io/selected-node")},
+		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: "v"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
+	}
+	if diff := cmp.Diff(wantClaim, claim); diff != "" {
+		t.Errorf("trimmed claim mismatch (-want +got):\n%s", diff)
+	}
+}
