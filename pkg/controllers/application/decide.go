@@ -187,7 +187,7 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 	case chosen != "" && chosen == p.offline.cluster:
 		p.tellOffline(results)
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Ranked) bool { return r.Eligible }):
-		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, unmatched(results))
+		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, rank.Unmatched(results))
 	default:
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
 			fmt.Sprintf("cluster %s does not suit any more, and migration is Never", chosen))
@@ -207,17 +207,6 @@ func scheduledMessage(r *rank.Ranked, unknown []string) string {
 	}
 	if len(unknown) > 0 {
 		message += "; chosen without knowing " + names.First(unknown, maxNamed, "; ")
-	}
-	return message
-}
-
-func unmatched(results []rank.Ranked) string {
-	if len(results) == 0 {
-		return "there are no Clusters"
-	}
-	message := "no cluster matches: " + rank.Summarize(results)
-	if shortages := rank.Shortages(results, maxNamed); shortages != "" {
-		message += "; " + shortages
 	}
 	return message
 }

@@ -72,7 +72,7 @@ func (p *pass) tellOffline(results []rank.Ranked) {
 		message += "; migration is Never, so it stays there"
 	default:
 		reason = berthv1alpha1.ReasonNoClusterMatches
-		message += "; it stays there, since " + unmatched(results)
+		message += "; it stays there, since " + rank.Unmatched(results)
 	}
 	p.condition(berthv1alpha1.ApplicationScheduled, false, reason, message)
 }

@@ -5,10 +5,8 @@ package application
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -195,13 +193,8 @@ func lacks(ctx context.Context, snapshot *simulator.Snapshot, cluster string, ne
 		if n.refused != "" {
 			return n.object + ": " + n.refused, nil
 		}
-		room, err := snapshot.Fill(ctx, cluster, n.sample, int(min(n.pods, math.MaxInt32)))
-		if err != nil {
-			return "", err
-		}
-		if int64(room.Copies) < n.pods {
-			why := strings.TrimSuffix(room.LimitedBy, ".")
-			return fmt.Sprintf("%s: %d of %d pods fit: %s", n.object, room.Copies, n.pods, why), nil
+		if lack, err := snapshot.Take(ctx, cluster, n.object, n.sample, n.pods); err != nil || lack != "" {
+			return lack, err
 		}
 	}
 	return "", nil

@@ -59,9 +59,9 @@ func anyway(results, narrowed []Ranked) []Ranked {
 	return told
 }
 
-// Shortages tells of at most so many places without room what they lack, by name: "berlin: 2 of 6
+// shortages tells of at most so many places without room what they lack, by name: "berlin: 2 of 6
 // pods fit, …"; empty if there is none.
-func Shortages(results []Ranked, most int) string {
+func shortages(results []Ranked, most int) string {
 	var texts []string
 	for i := range results {
 		if slices.Contains(results[i].Rejections, WithoutRoom) {
@@ -69,6 +69,21 @@ func Shortages(results []Ranked, most int) string {
 		}
 	}
 	return names.First(texts, most, "; ")
+}
+
+// maxNamed is how many places a message names.
+const maxNamed = 5
+
+// Unmatched says why none of the places is chosen.
+func Unmatched(results []Ranked) string {
+	if len(results) == 0 {
+		return "there are no Clusters"
+	}
+	message := "no cluster matches: " + Summarize(results)
+	if lacks := shortages(results, maxNamed); lacks != "" {
+		message += "; " + lacks
+	}
+	return message
 }
 
 // Unobserved returns what is unknown of places that may come into question, such as "berlin: its

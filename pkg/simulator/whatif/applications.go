@@ -13,18 +13,22 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
-	"berth.dev/berth/pkg/placement/migrate"
-	"berth.dev/berth/pkg/placement/rank"
 )
 
 // place chooses a cluster for each Application and makes its objects there. One that moves does so
 // by evictions: that its new pods start first is left out.
 func (s *Simulation) place(ctx context.Context) error {
 	applications := kept[*berthv1alpha1.Application](s)
-	clusters := kept[*berthv1alpha1.Cluster](s)
-	for _, app := range applications {
+	if len(applications) == 0 {
+		return nil
+	}
+	chosen, err := s.choose(ctx, applications)
+	if err != nil {
+		return err
+	}
+	for i, app := range applications {
 		after := app.DeepCopy()
-		after.Status.ScheduledTo = chooseCluster(app, clusters)
+		after.Status.ScheduledTo = chosen[i]
 		if after.Status.ScheduledTo != "" {
 			if err := s.makeObjects(ctx, after); err != nil {
 				return fmt.Errorf("application %s/%s: %w", app.Namespace, app.Name, err)
@@ -36,27 +40,6 @@ func (s *Simulation) place(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// chooseCluster returns the cluster for an Application, empty if none suits.
-func chooseCluster(app *berthv1alpha1.Application, clusters []*berthv1alpha1.Cluster) string {
-	constraints, err := rank.ParseConstraints(&app.Spec.Constraints)
-	if err != nil {
-		return app.Status.ScheduledTo
-	}
-	candidates := make([]rank.Candidate, len(clusters))
-	for i, cluster := range clusters {
-		candidates[i] = rank.ApplicationCandidate(cluster, app)
-		if cluster.Name == app.Status.ScheduledTo {
-			candidates[i].LastScore = app.Status.Score
-		}
-	}
-	return migrate.Choose(migrate.Application{
-		Current: app.Status.ScheduledTo, Never: app.Spec.Migration == berthv1alpha1.MigrationNever,
-	}, rank.Rank(&rank.Query{
-		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, rank.DefaultStickiness),
-	}, candidates))
 }
 
 // makeObjects applies the manifests of an Application that has not been seen yet, and has the

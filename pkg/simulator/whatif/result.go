@@ -52,7 +52,7 @@ type ClusterPods struct {
 type Waiting struct {
 	Pods int `json:"pods"`
 	// Reason is in the words of the scheduler; for pods that are not even made, in those of the API
-	// server.
+	// server, or of what an Application says that no cluster suits.
 	Reason string `json:"reason"`
 	// Created is false for pods that are not made.
 	Created bool `json:"created"`
@@ -145,7 +145,7 @@ func (s *Simulation) Result(before Shares) *Result {
 			r.Workloads = append(r.Workloads, Workload{Namespace: ref.namespace, Kind: ref.kind, Name: ref.name, Clusters: merge(shares, nil)})
 		}
 	}
-	r.Workloads = append(r.Workloads, s.unmade(refused)...)
+	r.Workloads = append(append(r.Workloads, s.unmade(refused)...), s.unscheduled(seen)...)
 	slices.SortFunc(r.Workloads, func(a, b Workload) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})

@@ -72,6 +72,8 @@ type Simulation struct {
 	policies modelpolicy.Set
 	// owners look up owners of operators' kinds; nil takes references to them at their word.
 	owners workload.FurtherSource
+	// nowhere are the Applications that no cluster suits.
+	nowhere []nowhere
 	// held are the reasons why misplaced pods stay, by the UID of their workload.
 	held map[types.UID]string
 	// stuck is how many of their pods found no node before any was moved.
