@@ -29,14 +29,17 @@ func NewBackground(ring *Ring) *Background {
 // On reports whether anything is remembered.
 func (b *Background) On() bool { return b != nil && b.ring.on() }
 
-// Note has the entry made and added. It never blocks: while too many wait the entry is dropped, and
-// counts as such.
+// Note has the entry made and added, if anything is remembered. It never blocks: while too many
+// wait the entry is dropped, and counts as such.
 func (b *Background) Note(entry func() Entry) { b.NoteKeyed(entry, nil) }
 
 // NoteKeyed is Note for an entry that takes long to make: the first function sets its Key, and the
 // second one, which sets its Message and Reasons, is called only if the newest entry about the same
 // object has another.
 func (b *Background) NoteKeyed(entry func() Entry, complete func(*Entry)) {
+	if !b.On() {
+		return
+	}
 	select {
 	case b.notes <- note{entry, complete}:
 	default:

@@ -9,10 +9,13 @@ package history
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision is what was decided. The values are a promise to programs.
+// Decision is what was decided. The values are a promise to programs. Beside those that are listed
+// here there are the reasons of conditions of Berth's objects, and of choices for Applications.
 type Decision string
 
 const (
@@ -24,6 +27,31 @@ const (
 	Failed Decision = "Failed"
 	// Preempted says that a pod was deleted so that one of higher priority can run.
 	Preempted Decision = "Preempted"
+	// Evicted says that a pod was evicted so that its replacement runs elsewhere.
+	Evicted Decision = "Evicted"
+	// EvictionRefused says that a pod was to be evicted, and the API server did not let it go.
+	EvictionRefused Decision = "EvictionRefused"
+	// Adopted says that a running pod was given a place by a policy that did not place it.
+	Adopted Decision = "Adopted"
+	// Dispatched says which of several Schedulers is to place a pod.
+	Dispatched Decision = "Dispatched"
+	// SharesChanged says that clusters are to have another number of replicas of a workload.
+	SharesChanged Decision = "SharesChanged"
+	// LimitsChanged says that clusters get no more replicas of a workload than they have room for,
+	// or do again.
+	LimitsChanged Decision = "LimitsChanged"
+	// FailedOver says which clusters are left because they are offline.
+	FailedOver Decision = "FailedOver"
+	// HomeChanged says that another Scheduler places pods in a cluster.
+	HomeChanged Decision = "HomeChanged"
+	// CapacityChanged says that pools of a ClusterResource have another size.
+	CapacityChanged Decision = "CapacityChanged"
+	// GrantsChanged says that Schedulers may give out another amount of a ClusterResource.
+	GrantsChanged Decision = "GrantsChanged"
+	// UsedUp says that nothing is left in a pool of a ClusterResource, and Free that something is
+	// again.
+	UsedUp Decision = "UsedUp"
+	Free   Decision = "Free"
 )
 
 // Object names what an entry is about, or who asked for it.
@@ -35,6 +63,17 @@ type Object struct {
 	Namespace string    `json:"namespace,omitempty"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid,omitempty"`
+}
+
+// Pod names a pod.
+func Pod(pod *corev1.Pod) Object {
+	return Object{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
+
+// Named returns what names an object, given its apiVersion.
+func Named(apiVersion, kind, namespace, name string, uid types.UID) *Object {
+	group := schema.FromAPIVersionAndKind(apiVersion, kind).Group
+	return &Object{Group: group, Kind: kind, Namespace: namespace, Name: name, UID: uid}
 }
 
 // Is reports whether both name the same object, whatever its UID.
@@ -64,7 +103,8 @@ type Entry struct {
 	Key string `json:"-"`
 	// Reasons are why an attempt found no node: the first one of those that are counted here.
 	Reasons *Reasons `json:"reasons,omitempty"`
-	// For is the pod that needs the room of one that was preempted.
+	// For is who asked for it: the pod that needs the room of one that was preempted, or what moves
+	// a pod that was evicted. Of an object that the caller may not get it is the kind alone.
 	For *Object `json:"for,omitempty"`
 }
 
@@ -107,7 +147,7 @@ type ClusterReasons struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// Reason is what so many nodes say.
+// Reason is what so many nodes say, or the cluster as a whole if their number is 0.
 type Reason struct {
 	Text  string `json:"text"`
 	Nodes int    `json:"nodes"`

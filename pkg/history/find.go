@@ -26,29 +26,40 @@ type Answer struct {
 	Older int `json:"older,omitempty"`
 }
 
-// Find returns what is remembered about an object, or about what belongs to it, and may be told as
-// allowed says. It must not be changed.
-func (r *Ring) Find(object Object, allowed func(about Object) bool) Answer {
+// Find returns what is remembered about an object, about what belongs to it, or about what it asked
+// for, and may be told as allowed says. It must not be changed.
+func (r *Ring) Find(object Object, allowed func(Object) bool) Answer {
 	if r == nil {
 		return Answer{Entries: []Entry{}}
 	}
 	answer, found := r.match(object)
 	// Allowed may ask the API server, so it is called without the lock.
 	found = slices.DeleteFunc(found, func(e Entry) bool { return !allowed(e.About) })
+	for i := range found {
+		if asked := found[i].For; asked != nil && !allowed(*asked) {
+			found[i].For = &Object{Kind: asked.Kind}
+		}
+	}
+	found = slices.DeleteFunc(found, func(e Entry) bool { return !e.concerns(object) })
 	answer.Older = max(0, len(found)-MaxFound)
 	answer.Entries = found[answer.Older:]
 	return answer
 }
 
-// match returns the entries about an object, or about what belongs to it.
+// concerns reports whether an entry is about an object, about what belongs to it, or about what it
+// asked for.
+func (e *Entry) concerns(object Object) bool {
+	return e.About.Is(object) || e.Workload != nil && e.Workload.Is(object) || e.For != nil && e.For.Is(object)
+}
+
+// match returns the entries that concern an object.
 func (r *Ring) match(object Object) (Answer, []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.expire(r.clock.Now())
 	found := []Entry{}
 	for n := r.first; n < r.number; n++ {
-		e := &r.at(n).entry
-		if e.About.Is(object) || e.Workload != nil && e.Workload.Is(object) {
+		if e := &r.at(n).entry; e.concerns(object) {
 			found = append(found, *e)
 		}
 	}

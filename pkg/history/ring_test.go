@@ -5,6 +5,7 @@ package history_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,6 +125,39 @@ func TestWhatMayNotBeToldIsNotFound(t *testing.T) {
 	got := ring.Find(deployment, func(about history.Object) bool { return about.Name == "b" })
 	if diff := cmp.Diff([]string{"b 2 x1"}, messages(got.Entries)); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
+	}
+}
+
+// A pod learns of whom it had preempted, and nobody of a pod that he may not get.
+func TestWhoAskedForIt(t *testing.T) {
+	asked := pod("urgent")
+	ring := history.New(history.DefaultLimits(), clocktesting.NewFakePassiveClock(start))
+	ring.Add(history.Entry{About: pod("victim"), Decision: history.Preempted, For: &asked})
+	hidden := &history.Object{Kind: "Pod"}
+	for name, test := range map[string]struct {
+		of      string
+		may     []string
+		want    int
+		wantFor *history.Object
+	}{
+		"the victim, by who may get both":         {of: "victim", may: []string{"victim", "urgent"}, want: 1, wantFor: &asked},
+		"the victim, by who may get it alone":     {of: "victim", may: []string{"victim"}, want: 1, wantFor: hidden},
+		"who asked, by who may get both":          {of: "urgent", may: []string{"victim", "urgent"}, want: 1, wantFor: &asked},
+		"who asked, by who may get it alone":      {of: "urgent", may: []string{"urgent"}},
+		"who asked, by who may get its victim":    {of: "urgent", may: []string{"victim"}},
+		"the victim, by who may get who asked it": {of: "victim", may: []string{"urgent"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ring.Find(pod(test.of), func(o history.Object) bool { return slices.Contains(test.may, o.Name) })
+			if len(got.Entries) != test.want {
+				t.Fatalf("found %v, want %d", got.Entries, test.want)
+			}
+			for _, e := range got.Entries {
+				if diff := cmp.Diff(test.wantFor, e.For); diff != "" {
+					t.Errorf("who asked (-want +got):\n%s", diff)
+				}
+			}
+		})
 	}
 }
 

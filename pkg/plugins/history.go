@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -37,6 +36,9 @@ func (s *State) failed(pod *corev1.Pod, status *fwk.Status, nominating *fwk.Nomi
 	nominated := ""
 	if nominating.Mode() == fwk.ModeOverride {
 		nominated = nominating.NominatedNodeName
+	}
+	if nominated != "" {
+		s.victims.nominates(pod, nominated)
 	}
 	s.History.NoteKeyed(s.attempt(pod, status, nominated))
 }
@@ -73,7 +75,7 @@ func (s *State) preempted(pod, victim *corev1.Pod) {
 	}
 	s.History.Note(func() history.Entry {
 		e := s.entry(victim, history.Preempted)
-		asked := podObject(pod)
+		asked := history.Pod(pod)
 		e.For, e.Message = &asked, "for units of a cluster resource that it held"
 		return e
 	})
@@ -81,16 +83,11 @@ func (s *State) preempted(pod, victim *corev1.Pod) {
 
 // entry returns an entry about a pod.
 func (s *State) entry(pod *corev1.Pod, decision history.Decision) history.Entry {
-	e := history.Entry{About: podObject(pod), Decision: decision}
+	e := history.Entry{About: history.Pod(pod), Decision: decision}
 	if w, err := workload.Of(pod, s.base.owners); err == nil && w.UID != pod.UID {
-		group := schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).Group
-		e.Workload = &history.Object{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
+		e.Workload = history.Named(w.APIVersion, w.Kind, w.Namespace, w.Name, w.UID)
 	}
 	return e
-}
-
-func podObject(pod *corev1.Pod) history.Object {
-	return history.Object{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
 // placeOf returns where a pod was bound and what it was given there.

@@ -60,7 +60,7 @@ func known(a *Answer) string {
 	if a.Error != "" {
 		return fmt.Sprintf("%s cannot be asked: %s", a.Process, a.Error)
 	}
-	text := fmt.Sprintf("%s remembers since %s", a.Process, clockTime(a.Since))
+	text := fmt.Sprintf("%s remembers since %s, when it started: what was decided before is lost", a.Process, clockTime(a.Since))
 	if a.Dropped > 0 {
 		text += fmt.Sprintf("; %d older entries dropped", a.Dropped)
 	}
@@ -85,7 +85,7 @@ func says(e *history.Entry) string {
 		parts = append(parts, placeText(e.Place))
 	}
 	if e.For != nil {
-		parts = append(parts, "for "+strings.ToLower(e.For.Kind)+"/"+e.For.Name)
+		parts = append(parts, "for "+forText(e.For))
 	}
 	if e.Message != "" {
 		parts = append(parts, e.Message)
@@ -94,6 +94,14 @@ func says(e *history.Entry) string {
 		parts = append(parts, reasonsText(e.Reasons))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// forText names who asked for something, if that may be told.
+func forText(o *history.Object) string {
+	if o.Name == "" {
+		return strings.ToLower(o.Kind) + " that you may not get"
+	}
+	return strings.ToLower(o.Kind) + "/" + o.Name
 }
 
 func placeText(p *history.Place) string {
@@ -116,7 +124,9 @@ func reasonsText(r *history.Reasons) string {
 	for i, c := range r.Clusters {
 		reasons := make([]string, len(c.Reasons))
 		for j, reason := range c.Reasons {
-			reasons[j] = fmt.Sprintf("%d %s", reason.Nodes, reason.Text)
+			if reasons[j] = reason.Text; reason.Nodes > 0 {
+				reasons[j] = fmt.Sprintf("%d %s", reason.Nodes, reason.Text)
+			}
 		}
 		clusters[i] = cmp.Or(c.Cluster, noCluster) + ": " + strings.Join(reasons, ", ")
 	}
