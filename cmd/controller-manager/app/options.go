@@ -19,6 +19,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/cluster"
+	"berth.dev/berth/pkg/history/serve"
 	"berth.dev/berth/pkg/placement/movelimit"
 	"berth.dev/berth/pkg/placement/promise"
 	"berth.dev/berth/pkg/placement/rendezvous"
@@ -44,6 +45,9 @@ type Options struct {
 	MetricsCertDir string
 	// HealthProbeBindAddress is where /healthz and /readyz are served; "0" for not at all.
 	HealthProbeBindAddress string
+	// HistoryBindAddress is where it is served over TLS what the controllers have decided; empty for
+	// not at all, and then nothing is remembered.
+	HistoryBindAddress string
 	// KubeAPIQPS and KubeAPIBurst limit the requests to the API server.
 	KubeAPIQPS   float32
 	KubeAPIBurst int
@@ -125,6 +129,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Directory with tls.crt and tls.key for the metrics. Without it a self-signed certificate is made.")
 	serving.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", o.HealthProbeBindAddress,
 		"Address of /healthz and /readyz. 0 switches them off.")
+	serving.StringVar(&o.HistoryBindAddress, serve.Flag, o.HistoryBindAddress, serve.FlagUsage)
 
 	berth := sets.FlagSet("berth")
 	berth.StringSliceVar(&o.SchedulerNames, "scheduler-names", o.SchedulerNames,

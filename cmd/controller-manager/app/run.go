@@ -65,14 +65,10 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return fmt.Errorf("making the manager: %w", err)
 	}
 	made(mgr)
-	if err := policy.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
-	}
-	if err := application.IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
-	}
-	if err := state.IndexConcerned(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+	for _, index := range []func(context.Context, client.FieldIndexer) error{policy.IndexPods, application.IndexPods, state.IndexConcerned} {
+		if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
+			return err
+		}
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("adding the liveness check: %w", err)
@@ -87,10 +83,14 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return err
 	}
 	moves := state.NewMoves(opts.Moves, clock.RealClock{})
-	if err := newStarter(mgr, opts, fits, moves, owners).register(); err != nil {
+	memory := remember(opts)
+	if err := memory.addTo(mgr, opts); err != nil {
 		return err
 	}
-	for name, start := range optional(mgr, opts, fits, moves, owners) {
+	if err := newStarter(mgr, opts, fits, moves, owners, memory.past).register(); err != nil {
+		return err
+	}
+	for name, start := range optional(mgr, opts, fits, moves, owners, memory) {
 		if err := mgr.Add(manager.RunnableFunc(start)); err != nil {
 			return fmt.Errorf("adding the controllers of %s: %w", name, err)
 		}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 // optional returns what starts the controllers of kinds that need not be installed, by the name of
 // these kinds.
 func optional(
-	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory,
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory, memory *remembering,
 ) map[string]func(context.Context) error {
 	authors := accounts.New(accounts.Options{
 		Config: mgr.GetConfig(), Client: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()},
@@ -109,9 +109,10 @@ func optional(
 	})
 	starts := map[string]func(context.Context) error{
 		"conditions":                 exportConditions(mgr),
+		"history":                    memory.follow(mgr),
 		"Subscriptions":              startSubscriptions(mgr, opts, fits, authors, owners),
 		"metrics":                    startMetrics(mgr, opts),
-		"Schedulers":                 startSchedulers(mgr, opts, fits, owners),
+		"Schedulers":                 startSchedulers(mgr, opts, fits, owners, memory.past),
 		"owners":                     startOwners(mgr, owners),
 		"Applications":               startApplications(mgr, opts, fits, moves, authors),
 		"ClusterPropagationPolicies": startClusterPolicies(mgr),

@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/controllers/grants"
 	"berth.dev/berth/pkg/controllers/scheduler"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/ownership"
 )
 
@@ -31,7 +32,7 @@ var schedulerKinds = []string{"Scheduler", "Cluster", "PropagationPolicy"}
 // startSchedulers starts the controllers of Schedulers as soon as their kinds are served. Nothing
 // else waits for that.
 func startSchedulers(
-	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory,
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, owners *ownership.Directory, past *history.Background,
 ) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if !awaitKinds(ctx, mgr, schedulerKinds...) {
@@ -52,7 +53,7 @@ func startSchedulers(
 			&scheduler.UnionReconciler{Client: c},
 			&dispatcher.Reconciler{
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
-				SchedulerNames: opts.SchedulerNames, Adviser: fits, Owners: owners,
+				SchedulerNames: opts.SchedulerNames, Adviser: fits, Owners: owners, History: past,
 			},
 		} {
 			if err := controller.SetupWithManager(mgr); err != nil {

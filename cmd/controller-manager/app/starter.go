@@ -31,6 +31,7 @@ import (
 	"berth.dev/berth/pkg/controllers/clusterresource"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/ownership"
 )
 
@@ -54,6 +55,8 @@ type starter struct {
 	moves *state.Moves
 	// owners of kinds beyond the table.
 	owners *ownership.Directory
+	// past remembers what is done to pods.
+	past *history.Background
 	// found is closed when the CRDs have been found.
 	found chan struct{}
 	// missing is why they have not, syncing is true from the start of the controllers until their
@@ -62,8 +65,10 @@ type starter struct {
 	syncing atomic.Bool
 }
 
-func newStarter(mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory) *starter {
-	s := &starter{mgr: mgr, opts: opts, fits: fits, moves: moves, owners: owners, found: make(chan struct{})}
+func newStarter(
+	mgr ctrl.Manager, opts *Options, fits *adviser.Adviser, moves *state.Moves, owners *ownership.Directory, past *history.Background,
+) *starter {
+	s := &starter{mgr: mgr, opts: opts, fits: fits, moves: moves, owners: owners, past: past, found: make(chan struct{})}
 	err := errors.New("not looked for the CustomResourceDefinitions yet")
 	s.missing.Store(&err)
 	return s
@@ -212,6 +217,7 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 		Adviser:    s.fits,
 		Evictor:    policy.NewEvictor(clientset.CoreV1().RESTClient()),
 		Recorder:   s.mgr.GetEventRecorder(leaseName),
+		History:    s.past,
 		Clock:      clock.RealClock{},
 		Schedulers: s.opts.SchedulerNames,
 		Restamps:   flowcontrol.NewTokenBucketRateLimiter(policy.StampsPerSecond, policy.StampsAtOnce),

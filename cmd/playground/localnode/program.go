@@ -48,6 +48,7 @@ func (r *Runner) launch(ctx context.Context, pod *corev1.Pod) (process *localpla
 		if err := r.keepFile(ctx, pod, &c, schedulerConfigFlag); err != nil {
 			return nil, err
 		}
+		c.Args = append(c.Args, anyHistoryPort)
 		return r.plane.StartControllerManager(ctx, c)
 	case localplane.BerthGateway:
 		process, _, err = r.plane.StartGateway(ctx, c)

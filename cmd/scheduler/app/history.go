@@ -6,8 +6,6 @@ package app
 import (
 	"context"
 	"errors"
-	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
@@ -26,9 +24,7 @@ type remembering struct {
 
 // addFlags adds the flag. Empty, its default, means that nothing is remembered.
 func (r *remembering) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&r.address, serve.Flag, r.address, "Address, such as 127.0.0.1:10263, where "+serve.Path+" is served over TLS: what this "+
-		"process has decided, for berthctl explain --history. Callers need the right to get that path, and are told what they may get. "+
-		"At most 16 MiB of the last day are kept in memory. Without an address nothing is remembered.")
+	flags.StringVar(&r.address, serve.Flag, r.address, serve.FlagUsage)
 }
 
 // begin has the plugins remember what they decide. It must be called before they are made.
@@ -51,17 +47,8 @@ func (r *remembering) serve(ctx context.Context, cc *schedulerconfig.CompletedCo
 		return errNoSecurePort
 	}
 	h := &serve.Handler{
-		Process: processName(), Ring: r.ring,
+		Process: serve.ProcessName(leaseName), Ring: r.ring,
 		Authenticator: cc.Authentication.Authenticator, Authorizer: cc.Authorization.Authorizer,
 	}
 	return h.Start(ctx, r.address, cc.SecureServing)
-}
-
-// processName returns the name of the pod, which begins with that of the program, or else the
-// latter.
-func processName() string {
-	if name, err := os.Hostname(); err == nil && strings.HasPrefix(name, leaseName) {
-		return name
-	}
-	return leaseName
 }

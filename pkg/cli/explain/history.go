@@ -14,7 +14,7 @@ import (
 )
 
 // historyLong tells what all commands have in common that take --history.
-const historyLong = `With --history all schedulers of namespace berth-system are asked what they have decided, through
+const historyLong = `With --history the schedulers and controllers of namespace berth-system are asked what they have decided, through
 ports that the API server forwards: that takes the right to create pods/portforward there, and the ClusterRole
 berth-history-reader. Your credentials go to these programs, as they would to an API server. You are told what you may get. Each
 process remembers a day or 16 MiB, and nothing from before its start; a line for each says since when.`

@@ -41,6 +41,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/dispatch"
 )
@@ -76,6 +77,8 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 	// SchedulerNames are the values of spec.schedulerName that Berth's schedulers serve.
 	SchedulerNames []string
+	// History remembers which pods get which home; nil for nothing.
+	History *history.Background
 
 	// What the last pass remembers: pods that wait, by their UID, and policies, by namespace.
 	// Passes do not overlap.
@@ -183,8 +186,22 @@ func (r *Reconciler) label(ctx context.Context, c change) error {
 	target := &corev1.Pod{}
 	target.Namespace, target.Name = c.pod.Namespace, c.pod.Name
 	err = r.Writer.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
+	if err == nil {
+		r.History.Note(func() history.Entry {
+			return history.Entry{About: history.Pod(c.pod), Decision: history.Dispatched, Message: wayOf(c)}
+		})
+	}
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another pod has its name
 	}
 	return fmt.Errorf("writing the home of pod %s/%s: %w", c.pod.Namespace, c.pod.Name, err)
+}
+
+// wayOf tells to which Scheduler a pod goes, and from which.
+func wayOf(c change) string {
+	text := "to Scheduler " + c.home
+	if before := c.pod.Labels[berthv1alpha1.HomeSchedulerLabel]; before != "" {
+		text += " instead of " + before
+	}
+	return text
 }

@@ -33,6 +33,8 @@ const (
 type write struct {
 	pod     *corev1.Pod
 	changes map[string]any
+	// adopt is called if the pod had no place before; nil for nothing.
+	adopt func()
 }
 
 // annotate carries out the writes. Pods that have changed meanwhile are left to the next pass.
@@ -73,6 +75,9 @@ func (p *pass) annotateOne(ctx context.Context, w write) (changed bool, err erro
 	}
 	if _, stamped := stamp.Of(pod); !stamped {
 		adoptions.Inc()
+		if w.adopt != nil {
+			w.adopt()
+		}
 	}
 	p.logger.V(2).Info("Stamped pod anew", "pod", pod.Name, "annotations", w.changes)
 	return false, nil

@@ -38,6 +38,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -58,6 +59,7 @@ type harness struct {
 	evictor       *evictor
 	recorder      *events.FakeRecorder
 	tracker       *state.Tracker
+	ring          *history.Ring
 	// writes are the writes to the server, as "verb kind name". Several may be under way.
 	writes  []string
 	writing sync.Mutex
@@ -120,10 +122,13 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.server = builder(t).WithObjects(objects...).WithInterceptorFuncs(h.interceptor()).Build()
 	h.evictor = &evictor{server: h.server}
 	h.tracker = state.NewTracker(readCache{h})
+	h.ring = history.New(history.DefaultLimits(), h.clock)
+	past := history.NewBackground(h.ring)
+	go past.Run(t.Context())
 	h.Reconciler = policy.New(policy.Options{
 		Client: splitClient{Client: h.server, reader: readCache{h}}, Stamps: h.server, Live: h.server, Topology: h.tracker,
 		Evictor: h.evictor, Recorder: h.recorder, Clock: h.clock, Schedulers: []string{"berth-scheduler"},
-		Restamps: flowcontrol.NewFakeAlwaysRateLimiter(),
+		Restamps: flowcontrol.NewFakeAlwaysRateLimiter(), History: past,
 	})
 	h.clock.SetTime(birth.Add(time.Hour))
 	h.sync()

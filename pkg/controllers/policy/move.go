@@ -14,6 +14,7 @@ import (
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/movelimit"
@@ -187,6 +188,7 @@ func (p *pass) evictAll(
 			}
 			note.noteEvicted(pod.UID, p.Clock.Now())
 			moves.add(in, placed, victim)
+			p.remember(in, placed, pod, history.Evicted, way(in, placed, victim))
 			placed.promise(in.Order.Name(victim.To), pod)
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
@@ -194,9 +196,11 @@ func (p *pass) evictAll(
 			note.noteRefused(pod.UID, p.Clock.Now(), wait)
 			decision.Held = rebalance.PodsRefused
 			moves.refused, moves.err = pod, err
+			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, nil
 		case outcomeFailed:
 			note.noteRefused(pod.UID, p.Clock.Now(), wait)
+			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, podError(pod, err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/placement/promise"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	Evictor Evictor
 	// Recorder takes events about policies.
 	Recorder events.EventRecorder
+	// History remembers what is done to pods; nil for nothing.
+	History *history.Background
 	// Clock tells the time.
 	Clock clock.PassiveClock
 	// Schedulers are the names of the schedulers that Berth's plugins run in.

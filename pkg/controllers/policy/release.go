@@ -57,7 +57,7 @@ func (p *pass) release(ctx context.Context) error {
 				p.requeueAfter(restampAgain)
 				return p.annotate(ctx, writes)
 			}
-			writes = append(writes, write{pod, changes})
+			writes = append(writes, write{pod: pod, changes: changes})
 		}
 	}
 	return p.annotate(ctx, writes)

@@ -6,6 +6,8 @@ package policy
 import (
 	"context"
 	"time"
+
+	"berth.dev/berth/pkg/history"
 )
 
 const (
@@ -38,7 +40,9 @@ func (p *pass) restamp(ctx context.Context) error {
 					p.requeueAfter(restampAgain)
 					return p.annotate(ctx, writes)
 				}
-				writes = append(writes, write{placed.bound[i], changes})
+				writes = append(writes, write{pod: placed.bound[i], changes: changes, adopt: func() {
+					p.remember(in, placed, placed.bound[i], history.Adopted, adopted(in, changes, placed.bound[i]))
+				}})
 			}
 		}
 	}

@@ -31,6 +31,11 @@ const Path = "/berth/history"
 // Flag is the name of the flag of a program that says at which address it is served.
 const Flag = "history-bind-address"
 
+// FlagUsage is what the help says about that flag.
+const FlagUsage = "Address, such as 127.0.0.1:10263, where " + Path + " is served over TLS: what this process has decided, for " +
+	"berthctl explain --history. Callers need the right to get that path, and are told what they may get. At most 16 MiB of the last " +
+	"day are kept in memory. Without an address nothing is remembered."
+
 // Handler serves what a Ring remembers. It is safe for concurrent use.
 type Handler struct {
 	// Process is the name of the process, for those who ask several.

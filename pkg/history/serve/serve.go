@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"strings"
 	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -55,4 +57,13 @@ func followedCA(c dynamiccertificates.CAContentProvider) dynamiccertificates.CAC
 		return nil
 	}
 	return authority{c}
+}
+
+// ProcessName returns the name of the pod of a program, which begins with that of the program, or
+// else the latter.
+func ProcessName(program string) string {
+	if name, err := os.Hostname(); err == nil && strings.HasPrefix(name, program) {
+		return name
+	}
+	return program
 }

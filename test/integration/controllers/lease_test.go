@@ -50,14 +50,14 @@ var _ = Describe("A second controller manager that leads by another lease", Seri
 	It("waits for the first, and an event names both", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		allowLease(ctx, namespace)
-		first, firstHealth, firstMetrics := manager, health, metricsAddress
+		first, firstHealth, firstMetrics, firstHistory := manager, health, metricsAddress, historyAddress
 		startManager(ctx, "--leader-election-namespace="+namespace)
 		second := manager
 		ended := false
 		DeferCleanup(func() {
 			if !ended {
 				Expect(second.Stop(timeout)).To(Succeed())
-				manager, health, metricsAddress = first, firstHealth, firstMetrics
+				manager, health, metricsAddress, historyAddress = first, firstHealth, firstMetrics, firstHistory
 			}
 		})
 		Eventually(leaseHolder).WithContext(ctx).WithArguments(namespace).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())

@@ -42,8 +42,8 @@ var (
 	berth   versioned.Interface
 	binder  *standIn
 	manager *localplane.Process
-	// health and metricsAddress are where the manager listens.
-	health, metricsAddress string
+	// health, metricsAddress and historyAddress are where the manager listens.
+	health, metricsAddress, historyAddress string
 )
 
 func TestControllers(t *testing.T) {
@@ -76,11 +76,11 @@ func end(_ SpecContext) {
 // ServiceAccount.
 func startManager(ctx context.Context, args ...string) {
 	GinkgoHelper()
-	health, metricsAddress = freeAddress(), freeAddress()
+	health, metricsAddress, historyAddress = freeAddress(), freeAddress(), freeAddress()
 	instances++
 	var err error
 	manager, err = plane.StartControllerManager(ctx, localplane.Component{Name: fmt.Sprintf("manager-%d", instances), Args: append([]string{
-		"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metricsAddress, "--v=4",
+		"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metricsAddress, "--history-bind-address=" + historyAddress, "--v=4",
 	}, slices.Concat(schedulerproc.QuickElection, args)...)})
 	Expect(err).NotTo(HaveOccurred())
 }

@@ -45,7 +45,7 @@ type Sources struct {
 // AddTo adds the flags.
 func (f *Sources) AddTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Wanted, "history", false,
-		"tell what was decided before, as far as schedulers remember it")
+		"tell what was decided before, as far as schedulers and controllers remember it")
 	flags.StringArrayVar(&f.from, "history-from", nil,
 		"URL of a program that is to be asked for it, such as https://127.0.0.1:10263, instead of the pods of berth-system; repeatable")
 	flags.StringVar(&f.authority, "history-ca", "",
