@@ -5,6 +5,7 @@ package plugins_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,5 +149,30 @@ func BenchmarkBound(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.State.Bound(pod, "beijing-0", nil)
+	}
+}
+
+// A victim of the stock preemption is told of as one of ClusterResource is, with who asked for it.
+func TestSchedulerRemembersVictimsOfTheStockPreemption(t *testing.T) {
+	ring := history.New(history.DefaultLimits(), clock.RealClock{})
+	s := plugintest.Run(t, plugintest.Sites(1, "beijing"), plugintest.Remembering(ring))
+	cpu := map[corev1.ResourceName]string{corev1.ResourceCPU: "20"}
+	low := plugintest.MakePod("low").Req(cpu).Priority(1).Obj()
+	s.Create(low)
+	s.ExpectBound(low)
+	high := plugintest.MakePod("high").Req(cpu).Priority(1000).Obj()
+	s.Create(high)
+	var last history.Entry
+	plugintest.WaitFor(t, "the victim to be remembered", func() bool {
+		for _, e := range ring.Find(about(low), func(history.Object) bool { return true }).Entries {
+			last = e
+		}
+		return last.Decision == history.Preempted
+	})
+	if last.For == nil || last.For.UID != high.UID || !strings.Contains(last.Message, "higher priority") {
+		t.Errorf("remembered %+v, want that it was for pod high", last)
+	}
+	if asked := remembered(t, ring, about(high), 1); !slices.ContainsFunc(asked, func(e history.Entry) bool { return e.About.UID == low.UID }) {
+		t.Errorf("the history of the pod that asked is %+v, want its victim in it", asked)
 	}
 }

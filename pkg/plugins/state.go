@@ -70,6 +70,7 @@ type State struct {
 	metrics     *clustermetrics.Shared
 	homes       homes
 	feeds       *feedinventory.Shared
+	victims     victims
 }
 
 // base is what all plugins that look at who runs where have in common.
@@ -160,6 +161,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
 	shared.Retries, shared.Restricted, shared.Seed, shared.Removed = s.retries, restricted, s.seed, s.preempted
+	shared.Removes = s.removes
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {

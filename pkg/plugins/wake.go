@@ -115,6 +115,7 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 			if before.Spec.NodeName == "" {
 				s.changed(before, after)
 			}
+			s.noteVictim(before, after)
 			if _, reserved := s.reservations.Get(after.UID); !reserved {
 				return
 			}
@@ -133,6 +134,7 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				s.pending.Drop(pod.UID)
 				s.waitsNoLonger(pod.UID)
 				s.late.Gone(pod.UID)
+				s.victims.gone(pod.UID)
 				if s.resources != nil {
 					s.resources.Late.Settled(pod.UID)
 					s.resources.Gone(pod)

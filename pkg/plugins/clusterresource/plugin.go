@@ -135,6 +135,8 @@ type Shared struct {
 	Restricted func(cycle fwk.CycleState) bool
 	// Preempted is told of pods that would have to make way, which are deleted if it is nil.
 	Preempted func(victims []*corev1.Pod)
+	// Removes is told of each pod before it is deleted so that another can run, nil for nobody.
+	Removes func(victim *corev1.Pod)
 	// Removed is told of each pod that was deleted so that another can run, nil for nobody.
 	Removed func(pod, victim *corev1.Pod)
 
@@ -218,8 +220,8 @@ func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *C
 		preemptor: &preemption.Preemptor{
 			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
 			Earmarks: shared.Earmarks, Report: func() func([]*corev1.Pod) { return shared.Preempted },
-			Removed: shared.Removed,
-			Claims:  func(cycle fwk.CycleState) preemption.Claims { return cyclestate.Read[*state](cycle, stateKey) },
+			Removes: shared.Removes, Removed: shared.Removed,
+			Claims: func(cycle fwk.CycleState) preemption.Claims { return cyclestate.Read[*state](cycle, stateKey) },
 		},
 	}
 }

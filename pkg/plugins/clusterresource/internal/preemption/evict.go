@@ -47,6 +47,9 @@ func (p *Preemptor) remove(ctx context.Context, pod, victim *corev1.Pod, node st
 	if err != nil {
 		return err
 	}
+	if p.Removes != nil {
+		p.Removes(victim)
+	}
 	_, err = pods.Patch(ctx, victim.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err == nil {
 		err = pods.Delete(ctx, victim.Name, *metav1.NewPreconditionDeleteOptions(string(victim.UID)))

@@ -64,6 +64,8 @@ type Preemptor struct {
 	Claims func(cycle fwk.CycleState) Claims
 	// Report returns who is told of the victims instead of their being deleted, nil for nobody.
 	Report func() func(victims []*corev1.Pod)
+	// Removes is told of each victim before it is deleted, nil for nobody.
+	Removes func(victim *corev1.Pod)
 	// Removed is told of each victim that was deleted for the pod, nil for nobody.
 	Removed func(pod, victim *corev1.Pod)
 }
