@@ -135,6 +135,9 @@ func Pod(s *placement.State, pod *corev1.Pod) *PodAnswer {
 	return e
 }
 
+// Waits reports whether the pod has no node yet.
+func (e *PodAnswer) Waits() bool { return e.State == waiting }
+
 func (e *PodAnswer) becausef(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }

@@ -18,7 +18,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/past"
-	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/cli/internal/profile"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/history"
@@ -40,6 +40,10 @@ Nodes are counted by what they say to this pod:
   TAINTED    the node has a taint that the pod does not tolerate
   UNMATCHED  the node does not match the node selector or affinity of the pod
 
+Of a pod that waits it tells what would have to change for it to run now: for each of the nearest clusters the least that does,
+found by trying changes on the plugins of the scheduler. For that it reads nodes, pods and volumes of all namespaces, and
+says so if you may not; --remedies=false leaves it out.
+
 What is left in pools is read from the status of the ClusterResources, which berth-controller-manager keeps.
 
 ` + historyLong
@@ -55,11 +59,13 @@ const podExample = `  # Why does this pod wait?
 
 // podOptions are the flags of explain pod.
 type podOptions struct {
-	streams    genericiooptions.IOStreams
-	factory    *client.Factory
-	output     *output.Flag
-	schedulers *values.Names
-	past       past.Sources
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+	output  *output.Flag
+	profile profile.Flags
+	past    past.Sources
+	// wantsRemedies is set if it is to be told what would let the pod run.
+	wantsRemedies bool
 }
 
 func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
@@ -78,7 +84,8 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 			return o.run(cmd.Context(), args[0])
 		},
 	}
-	o.schedulers = values.AddSchedulersFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&o.wantsRemedies, "remedies", true, "try what would have to change for a pod that waits to run now")
+	o.profile.AddTo(cmd)
 	o.past.AddTo(cmd.Flags())
 	o.output.AddTo(cmd)
 	return cmd
@@ -119,7 +126,7 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 			return told.print(w)
 		})
 	}
-	state := placement.NewState(objects, o.schedulers.Values())
+	state := placement.NewState(objects, o.profile.Schedulers())
 	answer := explain.Pod(state, pod)
 	if charges.Concerns(pod) {
 		resources, err := o.readResources(ctx)
@@ -128,8 +135,12 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 		}
 		answer.AddResources(state, pod, resources)
 	}
-	return o.output.Print(o.streams.Out, podAndPast{answer, told}, func(w io.Writer) error {
+	would := o.remedies(ctx, objects, pod, answer)
+	return o.output.Print(o.streams.Out, podAndPast{answer, would, told}, func(w io.Writer) error {
 		if err := printPod(w, answer); err != nil {
+			return err
+		}
+		if err := would.print(w); err != nil {
 			return err
 		}
 		return told.print(w)
@@ -139,6 +150,9 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 // podAndPast is what programs get.
 type podAndPast struct {
 	*explain.PodAnswer
+
+	// Remedies are what would let the pod run; absent if it does not wait.
+	Remedies *remedies `json:"remedies,omitempty"`
 	remembered
 }
 

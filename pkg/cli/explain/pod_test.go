@@ -15,10 +15,11 @@ import (
 	"berth.dev/berth/pkg/cli/internal/clitest"
 )
 
-// explainPod runs berthctl explain pod; arguments are separated by spaces.
+// explainPod runs berthctl explain pod, without what would let the pod run; arguments are separated
+// by spaces.
 func explainPod(t *testing.T, w *clitest.World, args string) clitest.Result {
 	t.Helper()
-	return clitest.Run(t.Context(), w.Options(), append([]string{"explain", "pod"}, strings.Fields(args)...)...)
+	return clitest.Run(t.Context(), w.Options(), append([]string{"explain", "pod", "--remedies=false"}, strings.Fields(args)...)...)
 }
 
 // nginx is a Deployment of five replicas at 2:3, of which nginx-e waits because the nodes of
