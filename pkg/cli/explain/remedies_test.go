@@ -35,7 +35,7 @@ func TestWhatWouldLetAPodRun(t *testing.T) {
 			"hangzhou   hangzhou-3   the node selector and affinity of the pod match node hangzhou-3",
 		}},
 		"nothing": {change: func(p *corev1.Pod) { p.Spec.NodeSelector, p.Spec.Tolerations = nil, nil },
-			want: []string{"As things are now, node hangzhou-3 in cluster hangzhou would take it"}},
+			want: []string{"As things are now, node hangzhou-1 in cluster hangzhou would take it"}},
 		"for a program": {args: []string{"-o", "json"}, want: []string{`"remedies":{"remedies":[{"cluster":"hangzhou","node":"hangzhou-3","changes":[`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -171,9 +171,19 @@ func (f *finder) spots(cluster string, nodes []*corev1.Node) ([]spot, error) {
 		spots[i] = spot{cluster, node, changes}
 	}
 	slices.SortFunc(spots, func(a, b spot) int {
-		return cmp.Or(len(a.changes)-len(b.changes), cmp.Compare(effort(a.changes), effort(b.changes)), strings.Compare(a.node.Name, b.node.Name))
+		return cmp.Or(unready(a.node)-unready(b.node), len(a.changes)-len(b.changes), cmp.Compare(effort(a.changes), effort(b.changes)),
+			strings.Compare(a.node.Name, b.node.Name))
 	})
 	return spots[:min(len(spots), maxNodes)], nil
+}
+
+// unready is 1 for a node that is not ready: whoever else may take the pod comes before it, also if
+// the node has not been tainted yet.
+func unready(node *corev1.Node) int {
+	if topology.Ready(node) {
+		return 0
+	}
+	return 1
 }
 
 // tryCluster finds the least changes by which the pod runs on one of the nodes.
@@ -182,6 +192,9 @@ func (f *finder) tryCluster(ctx context.Context, spots []spot, answer *Answer) e
 	var reasons []string
 	for i := range spots {
 		s := &spots[i]
+		if best != nil && unready(s.node) > 0 {
+			break
+		}
 		changes, why, err := f.least(ctx, s)
 		switch {
 		case err != nil:
