@@ -64,10 +64,10 @@ var _ = Describe("the history of the controllers", func() {
 		stopManager()
 		startManager(ctx)
 		untilReady(ctx)
-		out, err := explained(ctx, plane.AdminKubeconfig(), m.namespace, "deployment", "web")
-		Expect(err).NotTo(HaveOccurred(), out)
-		Expect(out).NotTo(ContainSubstring(" Evicted "))
-		Expect(out).To(ContainSubstring("berth-controller-manager remembers since 2"))
-		Expect(out).To(ContainSubstring("what was decided before is lost"))
+		Eventually(explained).WithContext(ctx).WithArguments(plane.AdminKubeconfig(), m.namespace, "deployment", "web").
+			WithTimeout(timeout).WithPolling(poll).Should(And(
+			Not(ContainSubstring(" Evicted ")), ContainSubstring("berth-controller-manager remembers since 2"),
+			ContainSubstring("what was decided before is lost"),
+		))
 	})
 })
