@@ -26,6 +26,7 @@ const width, height = 1280, 900
 type browser struct {
 	ctx    context.Context //nolint:containedctx // a tab of chromedp is a context
 	host   string
+	site   string
 	mutex  sync.Mutex
 	faults []string
 }
@@ -57,7 +58,7 @@ func launch(ctx context.Context, address string) *browser {
 	GinkgoHelper()
 	parsed, err := url.Parse(address)
 	Expect(err).NotTo(HaveOccurred())
-	b := &browser{host: parsed.Host}
+	b := &browser{host: parsed.Host, site: address}
 	// The gateway signs its certificate itself. Tests run as root too, where Chromium has no sandbox.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.IgnoreCertErrors,
 		chromedp.WindowSize(width, height))

@@ -73,6 +73,8 @@ type server struct {
 	// token is what the pages ask for, empty if they ask for nothing.
 	token string
 	Kill  func()
+	// pid is that of the process, 0 if nobody asks for it.
+	pid int
 }
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/ui/`)
@@ -85,7 +87,7 @@ var servers = map[string]func(ctx context.Context) *server{
 		session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(session.Out).WithContext(ctx).WithTimeout(timeout).Should(gbytes.Say("Ctrl-C"))
-		return &server{address: address.FindString(string(session.Out.Contents())), Kill: func() { session.Kill() }}
+		return &server{address: address.FindString(string(session.Out.Contents())), Kill: func() { session.Kill() }, pid: session.Command.Process.Pid}
 	},
 	"berth-gateway": func(ctx context.Context) *server {
 		process, host, err := plane.StartGateway(ctx, localplane.Component{Name: "berth-gateway"})

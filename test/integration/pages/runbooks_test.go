@@ -1,0 +1,96 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/berth/test/integration/internal/installation"
+)
+
+// elsewhere are commands of runbooks that need nodes with a kubelet, an end that never comes, or an
+// installation as pods.
+var elsewhere = regexp.MustCompile(`^kubectl .*\b(logs|top)\b|--watch|^berthctl check`)
+
+// command is a line of a runbook.
+var command = regexp.MustCompile(`(?m)^    ((?:kubectl|berthctl) .*)$`)
+
+// commandsOf returns the commands of each runbook, by the name of its alert.
+func commandsOf() map[string][]string {
+	GinkgoHelper()
+	pages, err := filepath.Glob(installation.Path("docs", "tasks", "runbooks", "Berth*.md"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(len(pages)).To(BeNumerically(">", 25))
+	found := map[string][]string{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		Expect(err).NotTo(HaveOccurred())
+		alert := strings.TrimSuffix(filepath.Base(page), ".md")
+		for _, match := range command.FindAllStringSubmatch(string(text), -1) {
+			found[alert] = append(found[alert], match[1])
+		}
+		Expect(found[alert]).NotTo(BeEmpty(), alert)
+	}
+	return found
+}
+
+// filledIn puts what the scene has in place of what a runbook leaves open.
+func filledIn(line, pod string) string {
+	line = strings.NewReplacer("NAMESPACE", scene, "RESOURCE", "render-licence", "POLICY", "front", "deployment/NAME", "deployment/front").Replace(line)
+	for kind, name := range map[string]string{"pod": pod, "application": "api", "clusters.berth.dev": "beijing", "subscriptions.berth.dev": "bundle"} {
+		line = strings.Replace(line, kind+" NAME", kind+" "+name, 1)
+	}
+	return line
+}
+
+// shell runs a line as a user would, with the programs that were built, and returns what it prints.
+func shell(ctx context.Context, line string) (string, error) {
+	c := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail; "+line)
+	c.Env = append(os.Environ(), "KUBECONFIG="+plane.AdminKubeconfig(), "PATH="+binDir+":"+os.Getenv("PATH"))
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// causes are what the commands of runbooks must bring to light in the scene.
+var causes = map[string]string{
+	"BerthPoolFull":          "render-licence",
+	"BerthPodStarves":        "Insufficient cpu",
+	"BerthPodsWaitLong":      "Insufficient cpu",
+	"BerthUnschedulablePods": "Insufficient cpu",
+	"BerthClusterNotReady":   "beijing",
+	"BerthReplicasMisplaced": "front",
+}
+
+// followRunbooks runs the commands of all runbooks. They must work as they stand there, and find
+// the cause of what is wrong in the scene.
+func followRunbooks(ctx context.Context) {
+	GinkgoHelper()
+	pods, err := client.CoreV1().Pods(scene).List(ctx, metav1.ListOptions{LabelSelector: "app=huge"})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(pods.Items).NotTo(BeEmpty())
+	Expect(pods.Items[0].Status.Phase).To(Equal(corev1.PodPending))
+	for alert, lines := range commandsOf() {
+		var said strings.Builder
+		for _, line := range lines {
+			if elsewhere.MatchString(line) {
+				continue
+			}
+			line = filledIn(line, pods.Items[0].Name)
+			out, err := shell(ctx, line)
+			Expect(err).NotTo(HaveOccurred(), "%s: %s\n%s", alert, line, out)
+			said.WriteString(out)
+		}
+		Expect(said.String()).To(ContainSubstring(causes[alert]), alert)
+	}
+}
