@@ -132,8 +132,8 @@ func TestApplicationsShowRankingAndMoves(t *testing.T) {
 
 func TestWaitingPodsAreGroupedByReason(t *testing.T) {
 	w := newWorld(t)
-	says(w.pod("a"), "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) in no cluster of the policy. preemption: 0/3 nodes are "+
-		"available: 3 Preemption is not helpful for scheduling.")
+	says(w.pod("a"), "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) in no cluster of the policy. no new claims to deallocate, "+
+		"preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")
 	says(w.pod("b"), "0/9 nodes are available: 8 node(s) in no cluster of the policy, 1 Insufficient cpu.")
 	says(w.pod("c"), "no Scheduler runs")
 	w.pod("d")

@@ -113,7 +113,8 @@ func reasonOf(pod *corev1.Pod) string {
 	case begin == "":
 		return bounded(message)
 	}
-	said, _, _ := strings.Cut(message[len(begin):], " preemption: ")
+	// What follows the reasons of the nodes is what plugins did in vain afterwards.
+	said, _, _ := strings.Cut(message[len(begin):], ". ")
 	reasons := strings.Split(strings.TrimSuffix(strings.TrimSpace(said), "."), ", ")
 	for i := range reasons {
 		reasons[i] = counted.ReplaceAllString(reasons[i], "")
