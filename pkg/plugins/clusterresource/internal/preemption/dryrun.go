@@ -78,15 +78,21 @@ func (d *dryRun) releaseSuffices(ctx context.Context, nodes []fwk.NodeInfo) (cha
 		return nil, false
 	}
 	for _, info := range nodes {
-		t := d.newTrial(info)
-		t.removeHolders(ctx, d.leaving)
-		t.removeOnNode(ctx, d.isLeaving)
-		if t.fits(ctx) {
+		if t := d.afterLeaving(ctx, info); t.fits(ctx) {
 			charges, _ = t.claims.Choose(info.Node().Name)
 			return charges, true
 		}
 	}
 	return nil, false
+}
+
+// afterLeaving returns a trial of a node from which those have gone that are on their way out. They
+// give back what they hold whoever else makes way, so they are never among the victims.
+func (d *dryRun) afterLeaving(ctx context.Context, info fwk.NodeInfo) *trial {
+	t := d.newTrial(info)
+	t.removeHolders(ctx, d.leaving)
+	t.removeOnNode(ctx, d.isLeaving)
+	return t
 }
 
 // graceOf returns the longest time that some pods have to end.
@@ -107,6 +113,18 @@ func (d *dryRun) leavingPods(yield func(*corev1.Pod) bool) {
 	}
 }
 
+// going yields the pods on which a plan relies: its victims, and those that are on their way out.
+func (d *dryRun) going(p *plan) iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		for _, victim := range p.victims {
+			if !yield(victim) {
+				return
+			}
+		}
+		d.leavingPods(yield)
+	}
+}
+
 // best returns the cheapest plan, nil if there is none. Nodes that draw on the same pools are
 // helped by the same victims, so one of them stands for all, if nothing else is in the way on it.
 func (d *dryRun) best(ctx context.Context, nodes []fwk.NodeInfo) *plan {
@@ -123,7 +141,7 @@ func (d *dryRun) best(ctx context.Context, nodes []fwk.NodeInfo) *plan {
 		if done[site] {
 			continue
 		}
-		candidate, fits := d.selectHolders(ctx, d.newTrial(info), nil)
+		candidate, fits := d.selectHolders(ctx, d.afterLeaving(ctx, info), nil)
 		if !fits {
 			unfit = append(unfit, info)
 			continue
@@ -146,7 +164,7 @@ func (d *dryRun) best(ctx context.Context, nodes []fwk.NodeInfo) *plan {
 // namesake in the stock scheduler it removes all pods of lower priority, and reprieves as many of
 // them as it can; the holders are chosen after that.
 func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *plan {
-	t := d.newTrial(info)
+	t := d.afterLeaving(ctx, info)
 	potential := t.removeOnNode(ctx, d.isLower)
 	t.removeHolders(ctx, d.holders)
 	if !t.fits(ctx) {
@@ -154,7 +172,7 @@ func (d *dryRun) selectVictimsOnNode(ctx context.Context, info fwk.NodeInfo) *pl
 	}
 	victims := d.reprieve(ctx, t, potential)
 	// What the victims hold is free as well, and only the rest must come from other holders.
-	t = d.newTrial(info)
+	t = d.afterLeaving(ctx, info)
 	for _, victim := range victims {
 		t.remove(ctx, victim)
 	}

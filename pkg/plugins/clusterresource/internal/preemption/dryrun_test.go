@@ -240,6 +240,25 @@ func TestWhoMakesWayBesideThoseOnTheirWayOut(t *testing.T) {
 				leaving(w.pod("leaving", "a9", 1, "1"), 30)
 				w.pod("low", "a9", 1, "2")
 			},
+			want: answer{"a1", Preempting, []string{"low"}}, wantKept: 90 * time.Second,
+		},
+		"no more go than are needed beside those on their way out": {
+			asked: 2,
+			make: func(w *world) {
+				w.node("a1", "1")
+				leaving(w.pod("leaving", "a9", 1, "1"), 3)
+				w.pod("one", "a9", 1, "1").Spec.TerminationGracePeriodSeconds = ptr.To[int64](30)
+				w.pod("two", "a9", 1, "1")
+			},
+			want: answer{"a1", Preempting, []string{"one"}}, wantKept: 90 * time.Second,
+		},
+		"one beside those on their way out is enough": {
+			asked: 2,
+			make: func(w *world) {
+				w.node("a1", "1")
+				leaving(w.pod("leaving", "a9", 1, "1"), 0)
+				w.pod("low", "a9", 1, "1")
+			},
 			want: answer{"a1", Preempting, []string{"low"}}, wantKept: time.Minute,
 		},
 		"one that holds what is lacking is on its way out": {
@@ -249,7 +268,17 @@ func TestWhoMakesWayBesideThoseOnTheirWayOut(t *testing.T) {
 				w.pod("busy", "a1", 1, "0")
 				leaving(w.pod("leaving", "a1", 1, "1"), 30)
 			},
-			want: answer{Outcome: NoVictims},
+			want: answer{"a1", Preempting, []string{"busy"}}, wantKept: 90 * time.Second,
+		},
+		"one on its way out on the node is none of those who make way": {
+			asked: 1,
+			make: func(w *world) {
+				w.node("a1", "2")
+				w.pod("busy", "a1", 1, "0")
+				leaving(w.pod("leaving", "a1", 1, "0"), 0)
+				w.pod("low", "a9", 1, "1")
+			},
+			want: answer{"a1", Preempting, []string{"low"}}, wantKept: time.Minute,
 		},
 		"the longest that one on its way out takes counts, if it is of use": {
 			asked: 2,

@@ -8,7 +8,6 @@ package preemption
 
 import (
 	"context"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -99,7 +98,7 @@ func (p *Preemptor) Preempt(
 		p.Earmarks.Drop(pod.UID)
 		return "", NoVictims
 	}
-	p.Earmarks.put(pod, best, graceOf(slices.Values(best.victims))+earmarkTime)
+	p.Earmarks.put(pod, best, graceOf(d.going(best))+earmarkTime)
 	if report := p.Report(); report != nil {
 		report(best.victims)
 		p.Earmarks.evicted(pod.UID)

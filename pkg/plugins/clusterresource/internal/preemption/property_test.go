@@ -62,13 +62,19 @@ func (w *world) fits(node *corev1.Node, gone func(*corev1.Pod) bool) bool {
 	return slots > 0 && units >= w.asked
 }
 
-// enough reports whether there would be enough units on a node if all those made way who are not on
-// their way out.
+// goes reports whether a pod is on its way out, or could be made to go.
+func goes(p *corev1.Pod) bool {
+	return isLeaving(p) || *p.Spec.Priority < priority
+}
+
+func isLeaving(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+
+// enough reports whether there would be enough units on a node if all those made way who can.
 func (w *world) enough(node *corev1.Node) bool {
 	units := w.free[node.Name[:1]]
 	for _, p := range w.pods {
 		for _, c := range w.heldBy(p) {
-			if p.DeletionTimestamp == nil && *p.Spec.Priority < priority && c.Grantee == "" && c.Pool == node.Name[:1] {
+			if goes(p) && c.Grantee == "" && c.Pool == node.Name[:1] {
 				units += c.Quantity.Value()
 			}
 		}
@@ -76,21 +82,16 @@ func (w *world) enough(node *corev1.Node) bool {
 	return units >= w.asked
 }
 
-// roomy reports whether pods of the node itself are in nobody's way.
+// roomy reports whether pods of the node itself are in nobody's way, but for those on their way
+// out.
 func (w *world) roomy(node *corev1.Node) bool {
 	slots := node.Status.Allocatable.Pods().Value()
 	for _, p := range w.pods {
-		if p.Spec.NodeName == node.Name {
+		if p.Spec.NodeName == node.Name && !isLeaving(p) {
 			slots--
 		}
 	}
 	return slots > 0
-}
-
-// mayGo reports whether a pod may be made to go for a place on a node. Of those on their way out,
-// only one on the node itself is counted among those who make way.
-func mayGo(p *corev1.Pod, node *corev1.Node) bool {
-	return *p.Spec.Priority < priority && (p.DeletionTimestamp == nil || p.Spec.NodeName == node.Name)
 }
 
 // cost is that of letting some pods make way.
@@ -116,11 +117,11 @@ func TestWhoMakesWayIsEnoughAndNoMore(t *testing.T) {
 		want := NoVictims
 		switch {
 		case slices.ContainsFunc(w.nodes, func(n *corev1.Node) bool {
-			return w.fits(n, func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+			return w.fits(n, isLeaving)
 		}):
 			want = ReleaseSuffices
 		case slices.ContainsFunc(w.nodes, func(n *corev1.Node) bool {
-			return w.enough(n) && w.fits(n, func(p *corev1.Pod) bool { return mayGo(p, n) })
+			return w.enough(n) && w.fits(n, goes)
 		}):
 			want = Preempting
 		}
@@ -145,13 +146,13 @@ func (w *world) wantEnough(t *rapid.T, name string) []*corev1.Pod {
 		}
 	}
 	among := func(spared *corev1.Pod) func(*corev1.Pod) bool {
-		return func(p *corev1.Pod) bool { return p != spared && slices.Contains(victims, p) }
+		return func(p *corev1.Pod) bool { return p != spared && (isLeaving(p) || slices.Contains(victims, p)) }
 	}
 	if !w.fits(node, among(nil)) {
 		t.Fatalf("on node %s it is not enough that %v go", name, w.victims)
 	}
 	for _, v := range victims {
-		if !mayGo(v, node) || w.fits(node, among(v)) {
+		if isLeaving(v) || !goes(v) || w.fits(node, among(v)) {
 			t.Fatalf("pod %s need not go, of %v for node %s", v.Name, w.victims, name)
 		}
 	}
@@ -162,7 +163,7 @@ func (w *world) wantEnough(t *rapid.T, name string) []*corev1.Pod {
 func (w *world) wantNobodyCheaper(t *rapid.T, victims []*corev1.Pod) {
 	t.Helper()
 	lower := slices.DeleteFunc(slices.Clone(w.pods), func(p *corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || *p.Spec.Priority >= priority
+		return isLeaving(p) || *p.Spec.Priority >= priority
 	})
 	for mask := range 1 << len(lower) {
 		var set []*corev1.Pod
@@ -172,7 +173,7 @@ func (w *world) wantNobodyCheaper(t *rapid.T, victims []*corev1.Pod) {
 			}
 		}
 		for _, n := range w.nodes {
-			if w.roomy(n) && w.fits(n, func(p *corev1.Pod) bool { return slices.Contains(set, p) }) &&
+			if w.roomy(n) && w.fits(n, func(p *corev1.Pod) bool { return isLeaving(p) || slices.Contains(set, p) }) &&
 				w.cost(set).Compare(w.cost(victims)) < 0 {
 				t.Fatalf("pods %v go, though it would be cheaper to let %d others go for node %s", w.victims, len(set), n.Name)
 			}
