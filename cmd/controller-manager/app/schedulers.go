@@ -63,7 +63,8 @@ func startSchedulers(
 		if !awaitKinds(ctx, mgr, "ClusterResource") {
 			return nil
 		}
-		if err := (&grants.Reconciler{Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}}).SetupWithManager(mgr); err != nil {
+		grantsOf := &grants.Reconciler{Client: c, Live: live, Leases: leases, Adviser: fits, Clock: clock.RealClock{}}
+		if err := grantsOf.SetupWithManager(mgr); err != nil {
 			return err
 		}
 		<-ctx.Done()

@@ -43,6 +43,9 @@ type Adviser struct {
 	promises map[string][]Promise
 	// shortages are those told last, by namespace. The snapshot has the same map.
 	shortages map[string]modelpolicy.Shortages
+	// lacks are what was said last to be lacking, by who has, and onLack is told of changes.
+	lacks  map[string][]Lack
+	onLack func()
 }
 
 // New returns an adviser that knows nothing yet; Watch tells it. The reader, a cache, has Berth's

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -27,8 +28,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/charges"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/grants"
 	"berth.dev/berth/pkg/placement/pool"
@@ -52,6 +55,9 @@ type Reconciler struct {
 	Live client.Reader
 	// Leases takes the Leases of schedulers that have died.
 	Leases *state.Leases
+	// Adviser knows what replicas lack that are to move to the Clusters of other schedulers; nil if
+	// nobody tells.
+	Adviser *adviser.Adviser
 	// Clock gives the first revision.
 	Clock clock.PassiveClock
 }
@@ -66,9 +72,18 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
 			singleton.Changes(schedulerChanged))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), releases())).
+		WatchesRawSource(source.TypedFunc[singleton.Key](r.listen)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the grants controller: %w", err)
+	}
+	return nil
+}
+
+// listen lets what replicas lack ask for passes.
+func (r *Reconciler) listen(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
+	if r.Adviser != nil {
+		r.Adviser.OnLack(func() { q.AddAfter(singleton.Key{}, pause) })
 	}
 	return nil
 }
@@ -145,6 +160,10 @@ type pass struct {
 	objects    map[string]*berthv1alpha1.Scheduler
 	schedulers map[string]grants.Grantee
 	held       *pool.Account
+	// lacks are what replicas lack that are to move, and places which pools select which node; nil
+	// if nothing is lacking.
+	lacks  []adviser.Lack
+	places *charges.Pools
 	// alone is true if there is one Scheduler that may charge everything, or none.
 	alone bool
 	// fencedUntil is until when the schedulers whose Leases were taken charge nothing for certain;
@@ -170,8 +189,11 @@ func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.Clust
 	}
 	// After those have been settled that charge nothing any more.
 	held, err := r.count(ctx, resources)
+	if err != nil {
+		return nil, err
+	}
 	p.held = held
-	return p, err
+	return p, p.findLacks(ctx)
 }
 
 // update makes one step with the grants of a ClusterResource.

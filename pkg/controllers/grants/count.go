@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -22,22 +23,27 @@ func (r *Reconciler) count(ctx context.Context, resources []berthv1alpha1.Cluste
 	if err != nil {
 		return nil, err
 	}
-	tally, err := charges.Count(pods, func() (*charges.Pools, error) { return r.pools(ctx, resources) })
+	tally, err := charges.Count(pods, func() (*charges.Pools, error) { return r.pools(ctx, resources, nil) })
 	if err != nil {
 		return nil, err
 	}
 	return tally.Account, nil
 }
 
-// pools returns the pools that can be used; the condition Ready tells of the others.
-func (r *Reconciler) pools(ctx context.Context, resources []berthv1alpha1.ClusterResource) (*charges.Pools, error) {
+// pools returns the pools that can be used, on all nodes or, unless that is nil, on some; the
+// condition Ready tells of the others.
+func (r *Reconciler) pools(
+	ctx context.Context, resources []berthv1alpha1.ClusterResource, on sets.Set[string],
+) (*charges.Pools, error) {
 	var nodes corev1.NodeList
 	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	pools := charges.NewPools()
 	for i := range nodes.Items {
-		pools.SetNode(&nodes.Items[i])
+		if on == nil || on.Has(nodes.Items[i].Name) {
+			pools.SetNode(&nodes.Items[i])
+		}
 	}
 	pools.Use(pool.Usable(resources))
 	return pools, nil

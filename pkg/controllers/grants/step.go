@@ -81,6 +81,7 @@ func (p *pass) pools(object *berthv1alpha1.ClusterResource, usable *pool.Resourc
 			}
 		}
 	}
+	p.addLacks(usable, of)
 	return found
 }
 

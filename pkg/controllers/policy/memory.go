@@ -59,6 +59,8 @@ type record struct {
 	making   promise.State
 	// limits are what is known of clusters that pods wait for in vain.
 	limits limits
+	// lacks are the units that pods could be moved with if they were granted elsewhere.
+	lacks []adviser.Lack
 	// noRoomUntil is until when it is known that no cluster has room.
 	noRoomUntil time.Time
 }

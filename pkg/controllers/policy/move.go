@@ -15,6 +15,7 @@ import (
 
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/history"
+	"berth.dev/berth/pkg/model/demand"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/movelimit"
@@ -43,7 +44,9 @@ func (p *pass) move(ctx context.Context, in *inForce) error {
 		complete := placed.Pending(true) <= stuck && len(placed.bound)+stuck >= int(placed.Replicas)
 		placed.note.follow(complete, placed.Misplaced, p.now)
 		placed.keepPromises(in, p.now, p.PromiseLife)
-		if placed.Misplaced > 0 {
+		if placed.Misplaced == 0 {
+			placed.note.lacks = nil
+		} else {
 			var err error
 			placed.decision, err = p.moveWorkload(ctx, in, placed)
 			placed.moving = placed.note.open || placed.decision.Held == rebalance.Cooldown
@@ -69,6 +72,7 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 	var found modelpolicy.Vacancies
 	if round.Guard() == "" {
 		var err error
+		placed.note.lacks = nil
 		found, err = placed.FindVacancies(placed.bound, func(cluster int, pod *corev1.Pod, limit int) (int, error) {
 			return p.roomIn(ctx, in, placed, in.clusters[cluster], pod, limit)
 		})
@@ -123,6 +127,11 @@ func (p *pass) roomIn(
 	err = p.Adviser.AskExcept(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
 		room, err := snapshot.RoomFor(ctx, cluster.Object.Name, cluster.Home(), pod, limit)
 		copies = room.Copies
+		if err != nil || copies == limit || cluster.Home() == "" || !demand.Asks(pod) {
+			return err
+		}
+		granted, err := snapshot.RoomFor(ctx, cluster.Object.Name, "", pod, limit)
+		placed.lack(cluster, pod, granted.Copies-copies)
 		return err
 	})
 	return copies, err

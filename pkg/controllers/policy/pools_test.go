@@ -6,6 +6,7 @@ package policy_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -166,6 +167,63 @@ func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a Scheduler would have to be granted so that replicas could move to its Cluster is told, as
+// far as the pools have it.
+func TestWhatReplicasLackThatAreToMoveIsTold(t *testing.T) {
+	asks := asking["resource"]
+	// By 4:1 two of hangzhou's three are to move to beijing.
+	for name, tc := range map[string]struct {
+		beijing, hangzhou, all string
+		want                   map[string]int
+	}{
+		"granted enough":                       {"4", "5", "10", map[string]int{}},
+		"granted too little for both":          {"3", "7", "10", map[string]int{"of-beijing": 1}},
+		"granted what its pods hold":           {"2", "8", "10", map[string]int{"of-beijing": 2}},
+		"the pool has one more, and one's own": {"2", "4", "6", map[string]int{"of-beijing": 2}},
+		"the pool has no more than one's own":  {"2", "3", "5", map[string]int{"of-beijing": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": tc.all}, grants(grant("of-beijing", tc.beijing), grant("of-hangzhou", tc.hangzhou)))
+			h := newHarness(t, world(homes(), placed(granted(asks)), wrong(), these(pools))...)
+			h.pass()
+			got := map[string]int{}
+			for _, lack := range h.Adviser.Lacks() {
+				got[lack.Scheduler] += lack.Copies
+				if len(lack.Nodes) == 0 || lack.Nodes[0] != "beijing-0" {
+					t.Errorf("it is lacking on %v", lack.Nodes)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("lacking (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNothingIsLackingOnceNothingIsMisplaced(t *testing.T) {
+	asks := asking["resource"]
+	pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "8")))
+	h := newHarness(t, world(homes(), placed(granted(asks)), wrong(), these(pools))...)
+	h.pass()
+	if len(h.Adviser.Lacks()) == 0 {
+		t.Fatal("nothing is lacking")
+	}
+	right := newPolicy("p", reweighed(2, 3))
+	if err := h.server.Get(t.Context(), client.ObjectKeyFromObject(right), right); err != nil {
+		t.Fatal(err)
+	}
+	right.Spec.Placement = newPolicy("p", reweighed(2, 3)).Spec.Placement
+	right.Generation++
+	if err := h.server.Update(t.Context(), right); err != nil {
+		t.Fatal(err)
+	}
+	h.sync()
+	h.pass()
+	if got := h.Adviser.Lacks(); len(got) > 0 {
+		t.Errorf("%d are lacking", len(got))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"berth.dev/berth/pkg/controllers/adviser"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/topology"
 )
 
 // promise keeps others from counting on the room that the replacement of an evicted pod will take
@@ -55,17 +56,41 @@ func (p *placement) keepPromises(in *inForce, now time.Time, life time.Duration)
 // promisedHere reports whether something was promised to the workload.
 func (p *placement) promisedHere(known *adviser.Promise) bool { return known.Owner == p.ID() }
 
-// publishPromises lets others know what the policies of the namespace have promised.
+// lack notes that a Cluster has room for so many more replicas, but for what its Scheduler was
+// granted. Samples of different Clusters may say so of the same replicas.
+func (p *placement) lack(cluster *topology.Cluster, sample *corev1.Pod, copies int) {
+	if copies <= 0 {
+		return
+	}
+	nodes := make([]string, len(cluster.Nodes))
+	for i, node := range cluster.Nodes {
+		nodes[i] = node.Name
+	}
+	lack := adviser.Lack{Scheduler: cluster.Home(), Nodes: nodes, Pod: sample, Copies: copies}
+	i := slices.IndexFunc(p.note.lacks, func(known adviser.Lack) bool { return slices.Equal(known.Nodes, nodes) })
+	switch {
+	case i < 0:
+		p.note.lacks = append(p.note.lacks, lack)
+	case p.note.lacks[i].Copies < copies:
+		p.note.lacks[i] = lack
+	}
+}
+
+// publishPromises lets others know what the policies of the namespace have promised, and what they
+// lack.
 func (p *pass) publishPromises() {
 	var all []adviser.Promise
+	var lacks []adviser.Lack
 	for _, in := range p.policies {
 		for _, placed := range in.placements {
 			if in.Err == nil {
 				all = append(all, placed.note.promised...)
+				lacks = append(lacks, placed.note.lacks...)
 			}
 		}
 	}
 	p.Adviser.Promise(controllerName+" "+p.namespace, all)
+	p.Adviser.Lack(controllerName+" "+p.namespace, lacks)
 }
 
 // confine lets others know where the pods of the namespace that wait for a node may get one.
