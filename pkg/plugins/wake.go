@@ -163,10 +163,17 @@ func (b *base) waits(pod *corev1.Pod) bool {
 	return now != nil && now.UID == pod.UID && now.Spec.NodeName == "" && now.DeletionTimestamp == nil
 }
 
+// failureTimeout bounds how long the scheduler waits for the API server to take down why an attempt
+// has failed. It waits in the scheduling cycle: without an answer to that one request it would
+// place nobody else until the connection ends. The pod is tried again in any case, and if that
+// fails its status is written then.
+const failureTimeout = 5 * time.Second
+
 // Follow lets the waiting lines know when an attempt of the scheduler has failed, whatever rejected
 // the pod, so that a place or units which were meant for it go to the next one at once. It must be
 // called before the scheduler runs. Without it that takes a second. What a pod asks for is kept for
-// it while others make way for it on the node to which it is nominated, whatever plugin says so.
+// it while others make way for it on the node to which it is nominated, whatever plugin says so. A
+// failure that cannot be told to the API server stops the scheduler for failureTimeout at most.
 func (s *State) Follow(sched *scheduler.Scheduler) {
 	s.mu.Lock()
 	s.profiles = sched.Profiles
@@ -181,7 +188,9 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 		if s.resources != nil {
 			s.nominated(info.Pod, nominating)
 		}
-		handle(ctx, profile, info, status, nominating, start)
+		telling, end := context.WithTimeout(ctx, failureTimeout)
+		handle(telling, profile, info, status, nominating, start)
+		end()
 		if s.groups != nil {
 			s.groups.Waiting.Ended(pod)
 		}
