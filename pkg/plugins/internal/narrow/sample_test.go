@@ -65,6 +65,7 @@ func TestSample(t *testing.T) {
 		"few groups, one is small":             {append(repeat(9, 100), 2), [2]int{101, 110}, 10, 9},
 		"few groups, and others without nodes": {append(repeat(10, 100), repeat(90, 0)...), [2]int{100, 100}, 10, 10},
 		"as many groups as a sample can have":  {repeat(50, 8), [2]int{100, 100}, 50, 4},
+		"as many, one is large":                {append(repeat(49, 2), 150), [2]int{159, 159}, 50, 3},
 		"more groups than a sample can have":   {repeat(1000, 1), [2]int{100, 100}, 100, 10},
 		"many groups of several nodes":         {repeat(1000, 5), [2]int{100, 100}, 100, 50},
 		"many groups, just enough for two":     {repeat(200, 1), [2]int{100, 100}, 100, 2},
@@ -74,8 +75,12 @@ func TestSample(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n, groups := newSets(tc.sizes)
 			set, pod, seen := n.Of(everyGroup), st.MakePod().Name("p").Obj(), sets.New[string]()
-			for range max(tc.wantTurns, 1) {
+			var first sets.Set[string]
+			for turn := range max(tc.wantTurns, 1) {
 				names := n.Sample(set, pod)
+				if turn == 0 {
+					first = names
+				}
 				if len(names) < tc.wantNodes[0] || len(names) > tc.wantNodes[1] {
 					t.Fatalf("%d nodes are named, want %d to %d", len(names), tc.wantNodes[0], tc.wantNodes[1])
 				}
@@ -90,6 +95,9 @@ func TestSample(t *testing.T) {
 			}
 			if tc.wantTurns > 0 && len(seen) != len(groups) {
 				t.Errorf("%d nodes have had their turn, want all %d", len(seen), len(groups))
+			}
+			if again := n.Sample(set, pod); !again.Equal(first) {
+				t.Error("after the last sample the first one does not come again")
 			}
 		})
 	}
