@@ -66,6 +66,7 @@ func TestSample(t *testing.T) {
 		"few groups, and others without nodes": {append(repeat(10, 100), repeat(90, 0)...), [2]int{100, 100}, 10, 10},
 		"as many groups as a sample can have":  {repeat(50, 8), [2]int{100, 100}, 50, 4},
 		"as many, one is large":                {append(repeat(49, 2), 150), [2]int{159, 159}, 50, 3},
+		"one group, a node short of three":     {[]int{299}, [2]int{100, 100}, 1, 3},
 		"more groups than a sample can have":   {repeat(1000, 1), [2]int{100, 100}, 100, 10},
 		"many groups of several nodes":         {repeat(1000, 5), [2]int{100, 100}, 100, 50},
 		"many groups, just enough for two":     {repeat(200, 1), [2]int{100, 100}, 100, 2},
