@@ -4,12 +4,16 @@
 package spending
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/placement/pool"
@@ -41,6 +45,9 @@ type Claimant struct {
 	Version string
 
 	requests []pool.Request
+	// priority and created tell when the scheduler's queue tries it.
+	priority int32
+	created  metav1.Time
 }
 
 // NewLate returns an empty set.
@@ -52,7 +59,10 @@ func NewLate() *LateUnits {
 // that can be charged.
 func newClaimant(pod *corev1.Pod) (Claimant, bool) {
 	requests, err := demand.Of(pod)
-	return Claimant{PodRef: ledger.Ref(pod), Version: pod.ResourceVersion, requests: requests}, err == nil && len(requests) > 0
+	return Claimant{
+		PodRef: ledger.Ref(pod), Version: pod.ResourceVersion, requests: requests,
+		priority: corev1helpers.PodPriority(pod), created: pod.CreationTimestamp,
+	}, err == nil && len(requests) > 0
 }
 
 // expect takes over what a list showed.
@@ -89,8 +99,9 @@ func less(sum resource.Quantity, r pool.Request) resource.Quantity {
 }
 
 // Open returns the pods that are not settled yet and ask for a ClusterResource of which units were
-// free when they were listed, in no order. Pools returns the pools of a ClusterResource, nil if
-// they are not known.
+// free when they were listed, those first that the scheduler's queue tries last: once enough of
+// these are settled the others are bound, which settles them, too. Pools returns the pools of a
+// ClusterResource, nil if they are not known.
 func (l *LateUnits) Open(pools func(resource string) *pool.Resource) []Claimant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,6 +122,9 @@ func (l *LateUnits) Open(pools func(resource string) *pool.Resource) []Claimant 
 			}
 		}
 	}
+	slices.SortFunc(open, func(a, b Claimant) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), b.created.Compare(a.created.Time))
+	})
 	return open
 }
 

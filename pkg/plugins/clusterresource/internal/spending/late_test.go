@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -143,5 +145,30 @@ func TestWhatIsWithheldNoLongerIsToldOnce(t *testing.T) {
 	got = append(got, late.Raised(known))
 	if diff := cmp.Diff([]map[pool.Key]int64{{}, {}, {all: 4}, {}, {all: 2}}, got); diff != "" {
 		t.Errorf("raised, while nothing is known, then, again, and at last (-want +got):\n%s", diff)
+	}
+}
+
+// Those that are bound need not be settled, so whoever is bound last comes first.
+func TestWhoIsTriedLastIsSettledFirst(t *testing.T) {
+	created := func(seconds int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.CreationTimestamp = metav1.Unix(seconds, 0) }
+	}
+	urgent := func(p *corev1.Pod) { p.Spec.Priority = ptr.To[int32](10) }
+	late := NewLate()
+	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Ended: func() {}}
+	reader.Begin()
+	for _, pod := range []*corev1.Pod{
+		wants("old", "4", created(1)), wants("urgent", "4", created(9), urgent), wants("new", "4", created(3)), wants("mid", "4", created(2)),
+	} {
+		reader.Read(pod, true)
+	}
+	reader.End()
+	r := resources(licence(0)).Get("licence").Pools
+	var got []string
+	for _, c := range late.Open(func(string) *pool.Resource { return r }) {
+		got = append(got, c.Name)
+	}
+	if diff := cmp.Diff([]string{"new", "mid", "old", "urgent"}, got); diff != "" {
+		t.Errorf("in this order (-want +got):\n%s", diff)
 	}
 }
