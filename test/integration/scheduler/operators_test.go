@@ -9,14 +9,17 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/dynamic"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -123,6 +126,49 @@ var _ = Describe("a policy on an object of an operator", func() {
 		s.resize(ctx, "cache", 4)
 		s.shrink(ctx, "cache", 4)
 		s.expectShares(ctx, "cache", map[string]int{"beijing": 2, "hangzhou": 2})
+	})
+
+	It("whose definition goes counts for nobody, and again when it is back", func(ctx SpecContext) {
+		s.createPolicy(ctx, s.operatorPolicy("Dock"))
+		before := s.operated(ctx, "Dock", "before", map[string]any{"size": int64(5)})
+		s.operatorPods(ctx, "before", 0, 5, &before)
+		s.expectShares(ctx, "before", map[string]int{"beijing": 2, "hangzhou": 3})
+
+		definition, err := definitions().Get(ctx, "docks."+operators, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(definitions().Delete(ctx, definition.GetName(), metav1.DeleteOptions{})).To(Succeed())
+		Eventually(func() error {
+			_, err := definitions().Get(ctx, definition.GetName(), metav1.GetOptions{})
+			return err
+		}, longTimeout, poll).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+
+		By("a pod that names what is gone is told, and others are divided as ever")
+		// The garbage collector may delete such a pod once it has noticed. What it was told stays.
+		Eventually(func(g Gomega) {
+			s.operatorPods(ctx, "late-"+rand.String(5), 0, 1, &before)
+			events, err := client.EventsV1().Events(s.namespace).List(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(events.Items).To(ContainElement(And(HaveField("Regarding.Name", HavePrefix("late-")), HaveField("Reason", "OwnerUnconfirmed"),
+				HaveField("Note", ContainSubstring("Dock of "+operators+"/v1 is not served")))))
+		}, longTimeout, time.Second).Should(Succeed())
+		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
+		s.createDeployment(ctx, s.deployment("nginx", 5))
+		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
+
+		By("it is back: the first pods of a new object belong to it")
+		again := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": definition.GetAPIVersion(), "kind": definition.GetKind(), "spec": definition.Object["spec"],
+			"metadata": map[string]any{"name": definition.GetName()},
+		}}
+		_, err = definitions().Create(ctx, again, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func() error {
+			_, err := s.objects("Dock").List(ctx, metav1.ListOptions{})
+			return err
+		}, longTimeout, poll).Should(Succeed())
+		after := s.operated(ctx, "Dock", "after", map[string]any{"size": int64(5)})
+		s.operatorPods(ctx, "after", 0, 5, &after)
+		s.expectShares(ctx, "after", map[string]int{"beijing": 2, "hangzhou": 3})
 	})
 
 	It("that cannot be confirmed holds no pod for long, and is told", func(ctx SpecContext) {
