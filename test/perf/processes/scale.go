@@ -18,22 +18,22 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// Size is how large a cluster is that is at work.
-type Size struct {
+// extent is how large a cluster is that is at work.
+type extent struct {
 	Nodes, Pods, Clusters, Policies int
 }
 
 // times returns a size that is so many times as large.
-func (s Size) times(factor float64) Size {
+func (s extent) times(factor float64) extent {
 	scale := func(n int) int { return max(chosenSites, int(float64(n)*factor)) }
-	return Size{Nodes: scale(s.Nodes), Pods: scale(s.Pods), Clusters: scale(s.Clusters), Policies: scale(s.Policies)}
+	return extent{Nodes: scale(s.Nodes), Pods: scale(s.Pods), Clusters: scale(s.Clusters), Policies: scale(s.Policies)}
 }
 
 // full is the cluster that the goals are about, and slopeFrom the one of which each part is doubled
 // to see what that costs.
 var (
-	full      = Size{Nodes: 5000, Pods: 150_000, Clusters: 1000, Policies: 2000}
-	slopeFrom = Size{Nodes: 1000, Pods: 20_000, Clusters: 200, Policies: 400}
+	full      = extent{Nodes: 5000, Pods: 150_000, Clusters: 1000, Policies: 2000}
+	slopeFrom = extent{Nodes: 1000, Pods: 20_000, Clusters: 200, Policies: 400}
 )
 
 // largestShare is which part of all pods the largest workload has: 5,000 of 150,000.
@@ -77,7 +77,7 @@ func RunScale(ctx context.Context, out io.Writer, o ScaleOptions) (*report.Scale
 }
 
 // inWorld measures something in a cluster of a size, in which no controllers of Kubernetes run.
-func inWorld(ctx context.Context, out io.Writer, o *ScaleOptions, size Size, measure func(*world) error) (err error) {
+func inWorld(ctx context.Context, out io.Writer, o *ScaleOptions, size extent, measure func(*world) error) (err error) {
 	folder, err := os.MkdirTemp(o.Folder, "berth-perf-scale-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the processes: %w", err)
@@ -99,7 +99,7 @@ func inWorld(ctx context.Context, out io.Writer, o *ScaleOptions, size Size, mea
 }
 
 // fill makes the cluster.
-func (w *world) fill(ctx context.Context, size Size) error {
+func (w *world) fill(ctx context.Context, size extent) error {
 	for n := range namespaces {
 		if err := w.createNamespace(ctx, namespaceOf(n)); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (w *world) fill(ctx context.Context, size Size) error {
 
 // seed stores the nodes, and the workloads with their pods, of which every node gets as many as the
 // next one.
-func (w *world) seed(ctx context.Context, seeder *seeder, size Size) error {
+func (w *world) seed(ctx context.Context, seeder *seeder, size extent) error {
 	if err := seeder.seedNodes(ctx, size.Nodes, size.Clusters); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (w *world) seed(ctx context.Context, seeder *seeder, size Size) error {
 
 // workloadsOf returns a workload for each policy: one over many sites that has a part of all pods,
 // and others over ten sites each that have as many as each other.
-func workloadsOf(size Size) []workload {
+func workloadsOf(size extent) []workload {
 	large := size.Pods / largestShare
 	others := max(1, (size.Pods-large)/max(1, size.Policies-1))
 	workloads := make([]workload, size.Policies)

@@ -16,14 +16,14 @@ func slopes(ctx context.Context, out io.Writer, o *ScaleOptions) ([]report.Slope
 	from := slopeFrom.times(o.Factor)
 	sizes := []struct {
 		what string
-		size Size
+		size extent
 		more int
 	}{
 		{"", from, 0},
-		{"node", Size{2 * from.Nodes, from.Pods, from.Clusters, from.Policies}, from.Nodes},
-		{"pod", Size{from.Nodes, 2 * from.Pods, from.Clusters, from.Policies}, from.Pods},
-		{"cluster", Size{from.Nodes, from.Pods, 2 * from.Clusters, from.Policies}, from.Clusters},
-		{"policy", Size{from.Nodes, from.Pods, from.Clusters, 2 * from.Policies}, from.Policies},
+		{"node", extent{2 * from.Nodes, from.Pods, from.Clusters, from.Policies}, from.Nodes},
+		{"pod", extent{from.Nodes, 2 * from.Pods, from.Clusters, from.Policies}, from.Pods},
+		{"cluster", extent{from.Nodes, from.Pods, 2 * from.Clusters, from.Policies}, from.Clusters},
+		{"policy", extent{from.Nodes, from.Pods, from.Clusters, 2 * from.Policies}, from.Policies},
 	}
 	var found []report.Slope
 	for _, one := range sizes {

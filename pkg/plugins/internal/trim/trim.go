@@ -10,15 +10,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informer makes an informer drop from objects what Object drops. One that has been started already
-// goes on to hold all of it, which costs memory and nothing else.
+// Informer makes an informer drop from objects what only the API server and kubectl need, often the
+// larger half of them: who manages which field, and what was applied last. One that has been
+// started already goes on to hold all of it, which costs memory and nothing else.
 func Informer(informer cache.SharedIndexInformer) {
-	_ = informer.SetTransform(Object)
+	_ = informer.SetTransform(trimmed)
 }
 
-// Object drops from an object what only the API server and kubectl need, often the larger half of
-// it: who manages which field, and what was applied last. It is a cache.TransformFunc.
-func Object(object any) (any, error) {
+// trimmed is a cache.TransformFunc.
+func trimmed(object any) (any, error) {
 	accessor, err := meta.Accessor(object)
 	if err != nil {
 		return object, nil //nolint:nilerr // not an object: a tombstone, which is left as it is

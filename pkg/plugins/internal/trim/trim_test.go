@@ -1,7 +1,7 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package trim_test
+package trim
 
 import (
 	"testing"
@@ -10,11 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"berth.dev/berth/pkg/plugins/internal/trim"
 )
 
-func TestObject(t *testing.T) {
+func TestAnObjectIsTrimmed(t *testing.T) {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "n", Labels: map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet"}},
@@ -24,7 +22,7 @@ func TestObject(t *testing.T) {
 	}
 	want := node.DeepCopy()
 	want.ManagedFields, want.Annotations = nil, map[string]string{"example.com/a": "b"}
-	got, err := trim.Object(node)
+	got, err := trimmed(node)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("error %v, (-want +got):\n%s", err, diff)
 	}
@@ -32,7 +30,7 @@ func TestObject(t *testing.T) {
 
 func TestWhatIsNoObjectIsLeftAsItIs(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "a/b"}
-	if got, err := trim.Object(tombstone); err != nil || got != any(tombstone) {
+	if got, err := trimmed(tombstone); err != nil || got != any(tombstone) {
 		t.Errorf("got %v and error %v, want the tombstone", got, err)
 	}
 }
