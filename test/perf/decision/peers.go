@@ -92,7 +92,8 @@ var nodeAffinity = ofProfile(stockProfile, "node-affinity", "default-scheduler, 
 	byWeight)
 
 // pinned leaves nothing to decide: what is left of a decision is what it costs at least.
-var pinned = ofProfile(shippedProfile, "pinned", "Berth, shipped profile, plain pods that are pinned to a node each (the least that a decision costs)",
+var pinned = ofProfile(shippedProfile, "pinned",
+	"Berth, shipped profile, plain pods that are pinned to a node each (the least that a decision costs)",
 	func(l *layout, number int) *corev1.Pod {
 		return workloadPod(number).Namespace(elsewhere).NodeAffinityIn(metav1.ObjectNameField, []string{l.nodes[number%len(l.nodes)].Name},
 			st.NodeSelectorTypeMatchFields).Obj()

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -211,14 +212,14 @@ func patchOf(path ...any) []byte {
 // touchPod changes an annotation of a pod of a workload.
 func (w *world) touchPod(ctx context.Context, x *workload, seat, i int) error {
 	_, err := w.client.CoreV1().Pods(x.namespace).Patch(ctx, fmt.Sprintf("%s-1-%d", x.name, seat), types.MergePatchType,
-		patchOf("metadata", "annotations", "example.com/changed", fmt.Sprint(i)), metav1.PatchOptions{})
+		patchOf("metadata", "annotations", "example.com/changed", strconv.Itoa(i)), metav1.PatchOptions{})
 	return err
 }
 
 // touchNode changes a label of a node that means nothing to anybody.
 func (w *world) touchNode(ctx context.Context, i int) error {
 	_, err := w.client.CoreV1().Nodes().Patch(ctx, nodeName(i%w.Nodes), types.MergePatchType,
-		patchOf("metadata", "labels", "example.com/changed", fmt.Sprint(i)), metav1.PatchOptions{})
+		patchOf("metadata", "labels", "example.com/changed", strconv.Itoa(i)), metav1.PatchOptions{})
 	return err
 }
 

@@ -5,8 +5,8 @@ package report
 
 import "math"
 
-// drainsAgainst returns how many times as much as the base a drain has of something, the median of all
-// rounds; NaN if it was not measured.
+// drainsAgainst returns how many times as much as the base a drain has of something, the median of
+// all rounds; NaN if it was not measured.
 func drainsAgainst(drains []Drain, name, base string, of func(*Drain) []float64) float64 {
 	var d, b *Drain
 	for i := range drains {
