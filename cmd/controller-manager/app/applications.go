@@ -110,7 +110,7 @@ func startApplications(
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
 			Adviser: fits, Moves: moves, Watching: watching, SettleTimeout: opts.Applications.SettleTimeout,
 		})
-		if err := controller.SetupWithManager(mgr); err != nil {
+		if err := setUp(mgr, controller); err != nil {
 			return err
 		}
 		<-ctx.Done()

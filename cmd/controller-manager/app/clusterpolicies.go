@@ -20,7 +20,7 @@ func startClusterPolicies(mgr ctrl.Manager) func(context.Context) error {
 			return nil
 		}
 		controller := &clusterpolicy.Reconciler{Client: mgr.GetClient(), Clock: clock.RealClock{}}
-		if err := controller.SetupWithManager(mgr); err != nil {
+		if err := setUp(mgr, controller); err != nil {
 			return err
 		}
 		<-ctx.Done()

@@ -3,5 +3,8 @@
 
 package app
 
-// PairUp is pairUp.
-var PairUp = pairUp
+// PairUp is pairUp, SetUp setUp.
+var (
+	PairUp = pairUp
+	SetUp  = setUp
+)

@@ -97,7 +97,7 @@ func startFeeds(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := controller.SetupWithManager(mgr); err != nil {
+		if err := setUp(mgr, controller); err != nil {
 			return err
 		}
 		<-ctx.Done()

@@ -101,13 +101,9 @@ func startMetrics(mgr ctrl.Manager, opts *Options) func(context.Context) error {
 			AllowHost: metricsources.HostList(opts.Metrics.NamespacedHosts),
 			Clock:     clock.RealClock{},
 		})
-		if err := metrics.New(mgr.GetClient(), sampler, opts.Metrics.WriteThreshold).SetupWithManager(mgr); err != nil {
-			return err
-		}
-		if err := clouds.ForClusters(mgr.GetClient(), clock.RealClock{}).SetupWithManager(mgr); err != nil {
-			return err
-		}
-		if err := clouds.ForMagnumClusters(mgr.GetClient(), clock.RealClock{}).SetupWithManager(mgr); err != nil {
+		err = setUp(mgr, metrics.New(mgr.GetClient(), sampler, opts.Metrics.WriteThreshold),
+			clouds.ForClusters(mgr.GetClient(), clock.RealClock{}), clouds.ForMagnumClusters(mgr.GetClient(), clock.RealClock{}))
+		if err != nil {
 			return err
 		}
 		<-ctx.Done()

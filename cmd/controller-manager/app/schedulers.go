@@ -44,7 +44,7 @@ func startSchedulers(
 		}
 		c, live := mgr.GetClient(), mgr.GetAPIReader()
 		leases := state.NewLeases(live, writer, clock.RealClock{})
-		for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
+		err = setUp(mgr,
 			&scheduler.Reconciler{
 				Client: c, Live: live, Leases: leases, Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(leaseName),
 				Template: types.NamespacedName{Namespace: opts.LeaderElectionNamespace, Name: "berth-scheduler"},
@@ -55,16 +55,16 @@ func startSchedulers(
 				Client: c, Writer: writer, Topology: state.NewTracker(c), Clock: clock.RealClock{},
 				SchedulerNames: opts.SchedulerNames, Adviser: fits, Owners: owners, History: past,
 			},
-		} {
-			if err := controller.SetupWithManager(mgr); err != nil {
-				return err
-			}
+		)
+		if err != nil {
+			return err
 		}
 		if !awaitKinds(ctx, mgr, "ClusterResource") {
 			return nil
 		}
-		grantsOf := &grants.Reconciler{Client: c, Live: live, Leases: leases, Adviser: fits, Clock: clock.RealClock{}}
-		if err := grantsOf.SetupWithManager(mgr); err != nil {
+		if err := setUp(mgr, &grants.Reconciler{
+			Client: c, Live: live, Leases: leases, Adviser: fits, Clock: clock.RealClock{},
+		}); err != nil {
 			return err
 		}
 		<-ctx.Done()

@@ -168,27 +168,17 @@ func (s *starter) start(ctx context.Context) error {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	tracker := state.NewTracker(s.mgr.GetClient())
-	clusters := &cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
-	if err := clusters.SetupWithManager(s.mgr); err != nil {
-		return err
-	}
-	onlines := &cluster.OnlineReconciler{Client: s.mgr.GetClient(), Shares: s.opts.OnlineShares}
-	if err := onlines.SetupWithManager(s.mgr); err != nil {
-		return err
-	}
-	pools := &cluster.PoolReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
-	if err := pools.SetupWithManager(s.mgr); err != nil {
-		return err
-	}
-	rooms := &cluster.RoomReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}}
-	if err := rooms.SetupWithManager(s.mgr); err != nil {
-		return err
-	}
-	resources := &clusterresource.Reconciler{
-		Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Clock: clock.RealClock{},
-		Recorder: s.mgr.GetEventRecorder(leaseName),
-	}
-	if err := resources.SetupWithManager(s.mgr); err != nil {
+	err = setUp(s.mgr,
+		&cluster.Reconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}},
+		&cluster.OnlineReconciler{Client: s.mgr.GetClient(), Shares: s.opts.OnlineShares},
+		&cluster.PoolReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}},
+		&cluster.RoomReconciler{Client: s.mgr.GetClient(), Topology: tracker, Clock: clock.RealClock{}},
+		&clusterresource.Reconciler{
+			Client: s.mgr.GetClient(), Live: s.mgr.GetAPIReader(), Clock: clock.RealClock{},
+			Recorder: s.mgr.GetEventRecorder(leaseName),
+		},
+	)
+	if err != nil {
 		return err
 	}
 	if err := s.watchWhatFits(ctx); err != nil {
@@ -225,7 +215,7 @@ func (s *starter) startPolicies(tracker *state.Tracker, clientset kubernetes.Int
 
 		PromiseLife: s.opts.PromiseTimeout,
 	})
-	return policies.SetupWithManager(s.mgr)
+	return setUp(s.mgr, policies)
 }
 
 // watchWhatFits lets the adviser follow the cluster. It answers once it has seen everything.

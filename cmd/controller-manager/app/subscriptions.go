@@ -32,7 +32,7 @@ func startSubscriptions(
 			Recorder: mgr.GetEventRecorder(leaseName), OwnInventories: opts.FeatureGates.Enabled(FeedInventory),
 			Adviser: fits, Owners: owners, PromiseLife: opts.PromiseTimeout,
 		})
-		if err := controller.SetupWithManager(mgr); err != nil {
+		if err := setUp(mgr, controller); err != nil {
 			return err
 		}
 		<-ctx.Done()
