@@ -19,8 +19,8 @@ import (
 
 // reach is some nodes, and how many volumes or devices each of them can use and no other node can.
 type reach struct {
-	// nodes are indexes into the nodes that count, in ascending order, and key is the same text for the
-	// same nodes.
+	// nodes are indexes into the nodes that count, in ascending order, and key is the same text for
+	// the same nodes.
 	nodes []int
 	key   string
 	items int

@@ -30,9 +30,9 @@ var judged = regexp.MustCompile(`^PlainPods\.`)
 // judgedRuns is how many runs a goal is judged on.
 const judgedRuns = 5
 
-// throughputs runs the workloads of scheduler_perf that have its default label and are wanted, again
-// and again in turns. Each run has a process and a cluster of its own, so that none suffers from
-// what another one has left behind. It needs etcd in bin/.
+// throughputs runs the workloads of scheduler_perf that have its default label and are wanted,
+// again and again in turns. Each run has a process and a cluster of its own, so that none suffers
+// from what another one has left behind. It needs etcd in bin/.
 func throughputs(ctx context.Context, out io.Writer, wanted func(name string) bool, runs int) ([]report.Throughput, error) {
 	folder, err := os.MkdirTemp(memoryFolder(), "berth-perf-")
 	if err != nil {

@@ -129,8 +129,8 @@ func (w *world) writesOf(user string) (int, error) {
 	return writes, nil
 }
 
-// awaitInSync returns when the last of so many policies got a status that is right: that tells where
-// all pods of its workload are.
+// awaitInSync returns when the last of so many policies got a status that is right: that tells
+// where all pods of its workload are.
 func awaitInSync(
 	ctx context.Context, policies watch.Interface, patience time.Duration, count int, isRight func(*berthv1alpha1.PropagationPolicy) bool,
 ) (time.Time, error) {

@@ -114,8 +114,8 @@ func (w *world) awaitPolicies(ctx context.Context) error {
 	return err
 }
 
-// awaitQuiet waits until a process has nothing to do. It returns how long processors have worked for
-// it until then, and when that was.
+// awaitQuiet waits until a process has nothing to do. It returns how long processors have worked
+// for it until then, and when that was.
 func (w *world) awaitQuiet(ctx context.Context, pid int) (worked time.Duration, since time.Time, err error) {
 	last := time.Now()
 	if worked, err = proc.CPUTime(pid); err != nil {

@@ -218,8 +218,8 @@ func (w *world) prepareBacklogs(ctx context.Context) error {
 	return nil
 }
 
-// scaleDrains measures how long a scheduler takes from its start to its first pod, and what it costs
-// to place a backlog.
+// scaleDrains measures how long a scheduler takes from its start to its first pod, and what it
+// costs to place a backlog.
 func (w *world) scaleDrains(ctx context.Context, results *report.Scale) error {
 	peers := w.scalePeers()
 	results.Drains = make([]report.Drain, len(peers))

@@ -113,8 +113,8 @@ type workload struct {
 	sites           []string
 }
 
-// seedWorkload stores the Deployment, its ReplicaSet and its pods. Node returns the node of the next
-// pod in a site.
+// seedWorkload stores the Deployment, its ReplicaSet and its pods. Node returns the node of the
+// next pod in a site.
 func (s *seeder) seedWorkload(ctx context.Context, x *workload, node func(site string) string) error {
 	labels := map[string]string{"app": x.name, appsv1.DefaultDeploymentUniqueLabelKey: "1"}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: smallPod()}

@@ -10,8 +10,8 @@ import (
 	"berth.dev/berth/test/perf/report"
 )
 
-// slopes measures starts in a cluster, and in others that have twice as many of one thing each: what
-// one more of it costs is the difference.
+// slopes measures starts in a cluster, and in others that have twice as many of one thing each:
+// what one more of it costs is the difference.
 func slopes(ctx context.Context, out io.Writer, o *ScaleOptions) ([]report.Slope, error) {
 	from := slopeFrom.times(o.Factor)
 	sizes := []struct {

@@ -88,8 +88,8 @@ func (r *Results) bystanderFigures() []figure {
 	}
 }
 
-// bystander compares a peer with the default scheduler turn by turn if there were turns, which shows
-// less than a hundredth.
+// bystander compares a peer with the default scheduler turn by turn if there were turns, which
+// shows less than a hundredth.
 func (r *Results) bystander(scenario, name, label string) figure {
 	p, b := r.peer(scenario, name), r.peer(scenario, stock)
 	if p == nil || b == nil || len(p.Turns) == 0 {

@@ -105,8 +105,8 @@ func Quantile(samples []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, max(0, int(math.Ceil(q*float64(len(sorted))))-1))]
 }
 
-// ratio is how many times as much one is as another, and how far off that may be: the standard error
-// of the median.
+// ratio is how many times as much one is as another, and how far off that may be: the standard
+// error of the median.
 type ratio struct {
 	median, deviation float64
 }
