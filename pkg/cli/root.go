@@ -23,6 +23,7 @@ import (
 	"berth.dev/berth/pkg/cli/cluster"
 	"berth.dev/berth/pkg/cli/convert"
 	"berth.dev/berth/pkg/cli/cordon"
+	"berth.dev/berth/pkg/cli/downgrade"
 	"berth.dev/berth/pkg/cli/explain"
 	"berth.dev/berth/pkg/cli/get"
 	"berth.dev/berth/pkg/cli/internal/client"
@@ -115,6 +116,7 @@ func newCommand(o Options) *cobra.Command {
 		cordon.NewCommand(o.Streams, factory),
 		cordon.NewUncordonCommand(o.Streams, factory),
 		cordon.NewDrainCommand(o.Streams, factory),
+		downgrade.NewCommand(o.Streams, factory),
 		explain.NewCommand(o.Streams, factory),
 		get.NewCommand(o.Streams, factory),
 		list.NewCommand(o.Streams, factory),

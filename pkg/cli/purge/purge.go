@@ -54,9 +54,6 @@ The definitions themselves stay: kubectl delete -f manifests/crds.`
 	// with it. It looks for new kinds every half minute.
 	look     = time.Second
 	patience = 2 * time.Minute
-
-	// pageSize bounds how many pods are read at once.
-	pageSize = 500
 )
 
 // action is one thing that was done.
@@ -137,7 +134,7 @@ func (c *command) purge(ctx context.Context) error {
 	if err := c.await(ctx, objects); err != nil {
 		return err
 	}
-	pods, err := c.stamped(ctx)
+	pods, err := c.clients.Pods(ctx, func(pod *corev1.Pod) bool { return len(changesOf(pod)) > 0 })
 	if err != nil || len(pods) == 0 {
 		return err
 	}
@@ -213,26 +210,6 @@ func (c *command) remove(ctx context.Context, o *object) error {
 	return c.note(o.String(), "deleted", err)
 }
 
-// stamped lists the pods on which Berth has noted something.
-func (c *command) stamped(ctx context.Context) ([]corev1.Pod, error) {
-	var found []corev1.Pod
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
-		page, err := c.clients.Kubernetes.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
-		if err != nil {
-			return nil, client.DescribeError("listing pods", err)
-		}
-		for i := range page.Items {
-			if len(changesOf(&page.Items[i])) > 0 {
-				found = append(found, page.Items[i])
-			}
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return found, nil
-		}
-	}
-}
-
 // changesOf returns which annotations and labels of a pod are Berth's, as a merge patch takes them
 // away. The name of the policy is Berth's only where it is the one that has placed the pod.
 func changesOf(pod *corev1.Pod) map[string]map[string]any {
@@ -252,8 +229,14 @@ func changesOf(pod *corev1.Pod) map[string]map[string]any {
 	if len(annotations) > 0 {
 		changes["annotations"] = annotations
 	}
-	if _, labelled := pod.Labels[berthv1alpha1.HomeSchedulerLabel]; labelled {
-		changes["labels"] = map[string]any{berthv1alpha1.HomeSchedulerLabel: nil}
+	labels := map[string]any{}
+	for _, key := range []string{berthv1alpha1.HomeSchedulerLabel, berthv1alpha1.ClusterLabel} {
+		if _, labelled := pod.Labels[key]; labelled {
+			labels[key] = nil
+		}
+	}
+	if len(labels) > 0 {
+		changes["labels"] = labels
 	}
 	return changes
 }

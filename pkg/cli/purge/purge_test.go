@@ -39,7 +39,7 @@ func installed(t *testing.T) *clitest.World {
 	)
 	placed := w.Pod("placed", nil)
 	clitest.Place(placed, "node", stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3})
-	placed.Labels = map[string]string{berthv1alpha1.HomeSchedulerLabel: "a", "app": "web"}
+	placed.Labels = map[string]string{berthv1alpha1.HomeSchedulerLabel: "a", berthv1alpha1.ClusterLabel: "beijing", "app": "web"}
 	placed.Annotations["mine"] = "kept"
 	costly := w.Pod("costly", nil)
 	clitest.Place(costly, "node", stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 4})

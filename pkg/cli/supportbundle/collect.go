@@ -111,8 +111,7 @@ func logs(ctx context.Context, c client.Clients, pods []corev1.Pod) []entry {
 		if err != nil {
 			err = client.DescribeError("reading the log", err)
 		}
-		text := urlUser.ReplaceAll(content, []byte("://"+redacted+"@"))
-		entries = append(entries, entry{name: "logs/" + pods[i].Name + ".log", content: text, err: err})
+		entries = append(entries, entry{name: "logs/" + pods[i].Name + ".log", content: []byte(scrub(string(content))), err: err})
 	}
 	return entries
 }

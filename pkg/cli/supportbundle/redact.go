@@ -11,24 +11,55 @@ import (
 // redacted stands where something was taken out.
 const redacted = "REDACTED"
 
-// urlUser matches the user and the password of a URL.
-var urlUser = regexp.MustCompile(`://[^/@\s"']+@`)
+// telling is the part of a name by which fields, flags and the like are known that may hold
+// credentials.
+const telling = `(?:password|passwd|passphrase|token|credential|secret[-_]?key|client[-_]?secret|api[-_]?key|private[-_]?key|key-data|authorization)`
 
-// sensitive matches names of fields, headers and the like that may hold credentials.
-var sensitive = regexp.MustCompile(`(?i)password|passwd|token|credential|secretkey|api-?key|authorization`)
+var (
+	// sensitive matches names of fields, headers and the like that may hold credentials.
+	sensitive = regexp.MustCompile(`(?i)` + telling + `|^secret$`)
+	// sensitiveFlag matches a flag whose value is the next argument.
+	sensitiveFlag = regexp.MustCompile(`(?i)^--?[-_.\w]*` + telling + `[-_\w]*$`)
+
+	// inText are credentials in the middle of a text: the user and the password of a URL, what stands
+	// after a name, tokens, and keys.
+	inText = []struct {
+		pattern *regexp.Regexp
+		instead string
+	}{
+		{regexp.MustCompile(`://[^/@\s"']+@`), "://" + redacted + "@"},
+		{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
+		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[-\w.~+/=]{6,}`), "$1 " + redacted},
+		{regexp.MustCompile(`\beyJ[-\w]+\.[-\w]+\.[-\w]*`), redacted},
+		{regexp.MustCompile(`(?i)([-_.\w]*` + telling + `[-_\w]*["']?\s*[=:]\s*["']?)([^\s"',;&]+)`), "$1" + redacted},
+	}
+)
 
 // lastApplied is a copy of an object as kubectl applied it, of which nothing would be taken out.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
+// scrub takes credentials out of a text.
+func scrub(text string) string {
+	for _, one := range inText {
+		text = one.pattern.ReplaceAllString(text, one.instead)
+	}
+	return text
+}
+
 // redact takes out of a JSON value, in place, what nobody else should see: the data of Secrets, the
-// values of environment variables, what is in fields with telling names, and users in URLs.
-// References to Secrets by name stay.
+// values of environment variables, what is in fields and flags with telling names, and credentials
+// in texts. References to Secrets by name stay.
 func redact(value any) {
 	switch v := value.(type) {
 	case []any:
+		follows := false
 		for i := range v {
 			if text, is := v[i].(string); is {
-				v[i] = urlUser.ReplaceAllString(text, "://"+redacted+"@")
+				v[i] = scrub(text)
+				if follows {
+					v[i] = redacted
+				}
+				follows = sensitiveFlag.MatchString(text)
 			}
 			redact(v[i])
 		}
@@ -53,7 +84,7 @@ func redactMap(fields map[string]any) {
 		case isText && sensitive.MatchString(key):
 			fields[key] = redacted
 		case isText:
-			fields[key] = urlUser.ReplaceAllString(text, "://"+redacted+"@")
+			fields[key] = scrub(text)
 		case key == "env":
 			redactEnvironment(value)
 		}

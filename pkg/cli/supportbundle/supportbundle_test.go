@@ -72,6 +72,14 @@ func world(t *testing.T) *clitest.World {
 		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringData":{"x":"hunter2"},"data":{"y":"hunter2"}}`,
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"template":{"spec":{"containers":[
 			{"env":[{"name":"X","value":"hunter2"}],"args":["https://me:hunter2@example.com/"]}]}}}}`,
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"flags"},"spec":{"template":{"spec":{"containers":[
+			{"command":["serve","--db-password","hunter2","--token=hunter2","-api-key=hunter2"],
+			"args":["sh","-c","curl -H 'Authorization: Bearer hunter2x' https://example.com/?api_key=hunter2&x=1"]}]}}}}`,
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"clientSecret":"hunter2","secret":"hunter2",
+			"app.properties":"a=b\ndb.password=hunter2\nsecret_key: 'hunter2'\n",
+			"key.pem":"-----BEGIN EC PRIVATE KEY-----\nhunter2\n-----END EC PRIVATE KEY-----\n",
+			"kubeconfig":"users:\n- user:\n    client-key-data: hunter2\n    token: hunter2\n",
+			"jwt":"eyJhbGciOiJub25lIn0.hunter2.hunter2"}}`,
 	} {
 		app.Spec.Manifests = append(app.Spec.Manifests, berthv1alpha1.Manifest{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}})
 	}

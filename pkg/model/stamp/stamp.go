@@ -173,6 +173,17 @@ func (s Stamp) OwnsDeletionCost(pod *corev1.Pod) bool {
 	return pod.Annotations[corev1.PodDeletionCost] == s.DeletionCost() || s.dense(pod)
 }
 
+// DenseCost returns the deletion cost that versions of Berth which knew no places between two seats
+// gave a pod for its seat. Between two seats they read no seat. It is false unless the pod has
+// another cost, and has that from Berth.
+func (s Stamp) DenseCost(pod *corev1.Pod) (string, bool) {
+	dense := Stamp{Seat: NoSeat}.DeletionCost()
+	if s.Seat != NoSeat && s.Beyond == 0 {
+		dense = strconv.Itoa(-int(s.Seat))
+	}
+	return dense, s.OwnsDeletionCost(pod) && pod.Annotations[corev1.PodDeletionCost] != dense
+}
+
 // ParseDeletionCost reads the value of a pod's deletion cost as the ReplicaSet controller does:
 // what is not a 32-bit number counts as 0.
 func ParseDeletionCost(text string) int64 {
