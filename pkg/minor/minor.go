@@ -16,6 +16,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
+// Oldest and Newest are the minors that Berth can be compiled with, and is released for.
+const Oldest, Newest = 35, 37
+
+// NewestWithGangs is the newest one for which there is Coscheduling: scheduler-plugins stops there.
+const NewestWithGangs = 35
+
 // Registration is that of a handler of events which has seen everything as soon as it is added. It
 // is for types to embed.
 type Registration struct{}

@@ -111,6 +111,13 @@ func inject(w *world, scheduler string, bound bool) {
 	}
 }
 
+// compile has programs of an image with another tag.
+func compile(w *world, tag string, programs ...string) {
+	for _, name := range programs {
+		find[*appsv1.Deployment](w, name).Spec.Template.Spec.Containers[0].Image = "registry.example.com:5000/" + name + ":" + tag
+	}
+}
+
 // refuse makes the API server refuse requests.
 func refuse(verb, resource string) func(*fake.Clientset) {
 	return func(client *fake.Clientset) {
@@ -129,7 +136,7 @@ type fault struct {
 
 // faults are planted one at a time in a healthy cluster. Nothing else may be named.
 var faults = map[string]fault{
-	"a cluster that is too old": {want: "kubernetes-version", wantText: "needs 1.35 or 1.36", plant: func(_ *testing.T, w *world) {
+	"a cluster that is too old": {want: "kubernetes-version", wantText: "compiled with 1.35 needs 1.35 or 1.36", plant: func(_ *testing.T, w *world) {
 		w.version.Minor, w.version.GitVersion = "34", "v1.34.3"
 	}},
 	"a cluster that is too new": {want: "kubernetes-version", wantText: "v1.37.1", plant: func(_ *testing.T, w *world) {
@@ -148,6 +155,16 @@ var faults = map[string]fault{
 	}},
 	"a replica that is missing": {want: "available", result: "warning", wantText: "1 of 2", plant: func(_ *testing.T, w *world) {
 		find[*appsv1.Deployment](w, "berth-scheduler").Spec.Replicas = ptr.To[int32](2)
+	}},
+	"a scheduler that is too new": {want: "kubernetes-version", wantText: "compiled with 1.37 needs 1.37 or 1.38", plant: func(_ *testing.T, w *world) {
+		compile(w, "v0.1.0-kubernetes-1.37", "berth-scheduler", "berth-controller-manager")
+	}},
+	"programs of two minors": {want: "versions", wantText: "berth-scheduler with Kubernetes 1.36", plant: func(_ *testing.T, w *world) {
+		w.version.Minor, w.version.GitVersion = "36", "v1.36.4"
+		compile(w, "v0.1.0-kubernetes-1.36@sha256:0123", "berth-scheduler")
+	}},
+	"programs of two versions, by digest": {want: "versions", wantText: "berth-gateway of v0.2.0", plant: func(_ *testing.T, w *world) {
+		compile(w, "v0.2.0@sha256:0123", "berth-gateway")
 	}},
 	"programs of two versions": {want: "versions", wantText: "berth-gateway of v0.2.0", plant: func(_ *testing.T, w *world) {
 		find[*appsv1.Deployment](w, "berth-gateway").Spec.Template.Spec.Containers[0].Image = "berth-gateway:v0.2.0"
@@ -280,6 +297,16 @@ var faults = map[string]fault{
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
 		w.kubernetes = append(w.kubernetes, p)
 	}},
+	"a pod of a gang for a build without": {want: "pods-gang", wantText: "1.37 has no gang scheduling, so these wait: shop/web-0", plant: func(_ *testing.T, w *world) {
+		w.version.Minor, w.version.GitVersion = "37", "v1.37.1"
+		compile(w, "v0.1.0-kubernetes-1.37", "berth-scheduler", "berth-controller-manager")
+		config := find[*corev1.ConfigMap](w, "scheduler-config")
+		config.Data["scheduler-config.yaml"] += "# Enabled:\n# - name: Coscheduling\n"
+		p := waiting("berth-scheduler")
+		p.Labels = map[string]string{"scheduling.x-k8s.io/pod-group": "web"}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
+		w.kubernetes = append(w.kubernetes, p)
+	}},
 	"pods that cannot be read": {want: "own-pods-placed", wantText: "on fire", plant: func(_ *testing.T, w *world) {
 		w.react = func(client *fake.Clientset) {
 			client.PrependReactor("list", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -383,7 +410,10 @@ func TestBeforeInstalling(t *testing.T) {
 		"no right to define kinds": {want: "pre-rights", wantText: "you may not create customresourcedefinitions", plant: func(_ *testing.T, w *world) {
 			w.react = allow(func(resource string) bool { return resource != "customresourcedefinitions" })
 		}},
-		"too old": {want: "kubernetes-version", plant: func(_ *testing.T, w *world) { w.version.Minor = "30" }},
+		"too old":                {want: "kubernetes-version", plant: func(_ *testing.T, w *world) { w.version.Minor = "30" }},
+		"as new as can be":       {plant: func(_ *testing.T, w *world) { w.version.Minor = "37" }},
+		"too new":                {want: "kubernetes-version", wantText: "1.35 to 1.37", plant: func(_ *testing.T, w *world) { w.version.Minor = "38" }},
+		"a version that is none": {want: "kubernetes-version", wantText: "which is none", plant: func(_ *testing.T, w *world) { w.version.Minor = "x" }},
 		"installed already": {want: "pre-installed", result: "warning", plant: func(_ *testing.T, w *world) {
 			w.kubernetes = append(w.kubernetes, deployment("berth-scheduler"))
 		}},

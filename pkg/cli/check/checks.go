@@ -6,7 +6,7 @@ package check
 // preChecks tell whether Berth could be installed.
 var preChecks = []check{
 	{id: "api-reachable", category: "kubernetes", description: "the API server answers", find: apiReachable, vital: true},
-	{id: "kubernetes-version", category: "kubernetes", description: "this version of Kubernetes is supported", find: kubernetesVersion},
+	{id: "kubernetes-version", category: "kubernetes", description: "this version of Kubernetes is supported", find: supportedVersion},
 	{id: "pre-rights", category: "installing", description: "you may create what an installation is made of", find: rightsToInstall},
 	{id: "pre-installed", category: "installing", description: "Berth is not installed yet", find: installedAlready},
 	{id: "pre-default-scheduler", category: "installing", description: "another scheduler works, which places Berth's own pods", find: defaultScheduler},

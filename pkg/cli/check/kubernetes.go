@@ -13,13 +13,6 @@ import (
 	"berth.dev/berth/pkg/minor"
 )
 
-// The minor versions of Kubernetes 1 that this build is for: a scheduler may be one older than the
-// API server, and not newer.
-const (
-	oldestMinor = minor.Minor
-	newestMinor = minor.Minor + 1
-)
-
 func apiReachable(s *state) []error { return one(s.versionErr) }
 
 // one returns an error, if it is one.
@@ -30,18 +23,41 @@ func one(err error) []error {
 	return []error{err}
 }
 
-func kubernetesVersion(s *state) []error {
+// servedMinor returns the minor version of Kubernetes 1 that the API server is of.
+func servedMinor(s *state) (int, error) {
 	served, err := strconv.Atoi(strings.TrimRight(s.version.Minor, "+"))
-	switch {
-	case err != nil || s.version.Major != "1":
-		return one(fmt.Errorf("the API server says it is of version %q, which is none", s.version.GitVersion))
-	case served < oldestMinor:
-		return one(fmt.Errorf("the API server is %s: this Berth needs 1.%d or 1.%d", s.version.GitVersion, oldestMinor, newestMinor))
-	case served > newestMinor:
-		return one(fmt.Errorf("the API server is %s, and a scheduler may be one minor version older, not more: this Berth is for 1.%d and 1.%d",
-			s.version.GitVersion, oldestMinor, newestMinor))
+	if err != nil || s.version.Major != "1" {
+		return 0, fmt.Errorf("the API server says it is of version %q, which is none", s.version.GitVersion)
 	}
-	return nil
+	return served, nil
+}
+
+// supportedVersion looks for a build of Berth that could be installed.
+func supportedVersion(s *state) []error {
+	served, err := servedMinor(s)
+	if err == nil && (served < minor.Oldest || served > minor.Newest) {
+		err = fmt.Errorf("the API server is %s: this Berth is for 1.%d to 1.%d", s.version.GitVersion, minor.Oldest, minor.Newest)
+	}
+	return one(err)
+}
+
+// kubernetesVersion compares the API server with what the scheduler is compiled with, which may be
+// one minor older, and not newer.
+func kubernetesVersion(s *state) []error {
+	served, err := servedMinor(s)
+	if err != nil {
+		return one(err)
+	}
+	compiled := s.compiledWith()
+	switch {
+	case served < compiled:
+		err = fmt.Errorf("the API server is %s: a scheduler that is compiled with 1.%d needs 1.%d or 1.%d",
+			s.version.GitVersion, compiled, compiled, compiled+1)
+	case served > compiled+1:
+		err = fmt.Errorf("the API server is %s, and a scheduler may be one minor version older, not more: one that is compiled with 1.%d is for 1.%d and 1.%d",
+			s.version.GitVersion, compiled, compiled, compiled+1)
+	}
+	return one(err)
 }
 
 func rightsToInstall(s *state) []error {

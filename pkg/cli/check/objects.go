@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/minor"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -204,10 +205,11 @@ func describeWaiting(waiting map[string][]string, served []string) []error {
 	return found
 }
 
-// podsOfGangs tells of pods that would be placed one by one.
+// podsOfGangs tells of pods that would be placed one by one, or not at all.
 func podsOfGangs(s *state) []error {
 	_, text, err := s.configured()
-	if err != nil || strings.Contains(text, "name: "+gangPlugin) {
+	enabled, compiled := strings.Contains(text, "name: "+gangPlugin), s.compiledWith()
+	if err != nil || enabled && compiled <= minor.NewestWithGangs {
 		return nil // an error is told of by another check
 	}
 	var pods []string
@@ -219,6 +221,9 @@ func podsOfGangs(s *state) []error {
 	}
 	if len(pods) == 0 {
 		return nil
+	}
+	if enabled {
+		return one(fmt.Errorf("a scheduler that is compiled with Kubernetes 1.%d has no gang scheduling, so these wait: %s", compiled, named(pods)))
 	}
 	return one(fmt.Errorf("the plugin %s is not enabled, so gangs are placed pod by pod: %s", gangPlugin, named(pods)))
 }

@@ -6,8 +6,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,35 +69,6 @@ func available(s *state) []error {
 		found = append(found, err)
 	}
 	return found
-}
-
-// versions compares the tags of images. Digests say nothing about a version.
-func versions(s *state) []error {
-	byTag := map[string][]string{}
-	for i := range s.deployments.items {
-		d := &s.deployments.items[i]
-		if !ours(d) || len(d.Spec.Template.Spec.Containers) == 0 {
-			continue
-		}
-		image := d.Spec.Template.Spec.Containers[0].Image
-		if strings.Contains(image, "@") {
-			continue
-		}
-		name := image[strings.LastIndex(image, "/")+1:]
-		_, tag, found := strings.Cut(name, ":")
-		if !found {
-			tag = "latest"
-		}
-		byTag[tag] = append(byTag[tag], d.Name)
-	}
-	if len(byTag) < 2 {
-		return nil
-	}
-	var parts []string
-	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
-		parts = append(parts, fmt.Sprintf("%s of %s", strings.Join(byTag[tag], " and "), tag))
-	}
-	return one(fmt.Errorf("the programs are of different versions: %s", strings.Join(parts, ", ")))
 }
 
 // ownPods returns the pods of Berth's programs.
