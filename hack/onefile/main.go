@@ -4,7 +4,7 @@
 // Onefile writes all that an installation of Berth consists of as one file: the definitions of its
 // kinds, then what manifests/base makes. It says the same as applying the two, and is made of them.
 //
-// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG] [-digests FILE].
+// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG] [-digests FILE] [-kubernetes MINOR].
 package main
 
 import (
@@ -26,10 +26,16 @@ import (
 
 const header = `# Berth %s, beside the default scheduler, in one file:
 #
-#   kubectl apply --server-side -f berth.yaml
+#   kubectl apply --server-side -f %s.yaml
 #
 # docs/tasks/install.md tells what it installs, and how to take it away again.
 `
+
+// compiledWith stands in the tag of an image before the minor of Kubernetes that it is compiled with.
+const compiledWith = "-kubernetes-"
+
+// gateway is the image that holds no scheduler, so that there is one of it for all minors.
+const gateway = "berth-gateway"
 
 // options are what a user can choose.
 type options struct {
@@ -40,7 +46,11 @@ type options struct {
 	// tag takes the place of the one in the base. Empty leaves it.
 	tag string
 	// digests is a file with a line "NAME DIGEST" for each image that is named by its digest too.
+	// Of two lines for one image the latter counts.
 	digests string
+	// kubernetes is the minor that the programs with a scheduler in them are compiled with, such as
+	// 1.37. Empty is the one of go.mod, whose images do not say so.
+	kubernetes string
 
 	// digest has what digests says, by name.
 	digest map[string]string
@@ -52,6 +62,7 @@ func main() {
 	flag.StringVar(&o.registry, "registry", "", "put before the names of the images, such as registry.example.com/berth")
 	flag.StringVar(&o.tag, "tag", "", "tag of the images (default: that of the base)")
 	flag.StringVar(&o.digests, "digests", "", "file with a line \"NAME DIGEST\" for each image (default: none)")
+	flag.StringVar(&o.kubernetes, "kubernetes", "", "minor of Kubernetes that images with a scheduler in them are compiled with (default: that of go.mod)")
 	flag.Parse()
 	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "onefile:", err)
@@ -93,11 +104,15 @@ func run(o options, out io.Writer) error {
 		}
 		documents = append(documents, content)
 	}
-	version := o.tag
+	version, name := o.tag, "berth"
 	if version == "" {
 		version = "from source"
 	}
-	_, err = fmt.Fprintf(out, header+"---\n%s", version, bytes.Join(documents, []byte("---\n")))
+	if o.kubernetes != "" {
+		version += ", compiled with Kubernetes " + o.kubernetes
+		name += compiledWith + o.kubernetes
+	}
+	_, err = fmt.Fprintf(out, header+"---\n%s", version, name, bytes.Join(documents, []byte("---\n")))
 	return err
 }
 
@@ -163,6 +178,9 @@ func (o options) image(image string) string {
 	digest := o.digest[name]
 	if o.tag != "" {
 		tag = o.tag
+	}
+	if o.kubernetes != "" && name != gateway {
+		tag += compiledWith + o.kubernetes
 	}
 	if o.registry != "" {
 		name = strings.TrimSuffix(o.registry, "/") + "/" + name

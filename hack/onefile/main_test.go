@@ -145,6 +145,21 @@ func TestImages(t *testing.T) {
 	}
 }
 
+func TestImagesOfAnotherMinor(t *testing.T) {
+	var images []string
+	for _, object := range render(t, options{tag: "v0.1.0", kubernetes: "1.37"}) {
+		containers, found, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+		if found {
+			images = append(images, containers[0].(map[string]any)["image"].(string))
+		}
+	}
+	slices.Sort(images)
+	want := []string{"berth-controller-manager:v0.1.0-kubernetes-1.37", "berth-gateway:v0.1.0", "berth-scheduler:v0.1.0-kubernetes-1.37"}
+	if diff := cmp.Diff(want, images); diff != "" {
+		t.Errorf("the images differ (-want +got):\n%s", diff)
+	}
+}
+
 func TestWithoutDefinitionsThereIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "base"), os.DirFS(filepath.Join(manifests, "base"))); err != nil {

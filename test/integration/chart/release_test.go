@@ -5,9 +5,11 @@ package chart_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -90,6 +92,23 @@ func expectBound(ctx context.Context, pod *corev1.Pod) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Spec.NodeName).NotTo(BeEmpty())
 	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+}
+
+// boundByStock creates pods that somebody else than Berth has bound to a node, and returns them as
+// they are then.
+func boundByStock(ctx context.Context, node string, number int) []*corev1.Pod {
+	GinkgoHelper()
+	ns := installation.CreateNamespace(ctx, client, "stock-")
+	bound := make([]*corev1.Pod, 0, number)
+	for i := range number {
+		pod := createPod(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("bound-%d", i)}})
+		binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: node}}
+		Expect(client.CoreV1().Pods(ns).Bind(ctx, binding, metav1.CreateOptions{})).To(Succeed())
+		found, err := client.CoreV1().Pods(ns).Get(ctx, pod.Name, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		bound = append(bound, found)
+	}
+	return bound
 }
 
 func createNode(ctx context.Context, name string) {
@@ -194,6 +213,7 @@ var _ = Describe("A release", Serial, func() {
 		Expect(refused.err).To(ContainSubstring("control-plane-1_1 renews the lease kube-system/kube-scheduler"))
 		expectNothing(ctx)
 
+		before := boundByStock(ctx, "instead", 30)
 		lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-2 * time.Hour)))
 		lease.Spec.LeaseDurationSeconds = ptr.To[int32](1)
 		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
@@ -205,6 +225,17 @@ var _ = Describe("A release", Serial, func() {
 		taken, err := leases.Get(ctx, "kube-scheduler", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(*taken.Spec.HolderIdentity).NotTo(Equal("control-plane-1_1"))
+
+		By("going away again")
+		gone := run(ctx, "uninstall", "berth", "--namespace", systemNamespace)
+		Expect(gone.failed).To(BeFalse(), gone.err)
+		for _, pod := range before {
+			found, err := client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(found.UID).To(Equal(pod.UID))
+			Expect(found.DeletionTimestamp).To(BeNil())
+			Expect(cmp.Diff([]any{pod.Spec, pod.Labels, pod.Annotations}, []any{found.Spec, found.Labels, found.Annotations})).To(BeEmpty())
+		}
 	})
 
 	It("runs schedulers with names", func(ctx SpecContext) {

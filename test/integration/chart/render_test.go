@@ -87,6 +87,9 @@ func ownTemplates(rendered string) string {
 	return strings.Join(kept, "---\n")
 }
 
+// digest returns one of a single digit.
+func digest(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
+
 var _ = Describe("The chart", func() {
 	It("passes helm's linter, strictly", func(ctx SpecContext) {
 		linted := run(ctx, "lint", chart(), "--strict", "--namespace", systemNamespace)
@@ -132,6 +135,33 @@ var _ = Describe("The chart", func() {
 		Entry("with injection", "inject", "--kube-version", "1.36.0",
 			"--set", "inject.namespaceSelector.matchLabels.berth\\.dev/inject=true"),
 		Entry("with all values set", "everything", "--values", filepath.Join("testdata", "everything.values.yaml")),
+	)
+
+	DescribeTable("names images that are compiled for the cluster", func(ctx SpecContext, version, suffix string, args ...string) {
+		images := map[string]string{}
+		args = append([]string{"--kube-version", version, "--set", "image.tag=v0.1.0"}, args...)
+		for _, object := range decode(render(ctx, args...)) {
+			containers, found, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+			if found {
+				images[object.GetName()] = containers[0].(map[string]any)["image"].(string)
+			}
+		}
+		Expect(images).To(Equal(map[string]string{
+			"berth-scheduler": "berth-scheduler:v0.1.0" + suffix, "berth-controller-manager": "berth-controller-manager:v0.1.0" + suffix,
+			"berth-gateway": "berth-gateway:v0.1.0",
+		}))
+	},
+		Entry("1.35", "1.35.8", ""),
+		Entry("1.36", "1.36.4", ""),
+		Entry("1.36, which is to become 1.37", "1.36.4", "-kubernetes-1.36", "--set-string", "image.kubernetes=1.36"),
+		Entry("1.37", "1.37.1", "-kubernetes-1.37"),
+		Entry("1.37 with a number for a minor", "1.37.1", "-kubernetes-1.36", "--set-json", "image.kubernetes=1.36"),
+		Entry("by digest", "1.37.1", "-kubernetes-1.37@"+digest("2"),
+			"--set", "scheduler.image.digest="+digest("1"), "--set", `scheduler.image.digests.1\.37=`+digest("2"),
+			"--set", "controllerManager.image.digest="+digest("1"), "--set", `controllerManager.image.digests.1\.37=`+digest("2")),
+		Entry("by digest, on the oldest", "1.35.8", "@"+digest("1"),
+			"--set", "scheduler.image.digest="+digest("1"), "--set", `scheduler.image.digests.1\.37=`+digest("2"),
+			"--set", "controllerManager.image.digest="+digest("1")),
 	)
 
 	It("has rules and dashboard as they are in manifests/monitoring", func(ctx SpecContext) {
@@ -184,12 +214,30 @@ var _ = Describe("The chart", func() {
 		Entry("an unknown key", "additional properties 'replica' not allowed", "--set", "scheduler.replica=2"),
 		Entry("an unknown key at the top", "additional properties 'schedular' not allowed", "--set", "schedular.replicas=2"),
 		Entry("a value of a wrong type", "at '/scheduler/replicas': got string, want integer", "--set", "scheduler.replicas=two"),
+		Entry("memory that is none", "at '/scheduler/resources/limits/memory'", "--set", "scheduler.resources.limits.memory=lots"),
+		Entry("a processor that is less than none", "at '/gateway/resources/requests/cpu'", "--set", "gateway.resources.requests.cpu=-1"),
+		Entry("an address for a registry", "at '/image/registry'", "--set", "image.registry=https://registry.example.com"),
+		Entry("a tag that is none", "at '/image/tag'", "--set", "image.tag=a/b"),
+		Entry("a toleration of no operator", "at '/scheduler/tolerations/0/operator'", "--set", "scheduler.tolerations[0].key=a,scheduler.tolerations[0].operator=In"),
+		Entry("a label that is none", "at '/controllerManager/nodeSelector/zone'", "--set", "controllerManager.nodeSelector.zone=a b"),
+		Entry("a variable that is a number", "at '/gateway/extraEnv/0/value'", "--set", "gateway.extraEnv[0].name=A,gateway.extraEnv[0].value=1"),
+		Entry("injection by an expression without values", "at '/inject/namespaceSelector/matchExpressions/0'", "--kube-version", "1.36.0",
+			"--set", "inject.namespaceSelector.matchExpressions[0].key=a,inject.namespaceSelector.matchExpressions[0].operator=In"),
+		Entry("an object of no kind", "at '/extraObjects/0'", "--set", "extraObjects[0].apiVersion=v1"),
+		Entry("a configuration that is none", "scheduler.config is no KubeSchedulerConfiguration", "--set", "scheduler.config=leaderElect"),
 		Entry("an unknown mode", "at '/mode': value must be one of 'Beside', 'Instead', 'Named'", "--set", "mode=Above"),
 		Entry("a digest that is none", "at '/gateway/image/digest'", "--set", "gateway.image.digest=latest"),
 		Entry("a budget of two kinds", "at '/scheduler/podDisruptionBudget'", "--set", "scheduler.podDisruptionBudget.maxUnavailable=1"),
 		Entry("an interval that is none", "at '/monitoring/serviceMonitor/interval'", "--set", "monitoring.serviceMonitor.interval=often"),
 		Entry("a cluster that is too old", "incompatible with Kubernetes v1.34.3", "--kube-version", "1.34.3"),
-		Entry("a cluster that is too new", "incompatible with Kubernetes v1.37.1", "--kube-version", "1.37.1"),
+		Entry("a cluster that is too new", "incompatible with Kubernetes v1.38.0", "--kube-version", "1.38.0"),
+		Entry("a scheduler that is too new", "image.kubernetes is 1.37, and this is Kubernetes v1.36.0", "--kube-version", "1.36.0",
+			"--set-string", "image.kubernetes=1.37"),
+		Entry("a scheduler that is too old", "image.kubernetes is 1.35, and this is Kubernetes v1.37.1", "--kube-version", "1.37.1",
+			"--set-string", "image.kubernetes=1.35"),
+		Entry("a minor that it is not made for", "at '/image/kubernetes'", "--set-string", "image.kubernetes=1.34"),
+		Entry("images that were not made for the cluster", "no digest of berth-scheduler compiled with Kubernetes 1.37", "--kube-version", "1.37.1",
+			"--set", "scheduler.image.digest="+digest("1")),
 		Entry("another namespace", "use --namespace berth-system", "--namespace", "elsewhere"),
 		Entry("Named without names", "mode Named needs schedulers", "--set", "mode=Named"),
 		Entry("a name twice", "schedulers lists a twice", "--set", "mode=Named",

@@ -3,11 +3,27 @@
 {{- if eq .Values.mode "Instead" }}default-scheduler{{ else }}berth-scheduler{{ end }}
 {{- end }}
 
-{{/* The image of a component: (dict "root" $ "component" .Values.X). */}}
+{{/* The minor of Kubernetes that the programs with a scheduler in them are compiled with. Empty for 1.35, which images are of without saying so. */}}
+{{- define "berth.minor" -}}
+{{- $minor := toString (default "" .Values.image.kubernetes) -}}
+{{- if and (not $minor) (semverCompare ">=1.37.0-0" .Capabilities.KubeVersion.Version) }}{{ $minor = "1.37" }}{{ end -}}
+{{- if ne $minor "1.35" }}{{ $minor }}{{ end -}}
+{{- end }}
+
+{{/* The image of a component: (dict "root" $ "component" .Values.X), and "compiled" true if there is one for each minor of Kubernetes. */}}
 {{- define "berth.image" -}}
 {{- $image := .component.image -}}
-{{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository -}}
-{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ coalesce $image.tag .root.Values.image.tag .root.Chart.AppVersion }}{{ end }}
+{{- $tag := coalesce $image.tag .root.Values.image.tag .root.Chart.AppVersion -}}
+{{- $digest := $image.digest -}}
+{{- $minor := include "berth.minor" .root -}}
+{{- if and .compiled $minor (not $image.tag) -}}
+{{- $tag = printf "%s-kubernetes-%s" $tag $minor -}}
+{{- $digest = get (default dict $image.digests) $minor -}}
+{{- if and $image.digest (not $digest) -}}
+{{- fail (printf "there is no digest of %s compiled with Kubernetes %s: add it to image.digests of the component, or set image.kubernetes to another minor" $image.repository $minor) -}}
+{{- end -}}
+{{- end -}}
+{{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}:{{ $tag }}{{ with $digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* What the pods of all components have in common: (dict "root" $ "component" .Values.X "labels" LABELS). */}}
@@ -53,7 +69,7 @@ affinity:
 {{- end }}
 {{- end }}
 
-{{/* What the containers of all components have in common: (dict "root" $ "component" .Values.X). */}}
+{{/* What the containers of all components have in common: (dict "root" $ "component" .Values.X), and what their images need. */}}
 {{- define "berth.container" -}}
 image: {{ include "berth.image" . | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
