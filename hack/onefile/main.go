@@ -4,7 +4,8 @@
 // Onefile writes all that an installation of Berth consists of as one file: the definitions of its
 // kinds, then what manifests/base makes. It says the same as applying the two, and is made of them.
 //
-// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG] [-digests FILE] [-kubernetes MINOR].
+// Usage: go run ./hack/onefile [-manifests DIR] [-registry PREFIX] [-tag TAG] [-digests FILE]
+// [-kubernetes MINOR].
 package main
 
 import (
@@ -31,7 +32,8 @@ const header = `# Berth %s, beside the default scheduler, in one file:
 # docs/tasks/install.md tells what it installs, and how to take it away again.
 `
 
-// compiledWith stands in the tag of an image before the minor of Kubernetes that it is compiled with.
+// compiledWith stands in the tag of an image before the minor of Kubernetes that it is compiled
+// with.
 const compiledWith = "-kubernetes-"
 
 // gateway is the image that holds no scheduler, so that there is one of it for all minors.
