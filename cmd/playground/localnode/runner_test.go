@@ -144,10 +144,14 @@ func TestTheOtherProgramsRunToo(t *testing.T) {
 	}{
 		"the controller manager": {
 			image: "berth-controller-manager:v1", args: []string{"--scheduler-config=/etc/berth/config.yaml", "--v=2"},
-			wantArgs: []string{"--v=2", "--scheduler-config=DIR/berth-scheduler-a-1-config.yaml"}, wantConfig: "kind: Settings",
+			wantArgs: []string{
+				"--v=2", "--scheduler-config=DIR/berth-scheduler-a-1-config.yaml", "--history-bind-address=127.0.0.1:0",
+			},
+			wantConfig: "kind: Settings",
 		},
 		"the controller manager, with a configuration of its own": {
-			image: "berth-controller-manager", args: []string{"--v=2"}, wantArgs: []string{"--v=2"},
+			image: "berth-controller-manager", args: []string{"--v=2"},
+			wantArgs: []string{"--v=2", "--history-bind-address=127.0.0.1:0"},
 		},
 		"the gateway": {image: "example.com/berth-gateway", args: []string{"--v=2"}, wantArgs: []string{"--v=2"}},
 	} {
