@@ -85,17 +85,9 @@ func run(o options, out io.Writer) error {
 			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	definitions, err := filepath.Glob(filepath.Join(o.manifests, "crds", "*.yaml"))
-	if err != nil || len(definitions) == 0 {
-		return errors.Join(fmt.Errorf("no definitions in %s", filepath.Join(o.manifests, "crds")), err)
-	}
-	documents := make([][]byte, 0, len(base)+len(definitions))
-	for _, path := range definitions {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		documents = append(documents, withoutMargin(content))
+	documents, err := o.definitions()
+	if err != nil {
+		return err
 	}
 	// kubectl applies from top to bottom.
 	slices.SortStableFunc(base, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
@@ -116,6 +108,23 @@ func run(o options, out io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, header+"---\n%s", version, name, bytes.Join(documents, []byte("---\n")))
 	return err
+}
+
+// definitions returns the files with the definitions of Berth's kinds.
+func (o options) definitions() ([][]byte, error) {
+	paths, err := filepath.Glob(filepath.Join(o.manifests, "crds", "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		return nil, errors.Join(fmt.Errorf("no definitions in %s", filepath.Join(o.manifests, "crds")), err)
+	}
+	definitions := make([][]byte, len(paths))
+	for i, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		definitions[i] = withoutMargin(content)
+	}
+	return definitions, nil
 }
 
 // withoutMargin drops comments before the first document, and the line that begins it.

@@ -96,9 +96,7 @@ func newCommand(o Options) *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 	}
-	root.SetIn(o.Streams.In)
-	root.SetOut(o.Streams.Out)
-	root.SetErr(o.Streams.ErrOut)
+	connect(root, o)
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(flagError)
@@ -156,6 +154,13 @@ func names(argument string) (name, display string) {
 
 func baseName(argument string) string {
 	return strings.TrimSuffix(filepath.Base(filepath.ToSlash(argument)), ".exe")
+}
+
+// connect lets a command read and write what the options say.
+func connect(cmd *cobra.Command, o Options) {
+	cmd.SetIn(o.Streams.In)
+	cmd.SetOut(o.Streams.Out)
+	cmd.SetErr(o.Streams.ErrOut)
 }
 
 // finish makes what all commands share: help texts that call the program by its name, and an error

@@ -48,10 +48,10 @@ const (
 	CapacityChanged Decision = "CapacityChanged"
 	// GrantsChanged says that Schedulers may give out another amount of a ClusterResource.
 	GrantsChanged Decision = "GrantsChanged"
-	// UsedUp says that nothing is left in a pool of a ClusterResource, and Free that something is
-	// again.
+	// UsedUp says that nothing is left in a pool of a ClusterResource.
 	UsedUp Decision = "UsedUp"
-	Free   Decision = "Free"
+	// Free says that something is left again in a pool that was used up.
+	Free Decision = "Free"
 )
 
 // Object names what an entry is about, or who asked for it.

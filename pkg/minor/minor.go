@@ -16,8 +16,11 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// Oldest and Newest are the minors that Berth can be compiled with, and is released for.
-const Oldest, Newest = 35, 37
+// Oldest is the oldest minor that Berth can be compiled with, and is released for.
+const Oldest = 35
+
+// Newest is the newest minor that Berth can be compiled with, and is released for.
+const Newest = 37
 
 // NewestWithGangs is the newest one for which there is Coscheduling: scheduler-plugins stops there.
 const NewestWithGangs = 35

@@ -58,7 +58,7 @@ func TestRoomCountsOnNoLuck(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			objects := append(tc.objects, plugintest.Site("beijing"))
+			objects := append([]runtime.Object{plugintest.Site("beijing")}, tc.objects...)
 			for i := range 3 {
 				objects = append(objects, plugintest.MakeNode("beijing", i).
 					Capacity(map[corev1.ResourceName]string{corev1.ResourceCPU: "32", corev1.ResourcePods: tc.pods}).Obj())

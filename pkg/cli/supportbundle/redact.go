@@ -19,7 +19,7 @@ var (
 	// sensitive matches names of fields, headers and the like that may hold credentials.
 	sensitive = regexp.MustCompile(`(?i)` + telling + `|^secret$`)
 	// sensitiveFlag matches a flag whose value is the next argument.
-	sensitiveFlag = regexp.MustCompile(`(?i)^--?[-_.\w]*` + telling + `[-_\w]*$`)
+	sensitiveFlag = regexp.MustCompile(`(?i)^--?[-.\w]*` + telling + `[-\w]*$`)
 
 	// inText are credentials in the middle of a text: the user and the password of a URL, what stands
 	// after a name, tokens, and keys.
@@ -31,7 +31,7 @@ var (
 		{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
 		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[-\w.~+/=]{6,}`), "$1 " + redacted},
 		{regexp.MustCompile(`\beyJ[-\w]+\.[-\w]+\.[-\w]*`), redacted},
-		{regexp.MustCompile(`(?i)([-_.\w]*` + telling + `[-_\w]*["']?\s*[=:]\s*["']?)([^\s"',;&]+)`), "$1" + redacted},
+		{regexp.MustCompile(`(?i)([-.\w]*` + telling + `[-\w]*["']?\s*[=:]\s*["']?)([^\s"',;&]+)`), "$1" + redacted},
 	}
 )
 

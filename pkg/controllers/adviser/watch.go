@@ -172,6 +172,10 @@ func matters(before, after any) bool {
 	if !wasPod || !isPod {
 		return true
 	}
+	return podMatters(old, pod)
+}
+
+func podMatters(old, pod *corev1.Pod) bool {
 	return old.UID != pod.UID || old.Spec.NodeName != pod.Spec.NodeName || workload.Finished(old) != workload.Finished(pod) ||
 		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
 		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations) ||

@@ -25,25 +25,30 @@ const maxTold = 20
 func said(kind string, before, after any) []history.Entry {
 	switch now := after.(type) {
 	case *berthv1alpha1.Application:
-		was := before.(*berthv1alpha1.Application)
+		was := earlier(before, now)
 		return about(kind, now, was.Status.Conditions, now.Status.Conditions, choices(was, now))
 	case *berthv1alpha1.Cluster:
-		was := before.(*berthv1alpha1.Cluster)
+		was := earlier(before, now)
 		return about(kind, now, was.Status.Conditions, now.Status.Conditions, homes(was, now))
 	case *berthv1alpha1.ClusterPropagationPolicy:
-		return about(kind, now, before.(*berthv1alpha1.ClusterPropagationPolicy).Status.Conditions, now.Status.Conditions, nil)
+		return about(kind, now, earlier(before, now).Status.Conditions, now.Status.Conditions, nil)
 	case *berthv1alpha1.ClusterResource:
-		was := before.(*berthv1alpha1.ClusterResource)
+		was := earlier(before, now)
 		return about(kind, now, was.Status.Conditions, now.Status.Conditions, pools(was, now))
 	case *berthv1alpha1.PropagationPolicy:
-		was := before.(*berthv1alpha1.PropagationPolicy)
+		was := earlier(before, now)
 		return about(kind, now, was.Status.Conditions, now.Status.Conditions, shares(was, now))
 	case *berthv1alpha1.Scheduler:
-		return about(kind, now, before.(*berthv1alpha1.Scheduler).Status.Conditions, now.Status.Conditions, nil)
+		return about(kind, now, earlier(before, now).Status.Conditions, now.Status.Conditions, nil)
 	case *berthv1alpha1.Subscription:
-		return about(kind, now, before.(*berthv1alpha1.Subscription).Status.Conditions, now.Status.Conditions, nil)
+		return about(kind, now, earlier(before, now).Status.Conditions, now.Status.Conditions, nil)
 	}
 	return nil
+}
+
+// earlier returns what an object was before. Both are states of one object, so of one type.
+func earlier[T any](before any, _ T) T {
+	return before.(T) //nolint:errcheck // nobody compares an object with another one
 }
 
 // about completes entries about an object, and adds those of its conditions that have another

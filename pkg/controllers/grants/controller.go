@@ -193,7 +193,10 @@ func (r *Reconciler) gather(ctx context.Context, resources []berthv1alpha1.Clust
 		return nil, err
 	}
 	p.held = held
-	return p, p.findLacks(ctx)
+	if err := p.findLacks(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // update makes one step with the grants of a ClusterResource.

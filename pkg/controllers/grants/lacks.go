@@ -70,7 +70,7 @@ func (p *pass) drawn(usable *pool.Resource, nodes []string, units int64) []int32
 		return nil
 	}
 	free := p.held.Free(usable)
-	left := func(i int32) int64 { return free[i] } //nolint:gosec // it has a number for each pool
+	left := func(i int32) int64 { return free[i] }
 	for _, node := range nodes {
 		site, known := places.SiteOf(node)
 		if !known {

@@ -62,7 +62,7 @@ func TestWhatTheCacheKeepsFitsAlike(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer s.Close()
+				t.Cleanup(s.Close)
 				s.SetObjects(&plugins.Objects{Clusters: []*berthv1alpha1.Cluster{plugintest.Site("beijing")}})
 				for i := range 2 {
 					four := map[corev1.ResourceName]string{corev1.ResourceCPU: "4", corev1.ResourcePods: "9"}

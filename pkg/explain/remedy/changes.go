@@ -67,11 +67,7 @@ func (f *finder) changes(cluster string, node *corev1.Node) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	pools, err := f.ofPools(node)
-	if err != nil {
-		return nil, err
-	}
-	changes = slices.Concat(changes, more, pools)
+	changes = slices.Concat(changes, more, f.ofPools(node))
 	if f.world.Policy != nil {
 		changes = append(changes, f.ofPolicy(cluster))
 	}
@@ -146,8 +142,8 @@ func (f *finder) ofNode(node *corev1.Node) ([]change, error) {
 				n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
 			},
 		}
-		if strings.HasPrefix(taint.Key, "node.kubernetes.io/") {
-			c.text = fmt.Sprintf("node %s is well again (%s)", node.Name, strings.TrimPrefix(taint.Key, "node.kubernetes.io/"))
+		if condition, is := strings.CutPrefix(taint.Key, "node.kubernetes.io/"); is {
+			c.text = fmt.Sprintf("node %s is well again (%s)", node.Name, condition)
 			c.effort = 1
 		}
 		changes = append(changes, c)

@@ -18,11 +18,12 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// ofPools are the pools of ClusterResources that have too little left for the pod on a node.
-func (f *finder) ofPools(node *corev1.Node) ([]change, error) {
+// ofPools are the pools of ClusterResources that have too little left for the pod on a node. What
+// cannot be read of the pod the scheduler refuses, whatever the pools say.
+func (f *finder) ofPools(node *corev1.Node) []change {
 	requests, err := demand.Of(f.pod)
 	if err != nil {
-		return nil, nil //nolint:nilerr // what cannot be read the scheduler refuses, whatever the pools say
+		return nil
 	}
 	var changes []change
 	for _, request := range requests {
@@ -32,7 +33,7 @@ func (f *finder) ofPools(node *corev1.Node) ([]change, error) {
 		}
 		changes = append(changes, short(f.world.Berth.Resources[i], request, node)...)
 	}
-	return changes, nil
+	return changes
 }
 
 // short returns what pools of a ClusterResource lack for a request on a node.

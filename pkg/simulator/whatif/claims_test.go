@@ -164,7 +164,7 @@ func TestClaimsGetTheDefaultClass(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			there := disks()
-			there[0].(*storagev1.StorageClass).Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"} //nolint:errcheck // see disks
+			there[0].(*storagev1.StorageClass).Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
 			got, _, _ := strings.Cut(brief(settled(t, simulation(t, append(append(twoSites(), there...), tc.objects...)...)))[0], ":")
 			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)

@@ -198,7 +198,7 @@ func (w *world) measureChange(ctx context.Context, pid int, kind *kindOfChange) 
 const changePause = 50 * time.Millisecond
 
 func patchOf(path ...any) []byte {
-	var value any = path[len(path)-1]
+	value := path[len(path)-1]
 	for i := len(path) - 2; i >= 0; i-- {
 		value = map[string]any{fmt.Sprint(path[i]): value}
 	}

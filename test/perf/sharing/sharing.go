@@ -107,9 +107,9 @@ func run(ctx context.Context, out io.Writer, o *Options, schedulers int) (result
 
 // stop ends all schedulers.
 func (f *fleet) stop() error {
-	var errs []error
-	for _, p := range f.processes {
-		errs = append(errs, p.Stop(stopGrace))
+	errs := make([]error, len(f.processes))
+	for i, p := range f.processes {
+		errs[i] = p.Stop(stopGrace)
 	}
 	return errors.Join(errs...)
 }

@@ -29,6 +29,7 @@ import (
 // forward leads the data streams of a request to a port of this machine, as a kubelet leads them to
 // that of a pod.
 func forward(t *testing.T, w http.ResponseWriter, r *http.Request) {
+	t.Helper()
 	streams := make(chan httpstream.Stream, 8)
 	w.Header().Set(httpstream.HeaderProtocolVersion, "portforward.k8s.io")
 	connection := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
@@ -56,6 +57,7 @@ func forward(t *testing.T, w http.ResponseWriter, r *http.Request) {
 
 // lead copies what is sent and answered.
 func lead(t *testing.T, stream httpstream.Stream, address string) {
+	t.Helper()
 	defer stream.Close()
 	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	if err != nil {

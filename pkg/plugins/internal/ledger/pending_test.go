@@ -51,28 +51,36 @@ func TestWhatIsPending(t *testing.T) {
 		want       int64
 		wantUnseen bool
 	}{
-		"nothing":          {do: func(*testing.T, *ledger.Pending) {}, want: -1},
-		"what was put":     {do: func(_ *testing.T, p *ledger.Pending) { p.Put(ref("p"), charged(2, "")) }, want: 2},
-		"what was charged": {do: func(t *testing.T, p *ledger.Pending) { wantCharged(t, p, 3, true) }, want: 3},
+		"nothing":      {do: func(*testing.T, *ledger.Pending) {}, want: -1},
+		"what was put": {do: func(_ *testing.T, p *ledger.Pending) { p.Put(ref("p"), charged(2, "")) }, want: 2},
+		"what was charged": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
+			wantCharged(t, p, 3, true)
+		}, want: 3},
 		"what was charged last": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
 			wantCharged(t, p, 3, true)
 			wantCharged(t, p, 4, true)
 		}, want: 4},
 		"what another process has charged, whatever is charged since": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
 			p.PutUnseen(ref("p"), charged(5, ""))
 			wantCharged(t, p, 3, false)
 		}, want: 5, wantUnseen: true},
 		"what another process has charged, once the informer knows": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
 			p.PutUnseen(ref("p"), charged(5, ""))
 			p.Seen("p")
 			wantCharged(t, p, 3, true)
 		}, want: 3},
 		"nothing of which the informer knows and nobody was told": {do: func(_ *testing.T, p *ledger.Pending) { p.Seen("p") }, want: -1},
 		"nothing after a release": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
 			wantCharged(t, p, 3, true)
 			wantReleased(t, p, 3)
 		}, want: -1},
 		"what another process has charged, after a release": {do: func(t *testing.T, p *ledger.Pending) {
+			t.Helper()
 			wantCharged(t, p, 3, true)
 			p.PutUnseen(ref("p"), charged(5, ""))
 			wantReleased(t, p, 0)

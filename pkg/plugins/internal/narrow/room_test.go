@@ -5,6 +5,7 @@ package narrow_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -159,7 +160,7 @@ func TestNodesThatWereKeptAwayAreExplained(t *testing.T) {
 	nodes := make([]fwk.NodeInfo, 3)
 	for i := range nodes {
 		info := framework.NewNodeInfo()
-		info.SetNode(st.MakeNode().Name(fmt.Sprint(i)).Obj())
+		info.SetNode(st.MakeNode().Name(strconv.Itoa(i)).Obj())
 		nodes[i] = info
 	}
 	statuses := framework.NewDefaultNodeToStatus()
