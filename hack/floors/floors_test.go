@@ -62,6 +62,7 @@ var fitters = []string{"pkg/plugins", "pkg/simulator", "pkg/plugintest", "pkg/mi
 // readers import packages that say what fits, for something else.
 var readers = map[string]string{
 	"pkg/explain":                     "counts nodes by what they say to a pod in the first place",
+	"pkg/explain/remedy":              "names what a change would have to be; whether it helps is asked of the simulator",
 	"pkg/controllers/clusterresource": "tells by a metric whether pods wait although pools have something left",
 	"pkg/controllers/dispatcher":      "finds the scheduler that has the nodes which a pod selects",
 	"pkg/model/division":              "adds up the weights of terms that clusters match",
