@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -107,6 +108,8 @@ func (s *Snapshot) Put(object runtime.Object) error {
 				return err
 			}
 		}
+	case *storagev1.VolumeAttachment:
+		s.versions.changeIn(s.members().of[o.Spec.NodeName])
 	default:
 		s.versions.change()
 	}
@@ -131,6 +134,10 @@ func (s *Snapshot) Drop(object runtime.Object) error {
 			}
 		}
 		return s.informers.drop(known)
+	}
+	if attachment, ok := object.(*storagev1.VolumeAttachment); ok {
+		s.versions.changeIn(s.members().of[attachment.Spec.NodeName])
+		return s.informers.drop(object)
 	}
 	s.versions.change()
 	if node, ok := object.(*corev1.Node); ok {

@@ -29,7 +29,7 @@ import (
 func Kinds() []client.Object {
 	return []client.Object{
 		&corev1.Pod{}, &corev1.Node{}, &corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{},
-		&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{},
+		&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{}, &storagev1.VolumeAttachment{},
 		&resourcev1.DeviceClass{}, &resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
 		&corev1.LimitRange{}, &nodev1.RuntimeClass{}, &schedulingv1.PriorityClass{},
 	}
@@ -161,11 +161,16 @@ func notify(listeners []func()) {
 }
 
 // matters reports whether a change can make a difference to what fits. Of pods most changes are of
-// their status, and of nodes they are heartbeats, which leave no trace in the cache.
+// their status, and of nodes they are heartbeats, which leave no trace in the cache; a volume is
+// counted on its node whether it has been attached yet or not.
 func matters(before, after any) bool {
 	if was, is := before.(*corev1.Node); is {
 		node, still := after.(*corev1.Node)
 		return !still || nodeMatters(was, node)
+	}
+	if was, is := before.(*storagev1.VolumeAttachment); is {
+		attachment, still := after.(*storagev1.VolumeAttachment)
+		return !still || !apiequality.Semantic.DeepEqual(was.Spec, attachment.Spec)
 	}
 	old, wasPod := before.(*corev1.Pod)
 	pod, isPod := after.(*corev1.Pod)

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
@@ -54,6 +55,7 @@ func ByObject() map[client.Object]cache.ByObject {
 		&corev1.Namespace{}:             {Transform: transform(namespace)},
 		&corev1.PersistentVolumeClaim{}: {Transform: transform(claim)},
 		&corev1.PersistentVolume{}:      {Transform: transform(volume)},
+		&storagev1.VolumeAttachment{}:   {Transform: transform(attachment)},
 	}
 }
 
@@ -260,6 +262,13 @@ func volume(v *corev1.PersistentVolume) {
 		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: csi.Driver, VolumeHandle: csi.VolumeHandle}
 	}
 	v.Status = corev1.PersistentVolumeStatus{Phase: v.Status.Phase}
+}
+
+// attachment keeps which volume is, or is about to be, at which node.
+func attachment(a *storagev1.VolumeAttachment) {
+	meta(&a.ObjectMeta)
+	a.Spec.Source.InlineVolumeSpec = nil
+	a.Status = storagev1.VolumeAttachmentStatus{}
 }
 
 // template keeps of the pods of a workload what Pod keeps of one.

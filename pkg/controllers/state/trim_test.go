@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -295,5 +296,19 @@ func TestVolumesKeepWhoMayUseThemWhere(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantClaim, claim); diff != "" {
 		t.Errorf("trimmed claim mismatch (-want +got):\n%s", diff)
+	}
+	attached := trimmed(t, &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: annotations("note")},
+		Spec: storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n", Source: storagev1.VolumeAttachmentSource{
+			PersistentVolumeName: &got.Name, InlineVolumeSpec: &corev1.PersistentVolumeSpec{StorageClassName: "disk"},
+		}},
+		Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: annotations("path")},
+	})
+	wantAttached := &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: annotations()},
+		Spec:       storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &got.Name}},
+	}
+	if diff := cmp.Diff(wantAttached, attached); diff != "" {
+		t.Errorf("trimmed attachment mismatch (-want +got):\n%s", diff)
 	}
 }

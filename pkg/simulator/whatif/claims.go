@@ -11,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/storage/ephemeral"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/simulator"
 )
@@ -83,6 +85,45 @@ func (s *Simulation) claimDevices(ctx context.Context, pod *corev1.Pod) error {
 	after := pod.DeepCopy()
 	after.Status.ResourceClaimStatuses = append(after.Status.ResourceClaimStatuses, statuses...)
 	return s.putPod(after)
+}
+
+// detach takes the volumes off the node of a pod, which leaves it, that no other pod uses there.
+func (s *Simulation) detach(pod *corev1.Pod) error {
+	for _, attached := range s.attached[pod.Spec.NodeName] {
+		claim, found := s.claimOf(attached.Spec.Source.PersistentVolumeName)
+		if !found || !mounts(pod, claim) {
+			continue
+		}
+		used := false
+		for _, other := range s.pods {
+			used = used || other.Spec.NodeName == pod.Spec.NodeName && mounts(other, claim)
+		}
+		if used {
+			continue
+		}
+		if err := s.remove(attached); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimOf returns the name of the claim that a volume is bound to.
+func (s *Simulation) claimOf(name *string) (types.NamespacedName, bool) {
+	kind := corev1.SchemeGroupVersion.WithKind("PersistentVolume").GroupKind()
+	volume, found := s.objects[id{kind, typesName("", ptr.Deref(name, ""))}].(*corev1.PersistentVolume)
+	if !found || volume.Spec.ClaimRef == nil {
+		return types.NamespacedName{}, false
+	}
+	return typesName(volume.Spec.ClaimRef.Namespace, volume.Spec.ClaimRef.Name), true
+}
+
+// mounts reports whether a pod uses the volume of a claim.
+func mounts(pod *corev1.Pod, claim types.NamespacedName) bool {
+	return pod.Namespace == claim.Namespace && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim.Name ||
+			v.Ephemeral != nil && ephemeral.VolumeClaimName(pod, &v) == claim.Name
+	})
 }
 
 // releaseClaims deletes the claims that go with a pod which is gone, and takes back the devices of

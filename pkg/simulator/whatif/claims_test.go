@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/plugintest"
@@ -171,4 +172,70 @@ func TestClaimsGetTheDefaultClass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVolumesAreDetached has a node that takes two volumes, one of which is attached for a pod of
+// old. When that has gone the volume makes way for a second one of new; a volume that is attached
+// for nobody stays.
+func TestVolumesAreDetached(t *testing.T) {
+	for of, want := range map[string]string{"old": "Deployment/new 2 beijing", "nobody": "Deployment/new 1 beijing, 1 wait"} {
+		t.Run(of, func(t *testing.T) {
+			old, add := deployment("old", 1, "1"), deployment("new", 2, "1")
+			old.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "old"},
+			}}}
+			withDisk(&add.Spec.Template.Spec)
+			s := simulation(t, append(attachedTo("beijing-0", of), plugintest.Site("beijing"), old, plugintest.MakeNode("beijing", 0).Capacity(
+				map[corev1.ResourceName]string{corev1.ResourceCPU: "8", corev1.ResourcePods: "10"}).Obj())...)
+			check := func(want string) {
+				t.Helper()
+				got, _, _ := strings.Cut(brief(settled(t, s))[0], ":")
+				if got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+			check("Deployment/old 1 beijing")
+			if err := s.Apply(t.Context(), add); err != nil {
+				t.Fatal(err)
+			}
+			if of == "old" {
+				check("Deployment/new 1 beijing, 1 wait")
+			}
+			if err := s.Scale(t.Context(), "deployment", plugintest.Namespace, "old", 0); err != nil {
+				t.Fatal(err)
+			}
+			check(want)
+		})
+	}
+}
+
+// attachedTo are the volumes of the claims old and nobody, and says which of them is attached to a
+// node that takes two. More are made when they are used.
+func attachedTo(node, name string) []runtime.Object {
+	const driver = "csi.example.com"
+	objects := []runtime.Object{
+		&storagev1.StorageClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Provisioner: driver, VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
+		},
+		&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
+			{Name: driver, NodeID: node, Allocatable: &storagev1.VolumeNodeResources{Count: ptr.To[int32](2)}},
+		}}},
+		&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name},
+		}},
+	}
+	for _, of := range []string{"old", "nobody"} {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: meta(of), Spec: corev1.PersistentVolumeClaimSpec{
+			VolumeName: of, StorageClassName: ptr.To("disk"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}}
+		claim.UID, claim.Status.Phase = types.UID(of), corev1.ClaimBound
+		claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+		objects = append(objects, claim, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: of}, Spec: corev1.PersistentVolumeSpec{
+			StorageClassName: "disk", AccessModes: claim.Spec.AccessModes, Capacity: claim.Spec.Resources.Requests,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: of}},
+			ClaimRef:               &corev1.ObjectReference{Namespace: plugintest.Namespace, Name: of, UID: claim.UID},
+		}})
+	}
+	return objects
 }

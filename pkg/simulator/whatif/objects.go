@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -179,6 +180,11 @@ func (s *Simulation) store(identity id, o object) error {
 		s.quotas.put(typed)
 	case *policyv1.PodDisruptionBudget:
 		s.budgets[keyOf(typed)] = newBudget(typed)
+	case *storagev1.VolumeAttachment:
+		if s.attached[typed.Spec.NodeName] == nil {
+			s.attached[typed.Spec.NodeName] = map[string]*storagev1.VolumeAttachment{}
+		}
+		s.attached[typed.Spec.NodeName][typed.Name] = typed
 	case *berthv1alpha1.ClusterResource:
 		published, err := charges.Publish(typed)
 		if err != nil {
@@ -201,6 +207,9 @@ func (s *Simulation) remove(o object) error {
 	_, identity, err := identify(o)
 	if err != nil {
 		return err
+	}
+	if attached, is := o.(*storagev1.VolumeAttachment); is {
+		delete(s.attached[attached.Spec.NodeName], attached.Name)
 	}
 	if identity.Group == berthv1alpha1.GroupName {
 		s.stale = true

@@ -64,7 +64,7 @@ func (s *Simulation) dropPod(pod *corev1.Pod) error {
 	}
 	delete(s.tried, pod.UID)
 	s.version++
-	return s.releaseClaims(pod)
+	return cmp.Or(s.detach(pod), s.releaseClaims(pod))
 }
 
 // podsOf returns the pods that an object controls, in the order of their names.

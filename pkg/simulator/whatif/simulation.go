@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -68,6 +69,8 @@ type Simulation struct {
 	budgets map[types.NamespacedName]*budget
 	// priorities count the pods by priority.
 	priorities map[int32]int
+	// attached are the VolumeAttachments of each node, by name.
+	attached map[string]map[string]*storagev1.VolumeAttachment
 	// policies are compiled.
 	policies modelpolicy.Set
 	// owners look up owners of operators' kinds; nil takes references to them at their word.
@@ -127,6 +130,7 @@ func New(options Options) (*Simulation, error) {
 		serial: map[types.UID]int{}, tried: map[types.UID]verdict{}, classes: map[class]verdict{},
 		refused: map[types.UID]refusal{}, held: map[types.UID]string{}, stuck: map[types.UID]int{}, stale: true,
 		draining: map[types.UID]bool{}, priorities: map[int32]int{}, budgets: map[types.NamespacedName]*budget{},
+		attached: map[string]map[string]*storagev1.VolumeAttachment{},
 	}, nil
 }
 

@@ -58,6 +58,7 @@ func readKubernetes(ctx context.Context, clients client.Clients) ([]runtime.Obje
 		{"csinodes", pageOf(storage.CSINodes().List), false},
 		{"csidrivers", pageOf(storage.CSIDrivers().List), false},
 		{"csistoragecapacities", pageOf(storage.CSIStorageCapacities(all).List), false},
+		{"volumeattachments", pageOf(storage.VolumeAttachments().List), false},
 		{"deviceclasses", pageOf(devices.DeviceClasses().List), true},
 		{"resourceslices", pageOf(devices.ResourceSlices().List), true},
 		{"resourceclaims", pageOf(devices.ResourceClaims(all).List), true},
