@@ -64,6 +64,7 @@ func (f *factory) ForResource(resource schema.GroupVersionResource) (informers.G
 		appsv1.SchemeGroupVersion.WithResource("deployments"):            apps.Deployments().Informer,
 		appsv1.SchemeGroupVersion.WithResource("replicasets"):            apps.ReplicaSets().Informer,
 		appsv1.SchemeGroupVersion.WithResource("statefulsets"):           apps.StatefulSets().Informer,
+		batchv1.SchemeGroupVersion.WithResource("cronjobs"):              batch.CronJobs().Informer,
 		batchv1.SchemeGroupVersion.WithResource("jobs"):                  batch.Jobs().Informer,
 		corev1.SchemeGroupVersion.WithResource("replicationcontrollers"): core.ReplicationControllers().Informer,
 	}[resource]

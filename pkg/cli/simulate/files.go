@@ -112,8 +112,11 @@ func (r *reader) decode(found []runtime.Object, document []byte) ([]runtime.Obje
 	if err != nil {
 		return nil, err
 	}
-	if string(content) == "null" {
+	switch {
+	case string(content) == "null":
 		return found, nil
+	case content[0] != '{':
+		return nil, errors.New("this is no object: a map with apiVersion and kind is expected")
 	}
 	var list struct {
 		Kind  string                 `json:"kind"`

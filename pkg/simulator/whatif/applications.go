@@ -5,6 +5,7 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,6 +48,9 @@ func (s *Simulation) place(ctx context.Context) error {
 func (s *Simulation) makeObjects(ctx context.Context, app *berthv1alpha1.Application) error {
 	for i := range app.Spec.Manifests {
 		decoded, err := Decode(app.Spec.Manifests[i].Raw, app.Namespace)
+		if errors.Is(err, errUnknownKind) {
+			continue // It makes no pods that are known of.
+		}
 		if err != nil {
 			return fmt.Errorf("manifests[%d]: %w", i, err)
 		}

@@ -5,6 +5,7 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,6 +61,9 @@ func (s *Simulation) needsOf(
 	var needs []need
 	for i := range app.Spec.Manifests {
 		decoded, err := Decode(app.Spec.Manifests[i].Raw, app.Namespace)
+		if errors.Is(err, errUnknownKind) {
+			continue // It makes no pods that are known of.
+		}
 		if err != nil {
 			return nil, fmt.Errorf("manifests[%d]: %w", i, err)
 		}

@@ -42,6 +42,13 @@ func TestApplicationsGoWhereThereIsRoom(t *testing.T) {
 			[]runtime.Object{application("x", 5, func(spec *berthv1alpha1.ApplicationSpec) { spec.WhenUnsatisfiable = berthv1alpha1.ScheduleAnyway })},
 			[]string{"Deployment/x 4 SITE, 1 wait: 0/4 nodes are available: 2 Insufficient cpu, 2 node(s) in no cluster of the policy."},
 		},
+		"with an object of a kind that is not known": {
+			[]runtime.Object{application("x", 4, func(spec *berthv1alpha1.ApplicationSpec) {
+				monitor := []byte(`{"apiVersion":"monitoring.coreos.com/v1","kind":"ServiceMonitor","metadata":{"name":"x"}}`)
+				spec.Manifests = append(spec.Manifests, berthv1alpha1.Manifest{RawExtension: runtime.RawExtension{Raw: monitor}})
+			})},
+			[]string{"Deployment/x 4 SITE"},
+		},
 		"no site that suits": {
 			[]runtime.Object{application("x", 1, func(spec *berthv1alpha1.ApplicationSpec) { spec.Constraints.ClusterLabels = []string{"tier is edge"} })},
 			[]string{"Deployment/x 1 wait: no cluster matches: "},

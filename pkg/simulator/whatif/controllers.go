@@ -56,6 +56,10 @@ func (s *Simulation) runDeployment(d *appsv1.Deployment) error {
 		return err
 	}
 	newest := s.newestReplicaSet(d)
+	delete(s.refused, d.UID)
+	if d.Spec.Paused {
+		return s.runPaused(d, newest)
+	}
 	for _, set := range append(kept[*appsv1.ReplicaSet](s), newest) {
 		replicas := int32(0)
 		if set.UID == newest.UID {
@@ -78,6 +82,42 @@ func (s *Simulation) runDeployment(d *appsv1.Deployment) error {
 	settled.Status.ObservedGeneration = d.Generation
 	replicas, _ := workload.ReplicasOf(d)
 	settled.Status.Replicas, settled.Status.UpdatedReplicas = replicas, replicas
+	return s.replace(settled)
+}
+
+// pausedReason is why a Deployment makes no pods that it wants.
+const pausedReason = "the Deployment is paused"
+
+// runPaused scales what there is: a Deployment that is paused makes no ReplicaSet, and one that was
+// paused in the midst of a rollout stays as it is.
+func (s *Simulation) runPaused(d *appsv1.Deployment, newest *appsv1.ReplicaSet) error {
+	wanted := ptr.Deref(d.Spec.Replicas, 1)
+	made, only := int32(0), newest
+	for _, set := range kept[*appsv1.ReplicaSet](s) {
+		replicas := ptr.Deref(set.Spec.Replicas, 1)
+		switch {
+		case !metav1.IsControlledBy(set, d) || replicas == 0:
+			continue
+		case made > 0:
+			only = nil
+		default:
+			only = set
+		}
+		made += replicas
+	}
+	settled := d.DeepCopy()
+	settled.Status.ObservedGeneration, settled.Status.Replicas = d.Generation, made
+	if only != nil && s.known(only) {
+		scaled := only.DeepCopy()
+		scaled.Spec.Replicas, settled.Status.Replicas = &wanted, wanted
+		if only.UID == newest.UID {
+			settled.Status.UpdatedReplicas = wanted
+		}
+		return cmp.Or(s.replace(scaled), s.replace(settled))
+	}
+	if made < wanted {
+		s.refused[d.UID] = refusal{int(wanted - made), pausedReason}
+	}
 	return s.replace(settled)
 }
 

@@ -222,7 +222,8 @@ func TestRun(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := simulation(t, append(twoSites(), cron(tc.policy))...)
+			others := plugintest.MakePolicy("others").Deployment("other").Weight(1, "beijing").Obj()
+			s := simulation(t, append(twoSites(), others, cron(tc.policy))...)
 			var err error
 			for range tc.runs {
 				settled(t, s)

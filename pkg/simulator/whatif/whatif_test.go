@@ -68,7 +68,8 @@ func TestKinds(t *testing.T) {
 		objects []runtime.Object
 		want    []string
 	}{
-		"Deployment": {[]runtime.Object{policy.Deployment("x").Obj(), deployment("x", 4, "1")}, []string{"Deployment/x 1 beijing, 3 hangzhou"}},
+		"a paused Deployment": {[]runtime.Object{paused(4, "1")}, []string{"Deployment/x 4 wait: the Deployment is paused"}},
+		"Deployment":          {[]runtime.Object{policy.Deployment("x").Obj(), deployment("x", 4, "1")}, []string{"Deployment/x 1 beijing, 3 hangzhou"}},
 		"StatefulSet": {[]runtime.Object{&appsv1.StatefulSet{ObjectMeta: meta("x"), Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](2), Selector: selector, Template: template("x", "5")}}}, []string{
 			"StatefulSet/x 1 wait: 0/4 nodes are available: 4 Insufficient cpu., 1 wait: the pod with the number before waits",
 		}},
@@ -101,6 +102,13 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// paused is a Deployment that makes no ReplicaSet for its template.
+func paused(replicas int32, cpu string) *appsv1.Deployment {
+	d := deployment("x", replicas, cpu)
+	d.Spec.Paused = true
+	return d
+}
+
 func TestChanges(t *testing.T) {
 	policy := plugintest.MakePolicy("p").Deployment("x").Weight(2, "beijing").Weight(3, "hangzhou").Obj()
 	other := plugintest.MakePolicy("p").Deployment("x").Weight(3, "beijing").Weight(2, "hangzhou").Obj()
@@ -119,8 +127,10 @@ func TestChanges(t *testing.T) {
 		"a Cluster drained": {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "cluster", "beijing") }, []string{
 			"Deployment/x 3 hangzhou, 2 wait: 0/4 nodes are available: 2 node(s) in clusters that have their share of replicas, 2 node(s) were unschedulable.",
 		}, 2},
-		"a node drained": {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "node", "beijing-0") }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 1},
-		"a new template": {func(s *whatif.Simulation) error { return s.Apply(t.Context(), deployment("x", 5, "2")) }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 0},
+		"a node drained":                        {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "node", "beijing-0") }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 1},
+		"paused and scaled":                     {func(s *whatif.Simulation) error { return s.Apply(t.Context(), paused(7, "1")) }, []string{"Deployment/x 3 beijing, 4 hangzhou"}, 0},
+		"paused and scaled with a new template": {func(s *whatif.Simulation) error { return s.Apply(t.Context(), paused(6, "2")) }, []string{"Deployment/x 2 beijing, 4 hangzhou"}, 0},
+		"a new template":                        {func(s *whatif.Simulation) error { return s.Apply(t.Context(), deployment("x", 5, "2")) }, []string{"Deployment/x 2 beijing, 3 hangzhou"}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
