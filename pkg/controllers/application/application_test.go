@@ -259,6 +259,9 @@ func TestItWaitsUntilAClusterMatches(t *testing.T) {
 	if got := w.condition("Ready"); !strings.HasPrefix(got, "False WaitingForCluster") {
 		t.Errorf("Ready is %s", got)
 	}
+	if got := w.app().Status.Ready; got != "0/2" {
+		t.Errorf("%q are ready, want 0/2", got)
+	}
 	w.measure("berlin", func(c *berthv1alpha1.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionTrue })
 	w.passes()
 	if got := w.app().Status.ScheduledTo; got != "berlin" {

@@ -171,6 +171,9 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
+	if p.app.Status.ScheduledTo == "" {
+		p.app.Status.Ready = readyOf(objects, seen).String()
+	}
 	if rests := p.suspended(seen); rests {
 		return r.writeStatus(ctx, p)
 	}
