@@ -70,6 +70,149 @@ func TestAClusterIsTakenUpOnlyWithAllItsPods(t *testing.T) {
 	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
 }
 
+// The informer may know a node before the snapshot does.
+func TestANodeThatTheSnapshotLacksIsWaitedFor(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	node := plugintest.MakeNode("other", 2).Obj()
+	if err := s.Informers.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
+		t.Fatal(err)
+	}
+	unseen := foreign(1)
+	unseen.Spec.NodeName = node.Name
+	answer(s, "list", func(clienttesting.Action) (runtime.Object, error) { return listing(unseen), nil })
+	asked := answer(s, "get", func(clienttesting.Action) (runtime.Object, error) { return unseen, nil })
+	p := comes(t, s)
+	s.WaitFor("it to be asked for the pod twice", func() bool {
+		if at := s.Try(p).Node; at != "" {
+			t.Fatalf("the pod goes to %s beside a node that is not known yet", at)
+		}
+		return asked.Load() > 1
+	})
+	s.Add(node, unseen)
+	s.WaitFor("a node", func() bool { return s.Try(p).Node != "" })
+}
+
+// A cluster can be asked back before it is taken up. Nothing is read for it any more then.
+func TestAClusterThatIsGivenUpIsNotTakenUp(t *testing.T) {
+	tests := map[string]func(*berthv1alpha1.ClusterStatus){
+		"drained": func(c *berthv1alpha1.ClusterStatus) {
+			c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 3
+		},
+		"another's": func(c *berthv1alpha1.ClusterStatus) { c.HomeScheduler, c.HomeRevision = "b", 3 },
+	}
+	for name, givenUp := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(world(), bound("third", "b", 1), plugintest.MakeNode("third", 0).Obj()), plugintest.Named("a"))
+			place(t, s, pod(0, "a"))
+			before, after := foreign(1), foreign(2)
+			after.Spec.NodeName = "third-0"
+			answer(s, "list", func(clienttesting.Action) (runtime.Object, error) { return listing(before, after), nil })
+			asked := map[string]*atomic.Int64{before.Name: {}, after.Name: {}}
+			answer(s, "get", func(action clienttesting.Action) (runtime.Object, error) {
+				get, ok := action.(clienttesting.GetAction)
+				if !ok {
+					t.Errorf("an unexpected request: %v", action)
+					return nil, apierrors.NewBadRequest("unexpected")
+				}
+				asked[get.GetName()].Add(1)
+				if get.GetName() == before.Name {
+					return before, nil
+				}
+				return after, nil
+			})
+			comes(t, s)
+			s.WaitFor("it to be asked for the pod", func() bool { s.Try(pod(8, "a")); return asked[before.Name].Load() > 0 })
+			change(t, s, "other", givenUp)
+			change(t, s, "third", func(c *berthv1alpha1.ClusterStatus) { c.HomeScheduler, c.HomeRevision = "a", 2 })
+			next := func() { // the one for which it is asked next, in the same round if in any
+				seen := asked[after.Name].Load()
+				s.WaitFor("it to be asked for the other pod", func() bool { s.Try(pod(8, "a")); return asked[after.Name].Load() > seen })
+			}
+			next()
+			last := asked[before.Name].Load()
+			next()
+			next()
+			if got := asked[before.Name].Load(); got != last {
+				t.Errorf("it is still asked for what runs there: %d times, then %d", last, got)
+			}
+		})
+	}
+}
+
+// What belongs to others is nothing to take up, and nothing is read for it.
+func TestClustersOfOthersAreNotRead(t *testing.T) {
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	s.WaitFor("the clusters to be taken up", func() bool { return podLists(s) > 0 })
+	lists := clusterLists(s)
+	for revision := int64(2); revision < 8; revision += 2 { // each step waits for a round or more
+		change(t, s, "idle", func(c *berthv1alpha1.ClusterStatus) {
+			c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, revision
+		})
+		s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 1 })
+		change(t, s, "idle", func(c *berthv1alpha1.ClusterStatus) { c.HomeTransfer, c.HomeRevision = nil, revision+1 })
+		s.WaitFor("the acknowledgement to be withdrawn", func() bool { return len(drained(t, s, "a")) == 0 })
+	}
+	if got := clusterLists(s) - lists; got > 3 {
+		t.Errorf("clusters were read %d times for one that came three times", got)
+	}
+}
+
+// clusterLists returns how often clusters have been listed.
+func clusterLists(s *plugintest.Scheduler) int {
+	n := 0
+	for _, action := range s.Berth.Actions() {
+		if action.Matches("list", "clusters") {
+			n++
+		}
+	}
+	return n
+}
+
+// The API server is not asked for all the pods of large clusters at a time.
+func TestFewPodsAreAskedForAtATime(t *testing.T) {
+	const perCluster, most = 60, 100
+	s := plugintest.New(t, append(world(), bound("third", "b", 1), plugintest.MakeNode("third", 0).Obj()), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	unseen := map[string]*corev1.Pod{}
+	var list []*corev1.Pod
+	for i := range 2 * perCluster {
+		p := foreign(100 + i)
+		if i >= perCluster {
+			p.Spec.NodeName = "third-0"
+		}
+		unseen[p.Name], list = p, append(list, p)
+	}
+	answer(s, "list", func(clienttesting.Action) (runtime.Object, error) { return listing(list...), nil })
+	var again atomic.Bool // a pod has been asked for once more
+	var first atomic.Int64
+	asked := map[string]bool{} // by one goroutine alone
+	answer(s, "get", func(action clienttesting.Action) (runtime.Object, error) {
+		get, ok := action.(clienttesting.GetAction)
+		if !ok {
+			return nil, apierrors.NewBadRequest("unexpected")
+		}
+		if asked[get.GetName()] {
+			again.Store(true)
+		} else if !again.Load() {
+			first.Add(1)
+		}
+		asked[get.GetName()] = true
+		return unseen[get.GetName()], nil
+	})
+	unreachable := fail(s, "list", "pods") // until both have come, so that both are taken up at once
+	for _, name := range []string{"other", "third"} {
+		change(t, s, name, func(c *berthv1alpha1.ClusterStatus) { c.HomeScheduler, c.HomeRevision = "a", 2 })
+	}
+	s.WaitFor("two attempts", func() bool { return unreachable.count() > 1 })
+	unreachable.end()
+	s.WaitFor("a second round", func() bool { s.Try(pod(8, "a")); return again.Load() })
+	if got := first.Load(); got > most {
+		t.Errorf("%d pods were asked for at a time, want no more than %d", got, most)
+	}
+}
+
 // Pods come and go while they are read.
 func TestAPodThatHasGoneIsNotWaitedFor(t *testing.T) {
 	finished := foreign(1)

@@ -121,6 +121,49 @@ func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
 	place(t, s, pod(3, "a"))
 }
 
+// No cycle comes between the drain and the pod that had found its node before.
+func TestAPodThatHadFoundItsNodeIsStoppedByADrain(t *testing.T) {
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
+	late := pod(0, "a")
+	s.WaitFor("a node", func() bool { return s.Try(late).Node != "" })
+	attempt := s.Try(late)
+	for _, cluster := range []string{"mine", "idle"} {
+		change(t, s, cluster, func(c *berthv1alpha1.ClusterStatus) {
+			c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+		})
+	}
+	s.WaitFor("the acknowledgements", func() bool { return len(drained(t, s, "a")) == 2 })
+	if status := s.Framework.RunReservePluginsReserve(s.Context(), attempt.State, late, attempt.Node); status.IsSuccess() {
+		t.Error("the pod is sent to a cluster that was given up")
+	}
+}
+
+// A change of another cluster makes no difference to the pod that had found its node before.
+func TestAPodThatHadFoundItsNodeGoesThereBesideAChange(t *testing.T) {
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
+	late := pod(0, "a")
+	s.WaitFor("a node", func() bool { return s.Try(late).Node != "" })
+	attempt := s.Try(late)
+	change(t, s, "idle", func(c *berthv1alpha1.ClusterStatus) {
+		c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+	})
+	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 1 })
+	if status := s.Framework.RunReservePluginsReserve(s.Context(), attempt.State, late, attempt.Node); !status.IsSuccess() {
+		t.Errorf("the pod is kept from its node: %v", status)
+	}
+}
+
+func TestANodeThatComesToAClusterIsUsed(t *testing.T) {
+	s := plugintest.New(t, world(), plugintest.Named("a"))
+	place(t, s, pod(0, "a"))
+	s.Add(plugintest.MakeNode("mine", 7).Obj())
+	p := pod(1, "a")
+	p.Spec.Affinity = st.MakePod().NodeAffinityIn("metadata.name", []string{"mine-7"}, st.NodeSelectorTypeMatchFields).Obj().Spec.Affinity
+	if got := s.Try(p).Node; got != "mine-7" {
+		t.Errorf("the pod went to %q", got)
+	}
+}
+
 func TestAPodWhoseBindingIsOpenHoldsUpTheDrain(t *testing.T) {
 	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
 	p := pod(0, "a")
@@ -164,6 +207,8 @@ func TestHints(t *testing.T) {
 		want          fwk.QueueingHint
 	}{
 		"it gets this scheduler":     {fwk.Pod, homeless, homeless, relabelled("a"), fwk.Queue},
+		"it comes with this one":     {fwk.Pod, homeless, nil, relabelled("a"), fwk.Queue},
+		"it had this one before":     {fwk.Pod, homeless, relabelled("a"), relabelled("a"), fwk.QueueSkip},
 		"it gets another one":        {fwk.Pod, homeless, homeless, relabelled("b"), fwk.QueueSkip},
 		"another pod gets this one":  {fwk.Pod, pod(1, ""), homeless, relabelled("a"), fwk.QueueSkip},
 		"a node comes":               {fwk.Node, pod(0, "a"), nil, plugintest.MakeNode("mine", 7).Obj(), fwk.Queue},
