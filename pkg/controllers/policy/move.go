@@ -132,9 +132,24 @@ func (p *pass) roomIn(
 		}
 		granted, err := snapshot.RoomFor(ctx, cluster.Object.Name, "", pod, limit)
 		placed.lack(cluster, pod, granted.Copies-copies)
+		if err != nil || copies > 0 || granted.Copies == 0 {
+			return err
+		}
+		copies, err = exchanged(ctx, snapshot, cluster, pod)
 		return err
 	})
 	return copies, err
+}
+
+// exchanged returns 1 if a cluster takes a pod only because that gives back what it holds: all
+// units are held, so nobody can be granted any before. They are granted to the scheduler of the
+// cluster when the replacement waits for them there.
+func exchanged(ctx context.Context, snapshot *simulator.Snapshot, cluster *topology.Cluster, pod *corev1.Pod) (int, error) {
+	beside, err := snapshot.Room(ctx, cluster.Object.Name, modelpolicy.Replacement(pod), 1)
+	if err != nil || beside.Copies > 0 {
+		return 0, err // what there is besides is granted first
+	}
+	return 1, nil
 }
 
 // confirm decides once more, on what the API server has at this moment and the room that was found.

@@ -66,6 +66,12 @@ func grant(scheduler, amount string) berthv1alpha1.PoolGrant {
 	return berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: "all", Quantity: resource.MustParse(amount), Revision: 1}
 }
 
+// fullyGranted is a pool of which everything is held, out of the grants of the schedulers that share
+// it.
+func fullyGranted() client.Object {
+	return licence(berthv1alpha1.AnyOf, map[string]string{"": "5"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "3")))
+}
+
 // homes are the sites, each bound to a Scheduler of its own.
 func homes() []client.Object {
 	objects := sites()
@@ -152,6 +158,16 @@ func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "4"), grant("of-hangzhou", "5")))
 			return world(homes(), placed(granted(asks)), wrong(), these(pools))
 		}, 2},
+		"the scheduler there has what its pods hold, and the pool is full": {func(asks func(*corev1.Pod)) []client.Object {
+			return world(homes(), placed(granted(asks)), wrong(), these(fullyGranted()))
+		}, 1},
+		"the same, and another one waits": {func(asks func(*corev1.Pod)) []client.Object {
+			return world(homes(), placed(granted(asks)), wrong(), these(fullyGranted(), stranger(asks)))
+		}, 0},
+		"the same, and the rest is of use elsewhere only": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "2", "hangzhou-0": "4"})
+			return world(homes(), placed(holding(asks, "", "")), wrong(), these(pools))
+		}, 0},
 		"the scheduler there was granted no more than its pods hold": {func(asks func(*corev1.Pod)) []client.Object {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "8")))
 			return world(homes(), placed(granted(asks)), wrong(), these(pools))

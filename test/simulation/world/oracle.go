@@ -56,15 +56,10 @@ func (w *World) judge(before, after *corev1.Pod) {
 
 // usage returns what the pods hold of the pools, by name.
 func (w *World) usage() map[string]int64 {
-	return w.usageOf(func(*corev1.Pod) bool { return true })
-}
-
-// usageOf returns what some of the pods hold of the pools, by name.
-func (w *World) usageOf(counts func(*corev1.Pod) bool) map[string]int64 {
 	sums := map[string]int64{}
 	for _, pod := range w.pods {
 		charges, charged := stamp.ChargesOf(pod)
-		if !oracle.Live(pod) || !charged || !counts(pod) {
+		if !oracle.Live(pod) || !charged {
 			continue
 		}
 		for _, charge := range charges {

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
@@ -40,8 +38,8 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	for _, n := range got {
 		waiting -= n
 	}
-	free := func(_, pool string, usage map[string]int64) int64 { return w.pools[pool].Capacity - usage[pool] }
-	if waiting > 0 && w.fits(l, usage, want, got, free) {
+	fits := w.fits(l, usage, want, got)
+	if waiting > 0 && fits {
 		say("%d pods of %s wait although there is room", waiting, l.name)
 	}
 	if !l.policy {
@@ -49,7 +47,7 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	}
 	for _, site := range slices.Sorted(maps.Keys(got)) {
 		// A pod stays where it is one too many while no other site has room for it.
-		if got[site] > want[site] && w.fits(l, usage, want, got, w.left) {
+		if got[site] > want[site] && fits {
 			say("%s has %d pods at %s, its share is %d", l.name, got[site], site, want[site])
 		}
 	}
@@ -59,29 +57,9 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	w.checkPolicy(l, got, say)
 }
 
-// left returns how much a pool has left for pods that are moved to a site: of what the Scheduler of
-// the site was granted, if several share the pool. More is granted to it only for pods that wait.
-func (w *World) left(site, pool string, usage map[string]int64) int64 {
-	free := w.pools[pool].Capacity - usage[pool]
-	there := &berthv1alpha1.Cluster{}
-	if !w.sharing || !w.server.Read(clusters, "", site, there) {
-		return free
-	}
-	home, granted := there.Status.HomeScheduler, int64(0)
-	for i := range w.status.Grants {
-		if g := &w.status.Grants[i]; g.Scheduler == home && g.Pool == pool {
-			granted += g.Quantity.Value()
-		}
-	}
-	spent := w.usageOf(func(pod *corev1.Pod) bool { return pod.Annotations[berthv1alpha1.GranteeAnnotation] == home })
-	return min(free, granted-spent[pool])
-}
-
 // fits reports whether a pod of a workload could be bound: at a site where its share is not used up
 // a pool has enough left.
-func (w *World) fits(
-	l *workload, usage map[string]int64, want, got map[string]int, left func(site, pool string, usage map[string]int64) int64,
-) bool {
+func (w *World) fits(l *workload, usage map[string]int64, want, got map[string]int) bool {
 	for site := range w.sites {
 		name := siteName(site)
 		if l.policy && got[name] >= want[name] {
@@ -91,7 +69,7 @@ func (w *World) fits(
 			return true
 		}
 		for _, pool := range []string{"all", name} {
-			if w.pools[pool] != nil && left(name, pool, usage) >= int64(l.licences) {
+			if known := w.pools[pool]; known != nil && known.Capacity-usage[pool] >= int64(l.licences) {
 				return true
 			}
 		}
