@@ -61,11 +61,9 @@ var _ = Describe("a gang", Serial, func() {
 		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "lone", Configuration: withCoscheduling(3)}).EndAfterwards()
 
 		s.createPodGroup(ctx, "pair", 2)
-		elsewhere := func(_ *site, pod *corev1.Pod) { pod.Spec.SchedulerName = "nobody" }
-		s.createPod(ctx, "never", withLabels(map[string]string{gangLabel: "pair"}), elsewhere)
+		s.createPod(ctx, "never", withLabels(map[string]string{gangLabel: "pair"}), byNobody)
 		s.createPod(ctx, "alone", asking("licence", "1"), withLabels(map[string]string{gangLabel: "pair"}))
-		Eventually(func() string { return s.get(ctx, "alone").Status.NominatedNodeName }).WithTimeout(timeout).WithPolling(poll).
-			ShouldNot(BeEmpty(), "it does not wait for permission")
+		s.expectNominated(ctx, "alone")
 		behind := []string{"single-0", "single-1", "single-2"}
 		s.createMany(ctx, len(behind), "single", asking("licence", "1"))
 		for len(behind) > 0 {
@@ -79,6 +77,16 @@ var _ = Describe("a gang", Serial, func() {
 		}
 	})
 })
+
+// byNobody lets no scheduler look for a pod.
+func byNobody(_ *site, pod *corev1.Pod) { pod.Spec.SchedulerName = "nobody" }
+
+// expectNominated waits until a pod has its node and waits for permission.
+func (s *site) expectNominated(ctx context.Context, name string) {
+	GinkgoHelper()
+	Eventually(func() string { return s.get(ctx, name).Status.NominatedNodeName }).WithTimeout(timeout).WithPolling(poll).
+		ShouldNot(BeEmpty(), "it does not wait for permission")
+}
 
 // withCoscheduling switches the plugin on, with which pods of a PodGroup are bound together or not
 // at all, and wait so many seconds for each other.

@@ -64,6 +64,25 @@ var _ = Describe("a pod that is given a unit is bound, and nobody else has the u
 		AddReportEntry("restless", fmt.Sprintf("%d versions until it was bound", <-ended), ReportEntryVisibilityAlways)
 	})
 
+	It("although it has to wait for permission, and its version moves meanwhile", Serial, func(ctx SpecContext) {
+		installPodGroups(ctx)
+		replaceMain()
+		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "permission", Configuration: withCoscheduling(600)}).EndAfterwards()
+		s.createPodGroup(ctx, "pair", 2)
+		member := withLabels(map[string]string{gangLabel: "pair"})
+		s.createPod(ctx, "never", member, byNobody)
+		s.createPod(ctx, "first", asking("licence", "1"), member)
+		s.expectNominated(ctx, "first")
+		s.createPod(ctx, "behind", asking("licence", "1"))
+		s.expectWaiting(ctx, "behind", fmt.Sprintf(usedUp, s.full("licence")))
+		s.touch(ctx, "first", "while it waits for permission")
+		s.createPod(ctx, "second", member)
+		s.expectBound(ctx, "first", "second")
+		Expect(s.state(ctx, "behind")).To(Equal(waiting))
+		s.removePod(ctx, "first")
+		s.expectBound(ctx, "behind")
+	})
+
 	It("although the status of its last attempt is written at the moment of its Binding", Serial, func(ctx SpecContext) {
 		replaceMain()
 		between, err := proxy.Start(ctx, installation.ConfigOf(plane, schedulerproc.Name))
