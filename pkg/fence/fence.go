@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type Fence struct {
 	drained  chan struct{}
 	opened   chan struct{}
 	once     sync.Once
+	// settled and afterOne are about what leaders before have sent, see Settle and AfterOne.
+	settled, afterOne atomic.Bool
 }
 
 // New returns a closed fence; Renewed opens it.
@@ -78,6 +81,19 @@ func (f *Fence) left() {
 		close(f.drained)
 		f.drained = nil
 	}
+}
+
+// Settle notes that nothing of what leaders before have sent can be carried out any more. The next
+// renewal says so in the lease.
+func (f *Fence) Settle() {
+	f.settled.Store(true)
+}
+
+// AfterOne reports whether only the last leader before this one may have sent something that is
+// still to be carried out: that one had settled what came before it. It is known once the fence has
+// been open.
+func (f *Fence) AfterOne() bool {
+	return f.afterOne.Load()
 }
 
 // Renewed opens the fence until the given time; a time before the present one changes nothing.

@@ -17,6 +17,8 @@ type Lock struct {
 	resourcelock.Interface
 	fence *Fence
 	open  time.Duration
+	// note is nil if nothing is said in the lease.
+	note *note
 }
 
 var _ resourcelock.Interface = &Lock{}
@@ -25,7 +27,7 @@ var _ resourcelock.Interface = &Lock{}
 // renew deadline of the election, which is shorter than the lease, what was sent while the fence
 // was open has the rest of the lease to arrive before another process can be the leader.
 func NewLock(inner resourcelock.Interface, fence *Fence, open time.Duration) *Lock {
-	return &Lock{Interface: inner, fence: fence, open: open}
+	return &Lock{Interface: inner, fence: fence, open: open, note: newNote(inner)}
 }
 
 // Create makes the lease and opens the fence.
@@ -44,7 +46,16 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		if err := l.fence.Close(ctx); err != nil {
 			return fmt.Errorf("keeping lease %s: writes are still under way: %w", l.Describe(), err)
 		}
+		if l.note != nil {
+			l.note.write(record.LeaderTransitions, l.fence.settled.Load())
+		}
 		return l.Interface.Update(ctx, record)
+	}
+	if l.note != nil {
+		if l.note.takes() {
+			l.fence.afterOne.Store(l.note.ofLast())
+		}
+		l.note.write(record.LeaderTransitions, l.fence.settled.Load())
 	}
 	sent := time.Now()
 	if err := l.Interface.Update(ctx, record); err != nil {

@@ -91,5 +91,5 @@ func (s *State) newClusterMetrics(_ context.Context, _ runtime.Object, handle fw
 }
 
 func (s *State) newBerthBinder(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	return berthbinder.New(handle, s, s.fence), nil
+	return berthbinder.New(handle, s, s.fence, s.slots), nil
 }

@@ -53,6 +53,7 @@ type State struct {
 	// sources are where the plugins learn of Berth's kinds, from the first of them on.
 	sources      sources
 	fence        *fence.Fence
+	slots        berthbinder.Slots
 	client       versioned.Interface
 	reservations *view.Reservations
 	pending      *ledger.Pending
@@ -92,7 +93,7 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	catalog.RegisterMetrics()
 	waitlist.RegisterMetrics()
 	return &State{
-		Clock: clock.RealClock{}, fence: leader, client: client,
+		Clock: clock.RealClock{}, fence: leader, slots: berthbinder.NewSlots(), client: client,
 		reservations: view.NewReservations(), pending: ledger.NewPending(), retries: nodegrouppolicy.NewRetries(),
 		seed: takeover.NewSeed(), late: takeover.NewLate(),
 	}
@@ -301,6 +302,7 @@ func (s *State) Run(ctx context.Context) {
 		background := &clusterresource.Background{
 			Client: base.handle.ClientSet(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
 			Sharing: s.sharing(base), Held: func(pod *corev1.Pod) bool { return s.held(ctx, pod) },
+			LateBindings: s.lateBindings, Settled: s.fence.Settle,
 		}
 		readers = append(readers, resources.Reader(background))
 		running.Go(func() { resources.Run(ctx, background) })

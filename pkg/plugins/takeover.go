@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/plugins/internal/settle"
 	"berth.dev/berth/pkg/plugins/internal/takeover"
 )
 
@@ -24,6 +25,18 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere,
 	}, readers, func() { s.wake(base.owners.Pending("")) })
 	s.late.Run(ctx, &takeover.Background{Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake})
+}
+
+// lateBindings returns how many Bindings of pods that were given something may still arrive of the
+// processes that led before, 0 if that is not known. A Scheduler among several has more to reckon
+// with than the processes that held its lease.
+func (s *State) lateBindings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.homes.name != "" || !s.fence.AfterOne() {
+		return 0
+	}
+	return settle.MaxUnderWay
 }
 
 // elsewhere reports whether a pod is another scheduler's. While there is no other, a process places

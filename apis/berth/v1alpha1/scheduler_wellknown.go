@@ -8,6 +8,10 @@ const (
 	// Berth writes it.
 	HomeSchedulerLabel = "berth.dev/home-scheduler"
 
+	// SettledByLabel on the Lease of berth-scheduler says that the holder has made certain what the
+	// holders before have sent. It names the holder and the change of holders.
+	SettledByLabel = "berth.dev/settled-by"
+
 	// SchedulerLabel on a pod that runs a managed Scheduler names that Scheduler. Berth writes it.
 	SchedulerLabel = "berth.dev/scheduler"
 

@@ -69,6 +69,7 @@ func (s *sharing) holdCommon(election *leaderelection.LeaderElectionConfig) {
 	}
 	election.Lock = fence.NewPair(own, &resourcelock.LeaseLock{
 		LeaseMeta: metav1.ObjectMeta{Namespace: berthv1alpha1.SystemNamespace, Name: leaseName}, Client: own.Client, LockConfig: own.LockConfig,
+		Labels: map[string]string{berthv1alpha1.SettledByLabel: ""}, // what was said there before is void
 	})
 }
 

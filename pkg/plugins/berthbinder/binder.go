@@ -36,14 +36,18 @@ import (
 	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/settle"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
 const Name = "BerthBinder"
 
-// maxUnderWay is how many Bindings of pods that were given something a process has under way at a
-// time, those that wait for a certain outcome among them.
-const maxUnderWay = 64
+// Slots has room for the Bindings that a process may have under way, settle.MaxUnderWay of them,
+// whatever its profiles.
+type Slots chan struct{}
+
+// NewSlots returns those of one process.
+func NewSlots() Slots { return make(Slots, settle.MaxUnderWay) }
 
 // BerthBinder is a Bind plugin that writes the stamp of a pod together with its node.
 type BerthBinder struct {
@@ -51,7 +55,7 @@ type BerthBinder struct {
 	given  Given
 	fence  *fence.Fence
 	// underWay holds a token for each Binding under way.
-	underWay chan struct{}
+	underWay Slots
 }
 
 var _ fwk.BindPlugin = &BerthBinder{}
@@ -71,9 +75,9 @@ type Given interface {
 }
 
 // New returns the plugin. Pods that were given something, or all if given says so, are bound only
-// while the fence is open.
-func New(handle fwk.Handle, given Given, leader *fence.Fence) *BerthBinder {
-	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: make(chan struct{}, maxUnderWay)}
+// while the fence is open. The profiles of a process have the same slots.
+func New(handle fwk.Handle, given Given, leader *fence.Fence, slots Slots) *BerthBinder {
+	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: slots}
 }
 
 // Name returns the name of the plugin.
@@ -106,7 +110,7 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	return nil
 }
 
-// bindFenced binds a pod that was given something, as one of maxUnderWay, and while the fence is
+// bindFenced binds a pod that was given something, as one of those under way, and while the fence is
 // open.
 func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
 	select {

@@ -77,7 +77,7 @@ func (s *server) binder(tb testing.TB, placed given, leader *fence.Fence) *berth
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return berthbinder.New(handle, placed, leader)
+	return berthbinder.New(handle, placed, leader, berthbinder.NewSlots())
 }
 
 // bind binds the pod to the node.
@@ -309,7 +309,7 @@ func TestPodsThatWereGivenNothingGoThroughTheDispatcherIfThereIsOne(t *testing.T
 				t.Fatal(err)
 			}
 			handle.SetAPICacher(&cacher{server: s, refuse: tc.refuse, async: tc.async})
-			status := berthbinder.New(handle, given{}, open()).Bind(t.Context(), nil, newPod(), node)
+			status := berthbinder.New(handle, given{}, open(), berthbinder.NewSlots()).Bind(t.Context(), nil, newPod(), node)
 			if gotBound := status.IsSuccess(); gotBound != tc.wantBound {
 				t.Errorf("Bind says %v, want that the pod is bound: %t", status, tc.wantBound)
 			}

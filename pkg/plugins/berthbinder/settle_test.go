@@ -167,7 +167,7 @@ func (s *store) binder(t *testing.T, informer func() *corev1.Pod) *berthbinder.B
 		t.Fatal(err)
 	}
 	placed := informed{given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}, informer}
-	return berthbinder.New(handle, placed, open())
+	return berthbinder.New(handle, placed, open(), berthbinder.NewSlots())
 }
 
 // bindAsDecided binds the pod as it was at version 7.

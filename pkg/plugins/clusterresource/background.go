@@ -43,6 +43,10 @@ type Background struct {
 	Held func(*corev1.Pod) bool
 	// Sharing is nil for a process that is no Scheduler.
 	Sharing *Sharing
+	// LateBindings returns how many Bindings of processes before may still arrive, 0 if that is not
+	// known; Settled is told, time and again, once none can.
+	LateBindings func() int
+	Settled      func()
 }
 
 // Run keeps the account right until the context ends: it reads what other processes bound, and
@@ -90,7 +94,7 @@ func (s *Shared) spend(ctx context.Context, spender *spending.Spender) {
 func (s *Shared) Reader(b *Background) *spending.Reader {
 	return &spending.Reader{
 		Pending: s.Pending, Late: s.Late, Known: func(pod *corev1.Pod) bool { return b.knows(ledger.Ref(pod)) },
-		Ended: func() { s.restoreEarmarks(b.Waiting()) },
+		Bound: b.LateBindings, Ended: func() { s.restoreEarmarks(b.Waiting()) },
 	}
 }
 

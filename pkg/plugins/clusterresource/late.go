@@ -42,7 +42,10 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 			workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { s.settle(ctx, settler, &open[i]) })
 			end()
 		}
-		s.wakeRaised(b)         // pods that have gone or changed are settled elsewhere
+		s.wakeRaised(b) // pods that have gone or changed are settled elsewhere
+		if s.Late.Over() {
+			b.Settled()
+		}
 		pause := raisedInterval // whom to settle is not known before ClusterResources have been read
 		if s.Catalog.Snapshot() != nil {
 			s.letGo(b)

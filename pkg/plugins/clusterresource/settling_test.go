@@ -63,37 +63,63 @@ func claimant(name string) *corev1.Pod {
 	}}
 }
 
+// settling is what became of a take-over after a second, with two units and three pods that ask for
+// one each.
+type settling struct {
+	// woken is when pods were woken, and settled whether it was told that nothing can arrive any more.
+	woken   []time.Duration
+	settled bool
+}
+
+// settleThree tries to settle three pods, of which the API server does not answer about one.
+func settleThree(t *testing.T, unanswered string) (got settling) {
+	t.Helper()
+	catalogs, pending := catalog.NewFixed(clock.RealClock{}), ledger.NewPending()
+	catalogs.Set(&catalog.Objects{Resources: []*berthv1alpha1.ClusterResource{{
+		ObjectMeta: metav1.ObjectMeta{Name: "licence"},
+		Status: berthv1alpha1.ClusterResourceStatus{
+			Allocatable: []berthv1alpha1.ClusterResourceQuantity{{Name: "all", Quantity: resource.MustParse("2")}},
+		},
+	}}})
+	s := NewShared(clock.RealClock{}, "", func(*corev1.Pod) bool { return true })
+	s.Catalog, s.Pending, s.Seed = catalogs.Resources, pending, takeover.NewSeed()
+	pods := []*corev1.Pod{claimant("a"), claimant("b"), claimant("c")}
+	reader := &spending.Reader{Pending: pending, Late: s.Late, Bound: func() int { return 0 }, Ended: func() {}}
+	reader.Begin()
+	for _, pod := range pods {
+		reader.Read(pod, true)
+	}
+	reader.End()
+	s.Seed.Skip()
+
+	began := time.Now()
+	go s.settleLate(t.Context(), &Background{
+		Client:  silent{Interface: kubefake.NewClientset(pods[0], pods[1], pods[2]), pod: unanswered},
+		Pod:     func(string, string) *corev1.Pod { return nil },
+		Wake:    func([]*corev1.Pod) { got.woken = append(got.woken, time.Since(began)) },
+		Settled: func() { got.settled = true },
+	})
+	time.Sleep(time.Second) //nolint:forbidigo // the time of the test is not the real one
+	synctest.Wait()
+	return got
+}
+
 func TestOnePodThatCannotBeSettledKeepsNobodyWaitingForTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		catalogs, pending := catalog.NewFixed(clock.RealClock{}), ledger.NewPending()
-		catalogs.Set(&catalog.Objects{Resources: []*berthv1alpha1.ClusterResource{{
-			ObjectMeta: metav1.ObjectMeta{Name: "licence"},
-			Status: berthv1alpha1.ClusterResourceStatus{
-				Allocatable: []berthv1alpha1.ClusterResourceQuantity{{Name: "all", Quantity: resource.MustParse("2")}},
-			},
-		}}})
-		s := NewShared(clock.RealClock{}, "", func(*corev1.Pod) bool { return true })
-		s.Catalog, s.Pending, s.Seed = catalogs.Resources, pending, takeover.NewSeed()
-		pods := []*corev1.Pod{claimant("a"), claimant("b"), claimant("c")}
-		reader := &spending.Reader{Pending: pending, Late: s.Late, Ended: func() {}}
-		reader.Begin()
-		for _, pod := range pods {
-			reader.Read(pod, true)
-		}
-		reader.End()
-		s.Seed.Skip()
-
-		var woken []time.Duration
-		began := time.Now()
-		go s.settleLate(t.Context(), &Background{
-			Client: silent{Interface: kubefake.NewClientset(pods[0], pods[1], pods[2]), pod: "b"},
-			Pod:    func(string, string) *corev1.Pod { return nil },
-			Wake:   func([]*corev1.Pod) { woken = append(woken, time.Since(began)) },
-		})
-		time.Sleep(time.Second) //nolint:forbidigo // the time of the test is not the real one
-		synctest.Wait()
-		if diff := cmp.Diff([]time.Duration{raisedInterval}, woken); diff != "" {
+		got := settleThree(t, "b")
+		if diff := cmp.Diff([]time.Duration{raisedInterval}, got.woken); diff != "" {
 			t.Errorf("when pods are woken for the unit that only one pod of three can still take (-want +got):\n%s", diff)
+		}
+		if got.settled {
+			t.Error("it is told that nothing can arrive any more")
+		}
+	})
+}
+
+func TestItIsToldWhenNothingCanArriveAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if !settleThree(t, "nobody").settled {
+			t.Error("it is not told")
 		}
 	})
 }

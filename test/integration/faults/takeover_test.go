@@ -132,25 +132,34 @@ func (r *round) fates() func() proxy.Fate {
 func (r *round) create(ctx context.Context) {
 	GinkgoHelper()
 	labels := map[string]string{"app": r.name}
-	template := corev1.PodSpec{
-		SchedulerName: schedulerproc.Name, AutomountServiceAccountToken: ptr.To(false), TerminationGracePeriodSeconds: ptr.To[int64](0),
-		Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
-	}
 	_, err := client.AppsV1().Deployments(r.namespace).Create(ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: r.name},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: ptr.To(int32(r.units)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: template},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: template()},
 		},
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	for i := range r.units + 3 {
+	r.createUnits(ctx, r.units+3)
+}
+
+func template() corev1.PodSpec {
+	return corev1.PodSpec{
+		SchedulerName: schedulerproc.Name, AutomountServiceAccountToken: ptr.To(false), TerminationGracePeriodSeconds: ptr.To[int64](0),
+		Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}},
+	}
+}
+
+// createUnits makes pods that ask for a unit each.
+func (r *round) createUnits(ctx context.Context, pods int) {
+	GinkgoHelper()
+	for i := range pods {
 		_, err := client.CoreV1().Pods(r.namespace).Create(ctx, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: fmt.Sprint(r.name, "-unit-", i), Labels: map[string]string{"app": "units"},
 				Annotations: map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + r.licence(): "1", berthv1alpha1.PolicyAnnotation: "none"},
 			},
-			Spec: template,
+			Spec: template(),
 		}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 	}
@@ -204,6 +213,12 @@ func (r *round) clear(ctx context.Context, w *witness) {
 	GinkgoHelper()
 	Expect(client.AppsV1().Deployments(r.namespace).Delete(ctx, r.name,
 		metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)})).To(Succeed())
+	r.removePods(ctx, w)
+}
+
+// removePods removes all pods of the namespace.
+func (r *round) removePods(ctx context.Context, w *witness) {
+	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(client.CoreV1().Pods(r.namespace).DeleteCollection(ctx,
 			metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})).To(Succeed())

@@ -61,6 +61,7 @@ var keys = map[string]struct {
 	"berth.dev/component":                            {whose: users, label: true},
 	"berth.dev/home-scheduler":                       {whose: users, label: true},
 	"berth.dev/scheduler":                            {whose: users, label: true},
+	"berth.dev/settled-by":                           {whose: users, label: true},
 	"berth.dev/application":                          {whose: users, label: true},
 	"berth.dev/copy-of":                              {whose: users, label: true},
 	"berth.dev/copy-cluster":                         {whose: users, label: true},

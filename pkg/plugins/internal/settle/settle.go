@@ -28,6 +28,11 @@ import (
 	"berth.dev/berth/pkg/plugins/internal/ledger"
 )
 
+// MaxUnderWay is how many Bindings of pods that were given something a process has under way at a
+// time, those that wait for a certain outcome among them. So late Bindings of one process are no
+// more.
+const MaxUnderWay = 64
+
 // Workers is how many Bindings are settled at a time after a take-over.
 const Workers = 32
 

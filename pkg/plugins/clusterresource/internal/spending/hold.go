@@ -90,7 +90,7 @@ func (l *LateUnits) holds(h *heldBack, pools func(resource string) *pool.Resourc
 			}
 		}
 		free := l.freeOf(r)
-		return free > 0 && pool.UnitsUp(claimed, r.Unit()) >= free
+		return free > 0 && pool.UnitsUp(l.takeable(request.Resource, claimed), r.Unit()) >= free
 	})
 }
 

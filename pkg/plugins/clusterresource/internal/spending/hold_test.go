@@ -92,7 +92,7 @@ func TestWhoIsHeldIsFreedOnce(t *testing.T) {
 // lateFrom is what a list has shown: so much of licence was held, and pods that waited.
 func lateFrom(held string, listed ...*corev1.Pod) *LateUnits {
 	late := NewLate()
-	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Ended: func() {}}
+	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Bound: unbounded, Ended: func() {}}
 	reader.Begin()
 	if held != "" {
 		reader.Read(holder("held", charge("", held)), false)

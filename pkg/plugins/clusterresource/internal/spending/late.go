@@ -32,6 +32,9 @@ type LateUnits struct {
 	// claimed is what the pods ask for together, by ClusterResource. Its values are replaced, never
 	// changed.
 	claimed map[string]resource.Quantity
+	// most is what late Bindings can take at most, however many pods there are, by ClusterResource;
+	// nil if that is not known.
+	most map[string]resource.Quantity
 	// told is what claimed was when Raised told of it last.
 	told map[string]resource.Quantity
 	hold hold
@@ -65,8 +68,9 @@ func newClaimant(pod *corev1.Pod) (Claimant, bool) {
 	}, err == nil && len(requests) > 0
 }
 
-// expect takes over what a list showed.
-func (l *LateUnits) expect(held *pool.Account, claimants []Claimant) {
+// expect takes over what a list showed. There are no more late Bindings than the bound, if that is
+// not 0.
+func (l *LateUnits) expect(held *pool.Account, claimants []Claimant, bound int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held, l.pods, l.claimed = held, make(map[types.UID]Claimant, len(claimants)), map[string]resource.Quantity{}
@@ -78,7 +82,44 @@ func (l *LateUnits) expect(held *pool.Account, claimants []Claimant) {
 			l.claimed[r.Resource] = sum
 		}
 	}
+	l.most = mostOf(claimants, bound)
 	l.told, l.hold.free = maps.Clone(l.claimed), nil
+}
+
+// mostOf returns what so many late Bindings can take at most of each ClusterResource, nil without a
+// bound.
+func mostOf(claimants []Claimant, bound int) map[string]resource.Quantity {
+	if bound == 0 {
+		return nil
+	}
+	most := map[string]resource.Quantity{}
+	for _, c := range claimants {
+		for _, r := range c.requests {
+			if known := most[r.Resource]; known.Cmp(r.Quantity) < 0 {
+				most[r.Resource] = r.Quantity.DeepCopy()
+			}
+		}
+	}
+	for name, largest := range most {
+		largest.Mul(int64(bound))
+		most[name] = largest
+	}
+	return most
+}
+
+// takeable returns what late Bindings may take of a ClusterResource if pods ask for so much of it.
+func (l *LateUnits) takeable(name string, claimed resource.Quantity) resource.Quantity {
+	if most, bounded := l.most[name]; bounded && most.Cmp(claimed) < 0 {
+		return most
+	}
+	return claimed
+}
+
+// Over reports whether no late Binding is possible any more. It is false before the list.
+func (l *LateUnits) Over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pods != nil && len(l.pods) == 0
 }
 
 // Settled notes that no late Binding can happen to a pod any more. If one has happened, its charges
@@ -139,8 +180,8 @@ func (l *LateUnits) Raised(pools func(resource string) *pool.Resource) map[pool.
 		if r == nil {
 			continue
 		}
-		now := withheldOf(l.held, r, l.claimed[name])
-		for i, before := range withheldOf(l.held, r, told) {
+		now := withheldOf(l.held, r, l.takeable(name, l.claimed[name]))
+		for i, before := range withheldOf(l.held, r, l.takeable(name, told)) {
 			if more := before - now[i]; more > 0 {
 				raised[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = more
 			}
@@ -161,7 +202,7 @@ func (l *LateUnits) withheld(pools func(resource string) *pool.Resource) map[poo
 		if r == nil {
 			continue
 		}
-		for i, kept := range withheldOf(l.held, r, claimed) {
+		for i, kept := range withheldOf(l.held, r, l.takeable(name, claimed)) {
 			if kept > 0 {
 				withheld[pool.Key{Resource: name, Pool: r.Pools()[i].Name}] = kept
 			}
@@ -200,6 +241,9 @@ func (l *LateUnits) Beside(pod types.UID) LateClaims {
 	maps.Copy(claims.claimed, l.claimed)
 	for _, r := range l.pods[pod].requests {
 		claims.claimed[r.Resource] = less(claims.claimed[r.Resource], r)
+	}
+	for name, claimed := range claims.claimed {
+		claims.claimed[name] = l.takeable(name, claimed)
 	}
 	return claims
 }

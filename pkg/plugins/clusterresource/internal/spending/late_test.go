@@ -4,6 +4,7 @@
 package spending
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestWhatIsWithheldAfterATakeOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			late := NewLate()
-			reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Ended: func() {}}
+			reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Bound: unbounded, Ended: func() {}}
 			reader.Begin()
 			if tc.held != "" {
 				reader.Read(holder("held", charge("", tc.held)), false)
@@ -109,7 +110,8 @@ func TestTheReaderChargesWhatPodsHold(t *testing.T) {
 	pending, ended := ledger.NewPending(), false
 	seen, missed := holder("seen", charge("", "1")), holder("missed", charge("", "1"))
 	reader := &Reader{
-		Pending: pending, Late: NewLate(), Known: func(pod *corev1.Pod) bool { return pod.Name == "seen" }, Ended: func() { ended = true },
+		Pending: pending, Late: NewLate(), Known: func(pod *corev1.Pod) bool { return pod.Name == "seen" }, Bound: unbounded,
+		Ended: func() { ended = true },
 	}
 	reader.Begin()
 	for _, pod := range []*corev1.Pod{seen, missed, waiting("plain")} {
@@ -124,6 +126,62 @@ func TestTheReaderChargesWhatPodsHold(t *testing.T) {
 	}
 }
 
+// unbounded says that it is not known how many late Bindings there can be.
+func unbounded() int { return 0 }
+
+// TestLateBindingsOfOneProcessAreFew asks what is withheld of 10 units, or 20 of the resource, for
+// pods that each ask for one, but for one that asks for three.
+func TestLateBindingsOfOneProcessAreFew(t *testing.T) {
+	for name, tc := range map[string]struct {
+		bound, settled int
+		want           []int64
+	}{
+		"it is not known how many":         {0, 0, []int64{0, 0}},
+		"more than pods":                   {50, 0, []int64{0, 0}},
+		"two, which may take three each":   {2, 0, []int64{8, 8}},
+		"one, which may take three":        {1, 0, []int64{14, 14}},
+		"two, and one more pod is left":    {2, 9, []int64{12, 18}},
+		"two, and only the large one left": {2, 10, []int64{14, 20}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := NewLate()
+			reader := &Reader{
+				Pending: ledger.NewPending(), Late: late, Known: known, Bound: func() int { return tc.bound }, Ended: func() {},
+			}
+			reader.Begin()
+			reader.Read(wants("large", "3"), true)
+			for i := range 10 {
+				reader.Read(wants(fmt.Sprint("p-", i), "1"), true)
+			}
+			reader.End()
+			for i := range tc.settled {
+				late.Settled(types.UID(fmt.Sprint("p-", i)))
+			}
+			r := resources(licence(0)).Get("licence").Pools
+			var got []int64
+			for _, pod := range []types.UID{"none", "large"} {
+				got = append(got, late.Beside(pod).Withhold(r, []int64{20})[0])
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("left of 20 units to others and to the large one (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestItIsOverWhenAllAreSettled(t *testing.T) {
+	late := NewLate()
+	got := []bool{late.Over()}
+	c, _ := newClaimant(wants("p", "1"))
+	late.expect(pool.NewAccount(), []Claimant{c}, 0)
+	got = append(got, late.Over())
+	late.Settled("p")
+	got = append(got, late.Over())
+	if diff := cmp.Diff([]bool{false, false, true}, got); diff != "" {
+		t.Errorf("over before the list, after it, and when the only pod is settled (-want +got):\n%s", diff)
+	}
+}
+
 // ClusterResources may become known after the first pods have been settled.
 func TestWhatIsWithheldNoLongerIsToldOnce(t *testing.T) {
 	late := NewLate()
@@ -135,7 +193,7 @@ func TestWhatIsWithheldNoLongerIsToldOnce(t *testing.T) {
 	}
 	held := pool.NewAccount()
 	held.Add(charge("", "7")) // so 3 are free, 6 units
-	late.expect(held, claimants)
+	late.expect(held, claimants, 0)
 	unknown := func(string) *pool.Resource { return nil }
 	known := func(string) *pool.Resource { return resources(licence(0)).Get("licence").Pools }
 	got := []map[pool.Key]int64{late.Raised(unknown)}
@@ -155,7 +213,7 @@ func TestWhoIsTriedLastIsSettledFirst(t *testing.T) {
 	}
 	urgent := func(p *corev1.Pod) { p.Spec.Priority = ptr.To[int32](10) }
 	late := NewLate()
-	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Ended: func() {}}
+	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Bound: unbounded, Ended: func() {}}
 	reader.Begin()
 	for _, pod := range []*corev1.Pod{
 		wants("old", "4", created(1)), wants("urgent", "4", created(9), urgent), wants("new", "4", created(3)), wants("mid", "4", created(2)),

@@ -19,6 +19,8 @@ type Reader struct {
 	Late *LateUnits
 	// Known reports whether the informer knows a pod as bound; the others are put as unseen.
 	Known func(*corev1.Pod) bool
+	// Bound returns how many late Bindings there can be, 0 if that is not known.
+	Bound func() int
 	// Ended is called when everything has been taken over.
 	Ended func()
 
@@ -50,6 +52,6 @@ func (r *Reader) Read(pod *corev1.Pod, claimant bool) {
 
 // End completes what is known of late Bindings.
 func (r *Reader) End() {
-	r.Late.expect(r.held, r.claimants)
+	r.Late.expect(r.held, r.claimants, r.Bound())
 	r.Ended()
 }

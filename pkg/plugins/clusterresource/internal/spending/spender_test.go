@@ -119,7 +119,7 @@ func TestWhatIsReported(t *testing.T) {
 			for uid, charges := range tc.pending {
 				b.Pending.Put(ledger.PodRef{Namespace: "default", Name: string(uid), UID: uid}, charges)
 			}
-			list := &Reader{Pending: b.Pending, Late: b.Late, Known: known, Ended: func() {}}
+			list := &Reader{Pending: b.Pending, Late: b.Late, Known: known, Bound: unbounded, Ended: func() {}}
 			list.Begin()
 			for _, pod := range tc.claims {
 				list.Read(pod, true)

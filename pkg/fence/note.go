@@ -1,0 +1,100 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fence
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/ptr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// note is what the leaders say to each other in a label of the lease: who holds it, since which
+// change of the holder, and that what leaders before have sent is settled. It counts only while it
+// is the last holder's: any other in between, of whatever build, makes it void.
+type note struct {
+	lock *resourcelock.LeaseLock
+	// read is the lease as it was read last.
+	read *coordinationv1.Lease
+}
+
+// newNote returns nil for a lock that is not one lease.
+func newNote(lock resourcelock.Interface) *note {
+	lease, ok := lock.(*resourcelock.LeaseLock)
+	if !ok {
+		return nil
+	}
+	n := &note{lock: lease}
+	lease.Client = &readLeases{lease.Client, n}
+	return n
+}
+
+// text is the note of a holder.
+func text(holder string, transitions int) string {
+	return digest(holder) + "-" + strconv.Itoa(transitions)
+}
+
+// digest is an identity as a label can have it.
+func digest(holder string) string {
+	sum := sha256.Sum256([]byte(holder))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// takes reports whether the lease was another's, or nobody's, when it was read last.
+func (n *note) takes() bool {
+	return n.read != nil && ptr.Deref(n.read.Spec.HolderIdentity, "") != n.lock.Identity()
+}
+
+// ofLast reports whether the note is that of the last holder, who may have given the lease back.
+func (n *note) ofLast() bool {
+	who, since, found := strings.Cut(n.read.Labels[berthv1alpha1.SettledByLabel], "-")
+	holder := ptr.Deref(n.read.Spec.HolderIdentity, "")
+	return found && since == strconv.Itoa(int(ptr.Deref(n.read.Spec.LeaseTransitions, 0))) && (holder == "" || who == digest(holder))
+}
+
+// write lets the next write of the holder leave its note, or take away that of another. So many
+// holders came before.
+func (n *note) write(transitions int, settled bool) {
+	switch {
+	case settled:
+		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text(n.lock.Identity(), transitions)}
+	case n.read != nil && n.read.Labels[berthv1alpha1.SettledByLabel] != "":
+		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: ""}
+	}
+}
+
+// readLeases notes the lease that is read.
+type readLeases struct {
+	coordination.LeasesGetter
+	note *note
+}
+
+// Leases returns the leases of a namespace.
+func (r *readLeases) Leases(namespace string) coordination.LeaseInterface {
+	return &readNamespace{r.LeasesGetter.Leases(namespace), r.note}
+}
+
+type readNamespace struct {
+	coordination.LeaseInterface
+	note *note
+}
+
+// Get reads the lease.
+func (r *readNamespace) Get(ctx context.Context, name string, options metav1.GetOptions) (*coordinationv1.Lease, error) {
+	lease, err := r.LeaseInterface.Get(ctx, name, options)
+	r.note.read = nil
+	if err == nil {
+		r.note.read = lease.DeepCopy() // the lock writes into its own
+	}
+	return lease, err
+}
