@@ -26,10 +26,17 @@ func bare() *berthv1alpha1.Cluster {
 	}
 }
 
-// TestWhatGetGaveCanBePutBack takes a cluster that kubectl made, with no region.
+// TestWhatGetGaveCanBePutBack takes a cluster that kubectl made, with no region and an empty place.
+// Nothing is written, so the place stays as well.
 func TestWhatGetGaveCanBePutBack(t *testing.T) {
 	for _, method := range []string{http.MethodPut, http.MethodPatch} {
-		w := newWorld(t, bare())
+		made := bare()
+		made.Spec.GeoLocation = &berthv1alpha1.GeoLocation{}
+		w := newWorld(t, made)
+		w.objects.PrependReactor("update", "clusters", func(clienttesting.Action) (bool, runtime.Object, error) {
+			t.Errorf("%s writes the cluster", method)
+			return false, nil, nil
+		})
 		shown := w.send(http.MethodGet, clusters+"/c", "").body
 		got := w.send(method, clusters+"/c", shown)
 		if got.status != http.StatusOK || got.body != shown || got.header.Get("Warning") != "" {
@@ -38,21 +45,23 @@ func TestWhatGetGaveCanBePutBack(t *testing.T) {
 	}
 }
 
-func TestAPutWithoutNodesKeepsThem(t *testing.T) {
+func TestAPutInThePublishedFormKeepsWhatThatCannotSay(t *testing.T) {
 	w := newWorld(t, bare())
 	got := w.send(http.MethodPut, clusters+"/c", named("c"))
 	warnings := strings.Join(got.header.Values("Warning"), "\n")
-	if !strings.Contains(warnings, "nodes are kept") || !strings.Contains(warnings, "matchLabels are kept") {
-		t.Errorf("warnings %q", warnings)
+	for _, kept := range []string{"nodes are kept", "matchLabels are kept", "labels are kept"} {
+		if !strings.Contains(warnings, kept) {
+			t.Errorf("%q is not among the warnings %q", kept, warnings)
+		}
 	}
 	spec := got.profile(t).Spec
-	if diff := cmp.Diff([]string{"n1"}, spec.Nodes); diff != "" || spec.MatchLabels["site"] != "a" || len(spec.Labels) > 0 {
+	if diff := cmp.Diff([]string{"n1"}, spec.Nodes); diff != "" || spec.MatchLabels["site"] != "a" || spec.Labels["tier"] != "store" {
 		t.Errorf("nodes %q, matchLabels %q, labels %q", spec.Nodes, spec.MatchLabels, spec.Labels)
 	}
-	emptied := strings.Replace(named("c"), `"Region"`, `"nodes":[],"matchLables":{},"Region"`, 1)
+	emptied := strings.Replace(named("c"), `"Region"`, `"nodes":[],"matchLables":{},"labels":{},"Region"`, 1)
 	got = w.send(http.MethodPut, clusters+"/c", emptied)
-	if spec := got.profile(t).Spec; len(spec.Nodes) > 0 || len(spec.MatchLabels) > 0 || got.header.Get("Warning") != "" {
-		t.Errorf("nodes %q, matchLabels %q, warning %q", spec.Nodes, spec.MatchLabels, got.header.Get("Warning"))
+	if spec := got.profile(t).Spec; len(spec.Nodes)+len(spec.MatchLabels)+len(spec.Labels) > 0 || got.header.Get("Warning") != "" {
+		t.Errorf("nodes %q, matchLabels %q, labels %q, warning %q", spec.Nodes, spec.MatchLabels, spec.Labels, got.header.Get("Warning"))
 	}
 }
 

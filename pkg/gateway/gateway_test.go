@@ -150,6 +150,9 @@ func TestUpdateTriesAgainUnlessTheCallerNamesAVersion(t *testing.T) {
 	w := newWorld(t)
 	w.register(named("c"))
 	tag := w.send(http.MethodGet, clusters+"/c", "").header.Get("ETag")
+	priced := func(price string) string {
+		return strings.Replace(named("c"), `"Region"`, `"ServerPrice":`+price+`,"Region"`, 1)
+	}
 	conflicts := 0
 	w.objects.PrependReactor("update", "clusters", func(clienttesting.Action) (bool, runtime.Object, error) {
 		if conflicts--; conflicts < 0 {
@@ -158,13 +161,13 @@ func TestUpdateTriesAgainUnlessTheCallerNamesAVersion(t *testing.T) {
 		return true, nil, apierrors.NewConflict(berthv1alpha1.SchemeGroupVersion.WithResource("clusters").GroupResource(), "c", nil)
 	})
 	conflicts = 3
-	if got := w.send(http.MethodPut, clusters+"/c", named("c")); got.status != http.StatusOK {
+	if got := w.send(http.MethodPut, clusters+"/c", priced("1")); got.status != http.StatusOK {
 		t.Errorf("status %d after three conflicts: %s", got.status, got.body)
 	}
 	conflicts = 1000
-	w.send(http.MethodPut, clusters+"/c", named("c")).checkProblem(t, http.StatusConflict, gateway.CodeConflict, "try again")
+	w.send(http.MethodPut, clusters+"/c", priced("2")).checkProblem(t, http.StatusConflict, gateway.CodeConflict, "try again")
 	conflicts = 1
-	w.send(http.MethodPut, clusters+"/c", named("c"), "If-Match", tag).
+	w.send(http.MethodPut, clusters+"/c", priced("3"), "If-Match", tag).
 		checkProblem(t, http.StatusPreconditionFailed, gateway.CodePreconditionFailed, "If-Match")
 }
 

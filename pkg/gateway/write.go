@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -80,6 +81,9 @@ func (g *Gateway) update(w http.ResponseWriter, r *request, verb string, read re
 		}
 		warnings = profile.ChangeWarnings(current)
 		profile.Apply(current)
+		if equality.Semantic.DeepEqual(known, registration.FromCluster(current)) {
+			return current, nil // it is what the request says, and stays so to the letter
+		}
 		return g.clusters.Update(r.Context(), current, metav1.UpdateOptions{FieldManager: fieldManager})
 	})
 	if err != nil {

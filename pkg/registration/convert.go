@@ -74,10 +74,12 @@ func (p *Profile) Cluster() *berthv1alpha1.Cluster {
 }
 
 // Apply makes a Cluster what the profile says. What a profile cannot say stays as it is, the name,
-// a pinned scheduler and whether it is cordoned, and so do nodes, matchLabels and provision that it
-// does not mention.
+// a pinned scheduler and whether it is cordoned, and so does what the published form cannot say and
+// the profile does not mention: nodes, labels and the like, on which the place of replicas depends.
 func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
-	cluster.Labels = maps.Clone(p.Spec.Labels)
+	if p.Spec.Labels != nil {
+		cluster.Labels = maps.Clone(p.Spec.Labels)
+	}
 	spec := berthv1alpha1.ClusterSpec{
 		Nodes:           cluster.Spec.Nodes,
 		MatchLabels:     cluster.Spec.MatchLabels,
@@ -85,7 +87,8 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 		Drain:           cluster.Spec.Drain,
 		HomeScheduler:   cluster.Spec.HomeScheduler,
 		HomeDispatcher:  p.Spec.HomeDispatcher,
-		CustomResources: slices.Clone(p.Spec.CustomResources),
+		Metrics:         cluster.Spec.Metrics,
+		CustomResources: cluster.Spec.CustomResources,
 		Provision:       cluster.Spec.Provision,
 	}
 	spec.ClusterProfile = berthv1alpha1.ClusterProfile{
@@ -104,6 +107,9 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	if p.Spec.MatchLabels != nil {
 		spec.MatchLabels = maps.Clone(p.Spec.MatchLabels)
 	}
+	if p.Spec.CustomResources != nil {
+		spec.CustomResources = slices.Clone(p.Spec.CustomResources)
+	}
 	if provision := p.Spec.Provision; provision != nil {
 		spec.Provision = &berthv1alpha1.ClusterProvision{
 			CloudNamespace: provision.CloudNamespace, CloudLabels: slices.Clone(provision.CloudLabels),
@@ -115,6 +121,9 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	}
 	for _, storage := range p.Spec.Storage {
 		spec.Storage = append(spec.Storage, berthv1alpha1.Storage(storage))
+	}
+	if p.Spec.Metrics != nil {
+		spec.Metrics = nil
 	}
 	for _, metric := range p.Spec.Metrics {
 		spec.Metrics = append(spec.Metrics, berthv1alpha1.MetricReference(metric))
@@ -136,14 +145,22 @@ func (p *Profile) Warnings() []string { return p.warnings("", nil) }
 
 // ChangeWarnings tells the same of a request to change a cluster, as it was before.
 func (p *Profile) ChangeWarnings(before *berthv1alpha1.Cluster) []string {
-	var kept []string
-	if p.Spec.Nodes == nil && len(before.Spec.Nodes) > 0 {
-		kept = append(kept, "nodes are kept, because the request has none: an empty list removes them")
+	var warnings []string
+	for _, key := range []struct {
+		name, empty string
+		kept        bool
+	}{
+		{"nodes", "list", p.Spec.Nodes == nil && len(before.Spec.Nodes) > 0},
+		{"matchLabels", "object", p.Spec.MatchLabels == nil && len(before.Spec.MatchLabels) > 0},
+		{"labels", "object", p.Spec.Labels == nil && len(before.Labels) > 0},
+		{"metrics", "list", p.Spec.Metrics == nil && len(before.Spec.Metrics) > 0},
+		{"customResources", "list", p.Spec.CustomResources == nil && len(before.Spec.CustomResources) > 0},
+	} {
+		if key.kept {
+			warnings = append(warnings, fmt.Sprintf("%s are kept, because the request has none: an empty %s removes them", key.name, key.empty))
+		}
 	}
-	if p.Spec.MatchLabels == nil && len(before.Spec.MatchLabels) > 0 {
-		kept = append(kept, "matchLabels are kept, because the request has none: an empty object removes them")
-	}
-	return p.warnings(before.Status.HomeScheduler, kept)
+	return p.warnings(before.Status.HomeScheduler, warnings)
 }
 
 func (p *Profile) warnings(home string, warnings []string) []string {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -64,9 +65,10 @@ func TestApplyRemovesWhatTheProfileLacks(t *testing.T) {
 	got := whole()
 	(&registration.Profile{Name: "cluster1"}).Apply(got)
 	want := &berthv1alpha1.Cluster{
-		ObjectMeta: metav1.ObjectMeta{Name: "cluster1", UID: got.UID},
+		ObjectMeta: whole().ObjectMeta,
 		Spec: berthv1alpha1.ClusterSpec{
 			Nodes: []string{"n1"}, MatchLabels: map[string]string{"site": "a"}, HomeScheduler: "pinned", Provision: whole().Spec.Provision,
+			Metrics: whole().Spec.Metrics, CustomResources: whole().Spec.CustomResources,
 		},
 		Status: whole().Status,
 	}
@@ -75,8 +77,8 @@ func TestApplyRemovesWhatTheProfileLacks(t *testing.T) {
 	}
 }
 
-func TestApplyRemovesNodesOnlyIfTold(t *testing.T) {
-	decoded, err := registration.DecodeReplacement([]byte(profile(`"nodes":[],"matchLables":{}`)), &registration.Profile{Name: "c"})
+func TestApplyRemovesWhatTheProfileHasEmpty(t *testing.T) {
+	decoded, err := registration.DecodeReplacement([]byte(profile(`"nodes":[],"matchLables":{},"labels":{},"metrics":[],"customResources":[]`)), &registration.Profile{Name: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,13 +87,27 @@ func TestApplyRemovesNodesOnlyIfTold(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 	decoded.Apply(got)
-	if len(got.Spec.Nodes) > 0 || len(got.Spec.MatchLabels) > 0 {
-		t.Errorf("nodes %q, matchLabels %q", got.Spec.Nodes, got.Spec.MatchLabels)
+	want := &berthv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "cluster1", UID: got.UID},
+		Spec: berthv1alpha1.ClusterSpec{
+			ClusterProfile: berthv1alpha1.ClusterProfile{Region: &berthv1alpha1.Region{Region: "r"}}, HomeScheduler: "pinned",
+			Provision: whole().Spec.Provision,
+		},
+		Status: whole().Status,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("cluster mismatch (-want +got):\n%s", diff)
 	}
 }
 
 func TestChangeWarnings(t *testing.T) {
 	const home = "HomeScheduler is ignored: Berth chooses the scheduler of a cluster"
+	empty := func(home string) registration.Spec {
+		return registration.Spec{
+			Nodes: []string{}, MatchLabels: map[string]string{}, Labels: map[string]string{}, Metrics: []registration.Metric{},
+			CustomResources: []string{}, HomeScheduler: home,
+		}
+	}
 	tests := map[string]struct {
 		spec registration.Spec
 		want []string
@@ -99,10 +115,13 @@ func TestChangeWarnings(t *testing.T) {
 		"what is kept": {spec: registration.Spec{}, want: []string{
 			"nodes are kept, because the request has none: an empty list removes them",
 			"matchLabels are kept, because the request has none: an empty object removes them",
+			"labels are kept, because the request has none: an empty object removes them",
+			"metrics are kept, because the request has none: an empty list removes them",
+			"customResources are kept, because the request has none: an empty list removes them",
 		}},
-		"nothing is kept":            {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}}},
-		"the scheduler that it has":  {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}, HomeScheduler: "scheduler2"}},
-		"a scheduler that is chosen": {spec: registration.Spec{Nodes: []string{}, MatchLabels: map[string]string{}, HomeScheduler: "s"}, want: []string{home}},
+		"nothing is kept":            {spec: empty("")},
+		"the scheduler that it has":  {spec: empty("scheduler2")},
+		"a scheduler that is chosen": {spec: empty("s"), want: []string{home}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -67,9 +67,9 @@ type Spec struct {
 	HomeDispatcher string `json:"HomeDispatcher"`
 
 	// Nodes names nodes that belong to the cluster. A change without them, nil, leaves them as they
-	// are; an empty list removes them.
+	// are, as it does with all that follows; an empty list removes them.
 	Nodes []string `json:"nodes,omitempty"`
-	// MatchLabels selects nodes that belong to the cluster. nil leaves them as they are too.
+	// MatchLabels selects nodes that belong to the cluster.
 	MatchLabels map[string]string `json:"matchLabels,omitempty" alias:"matchLables"`
 	// Labels are the labels of the Cluster.
 	Labels map[string]string `json:"labels,omitempty"`
@@ -77,7 +77,7 @@ type Spec struct {
 	Metrics []Metric `json:"metrics,omitempty"`
 	// CustomResources are the custom resources that the cluster offers, as "plural.group".
 	CustomResources []string `json:"customResources,omitempty"`
-	// Provision marks a cluster that does not exist yet. A change without it leaves it as it is.
+	// Provision marks a cluster that does not exist yet. Once there, it stays.
 	Provision *Provision `json:"provision,omitempty"`
 }
 
