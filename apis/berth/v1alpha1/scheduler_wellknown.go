@@ -71,6 +71,9 @@ const (
 	// ReasonLeaseHeld says that a process holds the Lease and renews it.
 	ReasonLeaseHeld = "LeaseHeld"
 
+	// ReasonLeaseHeldByStranger says that the Lease is held by something else than a process of a
+	// scheduler.
+	ReasonLeaseHeldByStranger = "LeaseHeldByStranger"
 	// ReasonNoLease says that no process has held the Lease yet.
 	ReasonNoLease = "NoLease"
 

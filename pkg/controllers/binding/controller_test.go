@@ -181,7 +181,7 @@ func heldLease(name string, now time.Time) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("process of " + name), LeaseDurationSeconds: ptr.To[int32](10),
+			HolderIdentity: ptr.To("process-of-" + name + "_3dda2801-d675-4688-a63f-dcda8d327f51"), LeaseDurationSeconds: ptr.To[int32](10),
 			RenewTime: ptr.To(metav1.NewMicroTime(now)),
 		},
 	}
@@ -283,6 +283,44 @@ func TestADeadSchedulerLosesItsClustersOnlyWithItsLease(t *testing.T) {
 	}
 	if h.scheduler("a").Status.Commons != nil || h.scheduler("b").Status.Commons == nil {
 		t.Error("the commons did not go with the clusters")
+	}
+}
+
+// However often a stranger renews the lease, the clusters go once the process that held it before can
+// bind nothing any more.
+func TestASchedulerWhoseLeaseAStrangerTakesLosesItsClusters(t *testing.T) {
+	h := newHarness(t, append(clusters(4), readyScheduler("a"))...)
+	h.passes(2)
+	h.create(readyScheduler("b"), heldLease("a", h.clock.Now()))
+	key := state.DefaultLease("a")
+	if _, err := h.leases.Get(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	lease := &coordinationv1.Lease{}
+	if err := h.api.Get(t.Context(), key, lease); err != nil {
+		t.Fatal(err)
+	}
+	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = ptr.To("stranger"), ptr.To[int32](3600)
+	if err := h.api.Update(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	h.setReady("a", false)
+	h.passes(1)
+	h.clock.Step(9 * time.Second)
+	h.passes(1)
+	if got := h.homes()["b"]; got != 0 {
+		t.Fatalf("%d clusters were taken while the process could still bind", got)
+	}
+	h.clock.Step(2 * time.Second)
+	h.passes(3)
+	if got := h.homes()["b"]; got != 4 {
+		t.Errorf("%d clusters were taken, want 4", got)
+	}
+	if err := h.api.Get(t.Context(), key, lease); err != nil {
+		t.Fatal(err)
+	}
+	if got := ptr.Deref(lease.Spec.LeaseDurationSeconds, 0); got > 60 {
+		t.Errorf("a process of the scheduler has to wait %d seconds for the lease", got)
 	}
 }
 

@@ -218,7 +218,7 @@ func lease(name string, clock *testclock.FakeClock) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("process"), LeaseDurationSeconds: ptr.To[int32](10), RenewTime: ptr.To(metav1.NewMicroTime(clock.Now())),
+			HolderIdentity: ptr.To("process_3dda2801-d675-4688-a63f-dcda8d327f51"), LeaseDurationSeconds: ptr.To[int32](10), RenewTime: ptr.To(metav1.NewMicroTime(clock.Now())),
 		},
 	}
 }

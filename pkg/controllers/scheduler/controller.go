@@ -110,6 +110,9 @@ func ready(s *berthv1alpha1.Scheduler, lease state.Lease) metav1.Condition {
 	}
 	key := state.LeaseOf(s)
 	switch {
+	case lease.Stranger:
+		c.Reason = berthv1alpha1.ReasonLeaseHeldByStranger
+		c.Message = fmt.Sprintf("lease %s is held by %.253q, which is no process of a scheduler", key, lease.Holder)
 	case lease.Lost:
 		c.Reason, c.Message = berthv1alpha1.ReasonNoLease, fmt.Sprintf("lease %s has been deleted, and its holder has not made it anew", key)
 	case !lease.Exists:

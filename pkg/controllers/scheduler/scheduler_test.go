@@ -78,7 +78,7 @@ func (h *harness) renew(change func(*coordinationv1.LeaseSpec)) {
 	key := state.DefaultLease("a")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	err := h.api.Get(h.Context(), key, lease)
-	lease.Spec.HolderIdentity = ptr.To("process")
+	lease.Spec.HolderIdentity = ptr.To("process_3dda2801-d675-4688-a63f-dcda8d327f51")
 	lease.Spec.LeaseDurationSeconds = ptr.To[int32](10)
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(h.clock.Now()))
 	if change != nil {
@@ -121,6 +121,10 @@ func TestReadyByTheLease(t *testing.T) {
 			})
 		}, "True LeaseHeld"},
 		{"until it would have run out", func() { h.clock.Step(10 * time.Second) }, "False LeaseExpired"},
+		{"held by a stranger", func() {
+			h.renew(func(l *coordinationv1.LeaseSpec) { l.HolderIdentity = ptr.To("stranger") })
+		}, "False LeaseHeldByStranger"},
+		{"held again", func() { h.renew(nil) }, "True LeaseHeld"},
 	}
 	for _, step := range steps {
 		step.do()

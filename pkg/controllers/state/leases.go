@@ -6,6 +6,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 
@@ -93,8 +94,21 @@ type Lease struct {
 	Alive bool
 	// Holder is who holds it.
 	Holder string
-	// Lost is true if somebody has deleted it, for as long as its holder may act as if it had it.
+	// Lost is true if somebody has deleted it, or a stranger has taken it, for as long as its holder
+	// may act as if it had it.
 	Lost bool
+	// Stranger is true if it is held by something else than a process of a scheduler, which places
+	// no pods however often it renews the Lease.
+	Stranger bool
+}
+
+// processIdentity is how a process of a scheduler names itself in its Lease: HOST_UUID.
+var processIdentity = regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// heldByStranger reports whether a Lease is held by somebody who cannot be a process of a scheduler.
+func heldByStranger(lease *coordinationv1.Lease) bool {
+	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	return holder != "" && holder != LeaseTaker && !processIdentity.MatchString(holder)
 }
 
 // Get reads a Lease. An error names it.
@@ -105,6 +119,9 @@ func (l *Leases) Get(ctx context.Context, key types.NamespacedName) (Lease, erro
 	}
 	if lease == nil {
 		return Lease{Lost: l.noteMissing(key)}, nil
+	}
+	if heldByStranger(lease) {
+		return Lease{Exists: true, Holder: *lease.Spec.HolderIdentity, Lost: l.noteMissing(key), Stranger: true}, nil
 	}
 	return l.note(key, lease), nil
 }
@@ -193,10 +210,15 @@ func (l *Leases) Acquire(ctx context.Context, key types.NamespacedName) (until t
 		lease.Spec.LeaseDurationSeconds = ptr.To(int32(defaultDuration.Seconds()))
 		err = l.writer.Create(ctx, lease)
 	} else {
-		if l.note(key, lease).Alive {
+		stranger := heldByStranger(lease)
+		if stranger && l.noteMissing(key) || !stranger && l.note(key, lease).Alive {
 			return time.Time{}, false, nil
 		}
 		fill(lease, start)
+		if stranger {
+			// A process waits for as long as the Lease says before it takes it back.
+			lease.Spec.LeaseDurationSeconds = ptr.To(int32(defaultDuration.Seconds()))
+		}
 		err = l.writer.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -65,15 +66,46 @@ var _ = Describe("the scheduler without a name", Ordered, func() {
 		}, timeout, poll).Should(Succeed())
 	})
 
-	It("goes on while a stranger who is gone holds the lease", func(ctx SpecContext) {
+	It("goes on while a stranger holds the lease", func(ctx SpecContext) {
 		_, err := client.CoordinationV1().Leases(berthv1alpha1.DefaultLeaseNamespace).Create(ctx, &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Name: berthv1alpha1.DefaultLeasePrefix + "slip"},
 			Spec: coordinationv1.LeaseSpec{
-				HolderIdentity: ptr.To("stranger"), LeaseDurationSeconds: ptr.To[int32](5),
+				HolderIdentity: ptr.To("stranger"), LeaseDurationSeconds: ptr.To[int32](3600),
 				RenewTime: ptr.To(metav1.NewMicroTime(time.Now())),
 			},
 		}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) {
+			slip, err := berth.BerthV1alpha1().Schedulers().Get(ctx, "slip", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(apimeta.FindStatusCondition(slip.Status.Conditions, berthv1alpha1.SchedulerReady)).To(
+				HaveField("Reason", berthv1alpha1.ReasonLeaseHeldByStranger))
+		}, timeout, poll).Should(Succeed())
+		expectPlaced(ctx)
+	})
+
+	It("leaves everything to three that run, beside the stranger", func(ctx SpecContext) {
+		names := []string{"first", "second", "third"}
+		for _, name := range names {
+			instances.Start(ctx, plane, name, shortElection...)
+		}
+		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).Should(BeElementOf(names))
+		for range 3 {
+			expectPlaced(ctx)
+		}
+		Eventually(func(g Gomega) {
+			list, err := berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			for i := range list.Items {
+				g.Expect(list.Items[i].Status.HomeScheduler).To(BeElementOf(names))
+			}
+		}, timeout, poll).Should(Succeed())
+		for _, name := range names {
+			instances.Kill(name)
+			if name != "first" {
+				Expect(berth.BerthV1alpha1().Schedulers().Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+			}
+		}
 		expectPlaced(ctx)
 	})
 

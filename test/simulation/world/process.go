@@ -184,7 +184,7 @@ func (p *process) election(lease, namespace string) (*leaderelection.LeaderElect
 	if err != nil {
 		return nil, err
 	}
-	identity := fmt.Sprintf("%s_%d", p.program.Name, p.number)
+	identity := fmt.Sprintf("%s_00000000-0000-4000-8000-%012d", p.program.Name, p.number)
 	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, lease,
 		client.CoreV1(), client.CoordinationV1(), resourcelock.ResourceLockConfig{Identity: identity})
 	if err != nil {
