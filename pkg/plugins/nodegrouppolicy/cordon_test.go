@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -56,6 +57,27 @@ func TestSharesOfCordonedClustersGoToTheOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is closed is closed for as long as the cluster is cordoned.
+func TestAClusterThatIsNotCordonedAnyLongerHasItsShareAgain(t *testing.T) {
+	d, rs := deployment("nginx", 5)
+	s := withCordoned(t, []string{"beijing", "hangzhou"}, []string{"beijing"}, beijingHangzhou().Obj(), d, rs)
+	if diff := cmp.Diff(map[string]int{"hangzhou": 3}, bySite(place(t, s, rs, 0, 3))); diff != "" {
+		t.Fatalf("replicas by site (-want +got):\n%s", diff)
+	}
+	clusters := s.Berth.BerthV1alpha1().Clusters()
+	c, err := clusters.Get(t.Context(), "beijing", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Spec.Unschedulable = false
+	c.Generation++
+	if _, err := clusters.Update(t.Context(), c, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	next := plugintest.MakePodOf(rs, 3).Obj()
+	s.WaitFor("the share of beijing", func() bool { return plugintest.SiteOf(s.Try(next).Node) == "beijing" })
 }
 
 func TestAnOrdinalLeavesACordonedCluster(t *testing.T) {

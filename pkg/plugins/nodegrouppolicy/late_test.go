@@ -13,9 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugintest"
 )
 
@@ -35,7 +37,13 @@ type heir struct {
 // inherits lists the pods as the API server shows them at the take-over, in the version 7.
 func inherits(t *testing.T, objects []runtime.Object, listed ...*corev1.Pod) *heir {
 	t.Helper()
-	h := &heir{Scheduler: plugintest.New(t, append(plugintest.Sites(2, "beijing", "hangzhou"), objects...), plugintest.Held())}
+	return inheritsAmong(t, append(plugintest.Sites(2, "beijing", "hangzhou"), objects...), nil, listed...)
+}
+
+// inheritsAmong is inherits with other sites, and options of the scheduler.
+func inheritsAmong(t *testing.T, objects []runtime.Object, options []plugintest.Option, listed ...*corev1.Pod) *heir {
+	t.Helper()
+	h := &heir{Scheduler: plugintest.New(t, objects, append(options, plugintest.Held())...)}
 	list := &corev1.PodList{}
 	for _, pod := range listed {
 		pod = pod.DeepCopy()
@@ -124,6 +132,50 @@ func TestWhatThePredecessorHasBoundIsWaitedFor(t *testing.T) {
 	h.mustWait(t, next)
 	h.Add(bound)
 	h.MustPlace(next)
+}
+
+// The node has gone meanwhile, so that no snapshot will ever show the pod there.
+func TestWhatThePredecessorHasBoundToANodeThatHasGoneIsWaitedForNoLonger(t *testing.T) {
+	d, rs := deployment("nginx", 2)
+	bound := plugintest.MakePodOf(rs, 0).Obj()
+	bound.Spec.NodeName = "hangzhou-9"
+	h := inherits(t, []runtime.Object{beijingHangzhou().Obj(), d, rs}, bound)
+	next := plugintest.MakePodOf(rs, 1).Obj()
+	h.mustWait(t, next)
+	if err := h.Informers.Core().V1().Pods().Informer().GetIndexer().Add(bound); err != nil {
+		t.Fatal(err)
+	}
+	h.MustPlace(next)
+}
+
+// Of the clusters of the policy one is this scheduler's. A late Binding may take its seats, too.
+func TestASeatInTheOnlyClusterOfTheSchedulerIsNotGivenOut(t *testing.T) {
+	d, rs := deployment("nginx", 5)
+	objects := []runtime.Object{beijingHangzhou().Obj(), d, rs}
+	for _, name := range []string{"a", "b"} {
+		objects = append(objects, &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
+	}
+	for _, object := range plugintest.Sites(2, "beijing", "hangzhou") {
+		if c, ok := object.(*berthv1alpha1.Cluster); ok {
+			c.Status.HomeScheduler, c.Status.HomeRevision = map[string]string{"beijing": "a", "hangzhou": "b"}[c.Name], 1
+		}
+		objects = append(objects, object)
+	}
+	mine := func(number int) *corev1.Pod {
+		p := plugintest.MakePodOf(rs, number).Obj()
+		p.Labels[berthv1alpha1.HomeSchedulerLabel] = "a"
+		return p
+	}
+	h := inheritsAmong(t, objects, []plugintest.Option{plugintest.Named("a")}, mine(0), mine(1))
+	h.WaitFor("it to be told why it waits", func() bool {
+		attempt := h.Try(mine(1))
+		if attempt.Node != "" {
+			t.Fatalf("it goes to %s", attempt.Node)
+		}
+		return strings.Contains(attempt.Why(), contended)
+	})
+	h.reachable.Store(true)
+	h.WaitFor("a seat", func() bool { return h.Try(mine(1)).Node != "" })
 }
 
 func TestNobodyWaitsWhereNoSeatCanBeTaken(t *testing.T) {
