@@ -4,6 +4,8 @@
 package spending
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +22,14 @@ type hold struct {
 	over bool
 	// free is how much was free at the take-over of the pool of a ClusterResource that had most.
 	free map[*pool.Resource]int64
+	// served are the claimants for whom there is enough although late Bindings may take the rest.
+	served map[*pool.Resource]served
+}
+
+// served are the claimants that so many units serve, in the order of the scheduler's queue.
+type served struct {
+	units int64
+	pods  map[types.UID]bool
 }
 
 // heldBack is a pod that is not to be tried yet.
@@ -90,8 +100,45 @@ func (l *LateUnits) holds(h *heldBack, pools func(resource string) *pool.Resourc
 			}
 		}
 		free := l.freeOf(r)
-		return free > 0 && pool.UnitsUp(l.takeable(request.Resource, claimed), r.Unit()) >= free
+		left := free - min(free, pool.UnitsUp(l.takeable(request.Resource, claimed), r.Unit()))
+		switch {
+		case free <= 0:
+			return false
+		case left > 0 && l.most != nil && pool.UnitsUp(claimed, r.Unit()) >= free:
+			return !l.servedBy(r, request.Resource, left)[h.pod.UID]
+		default:
+			return left == 0
+		}
 	})
+}
+
+// servedBy returns the claimants that some units of a ClusterResource serve. The others would be
+// tried in vain.
+func (l *LateUnits) servedBy(r *pool.Resource, resource string, units int64) map[types.UID]bool {
+	if known, found := l.hold.served[r]; found && known.units == units {
+		return known.pods
+	}
+	now := served{units: units, pods: map[types.UID]bool{}}
+	for _, c := range slices.SortedFunc(maps.Values(l.pods), inQueue) {
+		for _, request := range c.requests {
+			if request.Resource != resource {
+				continue
+			}
+			if units -= pool.UnitsUp(request.Quantity, r.Unit()); units >= 0 {
+				now.pods[c.UID] = true
+			}
+		}
+	}
+	if l.hold.served == nil {
+		l.hold.served = map[*pool.Resource]served{}
+	}
+	l.hold.served[r] = now
+	return now.pods
+}
+
+// inQueue compares claimants as the scheduler's queue does.
+func inQueue(a, b Claimant) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), a.created.Compare(b.created.Time), cmp.Compare(a.UID, b.UID))
 }
 
 // freeOf returns how much was free of the pool that had most.

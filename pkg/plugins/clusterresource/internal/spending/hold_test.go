@@ -4,12 +4,15 @@
 package spending
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/plugins/internal/ledger"
@@ -86,6 +89,42 @@ func TestWhoIsHeldIsFreedOnce(t *testing.T) {
 	late.Hold(wants("next", "1"), pools)
 	if freed := late.Freed(pools); len(freed) > 0 {
 		t.Errorf("%v are freed while all may be taken", namesOf(freed))
+	}
+}
+
+// Licence has 10, of which two late Bindings may take 2. Of twelve pods that ask for one each the
+// first eight of the queue can be served, and the others would be tried in vain.
+func TestThoseAreTriedForWhomThereIsEnough(t *testing.T) {
+	late := NewLate()
+	reader := &Reader{Pending: ledger.NewPending(), Late: late, Known: known, Bound: func() int { return 2 }, Ended: func() {}}
+	reader.Begin()
+	var pods []*corev1.Pod
+	for i := range 12 {
+		pods = append(pods, wants(fmt.Sprintf("p-%02d", i), "1", func(p *corev1.Pod) {
+			p.CreationTimestamp = metav1.Unix(int64(i), 0)
+			if i == 11 {
+				p.Spec.Priority = ptr.To[int32](10)
+			}
+		}))
+		reader.Read(pods[i], true)
+	}
+	reader.End()
+	r := resources(licence(0)).Get("licence").Pools
+	pools := func(string) *pool.Resource { return r }
+	var held []string
+	for _, pod := range append(pods, wants("new", "1")) {
+		if late.Hold(pod, pools) {
+			held = append(held, pod.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"p-07", "p-08", "p-09", "p-10", "new"}, held); diff != "" {
+		t.Errorf("held (-want +got):\n%s", diff)
+	}
+	for i := range 7 {
+		late.Settled(pods[i].UID)
+	}
+	if diff := cmp.Diff([]string{"new", "p-07", "p-08", "p-09", "p-10"}, namesOf(late.Freed(pools))); diff != "" {
+		t.Errorf("freed when the pods that are left ask for less than there was (-want +got):\n%s", diff)
 	}
 }
 
