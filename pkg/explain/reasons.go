@@ -59,13 +59,14 @@ func (e *PodAnswer) explainGroups(policy *modelpolicy.Policy) {
 
 // explainFailover says which clusters of the policy were left because they are offline.
 func (e *PodAnswer) explainFailover(q *question) {
-	for _, left := range q.policy.Status.FailedOver {
-		switch {
-		case e.State == waiting:
-			e.becausef("cluster %s has been offline for too long, so the others have its share", left.Cluster)
-		case e.Placement != nil && e.Placement.Cluster == left.Cluster:
-			e.becausef("cluster %s has been offline for too long, so the seat of this pod is elsewhere", left.Cluster)
+	if e.State != waiting {
+		if e.Placement != nil && modelpolicy.LeftBy(&q.policy.Status).Has(e.Placement.Cluster) {
+			e.becausef("cluster %s has been offline for too long, so the seat of this pod is elsewhere", e.Placement.Cluster)
 		}
+		return
+	}
+	for _, left := range q.policy.Status.FailedOver {
+		e.becausef("cluster %s has been offline for too long, so the others have its share", left.Cluster)
 	}
 }
 

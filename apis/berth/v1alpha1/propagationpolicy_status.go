@@ -24,19 +24,25 @@ type PropagationPolicyStatus struct {
 	Ready string `json:"ready,omitempty"`
 
 	// workloads tells for each workload how its replicas are shared out: those that differ from the
-	// wish first, then by kind and name; at most the first 100, and no more than fit into 60 KiB.
+	// wish first, then by kind and name; at most the first 100, and no more than fit into a status of 64 KiB.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Workloads []WorkloadPlacement `json:"workloads,omitempty"`
 
 	// failedOver are the clusters that have been offline for longer than spec.failover.after, so that
-	// the others have their seats; at most 1000.
+	// the others have their seats: the first 50 by name. The others are in failedOverMore.
 	// +optional
 	// +listType=map
 	// +listMapKey=cluster
 	// +kubebuilder:validation:MaxItems=1000
 	FailedOver []FailedOverCluster `json:"failedOver,omitempty"`
+
+	// failedOverMore are the clusters that failedOver has no room for, at most 950: of each the first
+	// eight bytes of the SHA-256 of its name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=12000
+	FailedOverMore []byte `json:"failedOverMore,omitempty"`
 
 	// limited are the workloads that get no more in some clusters than these run and have room for,
 	// because pods have found no node there for giveUpAfter: at most 50 of them, in 200 clusters

@@ -3176,6 +3176,11 @@ func (in *PropagationPolicyStatus) DeepCopyInto(out *PropagationPolicyStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.FailedOverMore != nil {
+		in, out := &in.FailedOverMore, &out.FailedOverMore
+		*out = make([]byte, len(*in))
+		copy(*out, *in)
+	}
 	if in.Limited != nil {
 		in, out := &in.Limited, &out.Limited
 		*out = make([]LimitedWorkload, len(*in))

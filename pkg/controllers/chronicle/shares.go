@@ -4,6 +4,7 @@
 package chronicle
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,8 @@ func shares(before, after *berthv1alpha1.PropagationPolicy) []history.Entry {
 	for ref := range limited {
 		add(ref, history.LimitsChanged, "no cluster is limited any more")
 	}
-	if is := left(after); !slices.Equal(is, left(before)) {
+	if is := left(after); !slices.Equal(is, left(before)) ||
+		!bytes.Equal(after.Status.FailedOverMore, before.Status.FailedOverMore) {
 		add(berthv1alpha1.WorkloadReference{}, history.FailedOver, leftText(is))
 	}
 	return entries

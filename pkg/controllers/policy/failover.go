@@ -19,21 +19,18 @@ import (
 	"berth.dev/berth/pkg/placement/failover"
 )
 
-// maxLeft bounds the clusters that one policy has left at a time; the schema allows no more.
-const maxLeft = 1000
-
-// leave returns the clusters whose seats the others are to have, by name, and asks for another pass
-// when that may change. Where no cluster would remain, none is left.
-func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
+// leave returns the clusters whose seats the others are to have, and since when, and asks for another
+// pass when that may change. Where no cluster would remain, none is left.
+func (p *pass) leave(in *inForce) map[string]metav1.Time {
 	if in.policy.Spec.Failover == nil || in.Err != nil {
 		return nil
 	}
 	left := map[string]metav1.Time{}
 	clusters := in.clusters
-	for p.leaveMore(in.policy, clusters, left) && len(left) < maxLeft && len(in.policy.Spec.Placement.ClusterGroups) > 0 {
+	for p.leaveMore(in.policy, clusters, left) && len(in.policy.Spec.Placement.ClusterGroups) > 0 {
 		// The groups choose others instead, which may be offline too.
 		next := in.policy.DeepCopy()
-		next.Status.FailedOver = listOf(left)
+		modelpolicy.SetLeft(&next.Status, left)
 		compiled := modelpolicy.Compile(next, p.snapshot.Sites())
 		if compiled.Err != nil {
 			break
@@ -49,17 +46,14 @@ func (p *pass) leave(in *inForce) []berthv1alpha1.FailedOverCluster {
 	}) {
 		return nil
 	}
-	return listOf(left)
+	return left
 }
 
 // leaveMore adds those of the clusters of a policy that are left, and reports whether there were
 // any.
 func (p *pass) leaveMore(policy *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster, left map[string]metav1.Time) (more bool) {
 	rule := failover.Of(policy.Spec.Failover)
-	before := map[string]metav1.Time{}
-	for _, known := range policy.Status.FailedOver {
-		before[known.Cluster] = known.Time
-	}
+	before := modelpolicy.LeftBy(&policy.Status)
 	for _, cluster := range clusters {
 		if cluster == nil {
 			continue
@@ -68,13 +62,13 @@ func (p *pass) leaveMore(policy *berthv1alpha1.PropagationPolicy, clusters []*to
 		if _, known := left[name]; known {
 			continue
 		}
-		since, was := before[name]
-		leaves, again := rule.Left(cluster.Object.Online(), was, p.now)
+		leaves, again := rule.Left(cluster.Object.Online(), before.Has(name), p.now)
 		p.requeueAfter(again)
 		if !leaves {
 			continue
 		}
-		if !was {
+		since, told := before.Since(name)
+		if !told {
 			since = metav1.Time{Time: p.now}
 		}
 		left[name], more = since, true
@@ -82,34 +76,27 @@ func (p *pass) leaveMore(policy *berthv1alpha1.PropagationPolicy, clusters []*to
 	return more
 }
 
-// listOf returns the clusters that are left as the status lists them.
-func listOf(left map[string]metav1.Time) []berthv1alpha1.FailedOverCluster {
-	if len(left) == 0 {
-		return nil
-	}
-	list := make([]berthv1alpha1.FailedOverCluster, 0, len(left))
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		list = append(list, berthv1alpha1.FailedOverCluster{Cluster: name, Time: left[name]})
-	}
-	return list[:min(len(list), maxLeft)]
-}
-
 // behind tells the pods that are still there in clusters whose seats the others have.
 func behind(in *inForce) []string {
 	var told []string
-	for _, left := range in.policy.Status.FailedOver {
-		index, named := 0, false
-		if in.Order != nil {
-			index, named = in.Order.Index(left.Cluster)
+	if in.Order == nil {
+		return nil
+	}
+	left := modelpolicy.LeftBy(&in.policy.Status)
+	counts := map[string]int{}
+	for i := range in.Order.Len() {
+		if !left.Has(in.Order.Name(i)) {
+			continue
 		}
-		count := 0
 		for _, p := range in.placements {
-			if named && index < len(p.Current) {
-				count += int(p.Current[index]) + p.leaving[index]
+			if i < len(p.Current) {
+				counts[in.Order.Name(i)] += int(p.Current[i]) + p.leaving[i]
 			}
 		}
-		if count > 0 {
-			told = append(told, fmt.Sprintf("%d replicas have seats elsewhere; their pods on %s still exist", count, left.Cluster))
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(counts)) {
+		if counts[cluster] > 0 {
+			told = append(told, fmt.Sprintf("%d replicas have seats elsewhere; their pods on %s still exist", counts[cluster], cluster))
 		}
 	}
 	return told

@@ -6,6 +6,7 @@ package policy_test
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 )
+
+// long returns a name that is as long as it may be.
+func long(name string, most int) string { return name + strings.Repeat("x", most-len(name)) }
 
 // manySites is a policy of five groups for 200 workloads over 1,000 clusters of a node each, of
 // which so many have been offline for long. No workload has a pod yet.
@@ -25,7 +30,7 @@ func manySites(offline int) *memory {
 	policy.Spec.Placement = berthv1alpha1.Placement{}
 	for tier := range 5 {
 		group := berthv1alpha1.ClusterGroup{
-			Name: fmt.Sprintf("tier-%d", tier), ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": strconv.Itoa(tier)}},
+			Name: long(fmt.Sprintf("tier-%d-", tier), 63), ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": strconv.Itoa(tier)}},
 		}
 		if tier == 0 {
 			group.ReplicasPerCluster = new(int32(1))
@@ -34,8 +39,8 @@ func manySites(offline int) *memory {
 	}
 	m.policies = append(m.policies, *policy)
 	for i := range 1000 {
-		name := fmt.Sprintf("store-%04d", i)
-		node := newNode(name + "-0")
+		name := long(fmt.Sprintf("store-%04d-", i), 63)
+		node := newNode(name)
 		cluster := newCluster(name, node.Name)
 		cluster.Labels = map[string]string{"tier": strconv.Itoa(i % 5)}
 		if i < offline {
@@ -47,7 +52,7 @@ func manySites(offline int) *memory {
 	}
 	for i := range 200 {
 		d := newDeployment(1000)
-		d.Name = fmt.Sprintf("web-%03d", i)
+		d.Name = long(fmt.Sprintf("web-%03d-", i), 253)
 		d.UID = types.UID(d.Name)
 		m.deployments = append(m.deployments, *d)
 	}
@@ -56,7 +61,7 @@ func manySites(offline int) *memory {
 
 // A status is at most 64 KiB, whatever a policy selects, and tells of the totals by group.
 func TestTheStatusOfAPolicyForManySitesIsBounded(t *testing.T) {
-	for _, offline := range []int{0, 400} {
+	for _, offline := range []int{0, 400, 900, 999} {
 		m := manySites(offline)
 		began := time.Now()
 		if _, err := benchReconciler(m).Reconcile(t.Context(), namespace); err != nil {
@@ -77,8 +82,14 @@ func TestTheStatusOfAPolicyForManySitesIsBounded(t *testing.T) {
 		if desired != 1000 {
 			t.Errorf("with %d clusters offline the groups of a row are to have %d replicas, want 1000", offline, desired)
 		}
-		if len(m.status.FailedOver) != offline {
-			t.Errorf("%d clusters were left, want %d", len(m.status.FailedOver), offline)
+		left := modelpolicy.LeftBy(&m.status)
+		for i := range m.clusters {
+			if name := m.clusters[i].Name; left.Has(name) != (i < offline) {
+				t.Fatalf("with %d clusters offline %s was left: %t", offline, name, left.Has(name))
+			}
+		}
+		if got, want := len(m.status.FailedOver), min(offline, 50); got != want {
+			t.Errorf("the status names %d clusters that were left, want %d", got, want)
 		}
 	}
 }

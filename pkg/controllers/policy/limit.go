@@ -32,6 +32,9 @@ const (
 	limitPause = time.Minute
 	// maxLimited and maxLimitedClusters bound what one policy limits; the schema allows no more.
 	maxLimited, maxLimitedClusters = 50, 200
+	// maxLimitedBytes bounds them once more, as the names of workloads may be long. Beyond
+	// maxReasonBytes it is no longer told why.
+	maxLimitedBytes, maxReasonBytes = 30 << 10, 10 << 10
 )
 
 // limits are what is remembered of a workload in the clusters that are short of its replicas.
@@ -74,7 +77,6 @@ func (p *pass) limit(ctx context.Context, in *inForce) ([]berthv1alpha1.LimitedW
 	}
 	var list []berthv1alpha1.LimitedWorkload
 	var errs []error
-	clusters := 0
 	for _, placed := range in.placements {
 		if placed.Plan == nil {
 			continue
@@ -85,15 +87,35 @@ func (p *pass) limit(ctx context.Context, in *inForce) ([]berthv1alpha1.LimitedW
 		if err != nil {
 			errs, entry = append(errs, err), ptr.Deref(l.before, berthv1alpha1.LimitedWorkload{})
 		}
-		if clusters += len(entry.Clusters); len(entry.Clusters) == 0 || clusters > maxLimitedClusters || len(list) == maxLimited {
-			continue
+		if len(entry.Clusters) > 0 {
+			list = append(list, entry)
 		}
-		list = append(list, entry)
 	}
+	list = bounded(list)
 	slices.SortFunc(list, func(a, b berthv1alpha1.LimitedWorkload) int {
 		return cmp.Or(strings.Compare(a.Ref.Kind, b.Ref.Kind), strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Component, b.Ref.Component))
 	})
 	return list, errors.Join(errs...)
+}
+
+// bounded returns the first of the workloads, as far as the bounds allow.
+func bounded(list []berthv1alpha1.LimitedWorkload) []berthv1alpha1.LimitedWorkload {
+	var kept []berthv1alpha1.LimitedWorkload
+	clusters, size := 0, 0
+	for i := range list {
+		entry := list[i]
+		if clusters += len(entry.Clusters); clusters > maxLimitedClusters || len(kept) == maxLimited {
+			break
+		}
+		if size > maxReasonBytes {
+			entry.LimitedBy = ""
+		}
+		if size += bytesOf(&entry); size > maxLimitedBytes {
+			break
+		}
+		kept = append(kept, entry)
+	}
+	return kept
 }
 
 // decide observes the clusters of a workload and returns its limits.

@@ -23,6 +23,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/history"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/promise"
 )
 
@@ -115,7 +116,7 @@ const reportPause = 500 * time.Millisecond
 // be told how much room there is.
 func (p *pass) report(ctx context.Context, in *inForce) error {
 	after := in.policy.DeepCopy()
-	after.Status.FailedOver = p.leave(in)
+	modelpolicy.SetLeft(&after.Status, p.leave(in))
 	limited, err := p.limit(ctx, in)
 	after.Status.Limited = limited
 	setStatus(&after.Status, in)

@@ -129,6 +129,7 @@ func setScaled(conditions *[]metav1.Condition, in *inForce) {
 	}
 	if in.scaling.reason != "" {
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, in.scaling.reason, names.First(in.scaling.messages, maxNames, "; ")
+		c.Message = names.ClipTo(c.Message, maxMessage)
 	}
 	apimeta.SetStatusCondition(conditions, c)
 }

@@ -5,6 +5,7 @@ package policy
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,20 +15,20 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 const (
-	// maxWorkloads and maxRowBytes, which counts them as JSON, bound the rows of a status, so that it
-	// is written quickly whatever a policy selects.
-	maxWorkloads = 100
-	maxRowBytes  = 60 << 10
+	// maxWorkloads bounds the rows of a status and maxStatusBytes its size as JSON, with a margin for
+	// the fields around it, so that it is written quickly whatever a policy selects.
+	maxWorkloads   = 100
+	maxStatusBytes = 63 << 10
+	// maxMessage bounds the message of each condition.
+	maxMessage = 2 << 10
 
 	// Of more than maxClusters clusters a row tells of farClusters.
 	maxClusters = 100
 	farClusters = 50
-
-	// workloadBytes and clusterBytes are what a row and a line of it cost beside the names.
-	workloadBytes, clusterBytes = 120, 60
 )
 
 // setStatus fills in the status of a policy. It holds no times and no countdowns: as long as
@@ -36,12 +37,13 @@ func setStatus(status *berthv1alpha1.PropagationPolicyStatus, in *inForce) {
 	status.ObservedGeneration = in.policy.Generation
 	status.WorkloadCount = int32(len(in.placements))
 	status.Ready = readyOf(in)
-	status.Workloads = rows(in, maxRowBytes-reserved(status))
 	for _, condition := range []metav1.Condition{accepted(in), clustersResolved(in), placedCondition(in), conflicted(in)} {
 		condition.ObservedGeneration = in.policy.Generation
+		condition.Message = names.ClipTo(condition.Message, maxMessage)
 		apimeta.SetStatusCondition(&status.Conditions, condition)
 	}
 	setScaled(&status.Conditions, in)
+	status.Workloads = rows(in, maxStatusBytes-reserved(status))
 }
 
 // readyOf returns what the column READY shows.
@@ -62,20 +64,20 @@ func readyOf(in *inForce) string {
 	return total.String()
 }
 
-// reserved returns about how many bytes of a status are taken before its rows.
+// reserved returns how many bytes of a status are taken before its rows.
 func reserved(status *berthv1alpha1.PropagationPolicyStatus) int {
-	size := 0
-	for i := range status.FailedOver {
-		size += clusterBytes + len(status.FailedOver[i].Cluster)
+	bare := *status
+	bare.Workloads = nil
+	return bytesOf(&bare)
+}
+
+// bytesOf returns how many bytes a part of a status takes as JSON.
+func bytesOf(part any) int {
+	written, err := json.Marshal(part)
+	if err != nil {
+		return maxStatusBytes // no part has a value that cannot be written
 	}
-	for i := range status.Limited {
-		limited := &status.Limited[i]
-		size += workloadBytes + len(limited.Ref.APIVersion) + len(limited.Ref.Kind) + len(limited.Ref.Name) + len(limited.LimitedBy)
-		for j := range limited.Clusters {
-			size += clusterBytes + len(limited.Clusters[j].Name)
-		}
-	}
-	return size
+	return len(written)
 }
 
 // rows lists the workloads, those furthest from the wish first, as far as the bounds allow.
@@ -91,7 +93,7 @@ func rows(in *inForce, left int) []berthv1alpha1.WorkloadPlacement {
 	var list []berthv1alpha1.WorkloadPlacement
 	for _, p := range sorted {
 		row := p.row(in)
-		if left -= sizeOf(&row); left < 0 || len(list) == maxWorkloads {
+		if left -= bytesOf(&row) + len(","); left < 0 || len(list) == maxWorkloads {
 			break
 		}
 		list = append(list, row)
@@ -116,18 +118,6 @@ func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
 	}
 	row.Groups, row.Clusters = p.groups(in), p.clusters(in)
 	return row
-}
-
-// sizeOf returns about how many bytes a row takes.
-func sizeOf(row *berthv1alpha1.WorkloadPlacement) int {
-	size := workloadBytes + len(row.Ref.APIVersion) + len(row.Ref.Kind) + len(row.Ref.Name)
-	for i := range row.Groups {
-		size += clusterBytes + len(row.Groups[i].Name)
-	}
-	for i := range row.Clusters {
-		size += clusterBytes + len(row.Clusters[i].Name)
-	}
-	return size
 }
 
 // clusters tells the shares of the clusters by name, of many those that differ most from theirs.

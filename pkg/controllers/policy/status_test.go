@@ -328,7 +328,7 @@ func TestStatusIsBounded(t *testing.T) {
 	}{
 		"few":                               {clusters: 2, deployments: 3, want: 3},
 		"many workloads":                    {clusters: 2, deployments: 150, want: 100},
-		"many clusters":                     {clusters: 300, deployments: 20, want: 18},
+		"many clusters":                     {clusters: 300, deployments: 20, want: 20},
 		"one workload of a lot of clusters": {clusters: 1000, deployments: 2, want: 2},
 	}
 	for name, tc := range tests {

@@ -197,7 +197,7 @@ func (f *finder) ofPolicy(cluster string) change {
 	c.berth = func(objects *simulator.Objects) {
 		given := policy.DeepCopy()
 		given.Generation++ // what is compiled of a policy is kept by that
-		given.Spec.Placement.ClusterGroups, given.Status.Limited, given.Status.FailedOver = nil, nil, nil
+		given.Spec.Placement.ClusterGroups, given.Status = nil, berthv1alpha1.PropagationPolicyStatus{}
 		given.Spec.Placement.WhenUnsatisfiable = berthv1alpha1.DoNotSchedule
 		given.Spec.Placement.StaticWeightList = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{cluster}, Weight: 1}}
 		if cluster == "" {

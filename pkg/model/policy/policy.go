@@ -63,11 +63,7 @@ func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Po
 
 // layoutOf returns the layout of a policy.
 func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*grouping.Layout, error) {
-	left := make([]string, len(object.Status.FailedOver))
-	for i := range left {
-		left[i] = object.Status.FailedOver[i].Cluster
-	}
-	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites, left...)
+	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites, leftNames(object, sites)...)
 }
 
 // follows returns the policy for other sites, which is itself if they make no difference to it.
@@ -138,8 +134,5 @@ func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 // the same clusters are left, because they are offline, and the same ones get no more. Of the
 // status, that alone changes what a policy means.
 func SameMeaning(a, b *berthv1alpha1.PropagationPolicy) bool {
-	left := slices.EqualFunc(a.Status.FailedOver, b.Status.FailedOver, func(x, y berthv1alpha1.FailedOverCluster) bool {
-		return x.Cluster == y.Cluster
-	})
-	return left && slices.EqualFunc(a.Status.Limited, b.Status.Limited, sameLimits)
+	return sameLeft(&a.Status, &b.Status) && slices.EqualFunc(a.Status.Limited, b.Status.Limited, sameLimits)
 }

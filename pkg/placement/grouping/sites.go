@@ -95,6 +95,16 @@ func Number(name string, amount resource.Quantity) int64 {
 	return amount.Value()
 }
 
+// Named returns the names of the Clusters that match.
+func (s *Sites) Named(match func(name string) bool) (names []string) {
+	for i := range s.all() {
+		if name := s.list[i].name; match(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Cordoned are the names of the Clusters that take no new pods. It must not be changed.
 func (s *Sites) Cordoned() map[string]bool {
 	if s == nil {
