@@ -191,6 +191,11 @@ func (s *Server) create(
 	}
 	ctx = request.WithNamespace(ctx, accessor.GetNamespace())
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	// Without it validation by declaration complains into the log.
+	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{
+		IsResourceRequest: true, Verb: "create", APIGroup: kind.Group, APIVersion: kind.Version, Resource: resource.Resource,
+		Namespace: accessor.GetNamespace(), Name: accessor.GetName(),
+	})
 	attributes := admission.NewAttributesRecord(
 		internal, nil, kind, accessor.GetNamespace(), accessor.GetName(), resource, "",
 		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{})

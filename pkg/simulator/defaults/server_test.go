@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -216,5 +218,23 @@ func TestCreateOtherKinds(t *testing.T) {
 	cluster := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "beijing"}}
 	if got, err := s.Create(t.Context(), cluster); err != nil || got != runtime.Object(cluster) {
 		t.Errorf("of a kind of Berth: %v, %v", got, err)
+	}
+}
+
+// TestNothingIsLogged creates an object that the API server validates by declaration, too. Users of
+// berthctl would see what that logs.
+func TestNothingIsLogged(t *testing.T) {
+	logger := funcr.New(func(_, message string) { t.Errorf("logged: %s", message) }, funcr.Options{})
+	rc := &corev1.ReplicationController{ObjectMeta: meta("x"), Spec: corev1.ReplicationControllerSpec{
+		Replicas: ptr.To[int32](2), Selector: map[string]string{"app": "x"}, Template: &corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}}, Spec: newPod().Spec,
+		},
+	}}
+	if _, err := server(t).Create(klog.NewContext(t.Context(), logger), rc); err != nil {
+		t.Error(err)
+	}
+	rc.Spec.Replicas = ptr.To[int32](-1)
+	if _, err := server(t).Create(klog.NewContext(t.Context(), logger), rc); err == nil || !strings.Contains(err.Error(), "spec.replicas") {
+		t.Errorf("fewer replicas than none: %v", err)
 	}
 }
