@@ -297,18 +297,22 @@ func TestVolumesKeepWhoMayUseThemWhere(t *testing.T) {
 	if diff := cmp.Diff(wantClaim, claim); diff != "" {
 		t.Errorf("trimmed claim mismatch (-want +got):\n%s", diff)
 	}
-	attached := trimmed(t, &storagev1.VolumeAttachment{
-		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: annotations("note")},
+}
+
+func TestAttachmentsKeepWhichVolumeIsWhere(t *testing.T) {
+	name := "v"
+	got := trimmed(t, &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"note": "x"}},
 		Spec: storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n", Source: storagev1.VolumeAttachmentSource{
-			PersistentVolumeName: &got.Name, InlineVolumeSpec: &corev1.PersistentVolumeSpec{StorageClassName: "disk"},
+			PersistentVolumeName: &name, InlineVolumeSpec: &corev1.PersistentVolumeSpec{StorageClassName: "disk"},
 		}},
-		Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: annotations("path")},
+		Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"path": "x"}},
 	})
-	wantAttached := &storagev1.VolumeAttachment{
-		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: annotations()},
-		Spec:       storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &got.Name}},
+	want := &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{}},
+		Spec:       storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
 	}
-	if diff := cmp.Diff(wantAttached, attached); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trimmed attachment mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -76,7 +76,7 @@ func TestThePauseDoublesAcrossARestart(t *testing.T) {
 	w.subscribe("shop", []string{"web"})
 	w.pass()
 	w.wait("web-x", ofDeployment("web"))
-	for _, pause := range []string{"30s", "1m0s", "2m0s"} {
+	for _, pause := range []string{"30s", "1m0s", "2m0s", "4m0s", "8m0s", "10m0s", "10m0s"} {
 		w.pass()
 		w.clock.Step(30 * time.Second)
 		w.pass()
