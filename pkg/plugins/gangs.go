@@ -11,6 +11,9 @@ import (
 	"sigs.k8s.io/scheduler-plugins/pkg/coscheduling"
 )
 
+// gangsNeedServer reports that each of these plugins makes a client of its own.
+const gangsNeedServer = true
+
 // gangs returns the plugins of scheduler-plugins that Berth carries.
 func gangs() frameworkruntime.Registry {
 	return frameworkruntime.Registry{

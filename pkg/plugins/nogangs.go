@@ -21,6 +21,9 @@ const gangPlugin, gangLabel = "Coscheduling", "scheduling.x-k8s.io/pod-group"
 // reasonNoGangs is why pods of gangs wait.
 const reasonNoGangs = "this build has no gang scheduling"
 
+// gangsNeedServer reports that the stand-in reads nothing by itself.
+const gangsNeedServer = false
+
 // gangs returns a stand-in for the plugin that serves gangs, because scheduler-plugins does not
 // compile with this minor of Kubernetes. A profile that names the plugin keeps on working, but for
 // pods of gangs.

@@ -4,9 +4,11 @@
 package plugins
 
 import (
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/fence"
@@ -87,6 +89,15 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 	s.seed.Skip()
 	s.late.Skip()
 	return &Offline{State: s, catalogs: catalogs}
+}
+
+// Registry returns the plugins that need no API server of their own.
+func (o *Offline) Registry() frameworkruntime.Registry {
+	registry := o.State.Registry()
+	if gangsNeedServer {
+		maps.DeleteFunc(registry, func(name string, _ frameworkruntime.PluginFactory) bool { return gangs()[name] != nil })
+	}
+	return registry
 }
 
 // still is a clock by which nothing happens later: what the plugins of a scheduler put off wakes

@@ -21,6 +21,7 @@ import (
 	frameworkplugins "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
@@ -34,7 +35,16 @@ import (
 // Profile is one profile of a scheduler's configuration.
 type Profile struct {
 	profile config.KubeSchedulerProfile
+	// leftOut is what the scheduler has and a simulation has not.
+	leftOut []string
 }
+
+// LeftOut names what has a say in the scheduler and none here: plugins that read the API server by
+// themselves, and extenders.
+func (p *Profile) LeftOut() []string { return p.leftOut }
+
+// Enables reports whether the profile names a plugin.
+func (p *Profile) Enables(plugin string) bool { return slices.Contains(named(&p.profile), plugin) }
 
 // ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and
 // returns the first profile that has one of the names as schedulerName; without names the first of
@@ -57,7 +67,11 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 			if err := checkPlugins(&profile); err != nil {
 				return nil, err
 			}
-			return &Profile{profile}, nil
+			leftOut := leaveOut(&profile)
+			for i := range c.Extenders {
+				leftOut = append(leftOut, "the extender "+c.Extenders[i].URLPrefix)
+			}
+			return &Profile{profile, leftOut}, nil
 		}
 		found = append(found, profile.SchedulerName)
 	}
@@ -67,9 +81,9 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 
 // checkPlugins returns an error if a profile enables plugins that are not compiled in.
 func checkPlugins(profile *config.KubeSchedulerProfile) error {
-	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
+	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).State.Registry()
 	var unknown []string
-	for _, name := range profile.Plugins.Names() {
+	for _, name := range named(profile) {
 		if stock[name] == nil && own[name] == nil {
 			unknown = append(unknown, name)
 		}
@@ -80,6 +94,42 @@ func checkPlugins(profile *config.KubeSchedulerProfile) error {
 	slices.Sort(unknown)
 	return fmt.Errorf("the scheduler's configuration has plugins in profile %s that this program does not have: %s",
 		profile.SchedulerName, strings.Join(unknown, ", "))
+}
+
+// named returns the plugins that a profile enables, some of them twice.
+func named(profile *config.KubeSchedulerProfile) []string {
+	names := profile.Plugins.Names()
+	for _, plugin := range profile.Plugins.MultiPoint.Enabled {
+		names = append(names, plugin.Name)
+	}
+	return names
+}
+
+// leaveOut takes the plugins out of a profile that are compiled in, but only for schedulers. It
+// returns their names.
+func leaveOut(profile *config.KubeSchedulerProfile) (names []string) {
+	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
+	live := func(plugin config.Plugin) bool { return stock[plugin.Name] == nil && own[plugin.Name] == nil }
+	for _, name := range named(profile) {
+		if live(config.Plugin{Name: name}) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	kept := profile.Plugins.DeepCopy()
+	for _, point := range []*config.PluginSet{
+		&kept.MultiPoint, &kept.PreEnqueue, &kept.QueueSort, &kept.PreFilter, &kept.Filter, &kept.PostFilter, &kept.PreScore,
+		&kept.Score, &kept.Reserve, &kept.Permit, &kept.PreBind, &kept.Bind, &kept.PostBind,
+	} {
+		point.Enabled = slices.DeleteFunc(point.Enabled, live)
+	}
+	if len(kept.QueueSort.Enabled) == 0 { // In which order pods come is nothing that a simulation asks for.
+		kept.QueueSort.Enabled = []config.Plugin{{Name: queuesort.Name}}
+	}
+	profile.Plugins = kept
+	return names
 }
 
 // start makes the framework that runs the plugins of the profile on the nodes of a snapshot, and

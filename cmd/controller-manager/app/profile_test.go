@@ -26,6 +26,10 @@ func TestSchedulerProfile(t *testing.T) {
 			header + "profiles: [{schedulerName: berth-scheduler, plugins: {filter: {enabled: [{name: Tetris}, {name: NodePorts}, {name: Chess}]}}}]\n",
 			"--scheduler-config: the scheduler's configuration has plugins in profile berth-scheduler that this program does not have: Chess, Tetris",
 		},
+		"a plugin at all points that is not compiled in": {
+			header + "profiles: [{schedulerName: berth-scheduler, plugins: {multiPoint: {enabled: [{name: Tetris}]}}}]\n",
+			"--scheduler-config: the scheduler's configuration has plugins in profile berth-scheduler that this program does not have: Tetris",
+		},
 		"plugins that are not compiled in, of another profile": {
 			header + "profiles: [{schedulerName: berth-scheduler}, {schedulerName: b, plugins: {filter: {enabled: [{name: Chess}]}}}]\n", "",
 		},

@@ -137,6 +137,9 @@ func newAdviser(opts *Options, mgr ctrl.Manager) (*adviser.Adviser, error) {
 	if err != nil {
 		return nil, err
 	}
+	if leftOut := profile.LeftOut(); len(leftOut) > 0 {
+		mgr.GetLogger().Info("What fits is found out without asking all that the scheduler asks", "leftOut", leftOut)
+	}
 	return adviser.New(profile, mgr.GetClient())
 }
 

@@ -126,6 +126,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.output.ForPeople() {
+		profile.TellLeftOut(o.streams.ErrOut, chosen)
+	}
 	answer, err := count(ctx, chosen, fit, sample, int(o.limit.Value()))
 	if err != nil {
 		return err

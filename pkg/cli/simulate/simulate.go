@@ -143,6 +143,9 @@ func (o *options) prepare() (*whatif.Simulation, *input, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.output.ForPeople() {
+		profile.TellLeftOut(o.streams.ErrOut, chosen)
+	}
 	s, err := whatif.New(whatif.Options{Profile: chosen, Schedulers: o.profile.Schedulers(), Adopt: adopt})
 	return s, in, err
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"berth.dev/berth/manifests"
 	"berth.dev/berth/pkg/cli/internal/clitest"
 )
 
@@ -155,6 +156,22 @@ func TestBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, tc.args, map[string]string{"x.yaml": tc.file}).CheckFailed(t, tc.want)
 		})
+	}
+}
+
+// TestSchedulerConfig simulates schedulers of other configurations.
+func TestSchedulerConfig(t *testing.T) {
+	const header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+	files := map[string]string{
+		"world.yaml": world,
+		"stock.yaml": header + "profiles: [{schedulerName: berth-scheduler}]\n",
+		"far.yaml":   string(manifests.SchedulerConfiguration) + "extenders: [{urlPrefix: \"https://far.example.com\", filterVerb: filter}]\n",
+	}
+	simulate(t, "-f DIR/world.yaml --scheduler-config DIR/stock.yaml", files).
+		CheckFailed(t, "the scheduler's configuration has no profile of Berth: that of berth-scheduler does not enable NodeGroupPolicy")
+	got := simulate(t, "-f DIR/world.yaml --scheduler-config DIR/far.yaml", files)
+	if want := "Not asked, though the scheduler asks them: the extender https://far.example.com.\n"; got.Code != 0 || got.Err != want {
+		t.Errorf("exit status %d, standard error %q, want %q", got.Code, got.Err, want)
 	}
 }
 

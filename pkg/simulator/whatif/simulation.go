@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,6 +18,7 @@ import (
 
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 	"berth.dev/berth/pkg/simulator"
 	"berth.dev/berth/pkg/simulator/defaults"
 )
@@ -115,6 +117,10 @@ type refusal struct {
 
 // New returns an empty Simulation. Close ends it.
 func New(options Options) (*Simulation, error) {
+	if !options.Profile.Enables(nodegrouppolicy.Name) {
+		return nil, fmt.Errorf("the scheduler's configuration has no profile of Berth: that of %s does not enable %s",
+			strings.Join(options.Schedulers, " or "), nodegrouppolicy.Name)
+	}
 	snapshot, err := simulator.New(options.Profile, clock.RealClock{})
 	if err != nil {
 		return nil, err

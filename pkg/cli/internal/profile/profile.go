@@ -6,12 +6,15 @@ package profile
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth.dev/berth/manifests"
+	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/simulator"
@@ -45,6 +48,13 @@ func (f *Flags) Configuration() ([]byte, error) {
 		return nil, fmt.Errorf("--scheduler-config: %w", err)
 	}
 	return raw, nil
+}
+
+// TellLeftOut says what has a say in the scheduler and none in an answer.
+func TellLeftOut(w io.Writer, p *simulator.Profile) {
+	if leftOut := p.LeftOut(); len(leftOut) > 0 {
+		fmt.Fprintf(w, "Not asked, though the scheduler asks them: %s.\n", output.OneLine(strings.Join(leftOut, ", ")))
+	}
 }
 
 // Choose returns the profile that pods get that ask for the scheduler, or the first one of Berth's
