@@ -261,7 +261,8 @@ func (c *contest) run(t *testing.T, seed uint64) {
 	for i := range c.locks {
 		c.cutOff(i, false)
 	}
-	// Answers are so late that a leader may lose its lease even so, so that it is not one at each moment.
+	// Answers are so late that a leader may lose its lease even so, so that it is not one at each
+	// moment.
 	open := 0
 	for began := time.Now(); open != 1 && time.Since(began) < 2*time.Minute; {
 		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the time of the test is not the real one

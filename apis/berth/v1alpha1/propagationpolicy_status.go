@@ -24,7 +24,8 @@ type PropagationPolicyStatus struct {
 	Ready string `json:"ready,omitempty"`
 
 	// workloads tells for each workload how its replicas are shared out: those that differ from the
-	// wish first, then by kind and name; at most the first 100, and no more than fit into a status of 64 KiB.
+	// wish first, then by kind and name; at most the first 100, and no more than fit into a status of
+	// 64 KiB.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100

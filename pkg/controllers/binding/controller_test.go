@@ -286,8 +286,8 @@ func TestADeadSchedulerLosesItsClustersOnlyWithItsLease(t *testing.T) {
 	}
 }
 
-// However often a stranger renews the lease, the clusters go once the process that held it before can
-// bind nothing any more.
+// However often a stranger renews the lease, the clusters go once the process that held it before
+// can bind nothing any more.
 func TestASchedulerWhoseLeaseAStrangerTakesLosesItsClusters(t *testing.T) {
 	h := newHarness(t, append(clusters(4), readyScheduler("a"))...)
 	h.passes(2)

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/placement/failover"
 )
 
-// leave returns the clusters whose seats the others are to have, and since when, and asks for another
-// pass when that may change. Where no cluster would remain, none is left.
+// leave returns the clusters whose seats the others are to have, and since when, and asks for
+// another pass when that may change. Where no cluster would remain, none is left.
 func (p *pass) leave(in *inForce) map[string]metav1.Time {
 	if in.policy.Spec.Failover == nil || in.Err != nil {
 		return nil

@@ -66,8 +66,8 @@ func grant(scheduler, amount string) berthv1alpha1.PoolGrant {
 	return berthv1alpha1.PoolGrant{Scheduler: scheduler, Pool: "all", Quantity: resource.MustParse(amount), Revision: 1}
 }
 
-// fullyGranted is a pool of which everything is held, out of the grants of the schedulers that share
-// it.
+// fullyGranted is a pool of which everything is held, out of the grants of the schedulers that
+// share it.
 func fullyGranted() client.Object {
 	return licence(berthv1alpha1.AnyOf, map[string]string{"": "5"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "3")))
 }

@@ -105,7 +105,8 @@ type Lease struct {
 // processIdentity is how a process of a scheduler names itself in its Lease: HOST_UUID.
 var processIdentity = regexp.MustCompile(`_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// heldByStranger reports whether a Lease is held by somebody who cannot be a process of a scheduler.
+// heldByStranger reports whether a Lease is held by somebody who cannot be a process of a
+// scheduler.
 func heldByStranger(lease *coordinationv1.Lease) bool {
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
 	return holder != "" && holder != LeaseTaker && !processIdentity.MatchString(holder)

@@ -110,8 +110,8 @@ func (b *BerthBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *corev1.Po
 	return nil
 }
 
-// bindFenced binds a pod that was given something, as one of those under way, and while the fence is
-// open.
+// bindFenced binds a pod that was given something, as one of those under way, and while the fence
+// is open.
 func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *corev1.Binding) error {
 	select {
 	case b.underWay <- struct{}{}:
