@@ -6,7 +6,7 @@ package fence
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -47,7 +47,7 @@ func text(holder string, transitions int) string {
 // digest is an identity as a label can have it.
 func digest(holder string) string {
 	sum := sha256.Sum256([]byte(holder))
-	return fmt.Sprintf("%x", sum[:8])
+	return hex.EncodeToString(sum[:8])
 }
 
 // takes reports whether the lease was another's, or nobody's, when it was read last.

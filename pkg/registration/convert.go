@@ -91,16 +91,7 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 		CustomResources: cluster.Spec.CustomResources,
 		Provision:       cluster.Spec.Provision,
 	}
-	spec.ClusterProfile = berthv1alpha1.ClusterProfile{
-		IPAddress:   p.Spec.IPAddress,
-		GeoLocation: unlessZero(berthv1alpha1.GeoLocation(p.Spec.GeoLocation)),
-		Region:      unlessZero(berthv1alpha1.Region(p.Spec.Region)),
-		Operator:    unlessZero(berthv1alpha1.Operator(p.Spec.Operator)),
-		EIPCapacity: p.Spec.EIPCapacity,
-		CPUCapacity: p.Spec.CPUCapacity,
-		MemCapacity: p.Spec.MemCapacity,
-		ServerPrice: p.Spec.ServerPrice,
-	}
+	spec.ClusterProfile = p.carried()
 	if p.Spec.Nodes != nil {
 		spec.Nodes = slices.Clone(p.Spec.Nodes)
 	}
@@ -129,6 +120,20 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 		spec.Metrics = append(spec.Metrics, berthv1alpha1.MetricReference(metric))
 	}
 	cluster.Spec = spec
+}
+
+// carried is what the profile tells of a cluster and the cluster carries as it is.
+func (p *Profile) carried() berthv1alpha1.ClusterProfile {
+	return berthv1alpha1.ClusterProfile{
+		IPAddress:   p.Spec.IPAddress,
+		GeoLocation: unlessZero(berthv1alpha1.GeoLocation(p.Spec.GeoLocation)),
+		Region:      unlessZero(berthv1alpha1.Region(p.Spec.Region)),
+		Operator:    unlessZero(berthv1alpha1.Operator(p.Spec.Operator)),
+		EIPCapacity: p.Spec.EIPCapacity,
+		CPUCapacity: p.Spec.CPUCapacity,
+		MemCapacity: p.Spec.MemCapacity,
+		ServerPrice: p.Spec.ServerPrice,
+	}
 }
 
 func unlessZero[T comparable](value T) *T {

@@ -71,25 +71,37 @@ func TestTheStatusOfAPolicyForManySitesIsBounded(t *testing.T) {
 		if m.statusBytes > 64<<10 {
 			t.Errorf("with %d clusters offline the status has %d bytes, more than 64 KiB", offline, m.statusBytes)
 		}
-		rows := m.status.Workloads
-		if m.status.WorkloadCount != 200 || len(rows) == 0 || len(rows[0].Groups) != 5 || len(rows[0].Clusters) != 50 {
-			t.Fatalf("with %d clusters offline the status tells of %d workloads in %d rows", offline, m.status.WorkloadCount, len(rows))
+		checkRows(t, m, offline)
+		checkLeft(t, m, offline)
+	}
+}
+
+// checkRows holds the rows of the status to the totals by group, and to the clusters they name.
+func checkRows(t *testing.T, m *memory, offline int) {
+	t.Helper()
+	rows := m.status.Workloads
+	if m.status.WorkloadCount != 200 || len(rows) == 0 || len(rows[0].Groups) != 5 || len(rows[0].Clusters) != 50 {
+		t.Fatalf("with %d clusters offline the status tells of %d workloads in %d rows", offline, m.status.WorkloadCount, len(rows))
+	}
+	var desired int32
+	for _, group := range rows[0].Groups {
+		desired += group.Desired
+	}
+	if desired != 1000 {
+		t.Errorf("with %d clusters offline the groups of a row are to have %d replicas, want 1000", offline, desired)
+	}
+}
+
+// checkLeft holds the clusters that were left to those that are offline.
+func checkLeft(t *testing.T, m *memory, offline int) {
+	t.Helper()
+	left := modelpolicy.LeftBy(&m.status)
+	for i := range m.clusters {
+		if name := m.clusters[i].Name; left.Has(name) != (i < offline) {
+			t.Fatalf("with %d clusters offline %s was left: %t", offline, name, left.Has(name))
 		}
-		var desired int32
-		for _, group := range rows[0].Groups {
-			desired += group.Desired
-		}
-		if desired != 1000 {
-			t.Errorf("with %d clusters offline the groups of a row are to have %d replicas, want 1000", offline, desired)
-		}
-		left := modelpolicy.LeftBy(&m.status)
-		for i := range m.clusters {
-			if name := m.clusters[i].Name; left.Has(name) != (i < offline) {
-				t.Fatalf("with %d clusters offline %s was left: %t", offline, name, left.Has(name))
-			}
-		}
-		if got, want := len(m.status.FailedOver), min(offline, 50); got != want {
-			t.Errorf("the status names %d clusters that were left, want %d", got, want)
-		}
+	}
+	if got, want := len(m.status.FailedOver), min(offline, 50); got != want {
+		t.Errorf("the status names %d clusters that were left, want %d", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -203,15 +204,21 @@ func (c *churn) at(id string, version int64) (last written) {
 
 // faults returns what cannot be if each request took place at one moment between its beginning and
 // its end.
-func (c *churn) faults() (found []string) {
+func (c *churn) faults() []string {
+	return slices.Concat(c.faultsOfWrites(), c.faultsOfReads(), c.faultsOfLists())
+}
+
+// faultsOfWrites are those of what was answered after a write, or was written over another one.
+func (c *churn) faultsOfWrites() (found []string) {
 	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	for id, writes := range c.writes {
 		for _, w := range writes {
 			if last := c.at(id, w.version-1); w.before != 0 && last.version != w.before {
 				fault("If-Match %d of cluster %s lost the write %d", w.before, id, last.version)
 			}
-			for _, r := range append(writes, c.reads...) {
-				if r.id == id && w.end < r.start && r.version < w.version {
+			stale := func(r seen) bool { return r.id == id && w.end < r.start && r.version < w.version }
+			for _, r := range slices.Concat(writes, c.reads) {
+				if stale(r) {
 					fault("version %d of cluster %s was told after %d", r.version, id, w.version)
 				}
 			}
@@ -222,6 +229,12 @@ func (c *churn) faults() (found []string) {
 			}
 		}
 	}
+	return found
+}
+
+// faultsOfReads are those of what was read of one cluster.
+func (c *churn) faultsOfReads() (found []string) {
+	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	for _, r := range c.reads {
 		if last := c.at(r.id, r.version); last.price != r.price {
 			fault("cluster %s has the price %d at version %d, want %d", r.id, r.price, r.version, last.price)
@@ -230,6 +243,12 @@ func (c *churn) faults() (found []string) {
 			fault("cluster %s was told after it was removed", r.id)
 		}
 	}
+	return found
+}
+
+// faultsOfLists are those of what lists show and lack.
+func (c *churn) faultsOfLists() (found []string) {
+	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	for _, l := range c.lists {
 		for id := range c.writes {
 			gone, removed := c.removals[id]
@@ -239,7 +258,7 @@ func (c *churn) faults() (found []string) {
 				fault("list %d shows cluster %s with the price %d, want %d", l.version, id, price, last.price)
 			case shown && removed && gone.end < l.start:
 				fault("list %d shows cluster %s, which was removed", l.version, id)
-			case !shown && last.version != 0 && !(removed && gone.start < l.end):
+			case !shown && last.version != 0 && (!removed || gone.start >= l.end):
 				fault("list %d lacks cluster %s", l.version, id)
 			}
 		}
