@@ -59,7 +59,7 @@ test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limit
 	@hack/test.sh unit
 
 .PHONY: test-integration
-test-integration: build-test ## Tests against etcd, kube-apiserver, kube-controller-manager and kwok on loopback.
+test-integration: build-test ## Tests against etcd, kube-apiserver, kube-controller-manager and kwok on loopback. SUITES="scheduler" limits them.
 	@hack/test.sh integration
 
 .PHONY: test-race

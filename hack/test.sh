@@ -9,7 +9,7 @@
 #   fuzz         every fuzz target for FUZZTIME (default 20s)
 #   bench        every benchmark that matches BENCH (default all), COUNT times (default once)
 # KUBERNETES=1.37 compiles them with another minor of Kubernetes, and runs the programs in bin/kubernetes-1.37.
-# RUN=REGEXP limits unit, integration and race to the tests that match.
+# RUN=REGEXP limits unit, integration and race to the tests that match, SUITES="scheduler playground" integration to these suites.
 # When all integration tests have run, the rights of Berth's programs are compared with what they have used (hack/rights).
 # Some suites read from a real Prometheus server. If there is none and none can be got, they are skipped, and this says so.
 set -euo pipefail
@@ -34,7 +34,13 @@ packages() {
   all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
   case $1 in
     unit) grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
-    integration) grep '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
+    integration)
+      if [[ -z ${SUITES:-} ]]; then
+        grep '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all"
+      else
+        tr -s ' ' '\n' <<<"$SUITES" | sed 's,^,berth.dev/berth/test/integration/,'
+      fi
+      ;;
     all) echo "$all" ;;
   esac
 }
@@ -103,9 +109,9 @@ test_tools() {
 # run_integration FLAG... runs the integration tests, and then names what Berth's programs may do and have not done in any of them
 # (hack/rights). That says nothing where only some of them run, or programs with another minor of Kubernetes.
 run_integration() {
-  need prometheus
-  need chromium
-  [[ -z ${RUN:-}${KUBERNETES:-}${BERTH_PROMETHEUS_MISSING:-}${BERTH_CHROMIUM_MISSING:-} ]] || { run_tests integration "$@"; return; }
+  [[ -n ${SUITES:-} && " $SUITES " != *" metrics "* ]] || need prometheus
+  [[ -n ${SUITES:-} && " $SUITES " != *" pages "* ]] || need chromium
+  [[ -z ${RUN:-}${SUITES:-}${KUBERNETES:-}${BERTH_PROMETHEUS_MISSING:-}${BERTH_CHROMIUM_MISSING:-} ]] || { run_tests integration "$@"; return; }
   BERTH_RIGHTS=$(mktemp -d)
   export BERTH_RIGHTS
   trap 'rm -rf "$BERTH_RIGHTS"' EXIT
