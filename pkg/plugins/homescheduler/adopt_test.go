@@ -159,17 +159,6 @@ func TestClustersOfOthersAreNotRead(t *testing.T) {
 	}
 }
 
-// clusterLists returns how often clusters have been listed.
-func clusterLists(s *plugintest.Scheduler) int {
-	n := 0
-	for _, action := range s.Berth.Actions() {
-		if action.Matches("list", "clusters") {
-			n++
-		}
-	}
-	return n
-}
-
 // The API server is not asked for all the pods of large clusters at a time.
 func TestFewPodsAreAskedForAtATime(t *testing.T) {
 	const perCluster, most = 60, 100

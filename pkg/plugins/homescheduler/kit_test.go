@@ -105,10 +105,15 @@ func (f *failure) count() int64 { return f.failed.Load() }
 func (f *failure) end() { f.over.Store(true) }
 
 // podLists returns how often pods have been listed.
-func podLists(s *plugintest.Scheduler) int {
-	n := 0
-	for _, action := range s.Kube.Actions() {
-		if action.Matches("list", "pods") {
+func podLists(s *plugintest.Scheduler) int { return lists(s.Kube.Actions(), "pods") }
+
+// clusterLists returns how often clusters have been listed.
+func clusterLists(s *plugintest.Scheduler) int { return lists(s.Berth.Actions(), "clusters") }
+
+// lists returns how many of the requests list a resource.
+func lists(requests []clienttesting.Action, resource string) (n int) {
+	for _, request := range requests {
+		if request.Matches("list", resource) {
 			n++
 		}
 	}
