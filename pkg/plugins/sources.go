@@ -4,7 +4,6 @@
 package plugins
 
 import (
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,7 +94,9 @@ func NewOffline(clk clock.WithTickerAndDelayedExecution) *Offline {
 func (o *Offline) Registry() frameworkruntime.Registry {
 	registry := o.State.Registry()
 	if gangsNeedServer {
-		maps.DeleteFunc(registry, func(name string, _ frameworkruntime.PluginFactory) bool { return gangs()[name] != nil })
+		for name := range gangs() {
+			delete(registry, name)
+		}
 	}
 	return registry
 }
