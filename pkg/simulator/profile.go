@@ -64,10 +64,10 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 		if len(schedulerNames) == 0 || slices.Contains(schedulerNames, profile.SchedulerName) {
 			// Otherwise plugins pick out a sample of the nodes, which is not all the room there is.
 			profile.PercentageOfNodesToScore = ptr.To[int32](100)
-			if err := checkPlugins(&profile); err != nil {
+			leftOut, err := leaveOut(&profile)
+			if err != nil {
 				return nil, err
 			}
-			leftOut := leaveOut(&profile)
 			for i := range c.Extenders {
 				leftOut = append(leftOut, "the extender "+c.Extenders[i].URLPrefix)
 			}
@@ -79,21 +79,30 @@ func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, err
 		strings.Join(schedulerNames, " or "), strings.Join(found, ", "))
 }
 
-// checkPlugins returns an error if a profile enables plugins that are not compiled in.
-func checkPlugins(profile *config.KubeSchedulerProfile) error {
-	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).State.Registry()
+// leaveOut takes the plugins out of a profile that are compiled in, but only for schedulers, and
+// returns their names. An error names those that are not compiled in.
+func leaveOut(profile *config.KubeSchedulerProfile) (leftOut []string, err error) {
+	offline := plugins.NewOffline(clock.RealClock{})
+	stock, own, here := frameworkplugins.NewInTreeRegistry(), offline.State.Registry(), offline.Registry()
 	var unknown []string
 	for _, name := range named(profile) {
-		if stock[name] == nil && own[name] == nil {
+		switch {
+		case stock[name] != nil || here[name] != nil:
+		case own[name] == nil:
 			unknown = append(unknown, name)
+		case !slices.Contains(leftOut, name):
+			leftOut = append(leftOut, name)
 		}
 	}
-	if len(unknown) == 0 {
-		return nil
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		return nil, fmt.Errorf("the scheduler's configuration has plugins in profile %s that this program does not have: %s",
+			profile.SchedulerName, strings.Join(unknown, ", "))
 	}
-	slices.Sort(unknown)
-	return fmt.Errorf("the scheduler's configuration has plugins in profile %s that this program does not have: %s",
-		profile.SchedulerName, strings.Join(unknown, ", "))
+	if len(leftOut) > 0 {
+		profile.Plugins = without(profile.Plugins, leftOut)
+	}
+	return leftOut, nil
 }
 
 // named returns the plugins that a profile enables, some of them twice.
@@ -105,31 +114,19 @@ func named(profile *config.KubeSchedulerProfile) []string {
 	return names
 }
 
-// leaveOut takes the plugins out of a profile that are compiled in, but only for schedulers. It
-// returns their names.
-func leaveOut(profile *config.KubeSchedulerProfile) (names []string) {
-	stock, own := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
-	live := func(plugin config.Plugin) bool { return stock[plugin.Name] == nil && own[plugin.Name] == nil }
-	for _, name := range named(profile) {
-		if live(config.Plugin{Name: name}) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	kept := profile.Plugins.DeepCopy()
+// without returns the plugins of a profile without some of them.
+func without(all *config.Plugins, leftOut []string) *config.Plugins {
+	kept := all.DeepCopy()
 	for _, point := range []*config.PluginSet{
 		&kept.MultiPoint, &kept.PreEnqueue, &kept.QueueSort, &kept.PreFilter, &kept.Filter, &kept.PostFilter, &kept.PreScore,
 		&kept.Score, &kept.Reserve, &kept.Permit, &kept.PreBind, &kept.Bind, &kept.PostBind,
 	} {
-		point.Enabled = slices.DeleteFunc(point.Enabled, live)
+		point.Enabled = slices.DeleteFunc(point.Enabled, func(plugin config.Plugin) bool { return slices.Contains(leftOut, plugin.Name) })
 	}
 	if len(kept.QueueSort.Enabled) == 0 { // In which order pods come is nothing that a simulation asks for.
 		kept.QueueSort.Enabled = []config.Plugin{{Name: queuesort.Name}}
 	}
-	profile.Plugins = kept
-	return names
+	return kept
 }
 
 // start makes the framework that runs the plugins of the profile on the nodes of a snapshot, and
