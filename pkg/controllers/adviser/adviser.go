@@ -70,16 +70,11 @@ func New(profile *simulator.Profile, reader client.Reader) (*Adviser, error) {
 func (a *Adviser) Close() { a.snapshot.Close() }
 
 // Ask lets a question be put to the snapshot as it is at this moment, with pods for everything that
-// has been promised. What the question places there is undone afterwards. It must not wait for
-// anything while it asks. Ask waits until everything that there is has been seen once.
-func (a *Adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
-	return a.AskExcept(ctx, func(*Promise) bool { return false }, question)
-}
-
-// AskExcept is Ask without pods for certain promises, such as those that the answer is to replace.
-func (a *Adviser) AskExcept(
-	ctx context.Context, except func(*Promise) bool, question func(*simulator.Snapshot) error,
-) error {
+// has been promised, but for certain promises, such as those to the pods that it is about; nil
+// excepts none. What the question places there is undone afterwards. It must not wait for anything
+// while it asks. Ask waits until everything that there is has been seen once. Whoever relies on the
+// answer afterwards uses Reserve.
+func (a *Adviser) Ask(ctx context.Context, except func(*Promise) bool, question func(*simulator.Snapshot) error) error {
 	if err := a.waitUntilReady(ctx); err != nil {
 		return err
 	}

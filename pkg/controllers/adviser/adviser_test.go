@@ -25,18 +25,24 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// A cache waits for its first list when it is asked for a kind for the first time. Handlers must
-// not wait for that, and what they tell meanwhile counts at the next question at the latest.
-func TestAdviserIsToldOfChangesWhileItReads(t *testing.T) {
+// served begins an API server that serves the kinds of Kubernetes and of Berth.
+func served(t *testing.T) *fake.ClientBuilder {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	informers := &informertest.FakeInformers{Scheme: scheme}
+	return fake.NewClientBuilder().WithScheme(scheme)
+}
+
+// A cache waits for its first list when it is asked for a kind for the first time. Handlers must
+// not wait for that, and what they tell meanwhile counts at the next question at the latest.
+func TestAdviserIsToldOfChangesWhileItReads(t *testing.T) {
+	informers := &informertest.FakeInformers{}
 	during := func(client.WithWatch) {}
-	api := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+	api := served(t).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			err := c.List(ctx, list, options...)
 			if _, last := list.(*berthv1alpha1.ClusterResourceList); last {
@@ -45,6 +51,7 @@ func TestAdviserIsToldOfChangesWhileItReads(t *testing.T) {
 			return err
 		},
 	}).Build()
+	informers.Scheme = api.Scheme()
 	a := advisertest.Watching(t, api, informers)
 	if err := a.WatchObjects(t.Context(), informers); err != nil {
 		t.Fatal(err)
@@ -69,7 +76,7 @@ func TestAdviserIsToldOfChangesWhileItReads(t *testing.T) {
 	}
 	pod := plugintest.MakePod("sample").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1"}).Obj()
 	for question, want := range []int{0, 4} {
-		err := a.Ask(t.Context(), func(s *simulator.Snapshot) error {
+		err := a.Ask(t.Context(), nil, func(s *simulator.Snapshot) error {
 			room, err := s.Room(t.Context(), "beijing", pod, 9)
 			if err == nil && room.Copies != want {
 				t.Errorf("to question %d the answer is %d copies, want %d", question, room.Copies, want)
@@ -99,16 +106,10 @@ func (u unserved) GetInformer(ctx context.Context, kind client.Object, options .
 // Before Kubernetes 1.34 there is no such version of devices as Berth reads. Everything else is
 // answered.
 func TestAdviserDoesWithoutDevices(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	api := fake.NewClientBuilder().WithScheme(scheme).Build()
-	a := advisertest.Watching(t, api, unserved{&informertest.FakeInformers{Scheme: scheme}, resourcev1.GroupName})
+	api := served(t).Build()
+	a := advisertest.Watching(t, api, unserved{&informertest.FakeInformers{Scheme: api.Scheme()}, resourcev1.GroupName})
 	pod := plugintest.MakePod("sample").Obj()
-	if err := a.Ask(t.Context(), func(s *simulator.Snapshot) error {
+	if err := a.Ask(t.Context(), nil, func(s *simulator.Snapshot) error {
 		_, err := s.Room(t.Context(), "beijing", pod, 9)
 		return err
 	}); err != nil {

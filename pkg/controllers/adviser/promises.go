@@ -13,6 +13,7 @@ import (
 
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/simulator"
 )
 
 // Promise is room in a Cluster for pods that are to come.
@@ -28,11 +29,61 @@ type Promise struct {
 	Away bool
 }
 
-// Promise replaces what somebody has promised. It counts until it is replaced, so whoever promises
-// must take back what nobody wants any more, and what nobody has come for in time.
+// IsTo reports whether the pods are those of a workload. Whoever makes workloads knows no UID of one
+// that is not there yet.
+func (p *Promise) IsTo(owner workload.ID) bool {
+	known := p.Owner
+	if known.UID == "" || owner.UID == "" {
+		known.UID, owner.UID = "", ""
+	}
+	return known == owner
+}
+
+// Fits reports whether the room may be meant for a pod: it is like those that were promised.
+func (p *Promise) Fits(pod *corev1.Pod) bool {
+	if p.Pod.Namespace != pod.Namespace || len(p.Pod.Labels) == 0 {
+		return false
+	}
+	for key, value := range p.Pod.Labels {
+		if is, found := pod.Labels[key]; !found || is != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Reserve is Ask of somebody who relies on the answer: what the question returns is promised, in
+// place of what he has promised before, and nobody else is answered in between. If it fails, what
+// he has promised before still counts.
+func (a *Adviser) Reserve(
+	ctx context.Context, by string, except func(*Promise) bool, question func(*simulator.Snapshot) ([]Promise, error),
+) error {
+	replaced := func(p *Promise) bool { return p.By == by || except != nil && except(p) }
+	return a.Ask(ctx, replaced, func(snapshot *simulator.Snapshot) error {
+		promises, err := question(snapshot)
+		if err == nil {
+			a.promise(by, promises)
+		}
+		return err
+	})
+}
+
+// Promise replaces what somebody has promised without a question: by less, or by what does not
+// depend on how much room there is. It counts until it is replaced, so whoever promises must take
+// back what nobody wants any more, and what nobody has come for in time. Those who wait for room are
+// told when he keeps none any more.
 func (a *Adviser) Promise(by string, promises []Promise) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	ends := len(promises) == 0 && len(a.promises[by]) > 0
+	a.promise(by, promises)
+	listeners := a.listeners
+	a.mu.Unlock()
+	if ends {
+		notify(listeners)
+	}
+}
+
+func (a *Adviser) promise(by string, promises []Promise) {
 	if len(promises) == 0 {
 		delete(a.promises, by)
 		return
@@ -64,7 +115,7 @@ func (a *Adviser) keepPromises(ctx context.Context, except func(*Promise) bool) 
 	for _, by := range slices.Sorted(maps.Keys(a.promises)) {
 		for i := range a.promises[by] {
 			p := &a.promises[by][i]
-			if except(p) {
+			if except != nil && except(p) {
 				continue
 			}
 			if err := a.keep(ctx, p); err != nil {

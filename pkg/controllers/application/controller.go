@@ -81,7 +81,6 @@ type Options struct {
 type Reconciler struct {
 	Options
 	candidates candidates
-	promises   promises
 	keeper     keeper
 	watches    watches
 
@@ -97,6 +96,8 @@ type memo struct {
 	decided time.Time
 	// review asks for a review as soon as no move is under way.
 	review bool
+	// promised is the room that the choice has taken, nil if its pods fill it.
+	promised *promise
 	// waiting is when the Application began to wait for its first choice.
 	waiting time.Time
 	applied map[berthv1alpha1.ApplicationObject]application
@@ -115,15 +116,22 @@ func New(options Options) *Reconciler {
 
 func (r *Reconciler) remember(key types.NamespacedName, uid types.UID) *memo {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.memos[key]; known != nil && known.uid == uid {
+	known := r.memos[key]
+	r.mu.Unlock()
+	if known != nil && known.uid == uid {
 		return known
 	}
+	if known != nil {
+		r.forget(key) // one of this name that is gone
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.memos[key] = &memo{uid: uid, applied: map[berthv1alpha1.ApplicationObject]application{}}
 	return r.memos[key]
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
+	r.Adviser.Promise(promiser(key), nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memos, key)
@@ -165,12 +173,14 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 		// Nothing is chosen for what cannot be made.
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, err.Error())
 		p.again(refusedPause) // A kind that is missing may be installed.
+		r.keepPromise(p, &observed{})
 		return r.writeStatus(ctx, p)
 	}
 	seen, err := read(ctx, r.Client, p.app, objects, p.now)
 	if err != nil {
 		return err
 	}
+	r.keepPromise(p, seen)
 	if p.app.Status.ScheduledTo == "" {
 		p.app.Status.Ready = readyOf(objects, seen).String()
 	}

@@ -22,7 +22,6 @@ import (
 
 // decide reviews the choice of the cluster if it is time to.
 func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, seen *observed) error {
-	r.promises.keep(p.app.UID, seen, p.now)
 	changed := p.app.Generation != p.app.Status.ObservedGeneration
 	moving := p.app.Status.Move != nil || seen.moving()
 	if due, err := r.isDue(ctx, p, changed, moving); err != nil || !due {

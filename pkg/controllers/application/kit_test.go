@@ -32,6 +32,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/model/stamp"
@@ -48,7 +49,7 @@ type world struct {
 	mapper     apimeta.RESTMapper
 	clock      *clocktesting.FakePassiveClock
 	recorder   *events.FakeRecorder
-	adviser    *adviser
+	adviser    *freshAdviser
 	controller *application.Reconciler
 
 	writes int
@@ -161,7 +162,7 @@ func (w *world) account(_ context.Context, namespace, name string) (*accounts.Ac
 // restart makes a controller that remembers nothing.
 func (w *world) restart() {
 	w.recorder = events.NewFakeRecorder(1000)
-	w.adviser = &adviser{w: w}
+	w.adviser = &freshAdviser{w: w, promised: map[string][]adviser.Promise{}}
 	w.controller = application.New(application.Options{
 		Client: w.client, Live: w.client, Account: w.account, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
 		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
@@ -169,23 +170,38 @@ func (w *world) restart() {
 	})
 }
 
-// adviser answers by what the API server has at the moment of the question.
-type adviser struct {
+// freshAdviser answers by what the API server has at the moment of the question.
+type freshAdviser struct {
 	w *world
-	// asked counts the questions.
-	asked int
+	// asked counts the questions, and promised are the promises, by who has made them.
+	asked    int
+	promised map[string][]adviser.Promise
 }
 
-func (a *adviser) Ask(ctx context.Context, question func(*simulator.Snapshot) error) error {
+func (a *freshAdviser) Reserve(
+	ctx context.Context, by string, except func(*adviser.Promise) bool, question func(*simulator.Snapshot) ([]adviser.Promise, error),
+) error {
 	a.asked++
-	return advisertest.New(a.w.t, a.w.client).Ask(ctx, question)
+	fresh := advisertest.New(a.w.t, a.w.client)
+	for who, promises := range a.promised {
+		fresh.Promise(who, promises)
+	}
+	return fresh.Reserve(ctx, by, except, func(snapshot *simulator.Snapshot) ([]adviser.Promise, error) {
+		promises, err := question(snapshot)
+		if err == nil {
+			a.promised[by] = promises
+		}
+		return promises, err
+	})
 }
 
-func (a *adviser) Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+func (a *freshAdviser) Promise(by string, promises []adviser.Promise) { a.promised[by] = promises }
+
+func (a *freshAdviser) Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	return advisertest.New(a.w.t, a.w.client).Admit(ctx, pod)
 }
 
-func (*adviser) OnChange(func()) {}
+func (*freshAdviser) OnChange(func()) {}
 
 // nodesOf returns a node with room for each Cluster that has none.
 func nodesOf(existing []client.Object) (nodes []client.Object) {

@@ -15,9 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -44,6 +46,14 @@ type object struct {
 
 func (o *object) key() berthv1alpha1.ApplicationObject {
 	return berthv1alpha1.ApplicationObject{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName()}
+}
+
+// id tells the workload from others; nothing is known of its UID.
+func (o *object) id() workload.ID {
+	return workload.ID{
+		GroupKind:      o.GroupVersionKind().GroupKind(),
+		NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()},
+	}
 }
 
 // String names the object for messages.

@@ -22,6 +22,7 @@ import (
 
 // need is what an object wants of a cluster: so many pods like the sample.
 type need struct {
+	owner          workload.ID
 	object, policy string
 	sample         *corev1.Pod
 	pods           int64
@@ -36,7 +37,7 @@ func (r *Reconciler) needs(ctx context.Context, p *pass, objects []*object, seen
 		if o.policy == "" {
 			continue
 		}
-		n := need{object: o.String(), policy: o.policy, pods: o.wants(p.app, seen)}
+		n := need{owner: o.id(), object: o.String(), policy: o.policy, pods: o.wants(p.app, seen)}
 		sample, err := r.sample(ctx, p.app, o, objects)
 		switch {
 		case err != nil:

@@ -7,21 +7,27 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/simulator"
 )
 
 // Adviser answers what fits where, see adviser.Adviser.
 type Adviser interface {
-	// Ask puts a question to a snapshot.
-	Ask(ctx context.Context, question func(*simulator.Snapshot) error) error
+	// Reserve puts a question to a snapshot, and promises what is returned before anybody else asks.
+	Reserve(
+		ctx context.Context, by string, except func(*adviser.Promise) bool,
+		question func(*simulator.Snapshot) ([]adviser.Promise, error),
+	) error
+	// Promise replaces what somebody has promised.
+	Promise(by string, promises []adviser.Promise)
 	// Admit returns what the API server would make of a pod.
 	Admit(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	// OnChange lets a function be called after each change that may make another answer right.
@@ -32,70 +38,46 @@ type Adviser interface {
 // get nodes before that.
 const promiseLife = time.Minute
 
-// promise is the room that a choice has taken in a cluster and that its pods do not fill yet.
+// promise is the room that a choice has taken in a cluster and that its pods may not fill yet. To
+// lose it means that some pods may have to wait for the next review.
 type promise struct {
 	cluster string
 	needs   []need
 	until   time.Time
-	// bound is how many pods of each need have got a node.
-	bound []int64
 }
 
-// promises are those of all Applications. To lose them means that some pods may have to wait for
-// the next review.
-type promises struct {
-	mu   sync.Mutex
-	byID map[types.UID]promise
-}
+// promiser is who promises room to an Application.
+func promiser(app types.NamespacedName) string { return controllerName + " " + app.String() }
 
-// put makes a promise to an Application in place of an earlier one.
-func (p *promises) put(id types.UID, made promise) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byID == nil {
-		p.byID = map[types.UID]promise{}
+// open returns the room that the pods of an Application do not fill yet.
+func (made *promise) open(p *pass, seen *observed) (open []adviser.Promise) {
+	if made == nil || made.cluster != p.app.Status.ScheduledTo || !p.now.Before(made.until) {
+		return nil
 	}
-	p.byID[id] = made
-}
-
-// keep takes from the promise to an Application what its pods fill now.
-func (p *promises) keep(id types.UID, seen *observed, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	made, found := p.byID[id]
-	if !found {
-		return
-	}
-	open := false
-	made.bound = make([]int64, len(made.needs))
 	for i := range made.needs {
-		made.bound[i] = seen.pods[made.needs[i].policy][made.cluster].Bound
-		open = open || made.bound[i] < made.needs[i].pods
-	}
-	if !open || !now.Before(made.until) {
-		delete(p.byID, id)
-		return
-	}
-	p.byID[id] = made
-}
-
-// others returns what has been promised to all but one Application, in some order that does not
-// change.
-func (p *promises) others(id types.UID, now time.Time) []promise {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var ids []types.UID
-	for other, made := range p.byID {
-		if other != id && now.Before(made.until) {
-			ids = append(ids, other)
+		n := &made.needs[i]
+		if left := n.pods - seen.pods[n.policy][made.cluster].Bound; n.refused == "" && left > 0 {
+			open = append(open, adviser.Promise{
+				Owner: n.owner, Cluster: made.cluster, Pod: n.sample, Copies: int(min(left, math.MaxInt32)),
+			})
 		}
 	}
-	slices.Sort(ids)
-	made := make([]promise, len(ids))
-	for i := range ids {
-		made[i] = p.byID[ids[i]]
+	return open
+}
+
+// keepPromise takes back of the room that was promised to an Application what its pods fill now,
+// and all that is left when its time is over.
+func (r *Reconciler) keepPromise(p *pass, seen *observed) {
+	if p.memo.promised == nil {
+		return
 	}
-	return made
+	open := p.memo.promised.open(p, seen)
+	r.Adviser.Promise(promiser(client.ObjectKeyFromObject(p.app)), open)
+	if len(open) == 0 {
+		p.memo.promised = nil
+		return
+	}
+	p.again(p.memo.promised.until.Sub(p.now))
 }
 
 // chooseWithRoom makes room a condition of being eligible, chooses, and promises the room to the
@@ -121,20 +103,23 @@ func (r *Reconciler) chooseWithRoom(
 		choose(results)
 		return nil
 	}
-	return r.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
+	own := func(promised *adviser.Promise) bool {
+		return slices.ContainsFunc(needs, func(n need) bool { return promised.IsTo(n.owner) })
+	}
+	by := promiser(client.ObjectKeyFromObject(p.app))
+	return r.Adviser.Reserve(ctx, by, own, func(snapshot *simulator.Snapshot) ([]adviser.Promise, error) {
 		q := &question{ctx: ctx, snapshot: snapshot, needs: needs, seen: seen, request: request, listed: listed}
 		q.all = len(results) <= rank.MaxShown && p.isNew()
-		q.fill(r.promises.others(p.app.UID, p.now))
 		anyway := p.app.Spec.WhenUnsatisfiable == berthv1alpha1.ScheduleAnyway
 		narrowed := request.Require(rank.Room{Anyway: anyway, Further: q.further, Lacks: q.lacks}, results)
 		if q.err != nil {
-			return q.err
+			return nil, q.err
 		}
 		choose(narrowed)
 		if chosen := p.app.Status.ScheduledTo; chosen != "" && chosen != request.Current {
-			r.promises.put(p.app.UID, promise{cluster: chosen, needs: needs, until: p.now.Add(promiseLife)})
+			p.memo.promised = &promise{cluster: chosen, needs: needs, until: p.now.Add(promiseLife)}
 		}
-		return nil
+		return p.memo.promised.open(p, seen), nil
 	})
 }
 
@@ -163,37 +148,21 @@ func (q *question) further(cluster string) bool { return q.all || q.listed[clust
 // them it has room.
 func (q *question) lacks(cluster string) (lack string) {
 	if q.err == nil && (cluster != q.request.Current || !q.seen.runsIn(cluster)) {
-		lack, q.err = lacks(q.ctx, q.snapshot, cluster, q.needs)
+		lack, q.err = q.lacksFor(cluster)
 	}
 	return lack
 }
 
-// fill places the pods of promises that have no node yet.
-func (q *question) fill(promises []promise) {
-	for _, made := range promises {
-		for i := range made.needs {
-			n := &made.needs[i]
-			open := n.pods
-			if made.bound != nil {
-				open -= made.bound[i]
-			}
-			if n.refused == "" && open > 0 && q.err == nil {
-				_, q.err = q.snapshot.Fill(q.ctx, made.cluster, n.sample, int(min(open, math.MaxInt32)))
-			}
-		}
-	}
-}
-
-// lacks says what a cluster cannot take of all needs together; empty if it takes everything.
-func lacks(ctx context.Context, snapshot *simulator.Snapshot, cluster string, needs []need) (string, error) {
-	snapshot.Fork()
-	defer snapshot.Revert()
-	for i := range needs {
-		n := &needs[i]
+// lacksFor says what a cluster cannot take of all needs together; empty if it takes everything.
+func (q *question) lacksFor(cluster string) (string, error) {
+	q.snapshot.Fork()
+	defer q.snapshot.Revert()
+	for i := range q.needs {
+		n := &q.needs[i]
 		if n.refused != "" {
 			return n.object + ": " + n.refused, nil
 		}
-		if lack, err := snapshot.Take(ctx, cluster, n.object, n.sample, n.pods); err != nil || lack != "" {
+		if lack, err := q.snapshot.Take(q.ctx, cluster, n.object, n.sample, n.pods); err != nil || lack != "" {
 			return lack, err
 		}
 	}

@@ -12,12 +12,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/simulator"
 )
 
 // hungry is the Deployment with pods of one CPU.
@@ -138,6 +141,62 @@ func TestRoomIsPromisedOnce(t *testing.T) {
 	}
 	if chosen["berlin"] != 2 || chosen["madrid"] != 3 || chosen[""] != 1 {
 		t.Errorf("chosen %v, want berlin for 2, madrid for 3 and none for 1", chosen)
+	}
+}
+
+// Subscriptions and policies ask the same adviser, long before a pod of the Application is made.
+func TestRoomOfAnApplicationIsPromisedToNobodyElse(t *testing.T) {
+	w := newWorld(t, append(small("berlin", 0.9, "3"), newApplication(hungry))...)
+	left := func() (copies int) {
+		t.Helper()
+		w.must(w.adviser.Reserve(t.Context(), "somebody", nil, func(s *simulator.Snapshot) ([]adviser.Promise, error) {
+			room, err := s.Room(t.Context(), "berlin", needy(), 9)
+			copies = room.Copies
+			return nil, err
+		}))
+		return copies
+	}
+	w.passes()
+	if got := left(); got != 1 {
+		t.Errorf("once the cluster is chosen somebody else is offered room for %d, want 1", got)
+	}
+	w.fill(w.run("berlin", 0, true))
+	w.passes()
+	if got := left(); got != 1 {
+		t.Errorf("when one of two pods has a node somebody else is offered room for %d, want 1", got)
+	}
+	w.after(time.Minute)
+	if got := left(); got != 2 {
+		t.Errorf("when nobody has come for the room somebody else is offered room for %d, want 2", got)
+	}
+	w.must(w.client.Delete(t.Context(), w.app()))
+	w.passes()
+	if got := w.adviser.promised; len(got["application shop/web"]) > 0 {
+		t.Errorf("to what is gone is promised %v", got)
+	}
+}
+
+// needy is a pod of one CPU that no Application has.
+func needy() *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: namespace, UID: "other"}}
+	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	pod.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: requests}}}
+	return pod
+}
+
+// fill lets a pod have a CPU.
+func (w *world) fill(pod *corev1.Pod) {
+	w.t.Helper()
+	pod.Spec.Containers = needy().Spec.Containers
+	w.must(w.client.Update(w.t.Context(), pod))
+}
+
+func TestRoomThatWasPromisedToSomebodyElseIsNotTaken(t *testing.T) {
+	w := newWorld(t, append(append(small("berlin", 0.9, "3"), small("madrid", 0.4, "2")...), newApplication(hungry))...)
+	w.adviser.Promise("somebody", []adviser.Promise{{Cluster: "berlin", Pod: needy(), Copies: 2}})
+	w.passes()
+	if got := w.app().Status.ScheduledTo; got != "madrid" {
+		t.Errorf("scheduled to %q, want madrid", got)
 	}
 }
 

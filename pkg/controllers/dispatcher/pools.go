@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/model/demand"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
@@ -62,11 +63,13 @@ func (p *pass) draws(pod *corev1.Pod) func(*corev1.Node) bool {
 	}
 }
 
-// takers returns the nodes that take a pod at this moment, as the plugins of the scheduler say. The
-// policy of the pod is left out: its constraints are known otherwise.
+// takers returns the nodes that take a pod at this moment, as the plugins of the scheduler say:
+// those that were promised to it, too. The policy of the pod is left out: its constraints are known
+// otherwise.
 func (r *Reconciler) takers(ctx context.Context) func(*corev1.Pod) ([]string, error) {
 	return func(pod *corev1.Pod) (found []string, err error) {
-		err = r.Adviser.Ask(ctx, func(snapshot *simulator.Snapshot) error {
+		meant := func(promised *adviser.Promise) bool { return promised.Fits(pod) }
+		err = r.Adviser.Ask(ctx, meant, func(snapshot *simulator.Snapshot) error {
 			found, err = snapshot.Takers(ctx, modelpolicy.Replacement(pod))
 			return err
 		})

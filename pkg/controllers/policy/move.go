@@ -124,7 +124,7 @@ func (p *pass) roomIn(
 	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {
 		return 0, err
 	}
-	err = p.Adviser.AskExcept(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
+	err = p.Adviser.Ask(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
 		room, err := snapshot.RoomFor(ctx, cluster.Object.Name, cluster.Home(), pod, limit)
 		copies = room.Copies
 		if err != nil || copies == limit || cluster.Home() == "" || !demand.Asks(pod) {

@@ -54,7 +54,7 @@ func (p *placement) keepPromises(in *inForce, now time.Time, life time.Duration)
 }
 
 // promisedHere reports whether something was promised to the workload.
-func (p *placement) promisedHere(known *adviser.Promise) bool { return known.Owner == p.ID() }
+func (p *placement) promisedHere(known *adviser.Promise) bool { return known.IsTo(p.ID()) }
 
 // lack notes that a Cluster has room for so many more replicas, but for what its Scheduler was
 // granted. Samples of different Clusters may say so of the same replicas.

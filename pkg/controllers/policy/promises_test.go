@@ -15,7 +15,7 @@ import (
 // room returns how many pods of others fit into a Cluster, beside what is promised.
 func (h *harness) room(cluster string) (copies int) {
 	h.t.Helper()
-	if err := h.Adviser.Ask(h.t.Context(), func(s *simulator.Snapshot) error {
+	if err := h.Adviser.Ask(h.t.Context(), nil, func(s *simulator.Snapshot) error {
 		found, err := s.Room(h.t.Context(), cluster, webPod("other", "", 0), 100)
 		copies = found.Copies
 		return err

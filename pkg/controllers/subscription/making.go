@@ -37,8 +37,8 @@ func (it *item) unmade(f int) (made, unmade int64) {
 	return it.feeds[f].observed.Unmade(*wanted)
 }
 
-// promisedHere returns which promises a decision about the items takes the place of: those of an
-// earlier one, and those of moves within what they divide by room.
+// promisedHere returns which promises a decision about the items takes the place of, beside those of
+// an earlier one: those of moves within what they divide by room.
 func promisedHere(items []*item) func(*adviser.Promise) bool {
 	owners := map[workload.ID]bool{}
 	for _, it := range items {
@@ -48,7 +48,7 @@ func promisedHere(items []*item) func(*adviser.Promise) bool {
 			}
 		}
 	}
-	return func(p *adviser.Promise) bool { return p.By == controllerName || owners[p.Owner] }
+	return func(p *adviser.Promise) bool { return owners[p.Owner] }
 }
 
 // promisesOf returns what a decision has reserved as promises to the workloads.

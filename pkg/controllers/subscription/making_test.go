@@ -5,6 +5,8 @@ package subscription_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -219,7 +221,7 @@ func TestWhatIsPromisedIsNotOfferedToOthers(t *testing.T) {
 	sample := w.newPod("other")
 	room := func(a *adviser.Adviser) (copies int) {
 		t.Helper()
-		if err := a.Ask(t.Context(), func(s *simulator.Snapshot) error {
+		if err := a.Ask(t.Context(), nil, func(s *simulator.Snapshot) error {
 			found, err := s.Room(context.Background(), "a", sample, 100)
 			copies = found.Copies
 			return err
@@ -244,5 +246,36 @@ func TestWhatIsPromisedIsNotOfferedToOthers(t *testing.T) {
 	w.again()
 	if got := room(w.r.Adviser); got != 5 {
 		t.Errorf("there is room for %d without the Subscription, want 5", got)
+	}
+}
+
+// Somebody else asks while the Subscription is divided: whoever comes second gets what is left.
+func TestRoomIsPromisedOnceAlthoughSomebodyAsksMeanwhile(t *testing.T) {
+	const room, wanted, rounds = 6, 4, 20
+	for round := range rounds {
+		w := newWorld(t)
+		w.site("a", room)
+		w.deploy("web", wanted)
+		w.subscribe("shop", []string{"web"})
+		sample := w.newPod("other")
+		w.r.Adviser = advisertest.New(t, w.client)
+		var rival sync.WaitGroup
+		got := 0
+		rival.Go(func() {
+			if err := w.r.Adviser.Reserve(t.Context(), "rival", nil, func(s *simulator.Snapshot) ([]adviser.Promise, error) {
+				found, err := s.Room(t.Context(), "a", sample, wanted)
+				got = found.Copies
+				return []adviser.Promise{{Cluster: "a", Pod: sample, Copies: got}}, err
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		w.again()
+		rival.Wait()
+		told := w.told("shop")
+		if first, second := fmt.Sprintf("web a=%d", wanted), fmt.Sprintf("web a=%d -%d", room-wanted, 2*wanted-room); !(told == first && got == room-wanted) &&
+			!(told == second && got == wanted) {
+			t.Fatalf("round %d: the Subscription is told %q, and somebody else gets room for %d of %d", round, told, got, room)
+		}
 	}
 }

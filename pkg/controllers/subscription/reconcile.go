@@ -70,21 +70,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		return reconcile.Result{}, err
 	}
 	observed := r.observeStuck(ctx, items, now.Time)
-	var (
-		outcomes []outcome
-		promises []adviser.Promise
-	)
-	err = r.Adviser.AskExcept(ctx, promisedHere(items), func(asked *simulator.Snapshot) error {
+	var outcomes []outcome
+	err = r.Adviser.Reserve(ctx, controllerName, promisedHere(items), func(asked *simulator.Snapshot) ([]adviser.Promise, error) {
 		room := asked.Ledger(ctx, func(ref bundle.Ref) *corev1.Pod { return items[ref.Subscription].feeds[ref.Feed].sample })
 		r.limit(items, observed, room)
 		outcomes, err = decide(items, room, now, r.PromiseLife)
-		promises = promisesOf(items, room.Reserved())
-		return err
+		return promisesOf(items, room.Reserved()), err
 	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.Adviser.Promise(controllerName, promises)
 	again, err := r.writeAll(ctx, outcomes)
 	passDuration.Observe(r.Clock.Since(start).Seconds())
 	return r.after(nextPass(outcomes, now, again), err)
