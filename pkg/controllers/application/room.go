@@ -153,7 +153,8 @@ func (q *question) lacks(cluster string) (lack string) {
 	return lack
 }
 
-// lacksFor says what a cluster cannot take of all needs together; empty if it takes everything.
+// lacksFor says what a cluster cannot take of all needs together, beside the pods that run there;
+// empty if it takes everything.
 func (q *question) lacksFor(cluster string) (string, error) {
 	q.snapshot.Fork()
 	defer q.snapshot.Revert()
@@ -162,7 +163,8 @@ func (q *question) lacksFor(cluster string) (string, error) {
 		if n.refused != "" {
 			return n.object + ": " + n.refused, nil
 		}
-		if lack, err := q.snapshot.Take(q.ctx, cluster, n.object, n.sample, n.pods); err != nil || lack != "" {
+		there := min(n.pods, q.seen.pods[n.policy][cluster].Bound)
+		if lack, err := q.snapshot.Take(q.ctx, cluster, n.object, n.sample, there, n.pods); err != nil || lack != "" {
 			return lack, err
 		}
 	}

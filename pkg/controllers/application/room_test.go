@@ -191,6 +191,25 @@ func (w *world) fill(pod *corev1.Pod) {
 	w.must(w.client.Update(w.t.Context(), pod))
 }
 
+// What runs in a cluster needs no further room there. Here there is none.
+func TestAMoveGoesBackToWhereItRuns(t *testing.T) {
+	w := newWorld(t, append(append(small("berlin", 0.5, "2"), small("madrid", 0.4, "2")...), newApplication(hungry))...)
+	w.passes()
+	for seat := range int32(2) {
+		w.fill(w.run("berlin", seat, true))
+	}
+	w.passes()
+	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+	w.after(61 * time.Second)
+	w.after(3 * time.Second)
+	w.is("the move has begun", "madrid", "madrid>=2 berlin", 4, "True Start")
+	other := needy()
+	other.Spec.NodeName = "madrid-0"
+	w.must(w.client.Create(t.Context(), other))
+	w.after(61 * time.Second)
+	w.is("the room is gone", "berlin", "berlin", 2, "False Returned: the move from cluster berlin to madrid was given up")
+}
+
 func TestRoomThatWasPromisedToSomebodyElseIsNotTaken(t *testing.T) {
 	w := newWorld(t, append(append(small("berlin", 0.9, "3"), small("madrid", 0.4, "2")...), newApplication(hungry))...)
 	w.adviser.Promise("somebody", []adviser.Promise{{Cluster: "berlin", Pod: needy(), Copies: 2}})

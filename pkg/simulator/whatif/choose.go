@@ -181,7 +181,7 @@ func (s *Simulation) chooseCluster(ctx context.Context, app *berthv1alpha1.Appli
 // take places what an Application wants in a cluster, and says what does not fit.
 func (s *Simulation) take(ctx context.Context, cluster string, needs []need) (string, error) {
 	for _, n := range needs {
-		lack, err := s.snapshot.Take(ctx, cluster, strings.ToLower(n.id.Kind)+" "+n.id.Name, n.sample, n.pods)
+		lack, err := s.snapshot.Take(ctx, cluster, strings.ToLower(n.id.Kind)+" "+n.id.Name, n.sample, 0, n.pods)
 		if err != nil || lack != "" {
 			return lack, err
 		}
