@@ -341,6 +341,7 @@ func TestMovesBeginInWindows(t *testing.T) {
 		"closed":                    {"0 13 * * *", "", false, "berlin", "False WindowClosed: cluster madrid is better; the next window opens at 2026-01-01T13:00:00Z"},
 		"closed, and it cannot run": {"0 13 * * *", "", true, "madrid", "True"},
 		"never opens":               {"0 0 30 2 *", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "0 0 30 2 *": it never opens`},
+		"only a distance":           {"@every 2h", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "@every 2h": it names no time`},
 		"no schedule":               {"often", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "often": `},
 		"no time zone":              {"0 12 * * *", "Moon/Base", false, "berlin", `False InvalidWindow: move.windows[0]: time zone "Moon/Base" is not known`},
 	}

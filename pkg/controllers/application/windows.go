@@ -67,6 +67,9 @@ func readWindow(window *berthv1alpha1.MoveWindow, now time.Time) (open bool, nex
 	if strings.Contains(window.Schedule, "TZ") {
 		return false, next, fmt.Errorf("schedule %.128q: the time zone belongs into timeZone", window.Schedule)
 	}
+	if strings.HasPrefix(window.Schedule, "@every") {
+		return false, next, fmt.Errorf("schedule %.128q: it names no time of day, so it never opens", window.Schedule)
+	}
 	schedule, err := cron.ParseStandard(window.Schedule)
 	if err != nil {
 		return false, next, fmt.Errorf("schedule %.128q: %w", window.Schedule, err)
