@@ -24,15 +24,18 @@ type constraints struct {
 	byPod  map[string][]*constraint.Constraint
 }
 
-// read returns the constraints of Applications, PropagationPolicies and pods, by the name of the
+// read returns the constraints of Applications, PropagationPolicies, which there are for each
+// ClusterPropagationPolicy too, pods, Clusters to be made and MagnumClusters, by the name of the
 // metric. What cannot be parsed is told where it stands.
 func (c *constraints) read(ctx context.Context, reader client.Reader) (map[string][]*constraint.Constraint, error) {
 	var (
 		apps     berthv1alpha1.ApplicationList
 		policies berthv1alpha1.PropagationPolicyList
 		pods     corev1.PodList
+		clusters berthv1alpha1.ClusterList
+		magnums  berthv1alpha1.MagnumClusterList
 	)
-	for _, list := range []client.ObjectList{&apps, &policies, &pods} {
+	for _, list := range []client.ObjectList{&apps, &policies, &pods, &clusters, &magnums} {
 		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing what has constraints: %w", err)
 		}
@@ -45,6 +48,14 @@ func (c *constraints) read(ctx context.Context, reader client.Reader) (map[strin
 		if own := policies.Items[i].Spec.Placement.Constraints; own != nil {
 			c.add(now, own.ClusterMetrics)
 		}
+	}
+	for i := range clusters.Items {
+		if own := clusters.Items[i].Spec.Provision; own != nil {
+			c.add(now, own.CloudMetrics)
+		}
+	}
+	for i := range magnums.Items {
+		c.add(now, magnums.Items[i].Spec.Constraints.ProjectMetrics)
 	}
 	for i := range pods.Items {
 		if text, found := pods.Items[i].Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation]; found {

@@ -22,16 +22,22 @@ func TestAValueBeyondAConstraintIsWrittenAtOnce(t *testing.T) {
 	policy.Spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterMetrics: []string{"load < 5"}}
 	pod := &corev1.Pod{ObjectMeta: meta}
 	pod.Annotations = map[string]string{berthv1alpha1.ClusterMetricConstraintAnnotation: "green > 1; load < 5"}
+	made := cluster("made")
+	made.Spec.Provision = &berthv1alpha1.ClusterProvision{CloudMetrics: []string{"load < 5"}}
+	magnum := &berthv1alpha1.MagnumCluster{ObjectMeta: meta}
+	magnum.Spec.Constraints.ProjectMetrics = []string{"load < 5"}
 	other := app.DeepCopy()
 	other.Spec.Constraints.ClusterMetrics = []string{"green < 5", "load < 6"}
 	for name, tc := range map[string]struct {
 		constrained client.Object
 		want        string
 	}{
-		"of an Application": {app, "0.5004 fresh"},
-		"of a policy":       {policy, "0.5004 fresh"},
-		"of a pod":          {pod, "0.5004 fresh"},
-		"of something else": {other, "0.4995 fresh"},
+		"of an Application":  {app, "0.5004 fresh"},
+		"of a policy":        {policy, "0.5004 fresh"},
+		"of a pod":           {pod, "0.5004 fresh"},
+		"of a new Cluster":   {made, "0.5004 fresh"},
+		"of a MagnumCluster": {magnum, "0.5004 fresh"},
+		"of something else":  {other, "0.4995 fresh"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, staticProvider("static", 4.995), globalMetric("load", "static"), cluster("berlin", load()), tc.constrained)
