@@ -48,11 +48,6 @@ type Name struct{ group, kind, name string }
 // maxName bounds a kind with its group and a name, in bytes.
 const maxName = 600
 
-// shortKinds are the abbreviations that kubectl knows.
-var shortKinds = map[string]string{
-	"deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "rc": "replicationcontroller", "po": "pod",
-}
-
 // ParseName reads "nginx", "deployment/nginx", "deploy/nginx" or "deployment.apps/nginx".
 func ParseName(text string) (Name, error) {
 	if len(text) > maxName {
@@ -69,10 +64,7 @@ func ParseName(text string) (Name, error) {
 	if wrong {
 		return Name{}, fmt.Errorf("%q is no workload: write NAME or KIND/NAME, for instance deployment/nginx", text)
 	}
-	if long, short := shortKinds[kind]; short {
-		kind = long
-	}
-	return Name{group: group, kind: kind, name: name}, nil
+	return Name{group: group, kind: workload.LongName(kind), name: name}, nil
 }
 
 // String is the name as kind/name, as far as it is known.

@@ -6,6 +6,7 @@ package workload
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,6 +84,21 @@ type facts struct {
 
 // Kinds returns all kinds that Berth reads.
 func Kinds() []*Kind { return slices.Clone(kinds) }
+
+// shortNames are the abbreviations of kinds that kubectl knows.
+var shortNames = map[string]string{
+	"cj": "cronjob", "deploy": "deployment", "po": "pod", "rc": "replicationcontroller", "rs": "replicaset", "sts": "statefulset",
+}
+
+// LongName returns what a user calls a kind, "Deployment" or "sts", in lower case and without
+// abbreviation: "deployment", "statefulset". A plural stays one.
+func LongName(kind string) string {
+	kind = strings.ToLower(kind)
+	if long, short := shortNames[kind]; short {
+		return long
+	}
+	return kind
+}
 
 // KindFor returns the kind of that name in the group of the API version, nil if Berth does not read
 // it. The version does not count: a user may name any in which an object is served. For references

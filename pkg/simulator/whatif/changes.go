@@ -19,7 +19,7 @@ import (
 )
 
 // Scale sets the number of replicas of a workload. The kind is written as kubectl takes it:
-// deployment, deployments or Deployment.
+// deployment, deployments, Deployment or deploy.
 func (s *Simulation) Scale(ctx context.Context, kind, namespace, name string, replicas int32) error {
 	found, err := s.find(kind, namespace, name)
 	if err != nil {
@@ -45,8 +45,9 @@ func (s *Simulation) Scale(ctx context.Context, kind, namespace, name string, re
 
 // find returns a workload.
 func (s *Simulation) find(kind, namespace, name string) (object, error) {
+	long := workload.LongName(kind)
 	for _, k := range workload.Kinds() {
-		if strings.EqualFold(kind, k.Kind) || strings.EqualFold(kind, k.Resource) {
+		if strings.EqualFold(long, k.Kind) || long == k.Resource {
 			if found := s.objects[id{k.GroupKind(), typesName(namespace, name)}]; found != nil {
 				return found, nil
 			}

@@ -121,7 +121,7 @@ func TestChanges(t *testing.T) {
 			return s.Scale(t.Context(), "deployment", plugintest.Namespace, "x", 10)
 		}, []string{"Deployment/x 4 beijing, 6 hangzhou"}, 0},
 		"down": {func(s *whatif.Simulation) error {
-			return s.Scale(t.Context(), "Deployment", plugintest.Namespace, "x", 2)
+			return s.Scale(t.Context(), "deploy", plugintest.Namespace, "x", 2)
 		}, []string{"Deployment/x 1 beijing, 1 hangzhou"}, 0},
 		"new weights": {func(s *whatif.Simulation) error { return s.Apply(t.Context(), other) }, []string{"Deployment/x 3 beijing, 2 hangzhou"}, 1},
 		"a Cluster drained": {func(s *whatif.Simulation) error { return s.Drain(t.Context(), "cluster", "beijing") }, []string{
