@@ -6,8 +6,10 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,7 +24,9 @@ type Ledger struct {
 	snapshot *Snapshot
 	sample   func(bundle.Ref) *corev1.Pod
 	reserved []Reservation
-	err      error
+	// limits holds by cluster what stopped the next replica of a feed when it was asked last.
+	limits map[bundle.Ref]map[string]string
+	err    error
 }
 
 // Reservation is room for so many replicas of a feed in a cluster.
@@ -41,7 +45,7 @@ var _ bundle.RoomLedger = (*Ledger)(nil)
 // Ledger returns a ledger on the snapshot. Sample returns a pod like those of a feed as far as room
 // is concerned, nil if none is known: then there is no room for the feed.
 func (s *Snapshot) Ledger(ctx context.Context, sample func(bundle.Ref) *corev1.Pod) *Ledger {
-	return &Ledger{ctx: ctx, snapshot: s, sample: sample}
+	return &Ledger{ctx: ctx, snapshot: s, sample: sample, limits: map[bundle.Ref]map[string]string{}}
 }
 
 // Err returns the first failure, nil if there was none: what was decided after that is void.
@@ -50,30 +54,54 @@ func (l *Ledger) Err() error { return l.err }
 // Reserved returns what has been reserved and not been rolled back.
 func (l *Ledger) Reserved() []Reservation { return l.reserved }
 
+// LimitedBy returns what stops the next replica of a feed, in the order of the clusters that were
+// asked and are full: "Cluster edge: 0/3 nodes are available: 3 Insufficient cpu".
+func (l *Ledger) LimitedBy(ref bundle.Ref) []string {
+	var list []string
+	for _, cluster := range slices.Sorted(maps.Keys(l.limits[ref])) {
+		list = append(list, fmt.Sprintf("Cluster %s: %s", cluster, strings.TrimSuffix(l.limits[ref][cluster], ".")))
+	}
+	return list
+}
+
 // Count implements bundle.RoomLedger.
 func (l *Ledger) Count(ref bundle.Ref, cluster string, limit int64) int64 {
-	return l.ask(ref, cluster, limit, l.snapshot.Room)
+	room := l.ask(ref, cluster, limit, l.snapshot.Room)
+	l.note(ref, cluster, room)
+	return int64(room.Copies)
+}
+
+// note keeps what stops the next replica.
+func (l *Ledger) note(ref bundle.Ref, cluster string, room Room) {
+	if room.LimitedBy == "" {
+		return
+	}
+	if l.limits[ref] == nil {
+		l.limits[ref] = map[string]string{}
+	}
+	l.limits[ref][cluster] = room.LimitedBy
 }
 
 // Reserve implements bundle.RoomLedger.
 func (l *Ledger) Reserve(ref bundle.Ref, cluster string, replicas int64) int64 {
 	mark := l.snapshot.mark()
-	copies := l.ask(ref, cluster, replicas, l.snapshot.Fill)
-	if copies > 0 {
-		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(copies), mark: mark})
+	room := l.ask(ref, cluster, replicas, l.snapshot.Fill)
+	l.note(ref, cluster, room)
+	if room.Copies > 0 {
+		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: room.Copies, mark: mark})
 	}
-	return copies
+	return int64(room.Copies)
 }
 
 // Hold implements bundle.RoomLedger.
 func (l *Ledger) Hold(ref bundle.Ref, cluster string, replicas int64) (held int64, release func()) {
 	mark := l.snapshot.mark()
-	held = l.ask(ref, cluster, replicas, l.snapshot.FillAway)
+	away := l.ask(ref, cluster, replicas, l.snapshot.FillAway).Copies
 	end := l.snapshot.mark()
-	if held > 0 {
-		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: int(held), Away: true, mark: mark})
+	if away > 0 {
+		l.reserved = append(l.reserved, Reservation{Ref: ref, Cluster: cluster, Copies: away, Away: true, mark: mark})
 	}
-	return held, func() {
+	return int64(away), func() {
 		l.snapshot.undoBetween(mark, end)
 		l.reserved = slices.DeleteFunc(l.reserved, func(r Reservation) bool { return r.mark == mark && r.Away })
 	}
@@ -90,14 +118,14 @@ func (l *Ledger) Rollback(mark int) {
 
 func (l *Ledger) ask(
 	ref bundle.Ref, cluster string, limit int64, question func(context.Context, string, *corev1.Pod, int) (Room, error),
-) int64 {
+) Room {
 	sample := l.sample(ref)
 	if l.err != nil || sample == nil || limit <= 0 {
-		return 0
+		return Room{}
 	}
 	room, err := question(l.ctx, cluster, sample, int(min(limit, math.MaxInt32)))
 	if err != nil {
 		l.err = fmt.Errorf("asking for room for a feed: %w", err)
 	}
-	return int64(room.Copies)
+	return room
 }

@@ -32,8 +32,11 @@ func TestDevicesAreRoom(t *testing.T) {
 		want        string
 		wantMessage string
 	}{
-		"a device each":           {"gpu", "web a=1 b=3 -2", "no room for 2 of 6 replicas of Deployment web"},
-		"the template is missing": {"other", "web -6", "no room for 6 of 6 replicas of Deployment web"},
+		"a device each": {"gpu", "web a=1 b=3 -2", "no room for 2 of 6 replicas of Deployment web (" +
+			"Cluster a: 0/1 nodes are available: 1 cannot allocate all claims; Cluster b: 0/1 nodes are available: 1 cannot allocate all claims)"},
+		"the template is missing": {"other", "web -6", `no room for 6 of 6 replicas of Deployment web (` +
+			`Cluster a: 0/1 nodes are available: pod "shop/web-1": ResourceClaim not created yet; ` +
+			`Cluster b: 0/1 nodes are available: pod "shop/web-2": ResourceClaim not created yet)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

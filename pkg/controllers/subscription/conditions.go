@@ -47,7 +47,8 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 		case input.Stalled > 0:
 			notMade = append(notMade, o.notMade(i))
 		case division.Unplaced+division.Lacking > 0:
-			unplaced = append(unplaced, fmt.Sprintf("%d of %d replicas of %s", division.Unplaced+division.Lacking, *input.Wanted, input.Name))
+			unplaced = append(unplaced,
+				fmt.Sprintf("%d of %d replicas of %s%s", division.Unplaced+division.Lacking, *input.Wanted, input.Name, o.why(i)))
 		}
 	}
 	if problem := o.decision.Problem; problem != nil {
@@ -63,7 +64,7 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	}
 	switch {
 	case o.decision.Waiting != "":
-		return no(berthv1alpha1.ReasonBundleWaits, o.decision.Waiting)
+		return no(berthv1alpha1.ReasonBundleWaits, o.waiting())
 	case len(unplaced) > 0:
 		return no(berthv1alpha1.ReasonNoRoom, "no room for "+strings.Join(unplaced, ", "))
 	case len(notMade) > 0:
@@ -71,6 +72,24 @@ func (o *outcome) scheduled(missing map[int]string) metav1.Condition {
 	}
 	return condition(berthv1alpha1.SubscriptionScheduled, true, berthv1alpha1.ReasonAllPlaced,
 		"a share is decided for all replicas of all feeds"+o.uncounted())
+}
+
+// why says in brackets, after a space, what stops the next replica of a feed in the clusters that
+// are full; empty if none is.
+func (o *outcome) why(i int) string {
+	if len(o.limitedBy[i]) == 0 {
+		return ""
+	}
+	return " (" + names.First(o.limitedBy[i], maxReasons, "; ") + ")"
+}
+
+// waiting says what a bundle waits for, and what stops the next replica of the feed that does not
+// fit.
+func (o *outcome) waiting() string {
+	if o.decision.Short == nil {
+		return o.decision.Waiting
+	}
+	return o.decision.Waiting + o.why(*o.decision.Short)
 }
 
 // notMade says of which replicas of a feed nobody makes pods.
@@ -169,5 +188,6 @@ func (o *outcome) roomLost(i int) int64 {
 	return 0
 }
 
-// maxNames is how many names a message lists.
-const maxNames = 5
+// maxNames is how many names a message lists, maxReasons how many texts of the scheduler, which are
+// longer.
+const maxNames, maxReasons = 5, 3

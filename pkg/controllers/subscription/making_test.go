@@ -191,7 +191,7 @@ func TestABundleThatNobodyMakesHoldsNothing(t *testing.T) {
 	w.pend("web", 4)
 	w.pass()
 	w.want("the first once it has pods", w.message("first", "Scheduled"),
-		"the bundle waits for room: 2 of 4 replicas of Deployment web find none")
+		"the bundle waits for room: 2 of 4 replicas of Deployment web find none (Cluster a: 0/1 nodes are available: 1 Insufficient cpu)")
 }
 
 func TestABundleThatWantedNothingIsAdmittedAnew(t *testing.T) {

@@ -34,6 +34,8 @@ const afterDenial = 30 * time.Second
 type outcome struct {
 	*item
 	decision bundle.Result
+	// limitedBy says for each feed what stops its next replica, for each cluster that is full.
+	limitedBy [][]string
 	// pledge is the admission of a bundle, nil if it has none.
 	pledge *berthv1alpha1.Pledge
 	// denied says which right is missing to write its copies, empty if none is.
@@ -111,6 +113,9 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 	outcomes := make([]outcome, len(items))
 	for i := range results {
 		outcomes[i] = outcome{item: items[i], decision: results[i], promiseLife: life}
+		for feed := range results[i].Feeds {
+			outcomes[i].limitedBy = append(outcomes[i].limitedBy, room.LimitedBy(bundle.Ref{Subscription: i, Feed: feed}))
+		}
 		switch results[i].Admission {
 		case bundle.Kept:
 			outcomes[i].pledge = items[i].object.Status.Pledge

@@ -41,15 +41,15 @@ func TestSamplesAreWhatTheAPIServerMakes(t *testing.T) {
 		"nothing": {asks: container(corev1.ResourceRequirements{}), want: "web a=5 b=4", wantReason: "AllPlaced"},
 		"a default of a LimitRange": {
 			[]client.Object{limits(corev1.LimitRangeItem{DefaultRequest: cpu("2")})},
-			container(corev1.ResourceRequirements{}), "web a=2 b=4 -3", "NoRoom", "no room for 3 of 9 replicas of Deployment web",
+			container(corev1.ResourceRequirements{}), "web a=2 b=4 -3", "NoRoom", "no room for 3 of 9 replicas of Deployment web" + fullOfCPU,
 		},
 		"a default that fits nowhere": {
 			[]client.Object{limits(corev1.LimitRangeItem{DefaultRequest: cpu("20")})},
-			container(corev1.ResourceRequirements{}), "web -9", "NoRoom", "no room for 9 of 9 replicas of Deployment web",
+			container(corev1.ResourceRequirements{}), "web -9", "NoRoom", "no room for 9 of 9 replicas of Deployment web" + fullOfCPU,
 		},
 		"a limit without a request": {
 			asks: container(corev1.ResourceRequirements{Limits: cpu("4")}),
-			want: "web a=1 b=2 -6", wantReason: "NoRoom", wantMessage: "no room for 6 of 9 replicas of Deployment web",
+			want: "web a=1 b=2 -6", wantReason: "NoRoom", wantMessage: "no room for 6 of 9 replicas of Deployment web" + fullOfCPU,
 		},
 		"the overhead of a RuntimeClass": {
 			[]client.Object{&nodev1.RuntimeClass{
@@ -58,7 +58,7 @@ func TestSamplesAreWhatTheAPIServerMakes(t *testing.T) {
 			func(p *corev1.PodTemplateSpec) {
 				container(corev1.ResourceRequirements{Requests: cpu("1")})(p)
 				p.Spec.RuntimeClassName = new("kata")
-			}, "web a=2 b=4 -3", "NoRoom", "no room for 3 of 9 replicas of Deployment web",
+			}, "web a=2 b=4 -3", "NoRoom", "no room for 3 of 9 replicas of Deployment web" + fullOfCPU,
 		},
 		"more than a LimitRange allows": {
 			[]client.Object{limits(corev1.LimitRangeItem{Max: cpu("1")})},
@@ -96,6 +96,9 @@ func TestSamplesAreWhatTheAPIServerMakes(t *testing.T) {
 	}
 }
 
+// fullOfCPU is what the scheduler says of Clusters of one node each.
+const fullOfCPU = " (Cluster a: 0/1 nodes are available: 1 Insufficient cpu; Cluster b: 0/1 nodes are available: 1 Insufficient cpu)"
+
 // TestMoreThanThereIsRoomFor divides over a cluster of 4 and one of 8 CPUs what they can never
 // hold.
 func TestMoreThanThereIsRoomFor(t *testing.T) {
@@ -103,8 +106,8 @@ func TestMoreThanThereIsRoomFor(t *testing.T) {
 		replicas               int32
 		cpu, want, wantMessage string
 	}{
-		"very many replicas":               {100_000, "1", "web a=4 b=8 -99988", "no room for 99988 of 100000 replicas of Deployment web"},
-		"a template that no node can hold": {3, "1000", "web -3", "no room for 3 of 3 replicas of Deployment web"},
+		"very many replicas":               {100_000, "1", "web a=4 b=8 -99988", "no room for 99988 of 100000 replicas of Deployment web" + fullOfCPU},
+		"a template that no node can hold": {3, "1000", "web -3", "no room for 3 of 3 replicas of Deployment web" + fullOfCPU},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

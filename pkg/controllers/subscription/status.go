@@ -106,14 +106,14 @@ func (o *outcome) placement(i int, missing string) berthv1alpha1.FeedPlacement {
 		case o.decision.Waiting == "" && o.decision.Problem == nil && input.Stalled > 0:
 			p.Message = o.notMade(i)
 			if n := division.Unplaced - input.Stalled; n > 0 {
-				p.Message += fmt.Sprintf("; %d of %d replicas find no room in the selected Clusters", n, *input.Wanted)
+				p.Message += fmt.Sprintf("; %d of %d replicas find no room in the selected Clusters", n, *input.Wanted) + o.why(i)
 			}
 		case o.decision.Waiting != "":
-			p.Message = o.decision.Waiting
+			p.Message = o.waiting()
 		case o.decision.Problem != nil:
 			p.Message = o.decision.Problem.Message
 		default:
-			p.Message = fmt.Sprintf("%d of %d replicas find no room in the selected Clusters", division.Unplaced, *input.Wanted)
+			p.Message = fmt.Sprintf("%d of %d replicas find no room in the selected Clusters", division.Unplaced, *input.Wanted) + o.why(i)
 		}
 	}
 	p.Message = names.Clip(p.Message)

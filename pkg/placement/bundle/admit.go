@@ -48,6 +48,7 @@ func (p *planner) admit() error {
 		}
 		if missing > 0 {
 			p.result.Waiting = fmt.Sprintf("the bundle waits for room: %d of %d replicas of %s find none", missing, *feed.Wanted, feed.Name)
+			p.result.Short = &i
 			p.room.Rollback(mark)
 			p.stay()
 			return nil

@@ -42,8 +42,10 @@ type Result struct {
 	Admission   Gate
 	Provisional bool
 
-	// Waiting says why a bundle waits; empty if it does not.
+	// Waiting says why a bundle waits; empty if it does not. Short is the index of the feed that finds
+	// no room if that is why, nil otherwise.
 	Waiting string
+	Short   *int
 
 	// Feeds are the divisions of the feeds, as they were given.
 	Feeds []FeedDivision
