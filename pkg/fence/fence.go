@@ -27,9 +27,37 @@ type Fence struct {
 	drained  chan struct{}
 	opened   chan struct{}
 	once     sync.Once
-	// settled and afterOne are about what leaders before have sent, see Settle and AfterOne.
-	settled, afterOne atomic.Bool
+	// late is what leaders before may have sent; units and seats are settled once none of that can
+	// take one, see Settle. Unclear is true once a write has ended without a known outcome.
+	late                  atomic.Int32
+	units, seats, unclear atomic.Bool
 }
+
+// Late is what leaders before this one may have sent and what may still be carried out.
+type Late int32
+
+const (
+	// LateOfMany is anything: nothing is known of the leaders before.
+	LateOfMany Late = iota
+
+	// LateOfOne is what the last leader has sent; that one had settled what came before it.
+	LateOfOne
+
+	// LateNothing is nothing: the last leader gave the lease back once the outcome of all that it had
+	// sent was known, and had settled what came before it.
+	LateNothing
+)
+
+// Given is what a pod is given when it is bound.
+type Given string
+
+const (
+	// Units are those of ClusterResources.
+	Units Given = "units"
+
+	// Seats are places in the share of a workload.
+	Seats Given = "seats"
+)
 
 // New returns a closed fence; Renewed opens it.
 func New() *Fence {
@@ -83,17 +111,32 @@ func (f *Fence) left() {
 	}
 }
 
-// Settle notes that nothing of what leaders before have sent can be carried out any more. The next
-// renewal says so in the lease.
-func (f *Fence) Settle() {
-	f.settled.Store(true)
+// Settle notes that nothing of what leaders before have sent can take units, or seats, any more.
+// The next renewal, or the return of the lease, says so in it.
+func (f *Fence) Settle(given Given) {
+	if given == Units {
+		f.units.Store(true)
+		return
+	}
+	f.seats.Store(true)
 }
 
-// AfterOne reports whether only the last leader before this one may have sent something that is
-// still to be carried out: that one had settled what came before it. It is known once the fence has
-// been open.
-func (f *Fence) AfterOne() bool {
-	return f.afterOne.Load()
+// Unclear notes that a write has ended without a known outcome, so that it may still be carried out
+// after the lease has been given back.
+func (f *Fence) Unclear() {
+	f.unclear.Store(true)
+}
+
+// Late returns what leaders before may have sent that is still to be carried out. It is known once
+// the fence has been open.
+func (f *Fence) Late() Late {
+	return Late(f.late.Load())
+}
+
+// allSettled reports whether, with the fence closed and nothing under way, nothing at all can be
+// carried out any more.
+func (f *Fence) allSettled() bool {
+	return f.units.Load() && f.seats.Load() && !f.unclear.Load()
 }
 
 // Renewed opens the fence until the given time; a time before the present one changes nothing.

@@ -47,15 +47,15 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 			return fmt.Errorf("keeping lease %s: writes are still under way: %w", l.Describe(), err)
 		}
 		if l.note != nil {
-			l.note.write(record.LeaderTransitions, l.fence.settled.Load())
+			l.note.write(record.LeaderTransitions, l.fence.units.Load(), l.fence.allSettled())
 		}
 		return l.Interface.Update(ctx, record)
 	}
 	if l.note != nil {
 		if l.note.takes() {
-			l.fence.afterOne.Store(l.note.ofLast())
+			l.fence.late.Store(int32(l.note.ofLast()))
 		}
-		l.note.write(record.LeaderTransitions, l.fence.settled.Load())
+		l.note.write(record.LeaderTransitions, l.fence.units.Load(), false)
 	}
 	sent := time.Now()
 	if err := l.Interface.Update(ctx, record); err != nil {

@@ -20,8 +20,9 @@ import (
 )
 
 // note is what the leaders say to each other in a label of the lease: who holds it, since which
-// change of the holder, and that what leaders before have sent is settled. It counts only while it
-// is the last holder's: any other in between, of whatever build, makes it void.
+// change of the holder, and that what leaders before have sent is settled. Whoever gives the lease
+// back adds that nothing of his own is on its way either. It counts only while it is the last
+// holder's: any other in between, of whatever build, makes it void.
 type note struct {
 	lock *resourcelock.LeaseLock
 	// read is the lease as it was read last.
@@ -39,6 +40,9 @@ func newNote(lock resourcelock.Interface) *note {
 	return n
 }
 
+// withAll ends the note of a holder who gave the lease back when all that he had sent was known.
+const withAll = "-all"
+
 // text is the note of a holder.
 func text(holder string, transitions int) string {
 	return digest(holder) + "-" + strconv.Itoa(transitions)
@@ -55,17 +59,26 @@ func (n *note) takes() bool {
 	return n.read != nil && ptr.Deref(n.read.Spec.HolderIdentity, "") != n.lock.Identity()
 }
 
-// ofLast reports whether the note is that of the last holder, who may have given the lease back.
-func (n *note) ofLast() bool {
-	who, since, found := strings.Cut(n.read.Labels[berthv1alpha1.SettledByLabel], "-")
+// ofLast returns what the last holder, who may have given the lease back, says to be late.
+func (n *note) ofLast() Late {
+	said, all := strings.CutSuffix(n.read.Labels[berthv1alpha1.SettledByLabel], withAll)
+	who, since, found := strings.Cut(said, "-")
 	holder := ptr.Deref(n.read.Spec.HolderIdentity, "")
-	return found && since == strconv.Itoa(int(ptr.Deref(n.read.Spec.LeaseTransitions, 0))) && (holder == "" || who == digest(holder))
+	switch {
+	case !found || since != strconv.Itoa(int(ptr.Deref(n.read.Spec.LeaseTransitions, 0))) || holder != "" && who != digest(holder):
+		return LateOfMany
+	case all && holder == "":
+		return LateNothing
+	}
+	return LateOfOne
 }
 
 // write lets the next write of the holder leave its note, or take away that of another. So many
 // holders came before.
-func (n *note) write(transitions int, settled bool) {
+func (n *note) write(transitions int, settled, all bool) {
 	switch {
+	case all:
+		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text(n.lock.Identity(), transitions) + withAll}
 	case settled:
 		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text(n.lock.Identity(), transitions)}
 	case n.read != nil && n.read.Labels[berthv1alpha1.SettledByLabel] != "":

@@ -77,8 +77,15 @@ func (c *candidate) renews() *candidate {
 // settles lets it say that what came before it is settled.
 func (c *candidate) settles() *candidate {
 	c.t.Helper()
-	c.fence.Settle()
+	c.fence.Settle(fence.Units)
 	return c.renews()
+}
+
+// settlesAll lets it find that nothing at all of what came before it can be carried out any more.
+func (c *candidate) settlesAll() *candidate {
+	c.t.Helper()
+	c.fence.Settle(fence.Seats)
+	return c.settles()
 }
 
 // leaves lets it give the lease back.
@@ -88,8 +95,8 @@ func (c *candidate) leaves() {
 	c.renews()
 }
 
-// TestWhetherOnlyOneLeaderCanHaveSentSomething asks the last of some leaders.
-func TestWhetherOnlyOneLeaderCanHaveSentSomething(t *testing.T) {
+// TestWhatLeadersBeforeCanHaveSent asks the last of some leaders.
+func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
 	change := func(t *testing.T, client kubernetes.Interface, change func(*coordinationv1.Lease)) {
 		t.Helper()
 		leases := client.CoordinationV1().Leases("berth-system")
@@ -104,39 +111,68 @@ func TestWhetherOnlyOneLeaderCanHaveSentSomething(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		before func(t *testing.T, client kubernetes.Interface)
-		want   bool
+		want   fence.Late
 	}{
 		"the first": {before: func(*testing.T, kubernetes.Interface) {}},
 		"after one that had settled": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
-		}, true},
+		}, fence.LateOfOne},
 		"after one that had settled and renewed since": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles().renews().renews()
-		}, true},
+		}, fence.LateOfOne},
 		"after one that had settled and gave the lease back": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles().leaves()
-		}, true},
+		}, fence.LateOfOne},
 		"after one that had settled just before it gave the lease back": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			before := newCandidate(t, client, "a").takes()
-			before.fence.Settle()
+			before.fence.Settle(fence.Units)
 			before.leaves()
-		}, true},
+		}, fence.LateOfOne},
+		"after one that had settled all and gave the lease back": {func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settlesAll().leaves()
+		}, fence.LateNothing},
+		"after one that had settled all and still has the lease": {func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settlesAll().renews()
+		}, fence.LateOfOne},
+		"after one that had settled all and gave the lease back with an outcome unknown": {func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			before := newCandidate(t, client, "a").takes().settlesAll()
+			before.fence.Unclear()
+			before.leaves()
+		}, fence.LateOfOne},
+		"after two of which the last had not settled anything": {before: func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settlesAll().leaves()
+			newCandidate(t, client, "b").takes().leaves()
+		}},
+		"after one whose lease somebody has emptied": {func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settlesAll()
+			change(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("") })
+		}, fence.LateOfOne},
+		"after a stranger who took what had been given back": {before: func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settlesAll().leaves()
+			change(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("stranger") })
+		}},
 		"after two that had": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
 			newCandidate(t, client, "b").takes().settles()
-		}, true},
+		}, fence.LateOfOne},
 		"after one that had not": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().renews()
 		}},
 		"after one that had not had the time to say so": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
-			newCandidate(t, client, "a").takes().fence.Settle()
+			newCandidate(t, client, "a").takes().fence.Settle(fence.Units)
 		}},
 		"after one in between that had not": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
@@ -180,8 +216,8 @@ func TestWhetherOnlyOneLeaderCanHaveSentSomething(t *testing.T) {
 			client := kubefake.NewClientset()
 			tc.before(t, client)
 			last := newCandidate(t, client, "last").takes()
-			if got := last.renews().fence.AfterOne(); got != tc.want {
-				t.Errorf("AfterOne = %t, want %t", got, tc.want)
+			if got := last.renews().fence.Late(); got != tc.want {
+				t.Errorf("Late = %d, want %d", got, tc.want)
 			}
 		})
 	}

@@ -302,7 +302,7 @@ func (s *State) Run(ctx context.Context) {
 		background := &clusterresource.Background{
 			Client: base.handle.ClientSet(), Pod: base.owners.Pod, Waiting: s.asking, Wake: s.wake,
 			Sharing: s.sharing(base), Held: func(pod *corev1.Pod) bool { return s.held(ctx, pod) },
-			LateBindings: s.lateBindings, Settled: s.fence.Settle,
+			LateBindings: s.lateBindings, Settled: func() { s.fence.Settle(fence.Units) },
 		}
 		readers = append(readers, resources.Reader(background))
 		running.Go(func() { resources.Run(ctx, background) })

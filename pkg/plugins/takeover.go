@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins/internal/settle"
 	"berth.dev/berth/pkg/plugins/internal/takeover"
 )
@@ -22,9 +23,11 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
 	}
 	s.seed.Run(ctx, s.Clock, &takeover.Source{
-		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere,
+		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere, NothingLate: s.nothingLate,
 	}, readers, func() { s.wake(base.owners.Pending("")) })
-	s.late.Run(ctx, &takeover.Background{Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake})
+	s.late.Run(ctx, &takeover.Background{
+		Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake, Settled: func() { s.fence.Settle(fence.Seats) },
+	})
 }
 
 // lateBindings returns how many Bindings of pods that were given something may still arrive of the
@@ -33,10 +36,17 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 func (s *State) lateBindings() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.homes.name != "" || !s.fence.AfterOne() {
+	if s.homes.name != "" || s.fence.Late() == fence.LateOfMany {
 		return 0
 	}
 	return settle.MaxUnderWay
+}
+
+// nothingLate reports whether no Binding at all may still arrive of the processes that led before.
+func (s *State) nothingLate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.homes.name == "" && s.fence.Late() == fence.LateNothing
 }
 
 // elsewhere reports whether a pod is another scheduler's. While there is no other, a process places

@@ -27,7 +27,9 @@ package berthbinder
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +43,10 @@ import (
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
 const Name = "BerthBinder"
+
+// linger is how long a Binding is waited for once the process is to end. It is less than the time
+// for which its lease is kept for that.
+const linger = 5 * time.Second
 
 // Slots has room for the Bindings that a process may have under way, settle.MaxUnderWay of them,
 // whatever its profiles.
@@ -119,6 +125,10 @@ func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// A Binding that is on its way when the process is to end is better waited for than cut off: its
+	// outcome would have to be settled by the next leader.
+	ctx, end := lingering(ctx)
+	defer end()
 	guarded, leave, err := b.fence.Enter(ctx)
 	if err != nil {
 		return err
@@ -129,7 +139,24 @@ func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *
 	if cause == nil {
 		return err
 	}
-	return b.settle(ctx, binding, cause)
+	err = b.settle(ctx, binding, cause)
+	if errors.Is(err, errUnknownOutcome) {
+		b.fence.Unclear()
+	}
+	return err
+}
+
+// lingering returns a context that ends somewhat later than the given one.
+func lingering(ctx context.Context) (longer context.Context, end context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(linger, cancel)
+		context.AfterFunc(longer, func() { timer.Stop() })
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
 }
 
 // dispatch sends a binding through the scheduler's dispatcher of API calls, if it has one.

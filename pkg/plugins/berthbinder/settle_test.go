@@ -4,9 +4,11 @@
 package berthbinder_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,14 +16,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"pgregory.net/rapid"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/plugins/berthbinder"
 )
 
@@ -162,20 +168,31 @@ func (i informed) Pod(string, string) *corev1.Pod { return i.pod() }
 // binder returns the plugin, for a pod that has been given a seat.
 func (s *store) binder(t *testing.T, informer func() *corev1.Pod) *berthbinder.BerthBinder {
 	t.Helper()
+	return s.binderOf(t, informer, open())
+}
+
+// binderOf is one of a process with the given fence.
+func (s *store) binderOf(t *testing.T, informer func() *corev1.Pod, leader *fence.Fence) *berthbinder.BerthBinder {
+	t.Helper()
 	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
 	if err != nil {
 		t.Fatal(err)
 	}
 	placed := informed{given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}, informer}
-	return berthbinder.New(handle, placed, open(), berthbinder.NewSlots())
+	return berthbinder.New(handle, placed, leader, berthbinder.NewSlots())
+}
+
+// decided is the pod as it was at version 7.
+func decided() *corev1.Pod {
+	pod := newPod()
+	pod.ResourceVersion, pod.Spec.NodeName = "7", node
+	return pod
 }
 
 // bindAsDecided binds the pod as it was at version 7.
 func bindAsDecided(t *testing.T, binder *berthbinder.BerthBinder) *fwk.Status {
 	t.Helper()
-	decided := newPod()
-	decided.ResourceVersion, decided.Spec.NodeName = "7", node
-	return binder.Bind(t.Context(), nil, decided, node)
+	return binder.Bind(t.Context(), nil, decided(), node)
 }
 
 func (s *store) bindSeat(t *testing.T, informer func() *corev1.Pod) *fwk.Status {
@@ -328,6 +345,63 @@ func TestBindEndsWithAnAnswerOnly(t *testing.T) {
 					t.Errorf("it waited %v, want longer than any timer of old", waited)
 				}
 			})
+		})
+	}
+}
+
+// A Binding that is on its way when the process is to end is settled, so that no process after this
+// one need do it; if nobody answers, the lease does not say that all is settled.
+func TestABindingOnItsWayIsSettledWhenTheProcessEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers bool
+		wantAll bool
+	}{
+		"the API server answers": {answers: true, wantAll: true},
+		"nobody answers":         {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, leader := newStore(), fence.New()
+			lock := fence.NewLock(&resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Namespace: "berth-system", Name: "berth-scheduler"}, Client: s.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
+			}, leader, time.Hour)
+			if err := lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil {
+				t.Fatal(err)
+			}
+			leader.Settle(fence.Units)
+			leader.Settle(fence.Seats)
+			binder := s.binderOf(t, nobody, leader)
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancel(t.Context())
+				s.onBind = func(int, *corev1.Binding) (bool, error) {
+					end()
+					return true, errLost
+				}
+				if !tc.answers {
+					s.onPatch = func(int) error { return errLost }
+					s.onGet = s.onPatch
+				}
+				began := time.Now()
+				if status := binder.Bind(ctx, nil, decided(), node); status.IsSuccess() {
+					t.Error("the pod is bound, says Bind")
+				}
+				if waited := time.Since(began); waited > 6*time.Second {
+					t.Errorf("it kept the process for %v", waited)
+				}
+			})
+			if _, _, err := lock.Get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{}); err != nil {
+				t.Fatal(err)
+			}
+			lease, err := s.CoordinationV1().Leases("berth-system").Get(t.Context(), "berth-scheduler", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if note := lease.Labels[berthv1alpha1.SettledByLabel]; note == "" || strings.HasSuffix(note, "-all") != tc.wantAll {
+				t.Errorf("the lease says %q, want that all is settled: %t", note, tc.wantAll)
+			}
 		})
 	}
 }

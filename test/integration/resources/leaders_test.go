@@ -6,16 +6,19 @@ package resources_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/utils/ptr"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
@@ -109,29 +112,46 @@ var _ = Describe("a new leader", Serial, func() {
 })
 
 var _ = Describe("a process that begins to lead", Serial, func() {
-	It("gives out in a moment what a thousand pods wait for that the one before may have bound", func(ctx SpecContext) {
-		const units, pods = 500, 1000
-		s := newSite(ctx)
-		s.createNode(ctx, "one", "", "4000")
-		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
-		replaceMain()
-		w := s.watchFrom(ctx, "licence", map[string]int{"default": units})
-		s.createMany(ctx, pods, "pod", asking("licence", "1"))
-		other := newSite(ctx)
-		other.createNode(ctx, "two", "", "32")
-		other.createResource(ctx, "plenty", other.capacity("", "1"))
-		free := other.watchFrom(ctx, "plenty", map[string]int{"default": 1})
-		other.createPod(ctx, "only", asking("plenty", "1"))
+	for how, tc := range map[string]struct {
+		end func(*schedulerproc.Scheduler)
+		// wantSettled is whether pods are changed, so that they can be bound by nobody else.
+		wantSettled bool
+	}{
+		"has died":                {(*schedulerproc.Scheduler).Crash, true},
+		"has ended in good order": {(*schedulerproc.Scheduler).End, false},
+	} {
+		It("gives out in a moment what a thousand pods wait for after the one before "+how, func(ctx SpecContext) {
+			const units, pods = 500, 1000
+			s := newSite(ctx)
+			s.createNode(ctx, "one", "", "4000")
+			s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
+			replaceMain()
+			before := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "before", Args: schedulerproc.QuickElection})
+			Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+			last := leader(ctx)
+			tc.end(before)
+			w := s.watchFrom(ctx, "licence", map[string]int{"default": units})
+			s.createMany(ctx, pods, "pod", asking("licence", "1"))
+			other := newSite(ctx)
+			other.createNode(ctx, "two", "", "32")
+			other.createResource(ctx, "plenty", other.capacity("", "1"))
+			free := other.watchFrom(ctx, "plenty", map[string]int{"default": 1})
+			other.createPod(ctx, "only", asking("plenty", "1"))
 
-		schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "next", Args: schedulerproc.QuickElection}).EndAfterwards()
-		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll / 20).ShouldNot(BeEmpty())
-		began := time.Now()
-		Eventually(w.bound, timeout, poll).Should(Equal(units))
-		Eventually(free.bound, timeout, poll).Should(Equal(1))
-		AddReportEntry("take-over", fmt.Sprintf(
-			"with %d pods that the process before may have bound, the first is bound %v after the lease was taken; the only one of another pool %v after",
-			pods, w.boundAt(0).Sub(began).Round(time.Millisecond), free.boundAt(0).Sub(began).Round(time.Millisecond)), ReportEntryVisibilityAlways)
-		w.expectNoBreach()
-		free.expectNoBreach()
-	})
+			schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "next", Args: schedulerproc.QuickElection}).EndAfterwards()
+			Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll / 20).ShouldNot(Or(BeEmpty(), Equal(last)))
+			began := time.Now()
+			Eventually(w.bound, timeout, poll).Should(Equal(units))
+			Eventually(free.bound, timeout, poll).Should(Equal(1))
+			AddReportEntry("take-over", fmt.Sprintf(
+				"with %d pods that the process before may have bound, the first is bound %v after the lease was taken; the only one of another pool %v after",
+				pods, w.boundAt(0).Sub(began).Round(time.Millisecond), free.boundAt(0).Sub(began).Round(time.Millisecond)), ReportEntryVisibilityAlways)
+			w.expectNoBreach()
+			free.expectNoBreach()
+			list, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return p.Annotations[berthv1alpha1.SettledAnnotation] != "" })).
+				To(Equal(tc.wantSettled), "whether a pod was changed to be settled")
+		})
+	}
 })

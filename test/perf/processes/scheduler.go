@@ -32,10 +32,13 @@ type program struct {
 	// stockLimits leaves the limits of the API client as they are in Kubernetes.
 	stockLimits bool
 	args, env   []string
+	// elects lets it lead by a lease, which it takes from the one before that has ended. The others do
+	// not: they would wait until the lease of the one before has run out.
+	elects bool
 }
 
 // shipped is berth-scheduler as it is shipped.
-func (w *world) shipped() program { return program{configuration: w.Shipped, env: w.Env} }
+func (w *world) shipped() program { return program{configuration: w.Shipped, env: w.Env, elects: true} }
 
 // stock reports whether the program is the scheduler of Kubernetes.
 func (p *program) stock() bool { return p.configuration == "" }
@@ -67,12 +70,11 @@ kind: KubeSchedulerConfiguration
 // nothing else would be measured.
 const qps, burst = 500, 1000
 
-// run starts the program. There is one scheduler at a time and no election, which would only delay
-// it.
+// run starts the program. There is one scheduler at a time.
 func (w *world) run(ctx context.Context, p *program) (*localplane.Process, error) {
 	w.started++
 	name := fmt.Sprintf("%s-%d", p.schedulerName(), w.started)
-	args := append([]string{"--leader-elect=false", "--v=0"}, p.args...)
+	args := append([]string{"--leader-elect=" + strconv.FormatBool(p.elects), "--v=0"}, p.args...)
 	if !p.stock() {
 		configuration, err := limited(p.configuration, p.stockLimits, "")
 		if err != nil {

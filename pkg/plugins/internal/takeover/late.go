@@ -279,14 +279,12 @@ func (l *LateSeats) Over() bool {
 	if !l.listed {
 		return false
 	}
-	for _, o := range l.open {
-		if o.node == "" {
-			l.all = true
-			l.hurry()
-			return false
-		}
+	if l.noClaimantsLocked() {
+		return true
 	}
-	return true
+	l.all = true
+	l.hurry()
+	return false
 }
 
 // hurry lets the pods be settled now.

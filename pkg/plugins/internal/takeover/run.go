@@ -38,6 +38,8 @@ type Background struct {
 	Pod func(namespace, name string) *corev1.Pod
 	// Wake lets pods be tried.
 	Wake func([]*corev1.Pod)
+	// Settled is told, time and again, once no late Binding can happen to any pod.
+	Settled func()
 }
 
 // Run settles the pods that others wait for, and wakes these, until nothing is left or the context
@@ -63,6 +65,9 @@ func (l *LateSeats) Run(ctx context.Context, b *Background) {
 		if free := l.free(func(ref ledger.PodRef) bool { return b.known(ref) != nil }); len(free) > 0 {
 			b.Wake(free)
 		}
+		if l.noClaimants() {
+			b.Settled()
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -70,6 +75,23 @@ func (l *LateSeats) Run(ctx context.Context, b *Background) {
 		case <-b.Clock.After(interval):
 		}
 	}
+	b.Settled()
+}
+
+// noClaimants reports whether no late Binding can happen to any pod.
+func (l *LateSeats) noClaimants() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listed && l.noClaimantsLocked()
+}
+
+func (l *LateSeats) noClaimantsLocked() bool {
+	for _, o := range l.open {
+		if o.node == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // forgetFresh takes the pods for counted that the informer has long known as bound.

@@ -6,6 +6,7 @@ package takeover
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,9 +85,12 @@ func TestThePodsOfAPredecessorAreSettledAndWhoWaitsIsWoken(t *testing.T) {
 				impostor.UID = "another"
 				news.learn(impostor, pod("p"), pod("known", on("a")))
 				done := make(chan struct{})
+				var settled atomic.Bool
 				go func() {
 					defer close(done)
-					l.Run(t.Context(), &Background{Client: api, Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake})
+					l.Run(t.Context(), &Background{
+						Client: api, Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake, Settled: func() { settled.Store(true) },
+					})
 				}()
 				synctest.Wait()
 				l.TurnAway(pod("q"))
@@ -95,11 +99,11 @@ func TestThePodsOfAPredecessorAreSettledAndWhoWaitsIsWoken(t *testing.T) {
 				tc.unknown(news, api)
 				time.Sleep(5 * interval) //nolint:forbidigo // the time of the test is not the real one
 				news.expect(t, "once it is known", "q", "q", "q")
-				if l.Over() {
+				if settled.Load() || l.Over() {
 					t.Error("it is over while the pod without a controller may be bound")
 				}
 				time.Sleep(interval) //nolint:forbidigo // the time of the test is not the real one
-				if !l.Over() {
+				if !settled.Load() || !l.Over() {
 					t.Error("it is not over once everything has been settled")
 				}
 				l.Gone("unknown")
@@ -117,11 +121,14 @@ func TestThePodsOfAPredecessorAreSettledAndWhoWaitsIsWoken(t *testing.T) {
 func TestTheListIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, news := NewLate(), &informer{known: map[string]*corev1.Pod{}}
-		go l.Run(t.Context(), &Background{Client: behind(), Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake})
+		settled := 0
+		go l.Run(t.Context(), &Background{
+			Client: behind(), Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake, Settled: func() { settled++ },
+		})
 		l.TurnAway(pod("q"))
 		time.Sleep(2 * freshPasses * interval) //nolint:forbidigo // the time of the test is not the real one
 		news.expect(t, "before the list was read")
-		if !l.Pending.Load() {
+		if !l.Pending.Load() || settled > 0 {
 			t.Error("nothing is left before the list was read")
 		}
 		l.Skip()

@@ -88,6 +88,9 @@ type Source struct {
 	// Elsewhere reports whether only another scheduler may place a pod. The process before that has
 	// bound it has seen it as it is in the list.
 	Elsewhere func(*corev1.Pod) bool
+	// NothingLate reports, once this process is the leader, whether nothing that the process before
+	// has sent can still be carried out.
+	NothingLate func() bool
 }
 
 // Run reads the list once this process is the leader, and again until it succeeds. Changed is
@@ -121,6 +124,7 @@ func (s *Source) read(ctx context.Context, readers []ListReader) error {
 		r.Begin()
 	}
 	options := metav1.ListOptions{FieldSelector: unfinished, Limit: seedPage}
+	late := !s.NothingLate()
 	for {
 		list, err := s.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 		if err != nil {
@@ -128,7 +132,7 @@ func (s *Source) read(ctx context.Context, readers []ListReader) error {
 		}
 		for i := range list.Items {
 			pod := &list.Items[i]
-			claimant := s.claimant(pod)
+			claimant := late && s.claimant(pod)
 			for _, r := range readers {
 				r.Read(pod, claimant)
 			}
@@ -143,8 +147,8 @@ func (s *Source) read(ctx context.Context, readers []ListReader) error {
 	}
 }
 
-// claimant reports whether a late Binding can happen to a pod of the list. It cannot to those that
-// have a node or a scheduling gate, since whoever writes that changes the pod.
+// claimant reports whether a late Binding can happen to a pod of the list, if there are any. It
+// cannot to those that have a node or a scheduling gate, since whoever writes that changes the pod.
 func (s *Source) claimant(pod *corev1.Pod) bool {
 	return workload.Pending(pod) && len(pod.Spec.SchedulingGates) == 0 && !s.Elsewhere(pod)
 }

@@ -81,12 +81,17 @@ func TestSeed(t *testing.T) {
 	all := []string{"begin", "bound", "waits may be bound", "gated", "leaves", "ended", "theirs", "end"}
 	for name, tc := range map[string]struct {
 		pages []any
-		want  []string
+		// nothingLate is what the process before says of its Bindings.
+		nothingLate bool
+		want        []string
 		// wantChanges is how often news are told.
 		wantChanges int
 	}{
 		"one page":  {pages: []any{pageOf("", bound, waits, gated, leaves, ended, theirs)}, want: all, wantChanges: 1},
 		"two pages": {pages: []any{pageOf("more", bound, waits), pageOf("", gated, leaves, ended, theirs)}, want: all, wantChanges: 1},
+		"after a process that has nothing under way": {
+			pages: []any{pageOf("", bound, waits)}, nothingLate: true, want: []string{"begin", "bound", "waits", "end"}, wantChanges: 1,
+		},
 		"failures, of which the first is made known": {
 			pages:       []any{errors.New("down"), pageOf("more", bound), errors.New("down"), pageOf("", waits)},
 			want:        []string{"begin", "begin", "bound", "begin", "waits may be bound", "end"},
@@ -100,6 +105,7 @@ func TestSeed(t *testing.T) {
 			seed, read, changes, done := NewSeed(), &reader{}, 0, make(chan struct{})
 			source := &Source{
 				Client: client, Leader: leader, Elsewhere: func(pod *corev1.Pod) bool { return pod.Name == "theirs" },
+				NothingLate: func() bool { return tc.nothingLate },
 			}
 			go func() {
 				defer close(done)
@@ -126,7 +132,7 @@ func TestTheSeedSaysWhyItFails(t *testing.T) {
 	failed := make(chan struct{})
 	leader := make(chan struct{})
 	close(leader)
-	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), &Source{Client: client, Leader: leader}, nil,
+	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), &Source{Client: client, Leader: leader, NothingLate: func() bool { return false }}, nil,
 		func() { close(failed) })
 	<-failed
 	if seed.Done() || seed.Failure() == nil || seed.Failure().Error() != "listing pods: down" {
