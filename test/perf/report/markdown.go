@@ -75,8 +75,8 @@ them, and the requests that a bound pod costs.
 * **Separate processes** (the tables whose names begin with processes-): etcd, kube-apiserver and one scheduler after the other, each
   a process of its own on this machine. kube-scheduler is built from the same modules, by the same compiler and with the same flags as
   berth-scheduler. All have the limits of the API client that Berth ships, 500 requests a second and 1000 at once, unless the row says
-  otherwise; the shipped profile has the environment of the Deployment in manifests/base as well (GOGC=200). There is no leader
-  election and no kubelet: a bound pod stays as it is. Each peer of a drain for which there is a goal has its turn in each of five rounds, the
+  otherwise; the shipped profile has the environment of the Deployment in manifests/base as well (GOGC=200), and leads by a lease that the
+  one before has given back; the others lead without. There is no kubelet: a bound pod stays as it is. Each peer of a drain for which there is a goal has its turn in each of five rounds, the
   others in one, in an order that changes, with a scheduler that is started anew.
   * *drain*: all pods are there before the scheduler starts. Speed and CPU are those from the twentieth part of the pods to the last
     one. CPU is what Linux accounts to the process of the scheduler, from the event of its watch to the Event that tells that a pod was
