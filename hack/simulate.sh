@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Runs simulated worlds full of faults, one for each seed (docs/reference/reliability.md).
 #
-# Usage: hack/simulate.sh [SEED [DURATION]], or hack/simulate.sh kills [SEED]
+# Usage: hack/simulate.sh [SEED [DURATION]]
+#        hack/simulate.sh kills [SEED]
+#        hack/simulate.sh scenario FILE
 #   kills     nothing else goes wrong in the world, but a process is killed before and after each write, one world for each kill
+#   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
 #   DURATION  how long to go on with the next seeds, such as 60s or 1h; without it there is one world
 # Ends with 1 if it cannot understand what it was given, and with 2 if a promise was broken: then the last lines say which, what
@@ -11,10 +14,14 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 program=$PWD/bin/simulation.test
+if [[ ${1:-} == scenario ]]; then
+  flags=(-scenario "$(realpath -m "${2:-}")")
+elif [[ ${1:-} == kills ]]; then
+  flags=(-kills -seed "${2:-1}")
+else
+  flags=(-seed "${1:-1}" -duration "${2:-}")
+fi
 mkdir -p bin
 go test -c -ldflags=-s -o "$program" ./test/simulation
 cd test/simulation
-if [[ ${1:-} == kills ]]; then
-  exec "$program" -kills -seed "${2:-1}"
-fi
-exec "$program" -seed "${1:-1}" -duration "${2:-}"
+exec "$program" "${flags[@]}"

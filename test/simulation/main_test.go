@@ -39,7 +39,7 @@ var (
 	killsFlag    = flag.Bool("kills", false, "kill the processes of the first seed's world before and after each of their writes")
 	killFlag     = flag.String("kill", "", "leave the world undisturbed, and kill who sends the write of this name")
 	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
-	skipFlag     = flag.String("skip", "", "file with the names of faults to leave out, one on each line")
+	scenarioFlag = flag.String("scenario", "", "file with a seed and with what to leave out of its world, instead of a seed")
 )
 
 // finished gets what the process of a world exits with. It is no channel of the bubble.
@@ -65,26 +65,46 @@ func TestMain(m *testing.M) {
 		os.Exit(<-finished)
 	case *killsFlag:
 		os.Exit(sweep())
-	case *seedFlag != "" || *durationFlag != "":
+	case *seedFlag != "" || *durationFlag != "" || *scenarioFlag != "":
 		os.Exit(simulate())
 	}
 	os.Exit(m.Run())
 }
 
+// order is what the flags ask for.
+type order struct {
+	// first is the seed to begin with, length how long to go on with the next ones.
+	first  uint64
+	length time.Duration
+	// leaveOut is what a scenario leaves out.
+	leaveOut []string
+}
+
 // input reads the flags.
-func input() (first uint64, length time.Duration, err error) {
-	first = 1
+func input() (asked order, err error) {
+	asked.first = 1
 	if *seedFlag != "" {
-		if first, err = strconv.ParseUint(*seedFlag, 10, 64); err != nil {
-			return 0, 0, fmt.Errorf("SEED=%.40s is no seed: it must be a whole number from 0 on", *seedFlag)
+		if asked.first, err = strconv.ParseUint(*seedFlag, 10, 64); err != nil {
+			return asked, fmt.Errorf("SEED=%.40s is no seed: it must be a whole number from 0 on", *seedFlag)
 		}
 	}
 	if *durationFlag != "" {
-		if length, err = time.ParseDuration(*durationFlag); err != nil || length <= 0 {
-			return 0, 0, fmt.Errorf("DURATION=%.40s is no duration: it must be like 60s, 10m or 1h", *durationFlag)
+		if asked.length, err = time.ParseDuration(*durationFlag); err != nil || asked.length <= 0 {
+			return asked, fmt.Errorf("DURATION=%.40s is no duration: it must be like 60s, 10m or 1h", *durationFlag)
 		}
 	}
-	return first, length, nil
+	if *scenarioFlag == "" {
+		return asked, nil
+	}
+	if (*seedFlag != "" || *durationFlag != "") && !*worldFlag {
+		return asked, errors.New("SCENARIO is one world, and names its seed: it goes with neither SEED nor DURATION")
+	}
+	told, err := readScenario(*scenarioFlag)
+	if err != nil {
+		return asked, err
+	}
+	asked.first, asked.leaveOut = *told.Seed, told.LeaveOut
+	return asked, nil
 }
 
 // result is what the process of a world tells.
@@ -108,7 +128,7 @@ func TestWorld(t *testing.T) {
 	if !*worldFlag {
 		t.Skip("run by the other tests")
 	}
-	seed, _, err := input()
+	asked, err := input()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +136,7 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := &world.Options{Seed: seed, Definitions: definitions}
-	if *skipFlag != "" {
-		text, err := os.ReadFile(*skipFlag)
-		if err != nil {
-			t.Fatal(err)
-		}
-		options.Skip = strings.Split(strings.TrimSpace(string(text)), "\n")
-	}
+	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Definitions: definitions}
 	if *killsFlag {
 		options.Undisturbed, options.Kill = true, &world.Kill{Write: *killFlag, After: *afterFlag}
 	}
@@ -180,19 +193,51 @@ func TestAFewWorlds(t *testing.T) {
 }
 
 func TestInputThatIsNone(t *testing.T) {
-	for name, test := range map[string]struct{ seed, duration, want string }{
-		"no number":       {seed: "abc", want: "SEED=abc is no seed"},
-		"a negative seed": {seed: "-1", want: "SEED=-1 is no seed"},
-		"no duration":     {seed: "1", duration: "long", want: "DURATION=long is no duration"},
+	for name, test := range map[string]struct{ seed, duration, scenario, want string }{
+		"no number":             {seed: "abc", want: "SEED=abc is no seed"},
+		"a negative seed":       {seed: "-1", want: "SEED=-1 is no seed"},
+		"no duration":           {seed: "1", duration: "long", want: "DURATION=long is no duration"},
+		"no scenario":           {scenario: "seed: [", want: "SCENARIO=FILE does not parse: "},
+		"a scenario of nothing": {scenario: "leaveOut: []", want: "SCENARIO=FILE does not parse: it has no seed"},
+		"a field that is none":  {scenario: "seed: 1\nleavout: []", want: "SCENARIO=FILE does not parse: "},
+		"a seed and a scenario": {seed: "1", scenario: "seed: 2", want: "SCENARIO is one world"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, length := *seedFlag, *durationFlag
-			t.Cleanup(func() { *seedFlag, *durationFlag = before, length })
-			*seedFlag, *durationFlag = test.seed, test.duration
-			if _, _, err := input(); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("the error is %v, want %s", err, test.want)
+			before, length, file := *seedFlag, *durationFlag, *scenarioFlag
+			t.Cleanup(func() { *seedFlag, *durationFlag, *scenarioFlag = before, length, file })
+			*seedFlag, *durationFlag, *scenarioFlag = test.seed, test.duration, ""
+			if test.scenario != "" {
+				*scenarioFlag = filepath.Join(t.TempDir(), "scenario.yaml")
+				if err := os.WriteFile(*scenarioFlag, []byte(test.scenario), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := input()
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			said := strings.ReplaceAll(err.Error(), *scenarioFlag, "FILE")
+			if !strings.HasPrefix(said, test.want) || strings.Contains(said, "\n") {
+				t.Errorf("the error is %q, want %s, on one line", said, test.want)
 			}
 		})
+	}
+}
+
+// What was written for somebody to repeat is read as it was.
+func TestAScenarioIsReadAsItWasWritten(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	seed := uint64(1) << 63
+	file, err := (&scenario{&seed, []string{"workload app-0", "scheduler-a: create pods/binding default/app-0-1-5 #1"}}).write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readScenario(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *got.Seed != seed || len(got.LeaveOut) != 2 || got.LeaveOut[1] != "scheduler-a: create pods/binding default/app-0-1-5 #1" {
+		t.Errorf("it is read as seed %d without %q", *got.Seed, got.LeaveOut)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,22 +48,18 @@ func standing(traces string) string {
 // mostTraces bounds how many of them are shown.
 const mostTraces = 20
 
-// runWorld runs the world of a seed without some faults. The error is why it was not judged.
-func runWorld(ctx context.Context, seed uint64, skip []string) (*result, error) {
-	var args []string
-	if len(skip) > 0 {
-		folder, err := os.MkdirTemp("", "simulation")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(folder)
-		file := filepath.Join(folder, "skip")
-		if err := os.WriteFile(file, []byte(strings.Join(skip, "\n")), 0o600); err != nil {
-			return nil, err
-		}
-		args = append(args, "-skip="+file)
+// runWorld runs the world of a seed without some of what is or happens in it. The error is why it
+// was not judged.
+func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, error) {
+	if len(leaveOut) == 0 {
+		return runProcess(ctx, seed, nil)
 	}
-	return runProcess(ctx, seed, args)
+	file, err := (&scenario{&seed, leaveOut}).write()
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	return runProcess(ctx, seed, []string{"-scenario=" + file})
 }
 
 // runProcess runs the world of a seed in a process of its own.
@@ -108,15 +103,15 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 
 // simulate runs seed after seed and returns the code to exit with.
 func simulate() int {
-	first, length, err := input()
+	asked, err := input()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitInput
 	}
 	ctx, began, sum, judged := context.Background(), time.Now(), newTotal(), false
 	defer func() { sum.print(time.Since(began)) }()
-	for seed := first; seed == first || time.Since(began) < length; seed++ {
-		r, err := runWorld(ctx, seed, nil)
+	for seed := asked.first; seed == asked.first || time.Since(began) < asked.length; seed++ {
+		r, err := runWorld(ctx, seed, asked.leaveOut)
 		if err != nil {
 			sum.undecided++
 			fmt.Fprintf(os.Stdout, "seed %d: not judged: %v\n", seed, err)
@@ -124,7 +119,7 @@ func simulate() int {
 		}
 		sum.add(r)
 		if r.Violation != "" {
-			explain(ctx, seed, r)
+			explain(ctx, seed, r, asked.leaveOut)
 			return exitViolated
 		}
 		judged = true
@@ -138,25 +133,28 @@ func simulate() int {
 	return 0
 }
 
-// explain prints what is wrong, what happened before, and with how few faults it still is.
-func explain(ctx context.Context, seed uint64, r *result) {
+// explain prints what is wrong, what happened before, and with how little it still is.
+func explain(ctx context.Context, seed uint64, r *result, leaveOut []string) {
 	fmt.Fprintf(os.Stdout, "%s\n\nseed %d: VIOLATED: %s\n", r.History, seed, r.Violation)
-	left := shrink(ctx, seed, r.Names)
-	fmt.Fprintf(os.Stdout, "It still is with these %d of %d faults and disturbances:\n", len(left), len(r.Names))
+	left, skip := shrink(ctx, seed, r.Names, leaveOut)
+	fmt.Fprintf(os.Stdout, "It still is with these %d of %d faults, disturbances and objects:\n", len(left), len(r.Names))
 	for _, name := range left {
 		fmt.Fprintln(os.Stdout, "  "+name)
 	}
 	fmt.Fprintf(os.Stdout, "Repeat it with: make simulate-faults SEED=%d\n", seed)
+	if file, err := (&scenario{&seed, skip}).write(); err == nil {
+		fmt.Fprintf(os.Stdout, "with nothing else: make simulate-faults SCENARIO=%s\n", file)
+	}
 }
 
 // shrinkTime bounds the search for the faults that matter.
 const shrinkTime = time.Minute
 
-// shrink leaves out faults for as long as a promise is broken without them.
-func shrink(ctx context.Context, seed uint64, names []string) []string {
+// shrink leaves out more for as long as a promise is broken without it, and returns what is left,
+// and all that is left out.
+func shrink(ctx context.Context, seed uint64, names, leaveOut []string) (left, skip []string) {
 	end := time.Now().Add(shrinkTime)
-	var skip []string
-	left := slices.Clone(names)
+	left, skip = slices.Clone(names), slices.Clone(leaveOut)
 	for size := len(left) / 2; size > 0; size /= 2 {
 		for at := 0; at+size <= len(left) && time.Now().Before(end); {
 			without := append(slices.Clone(skip), left[at:at+size]...)
@@ -167,7 +165,7 @@ func shrink(ctx context.Context, seed uint64, names []string) []string {
 			at += size
 		}
 	}
-	return left
+	return left, skip
 }
 
 // total adds up what was done.

@@ -41,11 +41,13 @@ func (w *World) deploy(length time.Duration) {
 	w.create(serviceAccounts, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: namespace}})
 	for n := range w.extra.IntN(4) {
 		a := &application{name: fmt.Sprintf("moving-%d", n), replicas: int32(1 + w.extra.IntN(5)), changed: time.Now()}
-		w.applications = append(w.applications, a)
-		w.create(applications, &berthv1alpha1.Application{
-			ObjectMeta: metav1.ObjectMeta{Name: a.name},
-			Spec:       berthv1alpha1.ApplicationSpec{Manifests: []berthv1alpha1.Manifest{a.manifest()}},
-		})
+		if w.exists("application " + a.name) {
+			w.applications = append(w.applications, a)
+			w.create(applications, &berthv1alpha1.Application{
+				ObjectMeta: metav1.ObjectMeta{Name: a.name},
+				Spec:       berthv1alpha1.ApplicationSpec{Manifests: []berthv1alpha1.Manifest{a.manifest()}},
+			})
+		}
 		for i := range 1 + w.extra.IntN(4) {
 			w.planUser(a, fmt.Sprintf("disturbance %d of %s: ", i, a.name), time.Duration(w.extra.Int64N(int64(length))))
 		}
@@ -64,7 +66,7 @@ func (w *World) planUser(a *application, name string, at time.Duration) {
 	default:
 		name += "it is to run at " + site
 	}
-	if w.skip[name] {
+	if w.skip[name] || w.skip["application "+a.name] {
 		return
 	}
 	w.after(at, func() {

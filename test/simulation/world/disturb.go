@@ -54,7 +54,7 @@ func (w *World) disturb(length time.Duration) {
 	}
 }
 
-func (w *World) anyWorkload() *workload { return w.workloads[w.rng.IntN(len(w.workloads))] }
+func (w *World) anyWorkload() *workload { return w.drawn[w.rng.IntN(len(w.drawn))] }
 
 func (w *World) planScale() (name string, do func()) {
 	l, replicas := w.anyWorkload(), int32(w.between(0, 10))

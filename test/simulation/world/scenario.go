@@ -48,7 +48,16 @@ func (w *World) populate() {
 		if w.rng.IntN(2) == 0 {
 			l.licences = w.between(1, 2)
 		}
-		w.addWorkload(l)
+		var policy *berthv1alpha1.PropagationPolicy
+		if l.policy {
+			policy = w.policyOf(l)
+		}
+		if w.drawn = append(w.drawn, l); w.exists("workload " + l.name) {
+			w.addWorkload(l)
+			if policy != nil {
+				w.create(policies, policy)
+			}
+		}
 	}
 	w.control()
 	w.bookmark()
@@ -101,9 +110,15 @@ func (w *World) addWorkload(l *workload) {
 	w.generations[l.name], w.generations[l.name+"-1"] = 1, 1
 	l.uid = w.ownerOf("ReplicaSet", l.name+"-1")
 	w.workloads = append(w.workloads, l)
-	if l.policy {
-		w.create(policies, w.policyOf(l))
+}
+
+// exists reports whether an object is to be there, and notes that it is.
+func (w *World) exists(name string) bool {
+	if w.skip[name] {
+		return false
 	}
+	w.injected = append(w.injected, name)
+	return true
 }
 
 // ownerOf returns a controller reference to what was made last of a name.

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// Seed decides everything.
 	Seed uint64
-	// Skip are faults and disturbances that are left out, by their names.
+	// Skip are faults, disturbances and objects that are left out, by their names.
 	Skip []string
 	// Undisturbed leaves out all that goes wrong: only users act, and Kill if it is not nil.
 	Undisturbed bool
@@ -84,7 +84,7 @@ func Simulate(options *Options) (*World, error) {
 	return w, nil
 }
 
-// Names returns the faults and disturbances that there were, each once, in order.
+// Names returns the faults, disturbances and objects that there were, each once, in order.
 func (w *World) Names() []string {
 	names := slices.Clone(w.injected)
 	slices.Sort(names)

@@ -39,7 +39,7 @@ type World struct {
 	// trace gets the history as it happens, unless it is nil; history has the newest of it.
 	trace   io.Writer
 	history []string
-	// injected are the faults and disturbances that there were.
+	// injected are the faults, disturbances and objects that there were.
 	injected []string
 
 	seed   uint64
@@ -67,21 +67,22 @@ type World struct {
 	programs []*program
 
 	// What is the case, as those know who act in the world and who judge it.
-	sites        int
-	sharing      bool
-	workloads    []*workload
-	applications []*application
-	generations  map[string]int64
-	pods         map[string]*corev1.Pod
-	nodes        map[string]*corev1.Node
-	broken       map[string]bool
-	policies     map[string]*berthv1alpha1.PropagationPolicy
-	pools        map[string]*oracle.Pool
-	status       berthv1alpha1.ClusterResourceStatus
-	surplus      map[string]time.Time
-	edited       map[string]time.Time
-	bound        map[types.UID]time.Time
-	violation    error
+	sites   int
+	sharing bool
+	// drawn are the workloads that the seed wants, workloads those that there are.
+	drawn, workloads []*workload
+	applications     []*application
+	generations      map[string]int64
+	pods             map[string]*corev1.Pod
+	nodes            map[string]*corev1.Node
+	broken           map[string]bool
+	policies         map[string]*berthv1alpha1.PropagationPolicy
+	pools            map[string]*oracle.Pool
+	status           berthv1alpha1.ClusterResourceStatus
+	surplus          map[string]time.Time
+	edited           map[string]time.Time
+	bound            map[types.UID]time.Time
+	violation        error
 	// shrinking is true while a ReplicaSet deletes pods that are too many.
 	shrinking bool
 	// acting is the request that is being carried out, nil for somebody who is no program of Berth.
