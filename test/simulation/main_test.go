@@ -6,6 +6,7 @@
 package simulation_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -40,6 +42,7 @@ var (
 	killFlag     = flag.String("kill", "", "leave the world undisturbed, and kill who sends the write of this name")
 	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
 	scenarioFlag = flag.String("scenario", "", "file with a seed and with what to leave out of its world, instead of a seed")
+	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 
 // finished gets what the process of a world exits with. It is no channel of the bubble.
@@ -61,14 +64,39 @@ func TestMain(m *testing.M) {
 		ctrl.SetLogger(logr.Discard())
 		// They hold whoever reports an error back for a while since the last one, which was in real time.
 		utilruntime.ErrorHandlers = nil
+		utilruntime.PanicHandlers = append(utilruntime.PanicHandlers, crash)
+		stop := profile()
 		go func() { finished <- m.Run() }()
-		os.Exit(<-finished)
+		code := <-finished
+		stop()
+		os.Exit(code)
 	case *killsFlag:
 		os.Exit(sweep())
 	case *seedFlag != "" || *durationFlag != "" || *scenarioFlag != "":
 		os.Exit(simulate())
 	}
 	os.Exit(m.Run())
+}
+
+// crash ends the process of a world in which somebody has panicked, also if that would be survived.
+func crash(_ context.Context, reason any) {
+	fmt.Fprintf(os.Stderr, "panic: %v\n\n%s\n", reason, debug.Stack())
+	os.Exit(exitViolated)
+}
+
+// profile begins a CPU profile if one is wanted, and returns what ends it.
+func profile() (stop func()) {
+	if *profileFlag == "" {
+		return func() {}
+	}
+	file, err := os.Create(*profileFlag)
+	if err == nil {
+		err = pprof.StartCPUProfile(file)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return pprof.StopCPUProfile
 }
 
 // order is what the flags ask for.
