@@ -72,15 +72,15 @@ test-upstream: build-control-plane ## kube-scheduler's own integration tests wit
 
 .PHONY: simulate-faults
 simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DURATION=60s goes on with the next seeds, SCENARIO=FILE has less.
-	@hack/simulate.sh $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)")
+	@hack/simulate.sh $(if $(DURATION),--record) $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)")
 
 .PHONY: simulate-kills
 simulate-kills: ## Kill each of Berth's processes before and after each write that it makes in a simulated world. SEED=6 chooses it.
-	@hack/simulate.sh kills "$(SEED)"
+	@hack/simulate.sh --record kills "$(SEED)"
 
 .PHONY: chaos
 chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 choose the world.
-	@hack/chaos.sh $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))
+	@hack/chaos.sh -record docs/reference $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))
 
 .PHONY: chaos-smoke
 chaos-smoke: build-all ## The same in about three minutes, with 150 pods and one storm.

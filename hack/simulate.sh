@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs simulated worlds full of faults, one for each seed (docs/reference/reliability.md).
 #
-# Usage: hack/simulate.sh [SEED [DURATION]]
-#        hack/simulate.sh kills [SEED]
+# Usage: hack/simulate.sh [--record] [SEED [DURATION]]
+#        hack/simulate.sh [--record] kills [SEED]
 #        hack/simulate.sh scenario FILE
+#   --record  adds what was done to docs/reference/reliability.json, and to the page made of it
 #   kills     nothing else goes wrong in the world, but a process is killed before and after each write, one world for each kill
 #   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
@@ -14,12 +15,17 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 program=$PWD/bin/simulation.test
+flags=()
+if [[ ${1:-} == --record ]]; then
+  flags+=(-record "$PWD/docs/reference")
+  shift
+fi
 if [[ ${1:-} == scenario ]]; then
-  flags=(-scenario "$(realpath -m "${2:-}")")
+  flags+=(-scenario "$(realpath -m "${2:-}")")
 elif [[ ${1:-} == kills ]]; then
-  flags=(-kills -seed "${2:-1}")
+  flags+=(-kills -seed "${2:-1}")
 else
-  flags=(-seed "${1:-1}" -duration "${2:-}")
+  flags+=(-seed "${1:-1}" -duration "${2:-}")
 fi
 mkdir -p bin
 go test -c -ldflags=-s -o "$program" ./test/simulation

@@ -19,6 +19,7 @@ import (
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/chaos/judge"
+	"berth.dev/berth/test/internal/record"
 )
 
 // errTooSlow says that nothing was judged.
@@ -35,6 +36,8 @@ type options struct {
 	// outage is how long no API server is there, in one storm of four.
 	outage time.Duration
 	storm  time.Duration
+	// record is the folder of the record to add to, empty for none.
+	record string
 }
 
 // chaos is one run.
@@ -74,14 +77,14 @@ type chaos struct {
 	storms  int
 }
 
-// run plays storms and calms until the time is up, and returns what is wrong.
-func run(ctx context.Context, out io.Writer, o options) (err error) {
+// run plays storms and calms until the time is up, and returns what was done and what is wrong.
+func run(ctx context.Context, out io.Writer, o options) (done *record.Chaos, err error) {
 	c := &chaos{
 		options: o, out: out, counts: map[string]int{}, pending: make(chan event, 1000),
 		rng: rand.New(rand.NewPCG(o.seed, 0)), //nolint:gosec // it is to be the same every time
 	}
 	if c.logs, err = os.MkdirTemp(os.Getenv("BERTH_TEST_LOGS"), "berth-chaos-"); err != nil {
-		return fmt.Errorf("making a folder for the logs: %w", err)
+		return nil, fmt.Errorf("making a folder for the logs: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -102,16 +105,18 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	c.tasks.Go(func() { c.pace.run(ctx) })
 	began := time.Now()
 	if err := c.prepare(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	c.sayf("%d workloads run after %s", len(c.apps), time.Since(began).Round(time.Second))
-	for began := time.Now(); c.storms == 0 || time.Since(began) < c.duration; c.storms++ {
+	began = time.Now()
+	for ; c.storms == 0 || time.Since(began) < c.duration; c.storms++ {
 		if err := c.play(ctx); err != nil {
-			return err
+			return c.done(time.Since(began)), err
 		}
 	}
-	c.report(time.Since(began))
-	return crashed(c.logs)
+	done = c.done(time.Since(began))
+	c.report(done)
+	return done, crashed(c.logs)
 }
 
 // prepare starts everything, and waits until the first pods are where they should be.

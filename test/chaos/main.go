@@ -41,7 +41,11 @@ func command(ctx context.Context, args []string) int {
 		return exitUnjudged
 	}
 	fmt.Fprintf(os.Stdout, "seed %d: %d pods, %s\n", o.seed, o.pods, o.duration)
-	err = run(ctx, os.Stdout, o)
+	done, err := run(ctx, os.Stdout, o)
+	if problem := keep(o.record, done, err); problem != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", problem)
+		return exitUnjudged
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -67,6 +71,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.duration, "duration", 15*time.Minute, "how long storms begin; there is one at least")
 	flags.IntVar(&o.pods, "pods", 2000, "about how many pods there are")
 	flags.DurationVar(&o.storm, "storm", time.Minute, "how long a storm is")
+	flags.StringVar(&o.record, "record", "", "folder of the record to add to, and of its page")
 	flags.DurationVar(&o.outage, "outage", time.Minute, "how long no API server is there")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"berth.dev/berth/test/internal/proxy"
+	"berth.dev/berth/test/internal/record"
 )
 
 // counted counts the requests that go astray.
@@ -29,21 +31,49 @@ func (c *chaos) counted(fate func(*http.Request) proxy.Fate) func(*http.Request)
 	}
 }
 
-// report says what was done.
-func (c *chaos) report(took time.Duration) {
+// done returns what was done.
+func (c *chaos) done(took time.Duration) *record.Chaos {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	seen, starts := c.judge.Counts(), 0
+	seen := c.judge.Counts()
+	d := &record.Chaos{
+		Runs: 1, Seconds: int(took.Seconds()), Storms: c.storms, Revisions: seen.Revisions, Bindings: seen.Bindings,
+		Evictions: seen.Evictions, Disturbances: maps.Clone(c.counts),
+	}
 	for _, p := range c.programs {
 		p.mu.Lock()
-		starts += p.starts
+		d.Starts += p.starts
 		p.mu.Unlock()
 	}
+	return d
+}
+
+// report says what was done.
+func (c *chaos) report(d *record.Chaos) {
 	c.sayf("seed %d: kept in %d storms in %s: %d revisions of pods, %d Bindings, %d evictions; %d starts of Berth's programs",
-		c.seed, c.storms, took.Round(time.Second), seen.Revisions, seen.Bindings, seen.Evictions, starts)
-	for _, kind := range slices.Sorted(maps.Keys(c.counts)) {
-		fmt.Fprintf(c.out, "  %-26s %d\n", kind, c.counts[kind])
+		c.seed, d.Storms, time.Duration(d.Seconds)*time.Second, d.Revisions, d.Bindings, d.Evictions, d.Starts)
+	for _, kind := range slices.Sorted(maps.Keys(d.Disturbances)) {
+		fmt.Fprintf(c.out, "  %-26s %d\n", kind, d.Disturbances[kind])
 	}
+}
+
+// keep adds what was done to the record in a folder, unless that is empty.
+func keep(folder string, done *record.Chaos, problem error) error {
+	if folder == "" {
+		return nil
+	}
+	return record.Update(folder, func(all *record.Record) {
+		switch broken := errors.Is(problem, errBroken); {
+		case problem != nil && !broken:
+			all.Chaos.NotJudged++
+			return
+		case broken:
+			all.Chaos.Broken++
+		}
+		if done != nil {
+			all.Chaos.Add(done)
+		}
+	})
 }
 
 // panics finds a panic in a log, whether it ended the process or was survived. The API server

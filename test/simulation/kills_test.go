@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth.dev/berth/test/internal/record"
 	"berth.dev/berth/test/simulation/world"
 )
 
@@ -37,65 +38,66 @@ func reference(ctx context.Context, seed uint64) ([]world.Write, error) {
 	return r.Writes, nil
 }
 
-// tally is what became of the kills at writes of one kind.
-type tally struct{ kept, absent, undecided int }
-
 // sweep kills a process before and after each write of a world, one world for each kill, and
 // returns the code to exit with.
 func sweep() int {
-	seed, _, err := input()
+	asked, err := input()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitInput
 	}
-	ctx := context.Background()
+	ctx, seed := context.Background(), asked.first
 	writes, err := reference(ctx, seed)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", seed, err)
 		return exitInput
 	}
-	tallies, violated := map[string]*tally{}, 0
+	sum := &record.Kills{Worlds: 1}
 	for n, write := range writes {
-		if tallies[write.Kind] == nil {
-			tallies[write.Kind] = &tally{}
-		}
 		for _, after := range []bool{false, true} {
-			if !tallies[write.Kind].kill(ctx, seed, world.Kill{Write: write.Name, After: after}) {
-				violated++
-			}
+			killed(ctx, seed, write, after, sum)
 		}
 		if (n+1)%20 == 0 {
 			fmt.Fprintf(os.Stdout, "%d of %d writes\n", n+1, len(writes))
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(tallies)) {
-		t := tallies[kind]
-		fmt.Fprintf(os.Stdout, "  %-60s kept %d, not sent %d, not judged %d\n", kind, t.kept, t.absent, t.undecided)
+	for _, of := range []struct {
+		what string
+		n    record.Counts
+	}{{"kept", sum.Kept}, {"broken", sum.Broken}, {"not sent", sum.NotSent}, {"not judged", sum.NotJudged}} {
+		for _, kind := range slices.Sorted(maps.Keys(of.n)) {
+			fmt.Fprintf(os.Stdout, "  %-60s %s %d\n", kind, of.what, of.n[kind])
+		}
 	}
-	fmt.Fprintf(os.Stdout, "%d writes, a kill before and after each: %d promises broken\n", len(writes), violated)
-	if violated > 0 {
+	fmt.Fprintf(os.Stdout, "%d writes, a kill before and after each: %d promises broken\n", len(writes), sum.Broken.Sum())
+	if *recordFlag != "" {
+		if err := record.Update(*recordFlag, func(all *record.Record) { all.Kills.Add(sum) }); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return exitInput
+		}
+	}
+	if sum.Broken.Sum() > 0 {
 		return exitViolated
 	}
 	return 0
 }
 
-// kill runs one world, counts what became of it, and reports whether all promises were kept.
-func (t *tally) kill(ctx context.Context, seed uint64, kill world.Kill) bool {
-	r, err := runKilled(ctx, seed, kill)
+// killed runs one world in which a process is killed at a write, and counts what became of it.
+func killed(ctx context.Context, seed uint64, write world.Write, after bool, sum *record.Kills) {
+	r, err := runKilled(ctx, seed, world.Kill{Write: write.Name, After: after})
+	counts := &sum.Kept
 	switch {
 	case err != nil:
-		t.undecided++
+		counts = &sum.NotJudged
 	case r.Violation != "":
+		counts = &sum.Broken
 		lines := strings.Split(r.History, "\n")
-		fmt.Fprintf(os.Stdout, "%s\nseed %d, %+v: VIOLATED: %s\n",
-			strings.Join(lines[max(0, len(lines)-60):], "\n"), seed, kill, r.Violation)
-		return false
-	case r.Counts.Faults[world.KillAtWrite] == 0:
-		t.absent++ // another order of things led to other names
-	default:
-		t.kept++
+		fmt.Fprintf(os.Stdout, "%s\nseed %d, killed at %s (after it: %t): VIOLATED: %s\n",
+			strings.Join(lines[max(0, len(lines)-60):], "\n"), seed, write.Name, after, r.Violation)
+	case r.Counts.Disturbances[world.KillAtWrite] == 0:
+		counts = &sum.NotSent // another order of things led to other names
 	}
-	return true
+	counts.Add(record.Counts{write.Kind: 1})
 }
 
 // A process that is killed at a write goes on after it as if nothing had been. The sweep does this
@@ -112,10 +114,10 @@ func TestAKillAtAWrite(t *testing.T) {
 			t.Fatalf("no write is of the kind %s; there are %v", kind, writes)
 		}
 		for _, after := range []bool{false, true} {
-			if (&tally{}).kill(t.Context(), seed, world.Kill{Write: writes[at].Name, After: after}) {
-				continue
+			sum := &record.Kills{}
+			if killed(t.Context(), seed, writes[at], after, sum); sum.Broken.Sum() > 0 {
+				t.Errorf("a kill at %s (after it: %t) broke a promise", writes[at].Name, after)
 			}
-			t.Errorf("a kill at %s (after it: %t) broke a promise", writes[at].Name, after)
 		}
 	}
 }

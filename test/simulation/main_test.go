@@ -42,6 +42,7 @@ var (
 	killFlag     = flag.String("kill", "", "leave the world undisturbed, and kill who sends the write of this name")
 	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
 	scenarioFlag = flag.String("scenario", "", "file with a seed and with what to leave out of its world, instead of a seed")
+	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"berth.dev/berth/test/internal/record"
 )
 
 // patience is how long the process of one world may take. A world that takes longer is not judged:
@@ -109,23 +110,26 @@ func simulate() int {
 		fmt.Fprintln(os.Stderr, err)
 		return exitInput
 	}
-	ctx, began, sum, judged := context.Background(), time.Now(), newTotal(), false
-	defer func() { sum.print(time.Since(began)) }()
+	ctx, began, sum, judged := context.Background(), time.Now(), &record.Simulation{}, false
+	defer func() { tellSums(os.Stdout, sum, time.Since(began)) }()
 	for seed := asked.first; seed == asked.first || time.Since(began) < asked.length; seed++ {
 		r, err := runWorld(ctx, seed, asked.leaveOut)
-		if err != nil {
-			sum.undecided++
+		r.addTo(sum)
+		if problem := r.keep(); problem != nil {
+			fmt.Fprintln(os.Stderr, problem)
+			return exitInput
+		}
+		switch {
+		case err != nil:
 			fmt.Fprintf(os.Stdout, "seed %d: not judged: %v\n", seed, err)
 			continue
-		}
-		sum.add(r)
-		if r.Violation != "" {
+		case r.Violation != "":
 			explain(ctx, seed, r, asked.leaveOut)
 			return exitViolated
 		}
 		judged = true
-		fmt.Fprintf(os.Stdout, "seed %d: kept, %d API writes, %d faults, %s simulated, history %s\n",
-			seed, r.Counts.Writes, r.faults(), r.Virtual.Round(time.Second), r.Digest)
+		fmt.Fprintf(os.Stdout, "seed %d: kept, %d API writes, %d faults, %d disturbances, %s simulated, history %s\n",
+			seed, r.Counts.Writes.Sum(), r.faults(), r.Counts.Disturbances.Sum(), r.Virtual.Round(time.Second), r.Digest)
 	}
 	if !judged {
 		fmt.Fprintln(os.Stderr, "no world was judged, so nothing is known")
@@ -167,45 +171,4 @@ func shrink(ctx context.Context, seed uint64, names, leaveOut []string) (left, s
 		}
 	}
 	return left, skip
-}
-
-// total adds up what was done.
-type total struct {
-	worlds, undecided, requests, writes, bound, evictions int
-	virtual                                               time.Duration
-	faults                                                map[string]int
-}
-
-func newTotal() *total { return &total{faults: map[string]int{}} }
-
-func (s *total) add(r *result) {
-	s.worlds++
-	s.requests += r.Counts.Requests
-	s.writes += r.Counts.Writes
-	s.bound += r.Counts.Bound
-	s.evictions += r.Counts.Evictions
-	s.virtual += r.Virtual
-	for kind, n := range r.Counts.Faults {
-		s.faults[kind] += n
-	}
-}
-
-func (r *result) faults() int {
-	n := 0
-	for _, count := range r.Counts.Faults {
-		n += count
-	}
-	return n
-}
-
-func (s *total) print(took time.Duration) {
-	n := 0
-	for _, count := range s.faults {
-		n += count
-	}
-	fmt.Fprintf(os.Stdout, "%d worlds, %s simulated in %s: %d requests, %d API writes, %d faults and disturbances, %d pods bound, %d evicted, %d not judged\n",
-		s.worlds, s.virtual.Round(time.Second), took.Round(time.Second), s.requests, s.writes, n, s.bound, s.evictions, s.undecided)
-	for _, kind := range slices.Sorted(maps.Keys(s.faults)) {
-		fmt.Fprintf(os.Stdout, "  %-22s %d\n", kind, s.faults[kind])
-	}
 }

@@ -47,7 +47,11 @@ func (w *World) act(verb string, resource schema.GroupVersionResource, name, sub
 		in = ""
 	}
 	answer := w.server.Serve(apiserver.NewRequest(verb, resource, in, name, subresource, body))
-	return answer.Code < http.StatusBadRequest
+	if answer.Code >= http.StatusBadRequest {
+		return false
+	}
+	w.Counts.Others++
+	return true
 }
 
 // create makes an object of a type.

@@ -66,13 +66,10 @@ func (w *World) planUser(a *application, name string, at time.Duration) {
 	default:
 		name += "it is to run at " + site
 	}
-	if w.skip[name] || w.skip["application "+a.name] {
+	if w.skip["application "+a.name] {
 		return
 	}
-	w.after(at, func() {
-		w.Counts.Faults[kind]++
-		w.injected = append(w.injected, name)
-		w.notef("%s", name)
+	w.plan(at, kind, name, func() {
 		do()
 		a.changed = time.Now()
 		labels := []string{}

@@ -42,16 +42,23 @@ func (w *World) disturb(length time.Duration) {
 		at := time.Duration(w.rng.Int64N(int64(length)))
 		what, do := d.plan(w)
 		name := fmt.Sprintf("disturbance %d: %s", n, what)
-		if w.skip[name] || w.undisturbed && !d.byUser {
-			continue
+		if !w.undisturbed || d.byUser {
+			w.plan(at, d.kind, name, do)
 		}
-		w.after(at, func() {
-			w.Counts.Faults[d.kind]++
-			w.injected = append(w.injected, name)
-			w.notef("%s", name)
-			do()
-		})
 	}
+}
+
+// plan has something happen at a time, unless it is left out.
+func (w *World) plan(at time.Duration, kind, name string, do func()) {
+	if w.skip[name] {
+		return
+	}
+	w.after(at, func() {
+		w.Counts.Disturbances[kind]++
+		w.injected = append(w.injected, name)
+		w.notef("%s", name)
+		do()
+	})
 }
 
 func (w *World) anyWorkload() *workload { return w.drawn[w.rng.IntN(len(w.drawn))] }

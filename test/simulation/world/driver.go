@@ -140,7 +140,7 @@ func (w *World) serve(c *call) apiserver.Answer {
 func (w *World) wrote(c *call, answer apiserver.Answer) {
 	writes := c.request.Writes()
 	if writes {
-		w.Counts.Writes++
+		w.Counts.Writes[c.request.Kind()]++
 	}
 	// Leases are renewed all the time.
 	if c.fault.kind != "" || writes && c.request.Resource.Resource != "leases" {

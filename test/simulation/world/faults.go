@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"berth.dev/berth/test/internal/record"
 )
 
 // fault is what goes wrong with a request.
@@ -92,10 +94,10 @@ func (w *World) draw(c *call) {
 	if !w.faulty || w.skip[c.name] {
 		return
 	}
-	h := w.hash(c.name)
-	limit := w.rates.perMille * 10
-	if !c.request.Writes() {
-		limit = w.rates.perMille
+	h, limit, about := w.hash(c.name), w.rates.perMille, Reads
+	if c.request.Writes() {
+		about = c.request.Kind()
+		limit = w.limit(about)
 	}
 	if h%10_000 >= limit {
 		return
@@ -104,9 +106,20 @@ func (w *World) draw(c *call) {
 	kind := faults[h%uint64(len(faults))]
 	c.fault = kind.make(h / uint64(len(faults)))
 	c.fault.kind = kind.kind
-	w.Counts.Faults[kind.kind]++
+	w.Counts.Faults.Add(record.Table{kind.kind: {about: 1}})
 	w.injected = append(w.injected, c.name)
 }
+
+// limit returns how many of ten thousand writes of a kind something happens to. In one world of
+// eight that is every third: what is seldom written would meet with few faults otherwise.
+func (w *World) limit(kind string) uint64 {
+	if w.rates.perMille > 0 && w.hash("many faults of "+kind)%8 == 0 {
+		return focused
+	}
+	return w.rates.perMille * 10
+}
+
+const focused = 3_333
 
 // latency is how long a message is on its way.
 func (w *World) latency(name string) time.Duration {

@@ -14,7 +14,7 @@ type Kill struct {
 	After bool
 }
 
-// KillAtWrite counts a Kill among the faults.
+// KillAtWrite counts a Kill among the disturbances.
 const KillAtWrite = "kill at a write"
 
 // Write is a write that a program of Berth has sent.
@@ -45,7 +45,7 @@ func (w *World) killed(c *call) bool {
 		w.wrote(c, w.serve(c))
 	}
 	w.notef("%s is killed %s %s", c.process.program.Name, when, c.name)
-	w.Counts.Faults[KillAtWrite]++
+	w.Counts.Disturbances[KillAtWrite]++
 	program := c.process.program
 	w.end(c.process)
 	w.after(restartPause, func() { w.start(program) })

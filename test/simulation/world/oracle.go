@@ -136,10 +136,10 @@ func (w *World) siteOf(node string) string {
 // noteSurplus notes where a workload has more pods than its share.
 func (w *World) noteSurplus() {
 	for _, l := range w.workloads {
-		if !l.policy {
+		want := w.shares(l)
+		if want == nil {
 			continue
 		}
-		want := w.shares(l)
 		for site, n := range w.placed(l) {
 			if n > want[site] {
 				w.surplus[l.name+"/"+site] = time.Now()

@@ -40,22 +40,11 @@ const (
 // Simulate runs the world of a seed: it is disturbed for one to three minutes, and then left alone.
 // The error is a promise that was broken. It must be called in a synctest bubble.
 func Simulate(options *Options) (*World, error) {
-	w, err := newWorld(options.Seed, options.Definitions)
+	w, err := begin(options)
 	if err != nil {
 		return nil, err
 	}
-	w.trace, w.skip = options.Trace, map[string]bool{}
-	w.undisturbed, w.kill = options.Undisturbed, options.Kill
-	for _, name := range options.Skip {
-		w.skip[name] = true
-	}
-	length := time.Duration(w.between(60, 180)) * time.Second
-	w.rates = rates{
-		perMille: []uint64{0, 5, 20, 60, 150}[w.rng.IntN(5)], slowest: []time.Duration{0, 2 * time.Second, 10 * time.Second}[w.rng.IntN(3)],
-	}
-	w.sharing = w.rng.IntN(2) == 0
-	w.populate()
-	w.run()
+	length := w.length
 	w.disturb(length)
 	w.deploy(length)
 	w.faulty = !w.undisturbed
@@ -81,6 +70,27 @@ func Simulate(options *Options) (*World, error) {
 	if len(left) > 0 {
 		return w, fmt.Errorf("%s later: %s", quiet, strings.Join(left, "; "))
 	}
+	return w, nil
+}
+
+// begin returns a world whose programs are about to start.
+func begin(options *Options) (*World, error) {
+	w, err := newWorld(options.Seed, options.Definitions)
+	if err != nil {
+		return nil, err
+	}
+	w.trace, w.skip = options.Trace, map[string]bool{}
+	w.undisturbed, w.kill = options.Undisturbed, options.Kill
+	for _, name := range options.Skip {
+		w.skip[name] = true
+	}
+	w.length = time.Duration(w.between(60, 180)) * time.Second
+	w.rates = rates{
+		perMille: []uint64{0, 5, 20, 60, 150}[w.rng.IntN(5)], slowest: []time.Duration{0, 2 * time.Second, 10 * time.Second}[w.rng.IntN(3)],
+	}
+	w.sharing = w.rng.IntN(2) == 0
+	w.populate()
+	w.run()
 	return w, nil
 }
 

@@ -25,6 +25,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/test/internal/oracle"
+	"berth.dev/berth/test/internal/record"
 	"berth.dev/berth/test/simulation/apiserver"
 )
 
@@ -47,7 +48,9 @@ type World struct {
 	// extra decides about Applications, rng about everything else.
 	rng, extra *rand.Rand
 	began      time.Time
-	faulty     bool
+	// length is how long the world is disturbed.
+	length time.Duration
+	faulty bool
 	// calmed is true once nobody disturbs any more.
 	calmed bool
 	rates  rates
@@ -91,11 +94,20 @@ type World struct {
 
 // Counts are how often things have happened.
 type Counts struct {
-	Requests, Writes, Events, Bound, Evictions int
+	Requests, Events, Bound, Evictions int
 
-	// Faults are counted by kind.
-	Faults map[string]int
+	// Writes are those of Berth's programs, by what they do to what, and Others how many everybody
+	// else has made.
+	Writes record.Counts
+	Others int
+	// Faults are what has happened to requests, by what it was and the kind of the write, or Reads.
+	Faults record.Table
+	// Disturbances are everything else that has happened, by kind.
+	Disturbances record.Counts
 }
+
+// Reads stands for all requests that write nothing.
+const Reads = "reads"
 
 // timer is something that happens at a time.
 type timer struct {
@@ -118,8 +130,9 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		return nil, err
 	}
 	w := &World{
-		server: server, Counts: Counts{Faults: map[string]int{}},
-		seed: seed, digest: fnv.New64a(), rng: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // it is to be the same every time
+		server: server,
+		Counts: Counts{Writes: record.Counts{}, Faults: record.Table{}, Disturbances: record.Counts{}},
+		seed:   seed, digest: fnv.New64a(), rng: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // it is to be the same every time
 		extra: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // as above
 		began: time.Now(), news: make(chan struct{}, 1),
 		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
