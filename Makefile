@@ -78,6 +78,10 @@ simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DU
 simulate-kills: ## Kill each of Berth's processes before and after each write that it makes in a simulated world. SEED=6 chooses it.
 	@hack/simulate.sh --record kills "$(SEED)"
 
+.PHONY: simulate-objects
+simulate-objects: ## Make, change and delete random objects of all of Berth's kinds in a simulated world. SEED=6, DURATION=60s, SCENARIO=FILE as above.
+	@hack/simulate.sh $(if $(DURATION),--record) objects $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)")
+
 .PHONY: chaos
 chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 choose the world.
 	@hack/chaos.sh -record docs/reference $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))

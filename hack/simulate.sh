@@ -3,9 +3,11 @@
 #
 # Usage: hack/simulate.sh [--record] [SEED [DURATION]]
 #        hack/simulate.sh [--record] kills [SEED]
-#        hack/simulate.sh scenario FILE
+#        hack/simulate.sh [--record] objects [SEED [DURATION]]
+#        hack/simulate.sh [objects] scenario FILE
 #   --record  adds what was done to docs/reference/reliability.json, and to the page made of it
 #   kills     nothing else goes wrong in the world, but a process is killed before and after each write, one world for each kill
+#   objects   random objects of all of Berth's kinds are made, changed and deleted, and nothing goes wrong otherwise
 #   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
 #   DURATION  how long to go on with the next seeds, such as 60s or 1h; without it there is one world
@@ -18,6 +20,10 @@ program=$PWD/bin/simulation.test
 flags=()
 if [[ ${1:-} == --record ]]; then
   flags+=(-record "$PWD/docs/reference")
+  shift
+fi
+if [[ ${1:-} == objects ]]; then
+  flags+=(-fuzz)
   shift
 fi
 if [[ ${1:-} == scenario ]]; then

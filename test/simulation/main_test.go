@@ -42,6 +42,7 @@ var (
 	killFlag     = flag.String("kill", "", "leave the world undisturbed, and kill who sends the write of this name")
 	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
 	scenarioFlag = flag.String("scenario", "", "file with a seed and with what to leave out of its world, instead of a seed")
+	fuzzFlag     = flag.Bool("fuzz", false, "worlds of random objects of all kinds, in which nothing goes wrong otherwise")
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
@@ -174,7 +175,11 @@ func TestWorld(t *testing.T) {
 	}
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
-		w, violation := world.Simulate(options)
+		simulate := world.Simulate
+		if *fuzzFlag {
+			simulate = world.Fuzz
+		}
+		w, violation := simulate(options)
 		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}
 		if options.Undisturbed {
 			r.Writes = w.Writes

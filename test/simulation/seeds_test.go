@@ -75,6 +75,9 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	if trace {
 		args = []string{"-trace"}
 	}
+	if *fuzzFlag {
+		args = append(args, "-fuzz")
+	}
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
 	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
@@ -146,9 +149,13 @@ func explain(ctx context.Context, seed uint64, r *result, leaveOut []string) {
 	for _, name := range left {
 		fmt.Fprintln(os.Stdout, "  "+name)
 	}
-	fmt.Fprintf(os.Stdout, "Repeat it with: make simulate-faults SEED=%d\n", seed)
+	command := "make simulate-faults"
+	if *fuzzFlag {
+		command = "make simulate-objects"
+	}
+	fmt.Fprintf(os.Stdout, "Repeat it with: %s SEED=%d\n", command, seed)
 	if file, err := (&scenario{&seed, skip}).write(); err == nil {
-		fmt.Fprintf(os.Stdout, "with nothing else: make simulate-faults SCENARIO=%s\n", file)
+		fmt.Fprintf(os.Stdout, "with nothing else: %s SCENARIO=%s\n", command, file)
 	}
 }
 

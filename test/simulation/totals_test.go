@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"berth.dev/berth/test/internal/record"
@@ -41,12 +42,35 @@ func (r *result) addTo(s *record.Simulation) {
 	s.Disturbances.Add(r.Counts.Disturbances)
 }
 
+// addObjects adds what a fuzzed world has done to the sums. One that was not judged is nil.
+func (r *result) addObjects(o *record.Objects) {
+	if r == nil {
+		o.NotJudged++
+		return
+	}
+	o.Worlds++
+	if r.Violation != "" {
+		o.Broken++
+	}
+	o.Writes += r.Counts.Writes.Sum()
+	for what, n := range r.Counts.Disturbances {
+		verb, kind, _ := strings.Cut(what, " ")
+		o.Done.Add(record.Table{kind: {verb: n}})
+	}
+}
+
 // keep adds what a world has done to the record, if there is one to be kept.
 func (r *result) keep() error {
 	if *recordFlag == "" {
 		return nil
 	}
-	return record.Update(*recordFlag, func(all *record.Record) { r.addTo(&all.Simulation) })
+	return record.Update(*recordFlag, func(all *record.Record) {
+		if *fuzzFlag {
+			r.addObjects(&all.Objects)
+			return
+		}
+		r.addTo(&all.Simulation)
+	})
 }
 
 // tellSums says what all worlds of a run have done.

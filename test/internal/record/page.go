@@ -23,7 +23,7 @@ func (r *Record) fill(page string) (string, error) {
 	for _, part := range []struct {
 		name string
 		text string
-	}{{"simulated worlds", r.Simulation.markdown()}, {"kills", r.Kills.markdown()}, {"chaos", r.Chaos.markdown()}} {
+	}{{"simulated worlds", r.Simulation.markdown()}, {"kills", r.Kills.markdown()}, {"objects", r.Objects.markdown()}, {"chaos", r.Chaos.markdown()}} {
 		begin := fmt.Sprintf(beginMark, part.name)
 		before, rest, found := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, endMark)
@@ -132,6 +132,21 @@ func (k *Kills) markdown() string {
 	return fmt.Sprintf("All writes of %d worlds: %s kills after which all was kept, %s after which it was not.\n\n%s",
 		k.Worlds, spelled(k.Kept.Sum()), spelled(k.Broken.Sum()),
 		table([]string{"killed at", "kept", "broken", "not sent", "not judged"}, rows))
+}
+
+func (o *Objects) markdown() string {
+	verbs := []string{"create", "patch", "delete"}
+	rows := make([][]string, 0, len(o.Done))
+	for _, kind := range slices.Sorted(maps.Keys(o.Done)) {
+		row := []string{kind}
+		for _, verb := range verbs {
+			row = append(row, spelled(o.Done[kind][verb]))
+		}
+		rows = append(rows, row)
+	}
+	return fmt.Sprintf("%s worlds were judged, with %s API writes of Berth's programs. Worlds in which a promise was broken: %d; "+
+		"not judged: %d.\n\n%s",
+		spelled(o.Worlds), spelled(o.Writes), o.Broken, o.NotJudged, table([]string{"objects", "made", "changed", "deleted"}, rows))
 }
 
 func (c *Chaos) markdown() string {

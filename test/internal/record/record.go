@@ -25,6 +25,7 @@ const (
 type Record struct {
 	Simulation Simulation `json:"simulation"`
 	Kills      Kills      `json:"kills"`
+	Objects    Objects    `json:"objects"`
 	Chaos      Chaos      `json:"chaos"`
 }
 
@@ -63,6 +64,18 @@ type Kills struct {
 	Broken    Counts `json:"broken"`
 	NotSent   Counts `json:"notSent"`
 	NotJudged Counts `json:"notJudged"`
+}
+
+// Objects is what worlds of random objects have done.
+type Objects struct {
+	// Worlds are those that were judged, Broken those of them that broke a promise.
+	Worlds    int `json:"worlds"`
+	Broken    int `json:"broken"`
+	NotJudged int `json:"notJudged"`
+	// Writes are those that Berth's programs have sent.
+	Writes int `json:"writes"`
+	// Done is what users have done to the objects, by the kind and the verb.
+	Done Table `json:"done"`
 }
 
 // Chaos is what real processes have gone through.

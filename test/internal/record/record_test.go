@@ -21,6 +21,8 @@ const empty = `# Page
 between
 <!-- BEGIN sums of kills; written by the runs, do not edit. -->
 <!-- END -->
+<!-- BEGIN sums of objects; written by the runs, do not edit. -->
+<!-- END -->
 <!-- BEGIN sums of chaos; written by the runs, do not edit. -->
 <!-- END -->
 after
@@ -50,6 +52,7 @@ func TestRunsAddUp(t *testing.T) {
 				r.Simulation.Writes.Add(record.Counts{"create pods/binding": 50})
 				r.Simulation.Faults.Add(record.Table{"lost": {"create pods/binding": 3}, "late": {"reads": 1}})
 				r.Kills.Kept.Add(record.Counts{"controllers: patch pods": 2})
+				r.Objects.Done.Add(record.Table{"metrics": {"delete": 4}})
 				r.Chaos.Disturbances.Add(record.Counts{"SIGKILL": 7})
 			})
 			if err != nil {
@@ -63,7 +66,7 @@ func TestRunsAddUp(t *testing.T) {
 		"# Page\n", "\nbetween\n", "\nafter\n", "2,000 worlds were judged", "| write | all | late | lost |",
 		"Of the 4 pairs of a fault and a kind of write, 0 have",
 		"| create pods/binding | 1,000 | 0 | 60 |", "| reads | 0 | 20 | 0 |", "| controllers: patch pods | 40 | 0 | 0 | 0 |",
-		"| SIGKILL | 140 |",
+		"| SIGKILL | 140 |", "| metrics | 0 | 0 | 80 |",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)

@@ -23,6 +23,7 @@ type kind struct {
 	hasStatus, generation, scale bool
 	// schema has the defaults of a custom resource, nil for other kinds.
 	schema *structuralschema.Structural
+	rules  rules
 
 	objects map[string]*stored
 	// log has all changes, the oldest first.
@@ -116,6 +117,7 @@ func customKind(definition *apiextensionsv1.CustomResourceDefinition) (*kind, er
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", definition.Name, err)
 	}
+	k.rules.definition = internal
 	if k.schema, err = structuralschema.NewStructural(internal); err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", definition.Name, err)
 	}

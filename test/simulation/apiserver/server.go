@@ -44,6 +44,9 @@ type Server struct {
 	// Changed is called after each write, unless it is nil.
 	Changed func(*Change)
 
+	// Validates has custom resources refused that their definitions forbid.
+	Validates bool
+
 	revision  int64
 	compacted int64
 	serial    int64

@@ -81,6 +81,11 @@ func (s *Server) create(k *kind, r *Request) (*stored, error) {
 		object["status"] = tree{"phase": "Pending"}
 	}
 	k.complete(object)
+	if s.Validates && k.schema != nil {
+		if err := k.check(object, nil); err != nil {
+			return nil, err
+		}
+	}
 	return s.commit(k, r.Namespace, name, nil, object), nil
 }
 
@@ -117,6 +122,11 @@ func (s *Server) replace(k *kind, r *Request, before *stored, wanted tree) (*sto
 		return nil, apierrors.NewConflict(k.groupResource(), r.Name, errOtherUID)
 	}
 	after := k.merge(r.Subresource, before.object, wanted)
+	if s.Validates && k.schema != nil {
+		if err := k.check(after, before.object); err != nil {
+			return nil, err
+		}
+	}
 	if ends(after) {
 		s.commit(k, r.Namespace, r.Name, before, nil)
 		return &stored{object: after, raw: encode(after)}, nil

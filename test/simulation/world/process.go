@@ -90,6 +90,9 @@ func (w *World) start(program *program) {
 		defer w.mu.Unlock()
 		if p.alive {
 			w.notef("%s ends: %v", program.Name, err)
+			if w.fuzzed {
+				w.violatef("%s has ended: %v", program.Name, err)
+			}
 			w.end(p)
 			w.after(restartPause, func() { w.start(program) })
 		}

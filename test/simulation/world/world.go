@@ -57,7 +57,9 @@ type World struct {
 	skip   map[string]bool
 	// undisturbed is true if only users act, kill is the write at which a process is killed, or nil.
 	undisturbed bool
-	kill        *Kill
+	// fuzzed is true if anything may be there and be right.
+	fuzzed bool
+	kill   *Kill
 
 	mu      sync.Mutex
 	calls   []*call
