@@ -80,9 +80,11 @@ func (w *World) saw(change *apiserver.Change) {
 		}
 	case policies.Resource:
 		found := &berthv1alpha1.PropagationPolicy{}
-		if change.Decode(found) {
-			w.sawPolicy(found)
+		if !change.Decode(found) {
+			delete(w.policies, change.Name)
+			return
 		}
+		w.sawPolicy(found)
 	case deployments.Resource:
 		found := &appsv1.Deployment{}
 		if change.Decode(found) {
@@ -91,13 +93,15 @@ func (w *World) saw(change *apiserver.Change) {
 	}
 }
 
-// sawPolicy notes what a policy wants. Those of Applications are edited by Berth itself.
+// sawPolicy notes what a policy wants. Those of Applications and Subscriptions are edited by Berth
+// itself.
 func (w *World) sawPolicy(found *berthv1alpha1.PropagationPolicy) {
 	before := w.policies[found.Name]
-	if w.policies[found.Name] = found; found.Labels[berthv1alpha1.ApplicationLabel] != "" &&
+	if w.policies[found.Name] = found; (found.Labels[berthv1alpha1.ApplicationLabel] != "" || bySubscription(found)) &&
 		(before == nil || before.Generation != found.Generation) {
 		w.edited[found.Name] = time.Now()
 	}
+	w.noteSurplus()
 }
 
 func (w *World) sawPod(change *apiserver.Change) {
@@ -166,6 +170,8 @@ type workload struct {
 	replicas int32
 	licences int
 	policy   bool
+	// fed is the Subscription that lists it, nil for none.
+	fed *subscription
 	// template is what its pods are made of if an Application has made it, nil otherwise.
 	template *corev1.PodTemplateSpec
 	// uid is that of the ReplicaSet, serial the number of the next pod.

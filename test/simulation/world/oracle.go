@@ -113,6 +113,9 @@ func (w *World) judgeSeat(bound *corev1.Pod) {
 
 // shares returns how many replicas of a workload its policy wants at each site.
 func (w *World) shares(l *workload) map[string]int {
+	if l.fed != nil {
+		return w.sharesOfFeed(l)
+	}
 	policy := w.policies[l.name]
 	if policy == nil || !l.policy {
 		return nil

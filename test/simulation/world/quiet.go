@@ -18,6 +18,10 @@ func (w *World) unsettled() []string {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	usage := w.usage()
 	for _, l := range w.workloads {
+		if l.fed != nil {
+			w.checkFeed(l, usage, say)
+			continue
+		}
 		w.checkWorkload(l, usage, say)
 	}
 	for _, a := range w.applications {
