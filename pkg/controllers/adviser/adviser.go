@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -30,6 +31,9 @@ type Adviser struct {
 	ready    chan struct{}
 	// server makes pods of templates.
 	server *defaults.Server
+
+	// version counts the changes by which pods may find a node that found none.
+	version atomic.Uint64
 
 	mu       sync.Mutex
 	snapshot *simulator.Snapshot

@@ -51,7 +51,8 @@ func (a *Adviser) Watch(ctx context.Context, informers cache.Informers) error {
 // WaitForSync.
 func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) error {
 	for _, kind := range []client.Object{&berthv1alpha1.Cluster{}, &berthv1alpha1.ClusterResource{}} {
-		changed := func() {
+		changed := func(counts bool) {
+			a.count(counts)
 			a.mu.Lock()
 			a.changes++
 			listeners := a.listeners
@@ -59,7 +60,8 @@ func (a *Adviser) WatchObjects(ctx context.Context, informers cache.Informers) e
 			notify(listeners)
 		}
 		err := a.handle(ctx, informers, kind, toolscache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
+			AddFunc: func(any) { changed(true) }, UpdateFunc: func(before, after any) { changed(declaresAnew(before, after)) },
+			DeleteFunc: func(any) { changed(true) },
 		})
 		if err != nil && !missing(err) {
 			return err
@@ -102,10 +104,14 @@ func missing(err error) bool { return apimeta.IsNoMatchError(err) }
 // follower takes up the objects that change.
 func (a *Adviser) follower() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { a.change(object, a.put) },
+		AddFunc: func(object any) {
+			a.change(object, a.put)
+			a.count(!waits(object))
+		},
 		UpdateFunc: func(before, after any) {
 			if matters(before, after) {
 				a.change(after, a.put)
+				a.count(!waits(after) || asksAnew(before, after))
 			}
 		},
 		DeleteFunc: func(object any) {
@@ -113,8 +119,44 @@ func (a *Adviser) follower() toolscache.ResourceEventHandler {
 				object = tombstone.Obj
 			}
 			a.change(object, a.drop)
+			a.count(!waits(object))
 		},
 	}
+}
+
+// Version tells one state of the cluster from another: as long as it is the same, a pod that has
+// found no node finds none. Pods that wait do not count, nor who is to try them.
+func (a *Adviser) Version() uint64 { return a.version.Load() }
+
+func (a *Adviser) count(changed bool) {
+	if changed {
+		a.version.Add(1)
+	}
+}
+
+// declaresAnew reports whether more has changed of one of Berth's own objects than what is recorded
+// of pods that run or wait.
+func declaresAnew(before, after any) bool {
+	if old, was := before.(*berthv1alpha1.ClusterResource); was {
+		resource, is := after.(*berthv1alpha1.ClusterResource)
+		return !is || old.Generation != resource.Generation || !apiequality.Semantic.DeepEqual(old.Status.Allocatable, resource.Status.Allocatable)
+	}
+	old, was := before.(client.Object)
+	object, is := after.(client.Object)
+	return !was || !is || old.GetGeneration() != object.GetGeneration()
+}
+
+// waits reports whether an object is a pod without a node.
+func waits(object any) bool {
+	pod, ok := object.(*corev1.Pod)
+	return ok && pod.Spec.NodeName == ""
+}
+
+// asksAnew reports whether a pod that waits wants something else than before.
+func asksAnew(before, after any) bool {
+	old, wasPod := before.(*corev1.Pod)
+	pod, isPod := after.(*corev1.Pod)
+	return !wasPod || !isPod || old.UID != pod.UID || !apiequality.Semantic.DeepEqual(old.Spec, pod.Spec)
 }
 
 func (a *Adviser) change(object any, apply func(runtime.Object) error) {

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,21 +85,23 @@ type Reconciler struct {
 	// Passes do not overlap.
 	waits    map[types.UID]dispatch.Wait
 	compiled map[string]policy.Set
+	// changes counts those of Schedulers, Clusters and policies, by which a pod may find a node.
+	changes atomic.Uint64
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c := mgr.GetCache()
+	c, note := mgr.GetCache(), func() { r.changes.Add(1) }
 	b := builder.TypedControllerManagedBy[singleton.Key](mgr).
 		Named(controllerName).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause, note),
 			singleton.Changes(schedulerChanged))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, singleton.After[*berthv1alpha1.Cluster](pause),
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, singleton.After[*berthv1alpha1.Cluster](pause, note),
 			singleton.Changes(func(a, b *berthv1alpha1.Cluster) bool {
 				return a.Generation != b.Generation || a.Status.HomeRevision != b.Status.HomeRevision || !maps.Equal(a.Labels, b.Labels)
 			}))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), singleton.Changes(podChanged))).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](pause),
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](pause, note),
 			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool {
 				return a.Generation != b.Generation || !policy.SameMeaning(a, b)
 			})))

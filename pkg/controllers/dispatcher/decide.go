@@ -33,7 +33,7 @@ type pass struct {
 // waits.
 func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
 	p := &pass{
-		input: in, round: dispatch.NewRound(in.now, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{},
+		input: in, round: dispatch.NewRound(in.now, in.state, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{},
 		rooms: map[like][]string{},
 	}
 	for i := range in.namespaces {

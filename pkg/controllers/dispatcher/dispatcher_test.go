@@ -187,6 +187,9 @@ func TestAPodThatWasTriedInVainGoesToAnotherScheduler(t *testing.T) {
 	if got := h.home("p"); got != "b" {
 		t.Fatalf("the pod stays with %q", got)
 	}
+	if err := h.api.Create(t.Context(), pod("x", on("c1-0"))); err != nil {
+		t.Fatal(err)
+	}
 	h.clock.Step(15 * time.Second)
 	h.pass()
 	if got := h.home("p"); got != "b" {
@@ -195,6 +198,46 @@ func TestAPodThatWasTriedInVainGoesToAnotherScheduler(t *testing.T) {
 	h.clock.Step(6 * time.Second)
 	h.pass()
 	if got := h.home("p"); got != "a" {
-		t.Errorf("the pod stays with %q", got)
+		t.Errorf("the pod stays with %q, although something has changed", got)
+	}
+}
+
+// A pod that fits nowhere is written to each home once, and not again before something has changed
+// by which it may find a node.
+func TestNothingIsWrittenForAPodThatFitsNowhere(t *testing.T) {
+	stays := pod("x", on("c1-0"))
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		more []client.Object
+	}{
+		"without a policy": {pod: pod("p", at("a"), unschedulable)},
+		"with a policy":    {pod: pod("p", ofWeb, at("a"), unschedulable), more: web(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, two(append(tc.more, stays.DeepCopy(), tc.pod)...)...)
+			hour := func() (moves int) {
+				for range 30 {
+					before := h.home("p")
+					h.pass()
+					if h.home("p") != before {
+						moves++
+					}
+					h.clock.Step(2 * time.Minute)
+				}
+				return moves
+			}
+			if first := hour(); first > 2 {
+				t.Errorf("it has moved %d times in the first hour", first)
+			}
+			if again := hour(); again != 0 {
+				t.Errorf("it has moved %d times in an hour in which nothing happened", again)
+			}
+			if err := h.api.Delete(t.Context(), stays.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+			if after := hour(); tc.more == nil && (after < 1 || after > 2) {
+				t.Errorf("it has moved %d times after something has changed", after)
+			}
+		})
 	}
 }

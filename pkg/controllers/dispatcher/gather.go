@@ -27,7 +27,9 @@ import (
 
 // input is what the decisions of a pass depend on.
 type input struct {
-	now            time.Time
+	now time.Time
+	// state tells whether something has changed by which a pod may find a node.
+	state          uint64
 	schedulerNames []string
 	// schedulers can place pods; commons is the one that looks after nodes in no cluster, empty for
 	// none.
@@ -57,7 +59,9 @@ type namespace struct {
 
 // gather reads what there is; nil if no pod waits or no scheduler could take one.
 func (r *Reconciler) gather(ctx context.Context, schedulers []berthv1alpha1.Scheduler) (*input, error) {
-	in := &input{now: r.Clock.Now(), schedulerNames: r.SchedulerNames, homeOf: map[string]string{}}
+	in := &input{
+		now: r.Clock.Now(), state: r.Adviser.Version() + r.changes.Load(), schedulerNames: r.SchedulerNames, homeOf: map[string]string{},
+	}
 	in.addSchedulers(schedulers)
 	if len(in.schedulers) == 0 {
 		return nil, nil

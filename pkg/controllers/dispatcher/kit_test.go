@@ -51,6 +51,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	h.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	h.Reconciler = dispatcher.Reconciler{
 		Client: h.api, Writer: h.api, Topology: state.NewTracker(h.api), Clock: h.clock, SchedulerNames: []string{"berth-scheduler"},
+		Adviser: advisertest.New(t, h.api),
 	}
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"pgregory.net/rapid"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/admit"
@@ -47,7 +48,7 @@ func withHome(home string, since time.Duration, tries int) dispatch.Wait {
 
 // twoToThree is the seat order b a b a b, and again, of cluster a with weight 2 and cluster b with
 // weight 3.
-func twoToThree(t *testing.T) *apportion.Order {
+func twoToThree(t rapid.TB) *apportion.Order {
 	t.Helper()
 	order, err := apportion.NewOrder([]apportion.Cluster{{Name: "a", Weight: 2}, {Name: "b", Weight: 3}})
 	if err != nil {

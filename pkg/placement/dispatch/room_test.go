@@ -94,7 +94,7 @@ func TestHomeOfAPodWhoseHomeFails(t *testing.T) {
 				share.Homes = tc.homes
 			}
 			copy(share.Held, tc.held)
-			r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
+			r := dispatch.NewRound(now, 0, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
 			pods := append([]*dispatch.Pod{tc.pod}, tc.more...)
 			r.Seat(pods, dispatch.NewSeats(share))
 			expectHomes(t, r, pods, tc.want)
@@ -114,7 +114,7 @@ func TestThePodsOfARevisionThatWereAskedForAreNotAskedForAgainSoon(t *testing.T)
 		Order: twoToThree(t), Held: []int32{0, 0}, Homes: []string{"a", "b"}, Room: []bool{true, false}, Strict: true,
 	}
 	share.Plan = share.Order.Plan(5)
-	r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{
+	r := dispatch.NewRound(now, 0, schedulers(), map[types.UID]dispatch.Wait{
 		"p": withHome("a", 10*time.Second, 1), "q": withHome("a", 9*time.Second, 1),
 	})
 	r.Seat([]*dispatch.Pod{failing("p", "a"), failing("q", "a")}, dispatch.NewSeats(share))

@@ -44,20 +44,23 @@ type Pod struct {
 // Round decides on the homes of all pods that wait. It is not safe for concurrent use.
 type Round struct {
 	now        time.Time
+	state      uint64
 	schedulers []Home // by name
 	load       map[string]int
 	gangs      map[string]string
 	before     map[types.UID]Wait
 	after      map[types.UID]Wait
 	answered   sets.Set[types.UID]
+	exhausted  sets.Set[types.UID]
 }
 
 // NewRound begins a round with the schedulers that can place pods, of which there must be
-// one, and with what the round before remembered of pods.
-func NewRound(now time.Time, schedulers []Home, waits map[types.UID]Wait) *Round {
+// one, and with what the round before remembered of pods. The state stands for everything that
+// decides whether a pod finds a node: as long as it is the same, no home is worth a second try.
+func NewRound(now time.Time, state uint64, schedulers []Home, waits map[types.UID]Wait) *Round {
 	r := &Round{
-		now: now, schedulers: slices.Clone(schedulers), load: map[string]int{}, gangs: map[string]string{},
-		before: waits, after: map[types.UID]Wait{}, answered: sets.Set[types.UID]{},
+		now: now, state: state, schedulers: slices.Clone(schedulers), load: map[string]int{}, gangs: map[string]string{},
+		before: waits, after: map[types.UID]Wait{}, answered: sets.Set[types.UID]{}, exhausted: sets.Set[types.UID]{},
 	}
 	slices.SortFunc(r.schedulers, func(a, b Home) int { return strings.Compare(a.Name, b.Name) })
 	return r
@@ -130,14 +133,14 @@ func (r *Round) Fails(p *Pod) bool {
 	return p.Unschedulable && r.before[p.UID].fails(r.home(p), r.now)
 }
 
-// Stay leaves a pod with its present home if that is eligible, and either the only one or not
-// in vain. A pod that Fails leaves it, too, if others of the eligible homes are roomy and it is
-// not; a nil roomy says nothing. It reports whether the pod stays.
+// Stay leaves a pod with its present home if that is eligible and not in vain. A pod that Fails
+// leaves it, too, if others of the eligible homes are roomy and it is not; a nil roomy says nothing.
+// It reports whether the pod stays.
 func (r *Round) Stay(p *Pod, eligible, roomy sets.Set[string]) bool {
 	present := r.home(p)
 	asked := roomy != nil && r.Fails(p)
 	better := asked && !roomy.Has(present) && eligible.Intersection(roomy).Len() > 0
-	stays := eligible.Has(present) && (eligible.Len() == 1 || !better && !r.inVain(p))
+	stays := eligible.Has(present) && !better && !r.inVain(p, eligible)
 	if asked {
 		r.answered.Insert(p.UID)
 	}
@@ -148,10 +151,10 @@ func (r *Round) Stay(p *Pod, eligible, roomy sets.Set[string]) bool {
 }
 
 // Move gives a pod that does not stay the best of the eligible homes, or, if some of them are
-// roomy, the best of these. Of several it is not the present one if that was in vain.
+// roomy, the best of these. It is one that is worth a try if the present one was in vain.
 func (r *Round) Move(p *Pod, eligible, roomy sets.Set[string], wish Preference) {
-	if eligible.Len() > 1 && r.inVain(p) {
-		eligible = eligible.Difference(sets.New(r.home(p)))
+	if r.inVain(p, eligible) {
+		eligible = r.untried(p, eligible)
 	}
 	if both := eligible.Intersection(roomy); both.Len() > 0 {
 		eligible = both
@@ -179,15 +182,18 @@ func (r *Round) decide(p *Pod, to string) {
 func (r *Round) assign(p *Pod, to string) {
 	present, w := r.home(p), r.before[p.UID]
 	if w.Home != present {
-		w = Wait{Home: present, Since: r.now}
+		w = Wait{Home: present, Since: r.now, State: r.state}
 	}
 	if r.answered.Has(p.UID) {
 		w.Asked = r.now
 	}
+	if r.exhausted.Has(p.UID) {
+		w.Exhausted = r.now
+	}
 	if to != present {
 		r.load[present]--
 		r.load[to]++
-		w = Wait{Home: to, Since: r.now, Tries: w.Tries + 1}
+		w = w.next(to, p.Unschedulable, r.state, r.now)
 	}
 	r.after[p.UID] = w
 }
@@ -197,7 +203,20 @@ func (r *Round) home(p *Pod) string {
 	return r.before[p.UID].home(p.Label, r.now)
 }
 
-// inVain reports whether the home of a pod has found no node for it for too long.
-func (r *Round) inVain(p *Pod) bool {
-	return p.Unschedulable && r.before[p.UID].expired(r.home(p), r.now)
+// inVain reports whether the home of a pod has found no node for it for too long, and one of the
+// eligible homes is worth a try.
+func (r *Round) inVain(p *Pod, eligible sets.Set[string]) bool {
+	if !p.Unschedulable || !r.before[p.UID].expired(r.home(p), r.now) {
+		return false
+	}
+	if r.untried(p, eligible).Len() > 0 {
+		return true
+	}
+	r.exhausted.Insert(p.UID)
+	return false
+}
+
+// untried returns those of some homes that are worth a try for a pod.
+func (r *Round) untried(p *Pod, homes sets.Set[string]) sets.Set[string] {
+	return r.before[p.UID].untried(r.home(p), homes, r.state)
 }

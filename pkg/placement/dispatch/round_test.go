@@ -111,7 +111,7 @@ func TestHomeOfAPodWithoutASeat(t *testing.T) {
 			if tc.wait.Home != "" {
 				waits["p"] = tc.wait
 			}
-			r := dispatch.NewRound(now, schedulers(), waits)
+			r := dispatch.NewRound(now, 0, schedulers(), waits)
 			for _, p := range append(tc.others, tc.pod) {
 				r.Count(p)
 			}
@@ -126,7 +126,7 @@ func TestHomeOfAPodWithoutASeat(t *testing.T) {
 func TestAPodGoesWhereItsWishIsMet(t *testing.T) {
 	far := scheduler("far", 1)
 	far.Union.GeoLocations = []berthv1alpha1.GeoLocation{{Country: "DE"}}
-	r := dispatch.NewRound(now, append(schedulers(), far), nil)
+	r := dispatch.NewRound(now, 0, append(schedulers(), far), nil)
 	p := pod("p", "")
 	place(r, p, r.WithNodes(), nil, nil, dispatch.Preference{Geo: berthv1alpha1.GeoLocation{Country: "DE"}})
 	expectHomes(t, r, []*dispatch.Pod{p}, map[string]string{"p": "far"})
@@ -134,7 +134,7 @@ func TestAPodGoesWhereItsWishIsMet(t *testing.T) {
 
 func TestEachDecisionCountsInTheNext(t *testing.T) {
 	large := []dispatch.Home{scheduler("a", 1), scheduler("b", 3)}
-	r := dispatch.NewRound(now, large, nil)
+	r := dispatch.NewRound(now, 0, large, nil)
 	homes := map[string]int{}
 	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		p := pod(name, "")
@@ -149,7 +149,7 @@ func TestEachDecisionCountsInTheNext(t *testing.T) {
 }
 
 func TestAPodThatMovesIsNoLongerLoadOfItsHome(t *testing.T) {
-	r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{"1": withHome("b", time.Minute, 0)})
+	r := dispatch.NewRound(now, 0, schedulers(), map[types.UID]dispatch.Wait{"1": withHome("b", time.Minute, 0)})
 	pods := []*dispatch.Pod{failing("1", "b"), pod("2", "")}
 	for _, p := range pods {
 		r.Count(p)
@@ -161,7 +161,7 @@ func TestAPodThatMovesIsNoLongerLoadOfItsHome(t *testing.T) {
 }
 
 func TestAGangFollowsItsFirstMember(t *testing.T) {
-	r := dispatch.NewRound(now, schedulers(), nil)
+	r := dispatch.NewRound(now, 0, schedulers(), nil)
 	pods := []*dispatch.Pod{pod("1", "b"), pod("2", "a"), pod("3", ""), pod("4", "")}
 	for _, p := range pods[:3] {
 		p.Gang = "ns/g"
@@ -175,7 +175,7 @@ func TestAGangFollowsItsFirstMember(t *testing.T) {
 func TestWithNodes(t *testing.T) {
 	commons := scheduler("commons", 0)
 	commons.Commons = true
-	r := dispatch.NewRound(now, []dispatch.Home{scheduler("none", 0), scheduler("some", 1), commons}, nil)
+	r := dispatch.NewRound(now, 0, []dispatch.Home{scheduler("none", 0), scheduler("some", 1), commons}, nil)
 	if diff := cmp.Diff(sets.New("commons", "some"), r.WithNodes()); diff != "" {
 		t.Errorf("schedulers with nodes (-want +got):\n%s", diff)
 	}
@@ -217,7 +217,7 @@ func TestWaits(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := dispatch.NewRound(now, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
+			r := dispatch.NewRound(now, 0, schedulers(), map[types.UID]dispatch.Wait{"p": tc.wait})
 			place(r, tc.pod, tc.reached, nil, tc.roomy, dispatch.Preference{})
 			if diff := cmp.Diff(map[types.UID]dispatch.Wait{"p": tc.want}, r.Waits()); diff != "" {
 				t.Errorf("what is remembered (-want +got):\n%s", diff)

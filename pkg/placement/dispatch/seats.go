@@ -148,9 +148,9 @@ func (r *Round) homeOfSeat(p *Pod, s *Seats) string {
 		return ""
 	case s.share.Plan != nil:
 		return r.takeUp(present, s.free, s)
-	case s.homes.Has(present) && !r.inVain(p):
+	case s.homes.Has(present) && !r.inVain(p, s.homes):
 		return present
-	case s.turn == present:
+	case !r.untried(p, s.homes).Has(s.turn):
 		return "" // it was tried there in vain
 	default:
 		return s.turn

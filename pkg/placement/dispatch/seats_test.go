@@ -140,7 +140,7 @@ func TestHomeOfAPodWithAPolicy(t *testing.T) {
 				share.Homes = tc.homes
 			}
 			copy(share.Held, tc.held)
-			r := dispatch.NewRound(now, schedulers(), tc.waits)
+			r := dispatch.NewRound(now, 0, schedulers(), tc.waits)
 			seats := dispatch.NewSeats(share)
 			rest := r.Seat(tc.pods, seats)
 			expectHomes(t, r, tc.pods, tc.want)
@@ -180,7 +180,7 @@ func TestNoSeatIsTakenTwiceAndNoneStaysFreeWhileAPodWaits(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(t, "pods") {
 			pods = append(pods, pod(string(rune('A'+i)), rapid.SampledFrom([]string{"", "a", "b", "gone"}).Draw(t, "present")))
 		}
-		r := dispatch.NewRound(now, schedulers(), nil)
+		r := dispatch.NewRound(now, 0, schedulers(), nil)
 		rest := r.Seat(pods, dispatch.NewSeats(share))
 		taken := map[string]int{}
 		for _, p := range pods {
@@ -215,7 +215,7 @@ func TestThePodAndTheSchedulerAgreeOnTheTurn(t *testing.T) {
 			first = 1
 		}
 		admission.Resolve(first)
-		r, p := dispatch.NewRound(now, schedulers(), nil), pod("p", "")
+		r, p := dispatch.NewRound(now, 0, schedulers(), nil), pod("p", "")
 		homes := []string{"a", "b"}
 		r.Seat([]*dispatch.Pod{p}, dispatch.NewSeats(&dispatch.Share{Order: order, Held: held, Homes: homes, Strict: true}))
 		if to, _ := r.Moved(p); to != homes[admission.Only] {

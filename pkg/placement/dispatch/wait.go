@@ -3,7 +3,11 @@
 
 package dispatch
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+)
 
 const (
 	// patience is how long a pod stays with a home that has found no node for it, and how often it
@@ -27,6 +31,13 @@ type Wait struct {
 	Tries int
 	// Asked is when it was last asked who has room for the pod; zero if that was at another home.
 	Asked time.Time
+	// State is that of the cluster when the home got the pod, and Vain are the homes that had tried it
+	// in vain in that state. No set is changed once it stands here.
+	State uint64
+	Vain  sets.Set[string]
+	// Exhausted is when it was known last that no other home was left to try in the same state; zero if
+	// that was never so at this home.
+	Exhausted time.Time
 }
 
 // home returns the home of a pod whose label names labelled. What was written a moment ago
@@ -44,7 +55,35 @@ func (w Wait) fails(home string, now time.Time) bool {
 	return w.Home != "" && w.Home == home && now.Sub(w.Since) >= patience && now.Sub(w.Asked) >= patience
 }
 
-// expired reports whether a home has had the pod for so long that another one may try.
+// expired reports whether a home has had the pod for so long that another one may try. While there
+// was no other one to try, that did not count: the home is the first to have what changes then.
 func (w Wait) expired(home string, now time.Time) bool {
-	return w.Home != "" && w.Home == home && now.Sub(w.Since) >= min(longestPatience, patience<<min(w.Tries, 8))
+	since := w.Since
+	if w.Exhausted.After(since) {
+		since = w.Exhausted
+	}
+	return w.Home != "" && w.Home == home && now.Sub(since) >= min(longestPatience, patience<<min(w.Tries, 8))
+}
+
+// next returns what is remembered of a pod that goes to another home.
+func (w Wait) next(to string, unschedulable bool, state uint64, now time.Time) Wait {
+	next := Wait{Home: to, Since: now, Tries: w.Tries + 1, State: state}
+	switch {
+	case w.State != state: // who has tried it before the change may try it again
+	case unschedulable && w.expired(w.Home, now):
+		next.Vain = w.Vain.Union(sets.New(w.Home))
+	default:
+		next.Vain = w.Vain
+	}
+	return next
+}
+
+// untried returns those of some homes that are worth a try: not the present one, and none that has
+// tried the pod in vain in the present state of the cluster.
+func (w Wait) untried(home string, homes sets.Set[string], state uint64) sets.Set[string] {
+	left := homes.Difference(sets.New(home))
+	if w.Home == home && w.State == state {
+		left = left.Difference(w.Vain)
+	}
+	return left
 }
