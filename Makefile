@@ -82,6 +82,10 @@ simulate-kills: ## Kill each of Berth's processes before and after each write th
 simulate-objects: ## Make, change and delete random objects of all of Berth's kinds in a simulated world. SEED=6, DURATION=60s, SCENARIO=FILE as above.
 	@hack/simulate.sh $(if $(DURATION),--record) objects $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)")
 
+.PHONY: simulate-planted
+simulate-planted: ## Plant faults in Berth, one at a time, and see whether simulated worlds find them. ONLY=grants chooses some by their names.
+	@go run ./test/planted -record docs/reference $(if $(ONLY),-only "$(ONLY)")
+
 .PHONY: chaos
 chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 choose the world.
 	@hack/chaos.sh -record docs/reference $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))

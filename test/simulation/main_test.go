@@ -45,6 +45,7 @@ var (
 	fuzzFlag     = flag.Bool("fuzz", false, "worlds of random objects of all kinds, in which nothing goes wrong otherwise")
 	feedsFlag    = flag.Bool("subscriptions", false, "worlds with Subscriptions, too")
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
+	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 

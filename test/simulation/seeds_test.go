@@ -162,13 +162,10 @@ func explain(ctx context.Context, seed uint64, r *result, leaveOut []string) {
 	}
 }
 
-// shrinkTime bounds the search for the faults that matter.
-const shrinkTime = time.Minute
-
 // shrink leaves out more for as long as a promise is broken without it, and returns what is left,
 // and all that is left out.
 func shrink(ctx context.Context, seed uint64, names, leaveOut []string) (left, skip []string) {
-	end := time.Now().Add(shrinkTime)
+	end := time.Now().Add(*shrinkFlag)
 	left, skip = slices.Clone(names), slices.Clone(leaveOut)
 	for size := len(left) / 2; size > 0; size /= 2 {
 		for at := 0; at+size <= len(left) && time.Now().Before(end); {

@@ -20,10 +20,10 @@ const (
 
 // fill returns a page with the sums in it, between the marks.
 func (r *Record) fill(page string) (string, error) {
-	for _, part := range []struct {
-		name string
-		text string
-	}{{"simulated worlds", r.Simulation.markdown()}, {"kills", r.Kills.markdown()}, {"objects", r.Objects.markdown()}, {"chaos", r.Chaos.markdown()}} {
+	for _, part := range []struct{ name, text string }{
+		{"simulated worlds", r.Simulation.markdown()}, {"kills", r.Kills.markdown()}, {"objects", r.Objects.markdown()},
+		{"chaos", r.Chaos.markdown()}, {"planted faults", r.planted()},
+	} {
 		begin := fmt.Sprintf(beginMark, part.name)
 		before, rest, found := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, endMark)
@@ -147,6 +147,24 @@ func (o *Objects) markdown() string {
 	return fmt.Sprintf("%s worlds were judged, with %s API writes of Berth's programs. Worlds in which a promise was broken: %d; "+
 		"not judged: %d.\n\n%s",
 		spelled(o.Worlds), spelled(o.Writes), o.Broken, o.NotJudged, table([]string{"objects", "made", "changed", "deleted"}, rows))
+}
+
+func (r *Record) planted() string {
+	rows, found := make([][]string, 0, len(r.Planted)), 0
+	for _, name := range slices.Sorted(maps.Keys(r.Planted)) {
+		p := r.Planted[name]
+		switch {
+		case p.Seed > 0:
+			found++
+			rows = append(rows, []string{name, fmt.Sprintf("after %d s, by seed %d", p.Seconds, p.Seed), p.Said})
+		case p.Unseen != "":
+			rows = append(rows, []string{name, "by none", p.Unseen})
+		default:
+			rows = append(rows, []string{name, fmt.Sprintf("not in %d s", p.Seconds), ""})
+		}
+	}
+	return fmt.Sprintf("Of %d faults worlds have found %d.\n\n%s", len(rows), found,
+		table([]string{"fault", "found", "what was wrong, or why not"}, rows))
 }
 
 func (c *Chaos) markdown() string {

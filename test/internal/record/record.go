@@ -27,6 +27,8 @@ type Record struct {
 	Kills      Kills      `json:"kills"`
 	Objects    Objects    `json:"objects"`
 	Chaos      Chaos      `json:"chaos"`
+	// Planted are the faults that were planted last, by their names.
+	Planted map[string]Planted `json:"planted,omitempty"`
 }
 
 // Counts counts by a name.
@@ -93,6 +95,25 @@ type Chaos struct {
 	Starts    int `json:"starts"`
 	// Disturbances are what has happened, by kind.
 	Disturbances Counts `json:"disturbances"`
+}
+
+// Planted is what simulated worlds have made of a fault in the code.
+type Planted struct {
+	// Seed is that of the world that has found it, 0 if none has, and Said what is wrong there.
+	Seed int    `json:"seed,omitempty"`
+	Said string `json:"said,omitempty"`
+	// Seconds is how long worlds were run.
+	Seconds int `json:"seconds"`
+	// Unseen is why no world can find it, empty if one should.
+	Unseen string `json:"unseen,omitempty"`
+}
+
+// Plant notes what became of a fault. One that is planted anew takes the place of the last time.
+func (r *Record) Plant(name string, found Planted) {
+	if r.Planted == nil {
+		r.Planted = map[string]Planted{}
+	}
+	r.Planted[name] = found
 }
 
 // Add adds to counts, and makes them if there are none.

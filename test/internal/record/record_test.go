@@ -25,6 +25,8 @@ between
 <!-- END -->
 <!-- BEGIN sums of chaos; written by the runs, do not edit. -->
 <!-- END -->
+<!-- BEGIN sums of planted faults; written by the runs, do not edit. -->
+<!-- END -->
 after
 `
 
@@ -54,6 +56,8 @@ func TestRunsAddUp(t *testing.T) {
 				r.Kills.Kept.Add(record.Counts{"controllers: patch pods": 2})
 				r.Objects.Done.Add(record.Table{"metrics": {"delete": 4}})
 				r.Chaos.Disturbances.Add(record.Counts{"SIGKILL": 7})
+				r.Plant("a fault", record.Planted{Seed: 3, Seconds: 40, Said: "a pool is over"})
+				r.Plant("another", record.Planted{Seconds: 600, Unseen: "because"})
 			})
 			if err != nil {
 				t.Error(err)
@@ -66,7 +70,8 @@ func TestRunsAddUp(t *testing.T) {
 		"# Page\n", "\nbetween\n", "\nafter\n", "2,000 worlds were judged", "| write | all | late | lost |",
 		"Of the 4 pairs of a fault and a kind of write, 0 have",
 		"| create pods/binding | 1,000 | 0 | 60 |", "| reads | 0 | 20 | 0 |", "| controllers: patch pods | 40 | 0 | 0 | 0 |",
-		"| SIGKILL | 140 |", "| metrics | 0 | 0 | 80 |",
+		"| SIGKILL | 140 |", "Of 2 faults worlds have found 1.",
+		"| a fault | after 40 s, by seed 3 | a pool is over |", "| another | by none | because |", "| metrics | 0 | 0 | 80 |",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
