@@ -68,6 +68,13 @@ func TestDecide(t *testing.T) {
 		"seats of weights 6 and 3 begin a, a, b, a": {
 			replicas{"a": 9, "b": 9}, []bundle.Subscription{with(spread(ab, 4), recorded(replicas{"a": 6, "b": 3}))}, []string{"a=3 b=1"},
 		},
+		"what shrinks keeps what runs, whichever pods their controller has deleted": {
+			replicas{"b": 9}, []bundle.Subscription{with(spread(ab, 4), recorded(replicas{"a": 4, "b": 1}), bound(replicas{"a": 4}))}, []string{"a=4"},
+		},
+		"what shrinks before its controller has deleted pods": {
+			replicas{"b": 9}, []bundle.Subscription{with(spread(ab, 4), recorded(replicas{"a": 4, "b": 1}), bound(replicas{"a": 4, "b": 1}))},
+			[]string{"a=3 b=1"},
+		},
 		"closed clusters shrink first": {
 			replicas{"b": 9},
 			[]bundle.Subscription{with(spread(clusters("xa", "b"), 4), recorded(replicas{"a": 3, "b": 3}), bound(replicas{"a": 3, "b": 3}))},

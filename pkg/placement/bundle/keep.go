@@ -90,7 +90,7 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 
 // inForce returns how a feed is divided now: as recorded, else as published, else as its pods run
 // in clusters that can be used. Of more replicas than wanted the last seats are left out, as the
-// controllers of workloads delete pods.
+// controllers of workloads delete pods, but none of a pod that runs if no more run than are wanted.
 func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 	before := feed.Recorded
 	if len(before) == 0 {
@@ -104,8 +104,9 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 		return p.withBound(feed, before), nil
 	}
 	seats := p.result.Seats(before)
-	if feed.Stalled > 0 {
-		// Nothing that runs is to go: what has no node gives its seat up first.
+	if feed.Stalled > 0 || feed.running(before) <= feed.due() {
+		// Nothing that runs is to go: what has no node gives its seat up first. That may be other seats
+		// than the last ones, of pods that waited, or were not ready, when their controller deleted them.
 		for i := range seats {
 			seats[i].Min = min(*seats[i].Max, feed.Bound[seats[i].Name])
 		}
@@ -122,6 +123,14 @@ func (p *planner) inForce(feed *Feed) (map[string]int64, error) {
 		}
 	}
 	return after, nil
+}
+
+// running returns how many of the shares of a division have a pod on a node.
+func (f *Feed) running(shares map[string]int64) (n int64) {
+	for name, share := range shares {
+		n += min(share, f.Bound[name])
+	}
+	return n
 }
 
 // withBound adds to a division what runs beyond it in clusters that can be used, up to what the
