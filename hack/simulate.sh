@@ -11,7 +11,6 @@
 #   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
 #   DURATION  how long to go on with the next seeds, such as 60s or 1h; without it there is one world
-# With SUBSCRIPTIONS=1 in the environment there are Subscriptions in the worlds, too.
 # Ends with 1 if it cannot understand what it was given, and with 2 if a promise was broken: then the last lines say which, what
 # happened before, and how to repeat it. make shows these codes in its message and ends with 2 itself.
 set -euo pipefail
@@ -19,7 +18,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 program=$PWD/bin/simulation.test
 flags=()
-[[ -z ${SUBSCRIPTIONS:-} ]] || flags+=(-subscriptions)
 if [[ ${1:-} == --record ]]; then
   flags+=(-record "$PWD/docs/reference")
   shift

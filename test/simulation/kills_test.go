@@ -53,9 +53,19 @@ func sweep() int {
 		return exitInput
 	}
 	sum := &record.Kills{Worlds: 1}
+	if err := keepKills(sum); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitInput
+	}
 	for n, write := range writes {
 		for _, after := range []bool{false, true} {
-			killed(ctx, seed, write, after, sum)
+			one := &record.Kills{}
+			killed(ctx, seed, write, after, one)
+			if err := keepKills(one); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return exitInput
+			}
+			sum.Add(one)
 		}
 		if (n+1)%20 == 0 {
 			fmt.Fprintf(os.Stdout, "%d of %d writes\n", n+1, len(writes))
@@ -70,16 +80,18 @@ func sweep() int {
 		}
 	}
 	fmt.Fprintf(os.Stdout, "%d writes, a kill before and after each: %d promises broken\n", len(writes), sum.Broken.Sum())
-	if *recordFlag != "" {
-		if err := record.Update(*recordFlag, func(all *record.Record) { all.Kills.Add(sum) }); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return exitInput
-		}
-	}
 	if sum.Broken.Sum() > 0 {
 		return exitViolated
 	}
 	return 0
+}
+
+// keepKills adds what kills have done to the record, if there is one to be kept.
+func keepKills(done *record.Kills) error {
+	if *recordFlag == "" {
+		return nil
+	}
+	return record.Update(*recordFlag, func(all *record.Record) { all.Kills.Add(done) })
 }
 
 // killed runs one world in which a process is killed at a write, and counts what became of it.

@@ -43,7 +43,6 @@ var (
 	afterFlag    = flag.Bool("after", false, "kill after the write, not before it")
 	scenarioFlag = flag.String("scenario", "", "file with a seed and with what to leave out of its world, instead of a seed")
 	fuzzFlag     = flag.Bool("fuzz", false, "worlds of random objects of all kinds, in which nothing goes wrong otherwise")
-	feedsFlag    = flag.Bool("subscriptions", false, "worlds with Subscriptions, too")
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
@@ -168,7 +167,7 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Subscriptions: *feedsFlag, Definitions: definitions}
+	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Definitions: definitions}
 	if *killsFlag {
 		options.Undisturbed, options.Kill = true, &world.Kill{Write: *killFlag, After: *afterFlag}
 	}

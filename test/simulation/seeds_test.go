@@ -78,9 +78,6 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	if *fuzzFlag {
 		args = append(args, "-fuzz")
 	}
-	if *feedsFlag {
-		args = append(args, "-subscriptions")
-	}
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
 	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.

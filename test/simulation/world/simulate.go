@@ -22,8 +22,6 @@ type Options struct {
 	// Undisturbed leaves out all that goes wrong: only users act, and Kill if it is not nil.
 	Undisturbed bool
 	Kill        *Kill
-	// Subscriptions has Subscriptions in the world, too.
-	Subscriptions bool
 	// Definitions are those of Berth's kinds.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Trace gets the history as it happens, unless it is nil.
@@ -49,9 +47,7 @@ func Simulate(options *Options) (*World, error) {
 	length := w.length
 	w.disturb(length)
 	w.deploy(length)
-	if options.Subscriptions {
-		w.subscribe(length)
-	}
+	w.subscribe(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

@@ -140,7 +140,8 @@ func (w *World) reweigh(s *subscription, weights map[string]int64) {
 }
 
 // checkFeed says what must not be the case of a Deployment that a Subscription lists in the end:
-// that its pods wait although they would fit, or that the status lists other places than they have.
+// that its pods wait although they would fit, that the status lists other shares than it is to have,
+// or that its pods are elsewhere.
 func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, ...any)) {
 	got, own := w.placed(l), w.of(l)
 	bound := 0
@@ -165,11 +166,17 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 			}
 		}
 	}
-	if bound == len(own) && fmt.Sprint(told) != fmt.Sprint(got) {
-		say("the status of subscription %s lists %v of %s, its pods are at %v", l.fed.name, told, l.name, got)
+	shares := w.shares(l)
+	if shares == nil || bound < len(own) {
+		return
 	}
-	if want := w.shares(l); l.licences == 0 && want != nil && fmt.Sprint(nonzero(want)) != fmt.Sprint(got) {
-		say("%s has %v, by subscription %s it is to have %v", l.name, got, l.fed.name, nonzero(want))
+	want := fmt.Sprint(nonzero(shares))
+	if fmt.Sprint(told) != want {
+		say("the status of subscription %s lists %v of %s, the shares are %s", l.fed.name, told, l.name, want)
+	}
+	// Where a site has no units left for its share, pods stay elsewhere.
+	if l.licences == 0 && fmt.Sprint(got) != want {
+		say("%s has %v, by subscription %s it is to have %s", l.name, got, l.fed.name, want)
 	}
 }
 
