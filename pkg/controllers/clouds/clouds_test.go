@@ -224,6 +224,22 @@ func TestWhatACloudWasChosenForTellsThatItHasGone(t *testing.T) {
 		}
 		check(what, "Cloud team/a, CloudChosen: Cloud team/a is the best of 2")
 	}
+	cluster := &berthv1alpha1.Cluster{}
+	key := client.ObjectKeyFromObject(bound)
+	if err := api.Get(t.Context(), key, cluster); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Generation = 7
+	if err := api.Update(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	check("its spec changes", "Cloud team/a, CloudChosen: Cloud team/a is the best of 2")
+	if err := api.Get(t.Context(), key, cluster); err != nil {
+		t.Fatal(err)
+	}
+	if got := cluster.Status.Conditions[0].ObservedGeneration; got != 7 {
+		t.Errorf("the condition is of generation %d, want 7", got)
+	}
 	if err := api.Delete(t.Context(), chosen); err != nil {
 		t.Fatal(err)
 	}

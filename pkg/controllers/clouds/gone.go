@@ -25,6 +25,9 @@ func (r *Reconciler[T]) tellGone(ctx context.Context, object T) error {
 	conditions := r.conditions(object)
 	told := apimeta.FindStatusCondition(*conditions, r.condition)
 	if gone == (told != nil && told.Reason == berthv1alpha1.ReasonCloudGone) {
+		if told != nil {
+			told.ObservedGeneration = object.GetGeneration() // the choice is final, whatever the spec says now
+		}
 		return nil
 	}
 	condition := metav1.Condition{
