@@ -19,10 +19,12 @@ import (
 )
 
 const (
-	// fuzzing is how long objects are made, changed and deleted, settling how long all conditions may
-	// take to be about what is there now, and idle how long nothing may be written then.
+	// fuzzing is how long objects are made, changed and deleted, and settling how long all conditions
+	// may take to be about what is there now. After resting, in which each Scheduler gets to try what
+	// fits nowhere, nothing may be written while idle.
 	fuzzing  = time.Minute
 	settling = time.Minute
+	resting  = 15 * time.Minute
 	idle     = time.Minute
 )
 
@@ -75,6 +77,9 @@ func Fuzz(options *Options) (*World, error) {
 	}
 	if left := f.unsettled(); len(left) > 0 {
 		return w, fmt.Errorf("%s after the last change: %s", settling, strings.Join(left, "; "))
+	}
+	if err := w.pass(resting); err != nil {
+		return w, err
 	}
 	before, from := w.Counts.Writes.Sum()-w.Counts.Writes[leaseRenewal], len(w.Writes)
 	if err := w.pass(idle); err != nil {
@@ -165,7 +170,10 @@ func (f *fuzz) unsettled() []string {
 		f.server.Each(kind.Resource, func(raw []byte) {
 			found := struct {
 				metav1.ObjectMeta `json:"metadata"`
-				Status            struct {
+				Spec              struct {
+					Suspend bool `json:"suspend"`
+				} `json:"spec"`
+				Status struct {
 					ObservedGeneration *int64             `json:"observedGeneration"`
 					Conditions         []metav1.Condition `json:"conditions"`
 				} `json:"status"`
@@ -173,6 +181,9 @@ func (f *fuzz) unsettled() []string {
 			if err := json.Unmarshal(raw, &found); err != nil {
 				list = append(list, err.Error())
 				return
+			}
+			if found.Spec.Suspend {
+				return // nothing is decided about it, and its status says what was decided last
 			}
 			what := kind.Resource.Resource + " " + found.Name
 			if seen := found.Status.ObservedGeneration; seen != nil && *seen != found.Generation {
