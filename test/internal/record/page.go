@@ -129,7 +129,7 @@ func (k *Kills) markdown() string {
 			kind, spelled(k.Kept[kind]), spelled(k.Broken[kind]), spelled(k.NotSent[kind]), spelled(k.NotJudged[kind]),
 		})
 	}
-	return fmt.Sprintf("All writes of %d worlds: %s kills after which all was kept, %s after which it was not.\n\n%s",
+	return fmt.Sprintf("Worlds: %d; kills: %s after which all was kept, %s after which it was not.\n\n%s",
 		k.Worlds, spelled(k.Kept.Sum()), spelled(k.Broken.Sum()),
 		table([]string{"killed at", "kept", "broken", "not sent", "not judged"}, rows))
 }
