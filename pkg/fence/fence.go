@@ -149,6 +149,13 @@ func (f *Fence) Renewed(until time.Time) {
 	}
 }
 
+// shut closes the fence.
+func (f *Fence) shut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.until = time.Time{}
+}
+
 // Close closes the fence and waits until the writes that are under way have ended, or the context
 // has.
 func (f *Fence) Close(ctx context.Context) error {

@@ -27,7 +27,16 @@ var _ resourcelock.Interface = &Lock{}
 // renew deadline of the election, which is shorter than the lease, what was sent while the fence
 // was open has the rest of the lease to arrive before another process can be the leader.
 func NewLock(inner resourcelock.Interface, fence *Fence, open time.Duration) *Lock {
-	return &Lock{Interface: inner, fence: fence, open: open, note: newNote(inner)}
+	return &Lock{Interface: &lasting{Interface: inner, least: open}, fence: fence, open: open, note: newNote(inner)}
+}
+
+// Get returns the record of the lease. If somebody else holds it, nothing is sent any more.
+func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != "" && record.HolderIdentity != l.Identity() {
+		l.fence.shut()
+	}
+	return record, raw, err
 }
 
 // Create makes the lease and opens the fence.

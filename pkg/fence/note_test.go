@@ -91,7 +91,7 @@ func (c *candidate) settlesAll() *candidate {
 // leaves lets it give the lease back.
 func (c *candidate) leaves() {
 	c.t.Helper()
-	c.held.HolderIdentity = ""
+	c.held.HolderIdentity, c.held.LeaseDurationSeconds = "", 1
 	c.renews()
 }
 

@@ -85,13 +85,24 @@ var _ = Describe("a new leader", Serial, func() {
 		return client.CoordinationV1().Leases(localplane.BerthNamespace)
 	}
 
-	It("or the old one gives nothing twice after somebody has deleted the lease", func(ctx SpecContext) {
+	DescribeTable("waits for the old one, whose lease somebody has", func(ctx SpecContext, spoil func(SpecContext) error) {
 		begin(ctx, func() {
 			first.ExpectEnd()
-			Expect(leases().Delete(ctx, schedulerproc.Name, metav1.DeleteOptions{})).To(Succeed())
+			Eventually(spoil).WithContext(ctx).WithTimeout(timeout).WithPolling(poll / 100).Should(Succeed())
 		})
 		Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
-	})
+	},
+		Entry("deleted", func(ctx SpecContext) error { return leases().Delete(ctx, schedulerproc.Name, metav1.DeleteOptions{}) }),
+		Entry("emptied", func(ctx SpecContext) error {
+			lease, err := leases().Get(ctx, schedulerproc.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			lease.Spec.HolderIdentity = nil
+			_, err = leases().Update(ctx, lease, metav1.UpdateOptions{})
+			return err
+		}),
+	)
 
 	It("begins when a stranger who took the lease has let it lapse, and the old one has ended", func(ctx SpecContext) {
 		begin(ctx, func() {

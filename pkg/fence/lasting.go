@@ -1,0 +1,110 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fence
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// lasting is a lease lock for which a lease counts for as long as it lasted, whatever is done to it
+// by somebody who is not its holder: it may be deleted, emptied, or taken for a shorter time. Its
+// holder may not know, and goes on until its own clock tells it to end. It is for one election,
+// which asks one thing at a time.
+type lasting struct {
+	resourcelock.Interface
+	// least is how long the lease of another process lasts at least, unless it is given back.
+	least time.Duration
+	// last is what the lease was when it had a holder, empty if that is not known.
+	last resourcelock.LeaderElectionRecord
+	// own is until when no other process can have taken it from this one.
+	own time.Time
+	// vacant says that it was found deleted or emptied, and how it looked. Until then somebody may act
+	// by it.
+	vacant bool
+	look   []byte
+	until  time.Time
+}
+
+// givenBack is for how many seconds a lease lasts that its holder has given back.
+const givenBack = 1
+
+// Get returns the record of the lease, or that of a holder who may still act by it.
+func (l *lasting) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	missing, now := apierrors.IsNotFound(err), time.Now()
+	switch {
+	case err != nil && !missing:
+		l.vacant = false // another process may have had it before the next look
+		return nil, nil, err
+	case !missing && record.HolderIdentity != "":
+		l.last, l.vacant = *record, false
+		return l.atLeast(record), raw, nil
+	case now.Before(l.own),
+		missing && l.last.HolderIdentity == "", // this process has never seen it
+		!missing && record.LeaseDurationSeconds <= givenBack:
+		return record, raw, err
+	case !l.vacant || !bytes.Equal(l.look, raw):
+		l.vacant, l.look, l.until = true, raw, now.Add(max(l.least, durationOf(&l.last)))
+		if !missing && now.Add(durationOf(record)).After(l.until) {
+			l.until = now.Add(durationOf(record))
+		}
+	}
+	if !now.Before(l.until) {
+		return record, raw, err
+	}
+	former := l.last
+	if former.HolderIdentity == l.Identity() || former.HolderIdentity == "" {
+		former.HolderIdentity = "somebody" // this process may have been followed by another one
+	}
+	former.LeaseDurationSeconds = secondsOf(l.until.Sub(now))
+	return &former, []byte("counts until " + l.until.String()), nil
+}
+
+// atLeast returns a record that lasts for long enough, if it is that of another process.
+func (l *lasting) atLeast(record *resourcelock.LeaderElectionRecord) *resourcelock.LeaderElectionRecord {
+	if record.HolderIdentity == l.Identity() || durationOf(record) >= l.least {
+		return record
+	}
+	longer := *record
+	longer.LeaseDurationSeconds = secondsOf(l.least)
+	return &longer
+}
+
+func durationOf(record *resourcelock.LeaderElectionRecord) time.Duration {
+	return time.Duration(record.LeaseDurationSeconds) * time.Second
+}
+
+func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// Create makes the lease.
+func (l *lasting) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	sent := time.Now()
+	if err := l.Interface.Create(ctx, record); err != nil {
+		return err
+	}
+	l.wrote(sent, &record)
+	return nil
+}
+
+// Update renews the lease, or gives it back.
+func (l *lasting) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	sent := time.Now()
+	if err := l.Interface.Update(ctx, record); err != nil {
+		return err
+	}
+	l.wrote(sent, &record)
+	return nil
+}
+
+func (l *lasting) wrote(sent time.Time, record *resourcelock.LeaderElectionRecord) {
+	l.last, l.own, l.vacant = resourcelock.LeaderElectionRecord{}, time.Time{}, false
+	if record.HolderIdentity == l.Identity() {
+		l.last, l.own = *record, sent.Add(durationOf(record))
+	}
+}
