@@ -7,13 +7,13 @@
 //
 // Usage:
 //
-//	go run ./hack/mutate [-most 60] [-seed 1] [-timeout 2m] [-tests PATTERN,...] PACKAGE...
+//	go run ./hack/mutate [-most 60] [-seed 1] [-timeout 2m] [-tests PATTERN,...] [-v] PACKAGE...
 //
 // Of each package it tries so many faults, chosen by the seed; 0 tries all. The tests are those of
 // the package, and for what these do not catch those of the packages named. They are compiled once,
-// with all faults in them, and run with one at a time. A fault for which that cannot be done is
-// compiled by itself, and so is one that nothing has caught if some tests, of allocations for
-// instance, fail with so many in them.
+// with all faults in them, and with one at a time those are run that come to it, the quickest
+// first. A fault for which that cannot be done is compiled by itself, and so is one that nothing
+// has caught if some tests, of allocations for instance, fail with so many in them.
 //
 // Faults that change nothing that anybody could notice are listed in equivalent.txt, with the
 // reason. The exit code is 1 if any other is not caught.
@@ -42,8 +42,9 @@ func main() {
 	seed := flag.Uint64("seed", 1, "chooses the faults")
 	timeout := flag.Duration("timeout", 2*time.Minute, "how long the tests may take; a fault that makes them take longer is caught")
 	tests := flag.String("tests", "", "packages whose tests are run, too, separated by commas")
+	verbose := flag.Bool("v", false, "show what each test writes that catches a fault")
 	flag.Parse()
-	t := &trial{timeout: *timeout, tests: strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' })}
+	t := &trial{timeout: *timeout, verbose: *verbose, tests: strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' })}
 	os.Exit(mutate(t, flag.Args(), *most, *seed))
 }
 

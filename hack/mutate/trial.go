@@ -5,11 +5,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,7 @@ import (
 type trial struct {
 	timeout time.Duration
 	tests   []string
+	verbose bool
 }
 
 // verdict is what the tests say of a fault.
@@ -37,15 +40,25 @@ const (
 	senseless
 )
 
-// suite is a compiled test of a package.
+// suite is the compiled tests of a package.
 type suite struct {
 	program, folder string
 	arguments       []string
-	// timeout is how long it may take with a fault.
-	timeout time.Duration
-	// broken are its tests that fail because so many faults are woven in, those of allocations for
-	// instance.
-	broken []string
+	tests           []*test
+	// broken are those of them that fail because so many faults are woven in, tests of allocations
+	// for instance.
+	broken []*test
+}
+
+// test is one of them.
+type test struct {
+	name string
+	// took is how long it takes when nothing is wrong, and timeout how long it may with a fault.
+	took, timeout time.Duration
+	// reaches are the faults that it comes to.
+	reaches map[int]bool
+	// output is what it writes if it fails when nothing is wrong.
+	output []byte
 }
 
 // compile compiles the tests of packages with other contents of files, into a folder.
@@ -97,60 +110,81 @@ func (s *suite) describe(ctx context.Context, path string) error {
 	return nil
 }
 
-// measure runs a test with nothing wrong, to see how long it takes and what fails all the same.
+// measure runs each test with nothing wrong, to see how long it takes, which faults it comes to and
+// what fails all the same.
 func (s *suite) measure(ctx context.Context, longest time.Duration) error {
-	for {
-		s.timeout = longest
-		begin := time.Now()
-		output, passed := s.run(ctx, 0)
+	names, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		t := &test{name: name, timeout: longest, reaches: map[int]bool{}}
+		trace := filepath.Join(filepath.Dir(s.program), name+".reached")
+		began := time.Now()
+		output, passed := s.run(ctx, t, number+"=0", reached+"="+trace)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.timeout = min(longest, 3*time.Second+5*time.Since(begin))
+		t.took = time.Since(began)
+		t.timeout = min(longest, 3*time.Second+5*t.took)
+		content, err := os.ReadFile(trace)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("reading what %s comes to: %w", name, err)
+		}
+		for _, text := range strings.Fields(string(content)) {
+			fault, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("reading what %s comes to: %w", name, err)
+			}
+			t.reaches[fault] = true
+		}
 		if passed {
-			return nil
+			s.tests = append(s.tests, t)
+			continue
 		}
-		broken := failed(output)
-		if len(broken) == 0 || slices.Contains(s.broken, broken[0]) {
-			return fmt.Errorf("the tests in %s fail without a fault:\n%s", s.folder, output)
-		}
-		s.broken = append(s.broken, broken...)
+		t.output = output
+		s.broken = append(s.broken, t)
 	}
+	slices.SortFunc(s.tests, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+	return nil
 }
 
-// failed returns the tests that have failed.
-func failed(output []byte) []string {
-	var names []string
-	for line := range strings.Lines(string(output)) {
-		if rest, found := strings.CutPrefix(line, "--- FAIL: "); found {
-			name, _, _ := strings.Cut(rest, " ")
-			names = append(names, name)
-		}
+// list returns the names of the tests.
+func (s *suite) list(ctx context.Context) ([]string, error) {
+	command := exec.CommandContext(ctx, s.program, "-test.list", "^(Test|Fuzz|Example)")
+	command.Dir = s.folder
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the tests in %s: %w", s.folder, err)
 	}
-	return names
+	return strings.Fields(string(output)), nil
 }
 
-// run runs a test with a fault, and reports whether it passes. What makes it use up memory is
-// caught, too.
-func (s *suite) run(ctx context.Context, fault int) ([]byte, bool) {
+// run runs a test, and reports whether it passes. What makes it use up memory is caught, too.
+func (s *suite) run(ctx context.Context, t *test, environment ...string) ([]byte, bool) {
 	arguments := append([]string{"-c", `ulimit -v 8000000; exec "$@"`, "sh", s.program}, s.arguments...)
-	arguments = append(arguments, "-test.timeout", s.timeout.String())
-	if len(s.broken) > 0 {
-		arguments = append(arguments, "-test.skip", "^("+strings.Join(s.broken, "|")+")$")
-	}
+	arguments = append(arguments, "-test.timeout", t.timeout.String(), "-test.run", "^"+t.name+"$")
 	command := exec.CommandContext(ctx, "sh", arguments...)
 	command.Dir = s.folder
-	command.Env = append(os.Environ(), number+"="+strconv.Itoa(fault))
+	command.Env = append(os.Environ(), environment...)
 	output, err := command.CombinedOutput()
 	return output, err == nil
 }
 
-// survives reports whether all suites pass with a fault.
-func survives(ctx context.Context, suites []*suite, fault int) bool {
-	return !slices.ContainsFunc(suites, func(s *suite) bool {
-		_, passed := s.run(ctx, fault)
-		return !passed
-	})
+// survives reports whether all tests pass that come to a fault.
+func (t *trial) survives(ctx context.Context, suites []*suite, fault int) bool {
+	for _, s := range suites {
+		for _, one := range s.tests {
+			if !one.reaches[fault] {
+				continue
+			}
+			if output, passed := s.run(ctx, one, number+"="+strconv.Itoa(fault)); !passed {
+				t.tell("  fails: %s\n%s", one.name, output)
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // woven compiles tests once, with all faults of a package woven in.
@@ -163,36 +197,69 @@ func (t *trial) woven(ctx context.Context, folder string, s *subject, faults []*
 	if err != nil {
 		return nil, err
 	}
-	for _, suite := range suites {
-		if err := suite.measure(ctx, t.timeout); err != nil {
+	broken := map[string]bool{}
+	for _, s := range suites {
+		if err := s.measure(ctx, t.timeout); err != nil {
 			return nil, err
 		}
+		for _, b := range s.broken {
+			broken[b.name] = true
+			t.tell("%s fails with all faults woven in, and is run with one at a time:\n%s", b.name, b.output)
+		}
+	}
+	if len(broken) == 0 {
+		return suites, nil
+	}
+	if caught, err := t.unwoven(ctx, tests, nil, func(name string) bool { return broken[name] }); err != nil {
+		return nil, err
+	} else if caught == detected {
+		return nil, fmt.Errorf("the tests of %s fail without a fault", strings.Join(tests, ", "))
 	}
 	return suites, nil
 }
 
-// alone compiles the tests with one fault, and runs them.
-func (t *trial) alone(ctx context.Context, f *fault, tests []string) (verdict, error) {
+// tell writes something about a trial to the standard error, if it is to.
+func (t *trial) tell(format string, a ...any) {
+	if t.verbose {
+		fmt.Fprintf(os.Stderr, format+"\n", a...)
+	}
+}
+
+// alone compiles the tests with one fault, and runs those that are wanted.
+func (t *trial) alone(ctx context.Context, f *fault, tests []string, wanted func(name string) bool) (verdict, error) {
+	text := slices.Concat(f.file.text[:f.start], []byte(f.text), f.file.text[f.end:])
+	return t.unwoven(ctx, tests, map[string][]byte{f.file.path: text}, wanted)
+}
+
+// unwoven compiles the tests with other contents of files, and runs those that are wanted.
+func (t *trial) unwoven(
+	ctx context.Context, tests []string, contents map[string][]byte, wanted func(name string) bool,
+) (verdict, error) {
 	folder, err := os.MkdirTemp("", "berth-mutate-")
 	if err != nil {
 		return survived, fmt.Errorf("making a folder for a fault: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	text := slices.Concat(f.file.text[:f.start], []byte(f.text), f.file.text[f.end:])
-	suites, verdict, err := compile(ctx, folder, tests, map[string][]byte{f.file.path: text})
+	suites, verdict, err := compile(ctx, folder, tests, contents)
 	switch {
 	case verdict == senseless:
 		return senseless, nil
 	case err != nil:
 		return survived, err
 	}
-	for _, suite := range suites {
-		suite.timeout = t.timeout
+	for _, s := range suites {
+		names, err := s.list(ctx)
+		if err != nil {
+			return survived, err
+		}
+		for _, name := range slices.DeleteFunc(names, func(name string) bool { return !wanted(name) }) {
+			if output, passed := s.run(ctx, &test{name: name, timeout: t.timeout}); !passed {
+				t.tell("  fails: %s\n%s", name, output)
+				return detected, ctx.Err()
+			}
+		}
 	}
-	if survives(ctx, suites, 0) {
-		return survived, ctx.Err()
-	}
-	return detected, ctx.Err()
+	return survived, ctx.Err()
 }
 
 // try runs the tests with each fault, and returns what they say: those of the package, and the
@@ -225,18 +292,32 @@ func (t *trial) tryWith(
 	if err != nil {
 		return err
 	}
-	incomplete := slices.ContainsFunc(suites, func(s *suite) bool { return len(s.broken) > 0 })
 	for _, f := range faults {
-		switch {
-		case f.form != alone && !survives(ctx, suites, f.number):
-			verdicts[f] = detected
-		case f.form != alone && !incomplete:
-			verdicts[f] = survived
-		default:
-			if verdicts[f], err = t.alone(ctx, f, tests); err != nil {
-				return err
-			}
+		t.tell("%s:%d: %s", f.file.name, f.line, f)
+		if verdicts[f], err = t.judge(ctx, f, suites, tests); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// judge runs tests with a fault. Those that fail with all faults woven in are run with this one
+// compiled by itself, and so are all if it cannot be woven in.
+func (t *trial) judge(ctx context.Context, f *fault, suites []*suite, tests []string) (verdict, error) {
+	if f.form == alone {
+		return t.alone(ctx, f, tests, func(string) bool { return true })
+	}
+	if !t.survives(ctx, suites, f.number) {
+		return detected, ctx.Err()
+	}
+	again := map[string]bool{}
+	for _, s := range suites {
+		for _, b := range s.broken {
+			again[b.name] = again[b.name] || b.reaches[f.number]
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(again)), true) {
+		return survived, ctx.Err()
+	}
+	return t.alone(ctx, f, tests, func(name string) bool { return again[name] })
 }

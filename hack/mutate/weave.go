@@ -30,19 +30,37 @@ const (
 	jump
 )
 
-// number is the environment variable that says which fault is the case.
-const number = "BERTH_FAULT"
+const (
+	// number is the environment variable that says which fault is the case.
+	number = "BERTH_FAULT"
+	// reached is the one that names a file for the numbers of those that tests come to.
+	reached = "BERTH_FAULTS_REACHED"
+)
 
-// chooser returns a file for a package that reads it.
+// chooser returns a file for a package that reads them.
 func chooser(name string) []byte {
 	return []byte("package " + name + `
 
 import (
 	plantedos "os"
 	plantedstrconv "strconv"
+	plantedsync "sync"
 )
 
-var planted, _ = plantedstrconv.Atoi(plantedos.Getenv("` + number + `"))
+var (
+	plantedNumber, _ = plantedstrconv.Atoi(plantedos.Getenv("` + number + `"))
+	plantedFile, _   = plantedos.OpenFile(plantedos.Getenv("` + reached + `"), plantedos.O_APPEND|plantedos.O_CREATE|plantedos.O_WRONLY, 0o600)
+	plantedReached   plantedsync.Map
+)
+
+func planted(fault int) bool {
+	if plantedFile != nil {
+		if _, known := plantedReached.LoadOrStore(fault, true); !known {
+			plantedFile.WriteString(plantedstrconv.Itoa(fault) + "\n")
+		}
+	}
+	return fault == plantedNumber
+}
 `)
 }
 
@@ -164,12 +182,12 @@ func weave(source *file, faults []*fault) []byte {
 func (f *fault) beside(right string) string {
 	switch f.form {
 	case expression:
-		return fmt.Sprintf("(func() %s { if planted == %d { return %s }; return %s }())", f.typ, f.number, f.text, right)
+		return fmt.Sprintf("(func() %s { if planted(%d) { return %s }; return %s }())", f.typ, f.number, f.text, right)
 	case header:
-		return fmt.Sprintf("func() { if planted == %d { %s } else { %s } }()", f.number, f.text, right)
+		return fmt.Sprintf("func() { if planted(%d) { %s } else { %s } }()", f.number, f.text, right)
 	case jump:
-		return fmt.Sprintf("if planted != %d { %s }", f.number, right)
+		return fmt.Sprintf("if !planted(%d) { %s }", f.number, right)
 	default:
-		return fmt.Sprintf("if planted == %d { %s } else { %s }", f.number, f.text, right)
+		return fmt.Sprintf("if planted(%d) { %s } else { %s }", f.number, f.text, right)
 	}
 }

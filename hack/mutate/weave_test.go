@@ -79,7 +79,7 @@ func TestAllFaultsInOneFile(t *testing.T) {
 		t.Error("a difference of strings is planted")
 	}
 
-	woven := string(weave(s.files[0], faults)) + "\nvar planted int\n"
+	woven := string(weave(s.files[0], faults)) + "\nfunc planted(int) bool { return false }\n"
 	set := token.NewFileSet()
 	syntax, err := parser.ParseFile(set, "x.go", woven, 0)
 	if err != nil {
@@ -93,8 +93,8 @@ func TestAllFaultsInOneFile(t *testing.T) {
 func TestFaultsInFaults(t *testing.T) {
 	s := subjectOf(t, "package x\n\nfunc f(a, b bool) bool {\n\treturn a && b == true\n}\n")
 	got := string(weave(s.files[0], s.faults()))
-	want := "package x\n\nfunc f(a, b bool) bool {\n\treturn (func() bool { if planted == 1 { return a || b == true }; return a && " +
-		"(func() bool { if planted == 2 { return b != true }; return b == (func() bool { if planted == 3 { return false }; " +
+	want := "package x\n\nfunc f(a, b bool) bool {\n\treturn (func() bool { if planted(1) { return a || b == true }; return a && " +
+		"(func() bool { if planted(2) { return b != true }; return b == (func() bool { if planted(3) { return false }; " +
 		"return true }()) }()) }())\n}\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("woven (-want +got):\n%s", diff)
