@@ -61,6 +61,9 @@ func TestWhatMovesAsAWholeCountsWithAllItsPods(t *testing.T) {
 	if wait, want := b.Take(small, begin.Add(25*time.Second)), time.Second; wait != want {
 		t.Errorf("then it is to ask after %v, want %v", wait, want)
 	}
+	if wait := b.Take(small, begin.Add(26*time.Second-1)); wait == 0 {
+		t.Error("it begins a moment before the limit allows it")
+	}
 	if wait := b.Take(small, begin.Add(26*time.Second)); wait != 0 {
 		t.Errorf("26 s later it is to ask after %v, want it to begin", wait)
 	}
@@ -84,7 +87,10 @@ func TestWhoBeginsFirst(t *testing.T) {
 		"a lower priority":                  {movelimit.Claim{Key: "z"}, movelimit.Claim{Key: "a", Priority: -1}, 5 * time.Second, false},
 		"who does not come loses its place": {movelimit.Claim{Key: "z"}, movelimit.Claim{Key: "a"}, 16 * time.Second, true},
 		"who only its cluster holds back":   {movelimit.Claim{Key: "z", Cluster: "full"}, movelimit.Claim{Key: "a"}, 5 * time.Second, true},
-		"who comes again keeps its place":   {movelimit.Claim{Key: "z"}, movelimit.Claim{Key: "z"}, 5 * time.Second, true},
+		"who only its cluster holds back, for a moment more": {
+			movelimit.Claim{Key: "z", Cluster: "full"}, movelimit.Claim{Key: "a"}, 10*time.Second - 1, true,
+		},
+		"who comes again keeps its place": {movelimit.Claim{Key: "z"}, movelimit.Claim{Key: "z"}, 5 * time.Second, true},
 		"who waits for the same full cluster": {
 			movelimit.Claim{Key: "z", Cluster: "full"}, movelimit.Claim{Key: "a", Cluster: "full"}, 10 * time.Second, false,
 		},
@@ -97,6 +103,32 @@ func TestWhoBeginsFirst(t *testing.T) {
 			}
 			if got := b.Take(tc.then, begin.Add(tc.later)) == 0; got != tc.want {
 				t.Errorf("the second one begins: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestTheOrderOfThoseThatWait has a limit of one pod a second, of which eight have begun at once, and
+// wants to know after how many seconds those that ask then are to ask again.
+func TestTheOrderOfThoseThatWait(t *testing.T) {
+	type ask struct {
+		key     string
+		at, has int
+	}
+	for name, asks := range map[string][]ask{
+		"those behind come later":             {{"a", 0, 4}, {"b", 0, 5}, {"c", 0, 6}},
+		"who asks again keeps its place":      {{"z", 0, 4}, {"a", 1, 4}, {"z", 2, 2}, {"a", 4, 1}, {"z", 4, 0}},
+		"who has begun is in nobody's way":    {{"z", 0, 4}, {"z", 4, 0}, {"a", 5, 0}},
+		"who has begun may come with another": {{"z", 0, 4}, {"z", 4, 0}, {"z", 4, 1}, {"z", 5, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := movelimit.New(movelimit.Limits{PerMinute: 60})
+			b.Take(movelimit.Claim{Key: "before", Pods: 8}, begin)
+			for i, a := range asks {
+				want := time.Duration(a.has) * time.Second
+				if got := b.Take(movelimit.Claim{Key: a.key}, begin.Add(time.Duration(a.at)*time.Second)); got != want {
+					t.Errorf("ask %d, by %s: %v, want %v", i, a.key, got, want)
+				}
 			}
 		})
 	}
