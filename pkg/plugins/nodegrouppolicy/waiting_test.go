@@ -5,6 +5,7 @@ package nodegrouppolicy_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,16 @@ func (l *line) wokenBy(gone *corev1.Pod) (woken [3]bool) {
 	return woken
 }
 
+// cordon keeps pods off all nodes.
+func (l *line) cordon() {
+	l.t.Helper()
+	for i := range 2 {
+		for _, site := range []string{"beijing", "hangzhou"} {
+			plugintest.Update(l.Scheduler, plugintest.MakeNode(site, i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
+		}
+	}
+}
+
 // leave takes a holder away.
 func (l *line) leave(i int) (woken [3]bool) {
 	l.t.Helper()
@@ -78,13 +89,22 @@ func TestAPlaceWakesOnePod(t *testing.T) {
 		},
 		"the next if the first has no use for it": {
 			func(l *line) [3]bool {
-				for i := range 2 {
-					plugintest.Update(l.Scheduler, plugintest.MakeNode("beijing", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
-					plugintest.Update(l.Scheduler, plugintest.MakeNode("hangzhou", i).Obj(), func(n *corev1.Node) { n.Spec.Unschedulable = true })
-				}
+				l.cordon()
 				l.leave(0)
 				l.Try(l.waiting[0])
 				return l.wokenBy(l.holders[0])
+			}, [3]bool{1: true},
+		},
+		"the next if the first has no use for the place of a pod that had no node yet": {
+			func(l *line) [3]bool {
+				l.cordon()
+				i := slices.IndexFunc(l.holders, func(p *corev1.Pod) bool { return plugintest.SiteOf(p.Spec.NodeName) == "beijing" })
+				gone := l.holders[i].DeepCopy()
+				gone.Annotations, gone.Status.NominatedNodeName, gone.Spec.NodeName = nil, gone.Spec.NodeName, ""
+				l.Remove(l.holders[i])
+				l.wokenBy(gone)
+				l.Try(l.waiting[0])
+				return l.wokenBy(gone)
 			}, [3]bool{1: true},
 		},
 		"the first again if its cycle had begun before": {
