@@ -190,6 +190,29 @@ func TestALeaseIsTakenOnlyAfterItHasRunOut(t *testing.T) {
 	}
 }
 
+// A process that comes back waits for as long as the Lease says, and not for the second of one that
+// was given back.
+func TestALeaseThatWasGivenBackIsTakenForAsLongAsItCounts(t *testing.T) {
+	h := newHarness(t, object())
+	h.renew(func(l *coordinationv1.LeaseSpec) {
+		l.HolderIdentity, l.LeaseDurationSeconds = ptr.To(""), ptr.To[int32](1)
+	})
+	h.look()
+	h.clock.Step(time.Minute)
+	key := state.DefaultLease("a")
+	until, taken, err := h.Leases.Acquire(t.Context(), key)
+	if !taken || err != nil {
+		t.Fatalf("taken = %v, error %v, after it had run out", taken, err)
+	}
+	lease := &coordinationv1.Lease{}
+	if err := h.api.Get(t.Context(), key, lease); err != nil {
+		t.Fatal(err)
+	}
+	if lasts := time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second; lasts <= until.Sub(h.clock.Now()) {
+		t.Errorf("it lasts for %v, and counts as taken for %v", lasts, until.Sub(h.clock.Now()))
+	}
+}
+
 func TestALeaseThatNeverWasIsTaken(t *testing.T) {
 	h := newHarness(t, object())
 	if _, taken, err := h.Leases.Acquire(t.Context(), state.DefaultLease("a")); !taken || err != nil {

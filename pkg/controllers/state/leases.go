@@ -216,10 +216,13 @@ func (l *Leases) Acquire(ctx context.Context, key types.NamespacedName) (until t
 			return time.Time{}, false, nil
 		}
 		fill(lease, start)
+		// A process waits for as long as the Lease says before it takes it back. What a stranger has
+		// written there, or who has given it back, is not how long that is.
+		duration := durationOf(lease)
 		if stranger {
-			// A process waits for as long as the Lease says before it takes it back.
-			lease.Spec.LeaseDurationSeconds = ptr.To(int32(defaultDuration.Seconds()))
+			duration = defaultDuration
 		}
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(duration.Seconds()))
 		err = l.writer.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
