@@ -93,7 +93,7 @@ func TestPathsOfACluster(t *testing.T) {
 		"no name":                     {"/name/", http.StatusNotFound},
 		"a word of the paths":         {"/id", http.StatusNotFound},
 		"the other word of the paths": {"/name", http.StatusNotFound},
-		"a slash":                     {"/", http.StatusNotFound},
+		"two slashes":                 {"//", http.StatusNotFound},
 		"a longer word":               {"s", http.StatusNotFound},
 		"a parameter":                 {"/name/cluster1?watch=true", http.StatusBadRequest},
 		"a broken query":              {"/name/cluster1?%zz", http.StatusBadRequest},
@@ -109,6 +109,21 @@ func TestPathsOfACluster(t *testing.T) {
 			}
 		})
 	}
+}
+
+// All clusters have one path with a slash at the end and one without.
+func TestASlashBehindAllClusters(t *testing.T) {
+	w := newWorld(t)
+	if got := w.send(http.MethodPost, clusters+"/", named("c")); got.status != http.StatusCreated {
+		t.Errorf("status %d: %s", got.status, got.body)
+	}
+	want := w.send(http.MethodGet, clusters, "").body
+	for _, path := range []string{"/", "/?limit=1", "/?region=r"} {
+		if got := w.send(http.MethodGet, clusters+path, ""); got.status != http.StatusOK || got.body != want {
+			t.Errorf("GET %s: status %d, body %s, want %s", path, got.status, got.body, want)
+		}
+	}
+	w.send(http.MethodDelete, clusters+"/", "").checkProblem(t, http.StatusMethodNotAllowed, gateway.CodeMethodNotAllowed, "DELETE")
 }
 
 func TestList(t *testing.T) {

@@ -67,7 +67,8 @@ func (r route) check() *Problem {
 }
 
 // routeOf finds the meaning of a path. Each segment is decoded once and by itself, so that an
-// encoded slash stays a part of its segment, and nothing is cleaned up or redirected.
+// encoded slash stays a part of its segment. All clusters have a path with a slash at the end, too,
+// because clients differ in whether they send it; nothing is cleaned up or redirected.
 func routeOf(u *url.URL) route {
 	switch u.Path {
 	case "/healthz", "/livez", "/readyz":
@@ -84,7 +85,7 @@ func routeOf(u *url.URL) route {
 	if !found || rest != "" && rest[0] != '/' {
 		return route{kind: routeNone}
 	}
-	if rest == "" {
+	if rest == "" || rest == "/" {
 		return route{kind: routeClusters}
 	}
 	segments := strings.Split(rest[1:], "/")
