@@ -19,6 +19,9 @@ func startClusterPolicies(mgr ctrl.Manager) func(context.Context) error {
 		if !awaitKinds(ctx, mgr, "ClusterPropagationPolicy", "PropagationPolicy") {
 			return nil
 		}
+		if err := clusterpolicy.IndexPolicies(ctx, mgr.GetFieldIndexer()); err != nil {
+			return err
+		}
 		controller := &clusterpolicy.Reconciler{Client: mgr.GetClient(), Clock: clock.RealClock{}}
 		if err := setUp(mgr, controller); err != nil {
 			return err

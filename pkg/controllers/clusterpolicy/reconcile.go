@@ -30,7 +30,7 @@ const reportPause = time.Second
 
 // Reconciler carries out ClusterPropagationPolicies.
 type Reconciler struct {
-	// Client reads from the cache and writes.
+	// Client reads from the cache, which has the index of IndexPolicies, and writes.
 	Client client.Client
 	// Clock tells the time.
 	Clock clock.PassiveClock
@@ -118,18 +118,15 @@ func (r *Reconciler) policies(
 	ctx context.Context, object *berthv1alpha1.ClusterPropagationPolicy,
 ) (own map[string]*berthv1alpha1.PropagationPolicy, others map[string]bool, err error) {
 	var list berthv1alpha1.PropagationPolicyList
-	name := modelpolicy.NameInNamespaces(object.Name)
-	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+	named := client.MatchingFields{nameIndex: modelpolicy.NameInNamespaces(object.Name)}
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy, named); err != nil {
 		return nil, nil, fmt.Errorf("listing policies: %w", err)
 	}
 	own, others = map[string]*berthv1alpha1.PropagationPolicy{}, map[string]bool{}
 	for i := range list.Items {
-		policy := &list.Items[i]
-		switch {
-		case policy.Name != name:
-		case metav1.IsControlledBy(policy, object):
+		if policy := &list.Items[i]; metav1.IsControlledBy(policy, object) {
 			own[policy.Namespace] = policy.DeepCopy()
-		default:
+		} else {
 			others[policy.Namespace] = true
 		}
 	}

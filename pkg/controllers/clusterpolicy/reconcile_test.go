@@ -4,6 +4,7 @@
 package clusterpolicy_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -31,6 +32,14 @@ type world struct {
 	*clusterpolicy.Reconciler
 }
 
+// indexer takes the index that IndexPolicies makes over to a fake client.
+type indexer struct{ builder *fake.ClientBuilder }
+
+func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
+	i.builder.WithIndex(object, field, extract)
+	return nil
+}
+
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -40,8 +49,12 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}
 	}
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&berthv1alpha1.ClusterPropagationPolicy{}, &berthv1alpha1.PropagationPolicy{}).Build()
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&berthv1alpha1.ClusterPropagationPolicy{}, &berthv1alpha1.PropagationPolicy{})
+	if err := clusterpolicy.IndexPolicies(t.Context(), indexer{builder}); err != nil {
+		t.Fatal(err)
+	}
+	w.client = builder.Build()
 	w.Reconciler = &clusterpolicy.Reconciler{Client: w.client, Clock: w.clock}
 	return w
 }

@@ -19,6 +19,21 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
+// nameIndex is the index of PropagationPolicies by their names.
+const nameIndex = "metadata.name"
+
+// IndexPolicies adds the index of PropagationPolicies that the controller needs. It is to be called
+// once, when the kind is served.
+func IndexPolicies(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &berthv1alpha1.PropagationPolicy{}, nameIndex, func(object client.Object) []string {
+		return []string{object.GetName()}
+	})
+	if err != nil {
+		return fmt.Errorf("indexing policies by name: %w", err)
+	}
+	return nil
+}
+
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
