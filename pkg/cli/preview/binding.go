@@ -19,9 +19,9 @@ import (
 
 const bindingLong = `Compute how clusters are shared out among schedulers.
 
-The result depends on the names alone, not on their order or on what was bound before, and no scheduler gets more than
-its fair share times the load factor, rounded up. With --then the command also tells what moves if a scheduler is
-added or removed.`
+The result depends on the names alone, not on their order or on what was bound before. It is what the controller manager
+does with clusters of one size and schedulers of one weight; with --load-factor no scheduler gets more than its fair
+share times that, rounded up. With --then the command also tells what moves if a scheduler is added or removed.`
 
 const bindingExample = `  # Six clusters, two schedulers
   berthctl preview binding --clusters c0,c1,c2,c3,c4,c5 --schedulers s0,s1
@@ -55,9 +55,8 @@ func newBinding(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &bindingOptions{
 		clusters:   values.NewNames("cluster", 10_000),
 		schedulers: values.NewNames("scheduler", rendezvous.MaxSchedulers),
-		loadFactor: values.NewThousandths(
-			values.Range{Min: 1000, Max: int64(rendezvous.MaxLoadFactor)}, int64(rendezvous.DefaultLoadFactor)),
-		output: output.NewFlag(output.Table, output.JSON, output.YAML),
+		loadFactor: values.NewThousandths(values.Range{Min: 1000, Max: int64(rendezvous.MaxLoadFactor)}),
+		output:     output.NewFlag(output.Table, output.JSON, output.YAML),
 	}
 	cmd := &cobra.Command{
 		Use:     "binding --clusters CLUSTER,... --schedulers SCHEDULER,...",
@@ -74,7 +73,9 @@ func newBinding(streams genericiooptions.IOStreams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Var(o.clusters, "clusters", "names of the clusters")
 	flags.Var(o.schedulers, "schedulers", "names of the schedulers")
-	flags.Var(o.loadFactor, "load-factor", "how much more than its fair share a scheduler gets at most")
+	flags.Var(o.loadFactor, "load-factor",
+		"how much more than its fair share a scheduler gets at most, instead of what the controller manager allows")
+	flags.Lookup("load-factor").DefValue = ""
 	flags.StringVar(&o.then, "then", "", "also tell what moves after this change: add=SCHEDULER or remove=SCHEDULER")
 	o.output.AddTo(cmd)
 	for _, required := range []string{"clusters", "schedulers"} {

@@ -24,13 +24,17 @@ func TestBindingOutput(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"json": {
 			args: fourAmongTwo + " -o json",
+			want: `{"bindings":{"c0":"s1","c1":"s0","c2":"s1","c3":"s0"},"load":{"s0":2,"s1":2}}` + "\n",
+		},
+		"json, by a load factor": {
+			args: fourAmongTwo + " --load-factor 1.10 -o json",
 			want: `{"bindings":{"c0":"s1","c1":"s0","c2":"s0","c3":"s0"},"load":{"s0":3,"s1":1}}` + "\n",
 		},
 		"a scheduler that is removed leaves its clusters to the others": {
 			args: fourAmongTwo + " --then remove=s1 -o json",
-			want: `{"bindings":{"c0":"s1","c1":"s0","c2":"s0","c3":"s0"},"load":{"s0":3,"s1":1},` +
+			want: `{"bindings":{"c0":"s1","c1":"s0","c2":"s1","c3":"s0"},"load":{"s0":2,"s1":2},` +
 				`"then":{"bindings":{"c0":"s0","c1":"s0","c2":"s0","c3":"s0"},"load":{"s0":4}},` +
-				`"moves":[{"cluster":"c0","from":"s1","to":"s0"}]}` + "\n",
+				`"moves":[{"cluster":"c0","from":"s1","to":"s0"},{"cluster":"c2","from":"s1","to":"s0"}]}` + "\n",
 		},
 		"without the last scheduler nothing is bound": {
 			args: "--clusters c0 --schedulers s0 --then remove=s0 -o json",
@@ -39,7 +43,7 @@ func TestBindingOutput(t *testing.T) {
 		},
 		"a table for people": {
 			args: "--clusters c1,c0 --schedulers s0,s1 --then remove=s0",
-			want: "CLUSTER   SCHEDULER   THEN\nc0        s0          s1\nc1        s0          s1\n\n2 of 2 clusters move.\n",
+			want: "CLUSTER   SCHEDULER   THEN\nc0        s1          s1\nc1        s0          s1\n\n1 of 2 clusters move.\n",
 		},
 	}
 	for name, tc := range tests {

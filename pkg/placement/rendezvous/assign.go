@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// DefaultLoadFactor is a load of at most 1.10 times the fair share.
-	DefaultLoadFactor LoadFactor = 1100
-
 	// MaxLoadFactor is so large that nobody is ever full: rendezvous hashing without a bound.
 	MaxLoadFactor LoadFactor = 1_000_000
 
@@ -72,8 +69,9 @@ type Object struct {
 // Options say how clusters are shared out. The zero value balances them and keeps none together.
 type Options struct {
 	// LoadFactor bounds the load of each scheduler to ceil(LoadFactor x share). 0 bounds it to
-	// max(ceil(share) + 1, floor(1.10 x share)) clusters. If sizes differ, so much of them, or the
-	// share and one cluster more where a large one fits nobody else.
+	// max(ceil(share) + 1, floor(1.10 x share)) clusters, or to the share where there are few. If
+	// sizes differ, so much of them, or the share and one cluster more where a large one fits nobody
+	// else.
 	LoadFactor LoadFactor
 	// GroupBy keeps clusters of one place with one scheduler where the bound allows.
 	GroupBy GroupBy
@@ -108,7 +106,7 @@ func Assign(clusters []Object, schedulers []Server, options Options) (*Assignmen
 		a.Capacities = []int{}
 		return a, nil
 	}
-	free := a.placeLarge(a.pin(clusters, schedulers), clusters, schedulers, options.LoadFactor)
+	free := a.placeLarge(a.pin(clusters, schedulers), clusters, schedulers, options)
 	for units := a.split(divide(free, clusters, options.GroupBy), clusters); len(units) > 0; {
 		left := a.match(units, schedulers)
 		if !slices.ContainsFunc(left, func(u unit) bool { return u.level != GroupByNone }) {

@@ -39,11 +39,13 @@ func TestPinsCountInTheBounds(t *testing.T) {
 		free   int
 		want   []int
 	}{
-		"none is pinned":                {[]int{0, 0}, 6, []int{4, 4}},
-		"one is pinned its share":       {[]int{1, 0}, 1, []int{2, 2}},
-		"one is pinned more":            {[]int{9, 0, 0}, 6, []int{9, 4, 4}},
-		"two are pinned more":           {[]int{9, 6, 0}, 1, []int{9, 6, 2}},
+		"none is pinned":                {[]int{0, 0}, 10, []int{6, 6}},
+		"one is pinned its share":       {[]int{6, 0}, 6, []int{7, 7}},
+		"one is pinned more":            {[]int{9, 0, 0}, 12, []int{9, 7, 7}},
+		"two are pinned more":           {[]int{9, 6, 0}, 5, []int{9, 6, 6}},
 		"less than the share is pinned": {[]int{1, 0}, 9, []int{6, 6}},
+		"none is pinned, of few":        {[]int{0, 0}, 7, []int{4, 3}},
+		"one is pinned more, of few":    {[]int{9, 0, 0}, 6, []int{9, 3, 3}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -29,12 +29,19 @@ func sizesOf(clusters []Object) []int {
 	return sizes
 }
 
+// fewEach is up to how many clusters of one size for each scheduler are shared out exactly, unless
+// places are kept together. With so few a bound above the share can give one of three schedulers a
+// single cluster of a dozen. With more of them exact shares would move more clusters when a
+// scheduler comes.
+const fewEach = 4
+
 // capacities returns the bound of each scheduler. What is pinned to a scheduler counts; one that is
 // pinned more than its share gets nothing else, and the others share out the rest among them:
 //
 //	pinned       free   shares                bounds
-//	9, 0, 0      6      5, then -, 3, 3       9, 4, 4
-func (a *Assignment) capacities(schedulers []Server, free []int, factor LoadFactor) []int {
+//	9, 0, 0      12     7, then -, 6, 6       9, 7, 7
+//	9, 0, 0      6      5, then -, 3, 3       9, 3, 3, as they are few
+func (a *Assignment) capacities(schedulers []Server, free []int, options Options) []int {
 	total := 0
 	for _, i := range free {
 		total += a.sizes[i]
@@ -59,12 +66,39 @@ func (a *Assignment) capacities(schedulers []Server, free []int, factor LoadFact
 			continue
 		}
 		bounds := make([]int, len(schedulers))
+		open := 0
 		for s, scheduler := range schedulers {
 			if bounds[s] = a.Loads[s]; !full[s] {
-				bounds[s] = bound(sum*weightOf(scheduler), weights, factor)
+				bounds[s] = bound(sum*weightOf(scheduler), weights, options.LoadFactor)
+				open++
 			}
 		}
+		if options == (Options{}) && sum <= uint64(fewEach*open) && total == len(free) {
+			a.exact(bounds, full, sum, weights, schedulers)
+		}
 		return bounds
+	}
+}
+
+// exact sets the bounds of the schedulers that are not full so that they add up to sum: each has
+// its share rounded down, and those with the largest remainders, then the first by name, one more.
+func (a *Assignment) exact(bounds []int, full []bool, sum, weights uint64, schedulers []Server) {
+	var open []int
+	left := sum
+	for s := range schedulers {
+		if !full[s] {
+			bounds[s] = int(sum * weightOf(schedulers[s]) / weights)
+			left -= uint64(bounds[s])
+			open = append(open, s)
+		}
+	}
+	slices.SortFunc(open, func(x, y int) int {
+		return cmp.Or(
+			cmp.Compare(sum*weightOf(schedulers[y])%weights, sum*weightOf(schedulers[x])%weights),
+			strings.Compare(schedulers[x].Name, schedulers[y].Name))
+	})
+	for _, s := range open[:left] {
+		bounds[s]++
 	}
 }
 
@@ -84,13 +118,13 @@ func bound(share, of uint64, factor LoadFactor) int {
 
 // placeLarge places the clusters that are larger than every bound, which would fit nobody, sets the
 // bounds for the others, and returns these.
-func (a *Assignment) placeLarge(free []int, clusters []Object, schedulers []Server, factor LoadFactor) []int {
+func (a *Assignment) placeLarge(free []int, clusters []Object, schedulers []Server, options Options) []int {
 	free = slices.Clone(free)
 	slices.SortStableFunc(free, func(x, y int) int {
 		return cmp.Or(cmp.Compare(a.sizes[y], a.sizes[x]), strings.Compare(clusters[x].Name, clusters[y].Name))
 	})
 	for {
-		a.Capacities = a.capacities(schedulers, free, factor)
+		a.Capacities = a.capacities(schedulers, free, options)
 		if len(free) == 0 || a.sizes[free[0]] <= slices.Max(a.Capacities) {
 			return free
 		}

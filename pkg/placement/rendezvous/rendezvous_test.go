@@ -349,6 +349,32 @@ func TestBalance(t *testing.T) {
 	})
 }
 
+// Up to four clusters of one size for each scheduler are shared out by the weights, with no more
+// than one too many or too few.
+func TestFewClustersAreSharedOutExactly(t *testing.T) {
+	three := []rendezvous.Server{{Name: "a", Weight: 2}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}}
+	if a, _ := assign(t, clusters(12), three, rendezvous.Options{}); !slices.Equal(a.Loads, []int{6, 3, 3}) {
+		t.Errorf("12 clusters are shared out by 2:1:1 as %v", a.Loads)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchedulers(t, 1)
+		n, size := rapid.IntRange(0, 4*len(s)).Draw(t, "clusters"), rapid.SampledFrom([]int{0, 1, 64}).Draw(t, "size")
+		c, weights := clusters(n), 0
+		for i := range c {
+			c[i].Size = size
+		}
+		for _, scheduler := range s {
+			weights += max(1, scheduler.Weight)
+		}
+		a, _ := assign(t, c, s, rendezvous.Options{})
+		for i, scheduler := range s {
+			if share := n * max(1, scheduler.Weight); a.Loads[i] < share/weights || a.Loads[i] > (share+weights-1)/weights {
+				t.Errorf("%s has %d clusters, its share is %d/%d", scheduler.Name, a.Loads[i], share, weights)
+			}
+		}
+	})
+}
+
 // TestSizesAndPinsCount gives clusters sizes and pins: who has more than its share by pins gets
 // nothing else, and nobody else exceeds its part of the rest by more than the largest cluster.
 func TestSizesAndPinsCount(t *testing.T) {

@@ -15,10 +15,9 @@ type Thousandths struct {
 	value  int64
 }
 
-// NewThousandths returns a number with an initial value; the range and the value are in
-// thousandths.
-func NewThousandths(within Range, value int64) *Thousandths {
-	return &Thousandths{within: within, value: value}
+// NewThousandths returns a number that is 0 until it is set; the range is in thousandths.
+func NewThousandths(within Range) *Thousandths {
+	return &Thousandths{within: within}
 }
 
 // Value returns the number in thousandths.
