@@ -18,6 +18,7 @@ import (
 	"berth.dev/berth/pkg/model/demand"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/failover"
 	"berth.dev/berth/pkg/placement/movelimit"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
@@ -108,6 +109,7 @@ func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies
 	}
 	round := placed.Round(placed.Observed, spec, in.clusters)
 	round.MinPodAge, round.Cooldown = minPodAge(in), rebalance.Pause(cooldown, placed.note.fruitless)
+	round.Fresh = failover.Of(in.policy.Spec.Failover).ReturnAfter()
 	round.Stuck, round.StuckIn = placed.stuck(patience(in), p.now)
 	round.SinceRound = p.now.Sub(placed.note.roundAt)
 	found.Apply(round, placed.bound)

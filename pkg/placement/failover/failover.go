@@ -50,6 +50,9 @@ func (r Rule) LeaveAt(offline time.Time) (at time.Time, leaves bool) {
 	return offline.Add(r.after), !r.never
 }
 
+// ReturnAfter returns for how long a cluster must have been online.
+func (r Rule) ReturnAfter() time.Duration { return r.returnAfter }
+
 // ReturnAt returns when a cluster that was left comes into question again that has been online
 // since a moment.
 func (r Rule) ReturnAt(online time.Time) time.Time { return online.Add(r.returnAfter) }

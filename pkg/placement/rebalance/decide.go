@@ -45,6 +45,9 @@ type Round struct {
 	MaxUnavailable int
 	// MinPodAge is how long a pod must have been running.
 	MinPodAge time.Duration
+	// Fresh is for how long others go before a pod, where its cluster has others: one that was made
+	// because another one had to move is not to move again so soon. 0 lets it go as any other.
+	Fresh time.Duration
 	// Cooldown is how long the last round must be over.
 	Cooldown time.Duration
 	// SinceRound is how long the last round is over, or for how long its end could have been seen.
@@ -84,7 +87,8 @@ func Misplaced(plan *apportion.Plan, clusters int, pods []Replica) int {
 // are stuck, one pod may be evicted, however few may be missing: otherwise one that can never run
 // would keep all others where they are.
 //
-// Pods that are not ready go first, then those with the lowest deletion cost, then the youngest.
+// Pods that are not ready go first, then those that are not fresh, then those with the lowest
+// deletion cost, then the youngest.
 func Decide(round *Round) Decision {
 	t := newTally(round.Plan, len(round.Clusters), round.Pods)
 	if t.misplaced == 0 {
@@ -257,6 +261,7 @@ func (c *choice) candidates() []int {
 		return cmp.Or(
 			compareBool(!c.direct(p), !c.direct(q)),
 			compareBool(p.Ready, q.Ready),
+			compareBool(p.Age < c.Fresh, q.Age < c.Fresh),
 			cmp.Compare(p.Cost, q.Cost),
 			cmp.Compare(p.Age, q.Age),
 			cmp.Compare(p.Name, q.Name),

@@ -95,6 +95,11 @@ func TestDecideOrder(t *testing.T) {
 			change:      func(r *rebalance.Round) { r.MinPodAge = 30 * time.Second },
 			wantVictims: []string{"old"},
 		},
+		"those that have moved of late go last, although they are young": {
+			pods:        all(in(beijing, 2), in(hangzhou, 1, age(100*time.Hour), named("old")), in(hangzhou, 2, age(time.Minute))),
+			change:      func(r *rebalance.Round) { r.Fresh = 30 * time.Minute },
+			wantVictims: []string{"old", "1-0"},
+		},
 		"pods of others stay, and one of ours goes instead": {
 			pods:        all(in(beijing, 3), in(hangzhou, 1, keep(rebalance.NotOurs), age(time.Minute)), in(hangzhou, 1, named("ours"))),
 			wantVictims: []string{"ours"},
