@@ -24,6 +24,8 @@ type fleet struct {
 		Fatalf(string, ...any)
 	}
 	clusters []apportion.Cluster
+	// groups are those of the clusters, if these are in groups.
+	groups   []apportion.Group
 	replicas int64
 	// pods are by the name of their cluster.
 	pods   []rebalance.Replica
@@ -91,6 +93,9 @@ func (f *fleet) sort() {
 func (f *fleet) order() *apportion.Order {
 	f.tb.Helper()
 	order, err := apportion.NewOrder(f.clusters)
+	if f.groups != nil {
+		order, err = apportion.NewGroupedOrder(f.groups)
+	}
 	if err != nil {
 		f.tb.Fatalf("%v", err)
 	}
@@ -228,6 +233,54 @@ func TestASiteAmongAThousandCostsFewWrites(t *testing.T) {
 					f.moved, f.writes, tc.wantMoved)
 			}
 			t.Logf("writes as it leaves: %d", f.writes)
+		})
+	}
+}
+
+// inGroups are groups of so many sites each, of the given weights, which share by weight.
+func inGroups(sites int, weights ...int64) []apportion.Group {
+	groups := make([]apportion.Group, len(weights))
+	for g, weight := range weights {
+		groups[g].As = apportion.Cluster{Name: fmt.Sprint("group-", g), Weight: weight}
+		for i := range sites {
+			groups[g].Clusters = append(groups[g].Clusters, apportion.Cluster{Name: fmt.Sprintf("site-%d-%03d", g, i), Weight: 1})
+		}
+	}
+	return groups
+}
+
+// The order of the clusters of one group stays when a site joins it, but that against other groups
+// of its tier does not: there pods get another place so that the order of all is right again. They
+// are no more than the pods of the group.
+func TestASiteInOneOfSeveralGroupsCostsNoMoreThanTheGroupHas(t *testing.T) {
+	tests := map[string]struct {
+		groups []apportion.Group
+		// wantWrites is how many pods get another place at most.
+		wantWrites int
+	}{
+		"one weighted group":                      {inGroups(200, 1), 40},
+		"one of two, with 2,000 of 4,000 pods":    {inGroups(100, 1, 1), 2000},
+		"one of five, with 444 of 4,000 pods":     {inGroups(40, 1, 2, 3, 2, 1), 444},
+		"one of five, with 1,333 pods behind 444": {inGroups(40, 3, 2, 1, 2, 1), 1334},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := &fleet{tb: t, replicas: 4_000, groups: tc.groups}
+			f.settle()
+			first := &f.groups[0]
+			for _, what := range []string{"joins", "leaves"} {
+				f.moved, f.writes = 0, 0
+				if what == "joins" {
+					first.Clusters = append(first.Clusters, apportion.Cluster{Name: "site-0-017a", Weight: 1})
+				} else {
+					first.Clusters = first.Clusters[:len(first.Clusters)-1]
+				}
+				f.settle()
+				t.Logf("a site %s: %d pods come and go, %d get another place", what, f.moved, f.writes)
+				if f.writes > tc.wantWrites {
+					t.Errorf("%d pods get another place as a site %s, want at most %d", f.writes, what, tc.wantWrites)
+				}
+			}
 		})
 	}
 }
