@@ -20,20 +20,27 @@ import (
 )
 
 // take lets something else have all CPUs of a node but so many.
-func (s *site) take(ctx context.Context, node string, left int64) {
+func (s *site) take(ctx context.Context, node string, left int64) *corev1.Pod {
 	GinkgoHelper()
 	known, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	cpus := resource.NewQuantity(known.Status.Allocatable.Cpu().Value()-left, resource.DecimalSI)
+	return s.occupy(ctx, node, known.Status.Allocatable.Cpu().Value()-left)
+}
+
+// occupy lets something else have so many CPUs of a node.
+func (s *site) occupy(ctx context.Context, node string, count int64) *corev1.Pod {
+	GinkgoHelper()
+	cpus := resource.NewQuantity(count, resource.DecimalSI)
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "taken-" + node, Namespace: s.namespace},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "taken-", Namespace: s.namespace},
 		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{
 			Name: "pause", Image: "pause",
 			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: *cpus}},
 		}}},
 	}
-	_, err = client.CoreV1().Pods(s.namespace).Create(ctx, pod, metav1.CreateOptions{})
+	pod, err := client.CoreV1().Pods(s.namespace).Create(ctx, pod, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	return pod
 }
 
 // untilFull waits until the controllers have seen that no cluster has room. An Application that
@@ -105,9 +112,8 @@ var _ = Describe("Room", func() {
 
 	It("that no cluster has is told, nothing is made, and what goes away lets it run", func(ctx SpecContext) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.5})
-		for i := range 2 {
-			s.take(ctx, fmt.Sprintf("%s-%d", s.full("berlin"), i), 0)
-		}
+		s.take(ctx, s.full("berlin")+"-1", 0)
+		taken := s.take(ctx, s.full("berlin")+"-0", 0)
 		s.untilFull(ctx)
 		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) { hungry(spec, "front") })
 		Eventually(func(g Gomega) {
@@ -121,7 +127,7 @@ var _ = Describe("Room", func() {
 		Expect(err).To(MatchError(apierrors.IsNotFound, "IsNotFound"))
 
 		now := int64(0)
-		Expect(client.CoreV1().Pods(s.namespace).Delete(ctx, "taken-"+s.full("berlin")+"-0",
+		Expect(client.CoreV1().Pods(s.namespace).Delete(ctx, taken.Name,
 			metav1.DeleteOptions{GracePeriodSeconds: &now})).To(Succeed())
 		Eventually(func() bool {
 			return apimeta.IsStatusConditionTrue(s.app(ctx).Status.Conditions, berthv1alpha1.ApplicationReady)
