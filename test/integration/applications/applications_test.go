@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -55,29 +54,6 @@ var _ = Describe("An Application", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(color).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 	})
-
-	It("tells of an object that somebody else changes all the time, and does not fight for it", func(ctx SpecContext) {
-		s := newSite(ctx, map[string]float64{"berlin": 0.5})
-		s.apply(ctx, nil)
-		s.runsIn(ctx, "berlin")
-		rival := time.NewTicker(poll)
-		defer rival.Stop()
-		for turn := 0; ; turn++ {
-			color := fmt.Appendf(nil, `{"data":{"color":"red-%d"}}`, turn)
-			_, err := client.CoreV1().ConfigMaps(s.namespace).Patch(ctx, "settings", "application/merge-patch+json", color, metav1.PatchOptions{FieldManager: "rival"})
-			Expect(err).NotTo(HaveOccurred())
-			ready := apimeta.FindStatusCondition(s.app(ctx).Status.Conditions, berthv1alpha1.ApplicationReady)
-			if ready != nil && ready.Reason == berthv1alpha1.ReasonManifestContested {
-				Expect(ready.Message).To(HavePrefix("configmap settings: rival changes it again and again"))
-				return
-			}
-			select {
-			case <-ctx.Done():
-				Fail("nothing is told")
-			case <-rival.C:
-			}
-		}
-	}, SpecTimeout(timeout))
 
 	It("stays when the provider dies", func(ctx SpecContext) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.2, "madrid": 0.1})

@@ -83,7 +83,7 @@ var hostiles = map[string]hostile{
 	"html": {berthv1alpha1.ReasonBadAnswer, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "<html>"+secret+"</html>")
 	}},
-	"two-series":   {berthv1alpha1.ReasonSeveralValues, vector("1", "2")},
+	"ten-series":   {berthv1alpha1.ReasonSeveralValues, vector(strings.Fields("1 2 3 4 5 6 7 8 9 10")...)},
 	"empty-vector": {berthv1alpha1.ReasonNoValue, vector()},
 }
 

@@ -89,13 +89,19 @@ func (s *site) addCluster(ctx context.Context, name string) {
 	})
 }
 
-// measure changes the value of the metric of a Cluster, and waits until it has arrived there.
-func (s *site) measure(ctx context.Context, name string, value float64) {
+// provide changes the value of the metric of a Cluster.
+func (s *site) provide(ctx context.Context, name string, value float64) {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"static": map[string]any{"metrics": map[string]float64{s.full(name): value}}}})
 	Expect(err).NotTo(HaveOccurred())
 	_, err = berth.BerthV1alpha1().GlobalMetricsProviders().Patch(ctx, s.namespace, "application/merge-patch+json", patch, metav1.PatchOptions{})
 	Expect(err).NotTo(HaveOccurred())
+}
+
+// measure changes the value of the metric of a Cluster, and waits until it has arrived there.
+func (s *site) measure(ctx context.Context, name string, value float64) {
+	GinkgoHelper()
+	s.provide(ctx, name, value)
 	Eventually(func(g Gomega) {
 		cluster, err := berth.BerthV1alpha1().Clusters().Get(ctx, s.full(name), metav1.GetOptions{})
 		g.Expect(err).NotTo(HaveOccurred())

@@ -7,6 +7,7 @@
 package applications_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -44,5 +45,11 @@ func begin(ctx SpecContext, started installation.Plane) {
 	plane, client, berth = started.ControlPlane, started.Client, started.Berth
 	installation.Apply(ctx, plane)
 	schedulerproc.Start(ctx, plane, schedulerproc.Options{Args: schedulerproc.Patient})
-	controllers = schedulerproc.StartControllers(ctx, plane, "--metrics-interval=1s")
+	startControllers(ctx)
+}
+
+// startControllers starts berth-controller-manager with further flags.
+func startControllers(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	controllers = schedulerproc.StartControllers(ctx, plane, append([]string{"--metrics-interval=1s"}, args...)...)
 }
