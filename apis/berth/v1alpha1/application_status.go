@@ -35,6 +35,15 @@ type ApplicationStatus struct {
 	// +optional
 	Move *ApplicationMoveStatus `json:"move,omitempty"`
 
+	// replicasBefore are how many replicas the workloads had before a move that ended early, or before
+	// a change of the cluster while none of their pods ran, until they have that many again. It counts
+	// for workloads whose manifests leave that to others.
+	// +optional
+	// +listType=map
+	// +listMapKey=policy
+	// +kubebuilder:validation:MaxItems=100
+	ReplicasBefore []MovedReplicas `json:"replicasBefore,omitempty"`
+
 	// leftOut are the clusters that moves to have failed, and until when they are not tried again.
 	// +optional
 	// +listType=map
@@ -130,8 +139,8 @@ type ApplicationMoveStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// replicas are how many replicas the workloads are to have when they have moved whose manifests
-	// leave that to others.
+	// replicas are how many replicas the workloads are to have when they have moved. It counts for
+	// workloads whose manifests leave that to others.
 	// +optional
 	// +listType=map
 	// +listMapKey=policy

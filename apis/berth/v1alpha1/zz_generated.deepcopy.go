@@ -243,6 +243,11 @@ func (in *ApplicationStatus) DeepCopyInto(out *ApplicationStatus) {
 		*out = new(ApplicationMoveStatus)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ReplicasBefore != nil {
+		in, out := &in.ReplicasBefore, &out.ReplicasBefore
+		*out = make([]MovedReplicas, len(*in))
+		copy(*out, *in)
+	}
 	if in.LeftOut != nil {
 		in, out := &in.LeftOut, &out.LeftOut
 		*out = make([]LeftOutCluster, len(*in))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,14 +85,14 @@ func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live c
 }
 
 // remembered returns how many replicas somebody else wanted of the object when the move began that
-// is under way, nil if there is none.
+// is under way, or that has ended early and is not undone yet; nil if there is none.
 func (o *object) remembered(app *berthv1alpha1.Application) *int64 {
+	known := app.Status.ReplicasBefore
 	if app.Status.Move != nil {
-		for _, known := range app.Status.Move.Replicas {
-			if known.Policy == o.policy {
-				return &known.Replicas
-			}
-		}
+		known = app.Status.Move.Replicas
+	}
+	if i := slices.IndexFunc(known, func(m berthv1alpha1.MovedReplicas) bool { return m.Policy == o.policy }); i >= 0 {
+		return &known[i].Replicas
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,9 +32,10 @@ const (
 
 // reviewMove decides whether the move that is under way goes on, and tells how far it is.
 func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	keepReplicas(p.app, objects)
 	move := p.app.Status.Move
 	if move == nil {
-		return nil
+		return r.forgetReplicas(ctx, p, objects, seen)
 	}
 	facts := &migrate.Facts{
 		Now: p.now, Unschedulable: seen.unschedulable(), StopFirst: p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst,
@@ -78,13 +80,18 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, objects []*object, seen *observed) error {
 	to := p.app.Status.ScheduledTo
 	if under := p.app.Status.Move; under != nil {
-		from, p.ended = under.From, under
-		p.endMove(berthv1alpha1.ReasonMoveReturned, fmt.Sprintf("the move from cluster %s to %s was given up for cluster %s", from, under.To, to))
+		from = under.From
+		p.breakOff(berthv1alpha1.ReasonMoveReturned, fmt.Sprintf("the move from cluster %s to %s was given up for cluster %s", from, under.To, to))
 	}
 	if p.ended != nil && !seen.runsIn(from) {
 		from = p.ended.From
 	}
+	replicas, err := r.replicasBefore(ctx, p, objects)
+	if err != nil {
+		return err
+	}
 	if from == to || !leaves(from, objects, seen) {
+		p.app.Status.ReplicasBefore = replicas
 		return nil
 	}
 	start := p.now.Truncate(time.Second)
@@ -95,24 +102,18 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	if p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
 		move.Message = "StopFirst: it does not run until the old pods have gone and the new ones are available"
 	}
-	replicas, err := r.replicasBefore(ctx, p, objects)
-	if err != nil {
-		return err
-	}
 	move.Replicas = replicas
-	p.app.Status.Move = move
+	p.app.Status.Move, p.app.Status.ReplicasBefore = move, nil
 	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
 	return nil
 }
 
-// replicasBefore returns how many replicas somebody else wants of each object as a move begins. A
-// move that has just ended without having been done knows it: since it began there may be more.
+// replicasBefore returns how many replicas each object is to have when it has moved. A move that has
+// ended without having been done knows it: since it began there may be more. What the manifest says
+// is kept as well, for the case that it says nothing any more before the end.
 func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*object) (found []berthv1alpha1.MovedReplicas, err error) {
-	if p.ended != nil {
-		return p.ended.Replicas, nil
-	}
 	for _, o := range objects {
-		if !o.scales || o.replicas != nil {
+		if !o.scales {
 			continue
 		}
 		live, err := r.liveOf(ctx, p.app, o)
@@ -120,10 +121,44 @@ func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*obj
 			return nil, err
 		}
 		if replicas, read := workload.ReplicasOf(live); read {
-			found = append(found, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)})
+			before := berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)}
+			if known := cmp.Or(o.replicas, o.remembered(p.app)); known != nil {
+				before.Replicas = *known
+			}
+			found = append(found, before)
 		}
 	}
 	return found, nil
+}
+
+// keepReplicas brings up to date what is remembered of objects whose manifests give a number.
+func keepReplicas(app *berthv1alpha1.Application, objects []*object) {
+	for _, o := range objects {
+		if known := o.remembered(app); known != nil && o.replicas != nil {
+			*known = *o.replicas
+		}
+	}
+}
+
+// forgetReplicas forgets how many replicas the workloads had before they began to change the cluster
+// once they have them again where they are, and leaves the number to others again.
+func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+	var still []berthv1alpha1.MovedReplicas
+	for _, o := range objects {
+		known := o.remembered(p.app)
+		if known == nil {
+			continue
+		}
+		live, err := r.liveOf(ctx, p.app, o)
+		if err != nil {
+			return err
+		}
+		if !migrate.Rests(o.workload(p.app, seen, live)) {
+			still = append(still, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: *known})
+		}
+	}
+	p.app.Status.ReplicasBefore = still
+	return nil
 }
 
 // leaves reports whether to leave a cluster is a move: pods run there that another number of
@@ -146,6 +181,14 @@ func (p *pass) endMove(reason, message string) {
 	p.condition(berthv1alpha1.ApplicationMoving, false, reason, message)
 }
 
+// breakOff notes that the move that is under way ends before it is done. How many replicas there
+// were before it stays known until there are that many again.
+func (p *pass) breakOff(reason, message string) {
+	p.ended = p.app.Status.Move
+	p.app.Status.ReplicasBefore = p.ended.Replicas
+	p.endMove(reason, message)
+}
+
 // giveUp sends the Application back to where it came from, unless that does not suit any more: then
 // the new half is to become whole, there or in the next best cluster. The choice is reviewed as
 // soon as that can be.
@@ -158,7 +201,7 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	}
 	p.leaveOut(move.To, why)
 	p.memo.review = true
-	p.lost, p.ended = move.To, move
+	p.lost = move.To
 	if err == nil && rank.Unavailable(origin) == "" {
 		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
@@ -167,7 +210,7 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	}
 	message := fmt.Sprintf("the move from cluster %s to %s was given up: %s", move.From, move.To, why)
 	r.Recorder.Eventf(p.app, nil, corev1.EventTypeWarning, "MoveGivenUp", "Schedule", "%s", message)
-	p.endMove(reason, message)
+	p.breakOff(reason, message)
 	return nil
 }
 

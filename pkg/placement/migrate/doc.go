@@ -41,5 +41,7 @@
 //	                                                  suit any more the next best one is, or the
 //	                                                  new half becomes whole where it is.
 //
-// Shrink has no way back by itself, since the new half is available and the old one going.
+// Shrink has no way back by itself, since the new half is available and the old one going. What
+// becomes of a move if something happens on the way, for everything that may happen in every step,
+// is told in docs/tasks/run-applications.md.
 package migrate

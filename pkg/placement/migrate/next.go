@@ -31,7 +31,7 @@ type Situation struct {
 	// many as are wanted.
 	Surge int64
 	// Remembered is how many replicas were wanted when the move began, nil while that is not known or
-	// it does not move.
+	// it does not move, and is not on its way back from a move that ended early.
 	Remembered *int64
 	// Leaving is how many pods are being deleted and have not ended.
 	Leaving int64
@@ -69,7 +69,10 @@ func Next(w *Situation) Step {
 }
 
 func (w *Situation) step() Step {
-	alone := Step{Policy: []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{w.Target}, Weight: 1}}, Replicas: deref(w.Manifest, 1)}
+	alone := Step{
+		Policy:   []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{w.Target}, Weight: 1}},
+		Replicas: deref(w.Manifest, deref(w.Remembered, 1)),
+	}
 	switch {
 	case len(w.Policy) == 0 || !w.StartFirst && !w.StopFirst:
 		return alone
@@ -246,6 +249,13 @@ func Stage(w *Situation) berthv1alpha1.MoveStep {
 		return berthv1alpha1.MoveAvailable
 	}
 	return berthv1alpha1.MoveShrink
+}
+
+// Rests reports whether the workload has come to rest in its target: it has the replicas that it is
+// to have, and none of them elsewhere. Whether they are available is up to them.
+func Rests(w *Situation) bool {
+	return len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target && w.Pods.elsewhere(w.Target) == 0 &&
+		w.Live != nil && *w.Live == w.wanted()
 }
 
 // share returns how many replicas the policy gives the target, all if it does not say.
