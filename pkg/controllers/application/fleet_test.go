@@ -45,13 +45,17 @@ type fleet struct {
 	random     *rand.Rand
 	clock      *clocktesting.FakePassiveClock
 	controller *application.Reconciler
-	room       application.Adviser
-	clusters   []*place
-	apps       []*tenant
+	// second is another controller that works at the same time; nil for none.
+	second   *application.Reconciler
+	room     application.Adviser
+	clusters []*place
+	apps     []*tenant
 	// tenants are the same by their namespaces, of which each has one.
 	tenants map[string]*tenant
 	timers  timers
 	serial  int
+	// under is the pass that is being made, nil for none.
+	under *under
 	// shrunk is called before the controller of a Deployment deletes pods; nil for nobody.
 	shrunk func(a *tenant, pods, victims []*corev1.Pod)
 	// passed is called after each pass; nil for nobody.
@@ -94,8 +98,8 @@ func (f *fleet) addCluster(c *berthv1alpha1.Cluster) {
 	f.clusters = append(f.clusters, &place{fleet: f, name: c.Name})
 }
 
-// start starts the controller. There is always room: what does not run although there is room is
-// what the model is for.
+// start starts the controller. There is always room unless somebody else has been asked to say so:
+// what does not run although there is room is what the model is for.
 func (f *fleet) start() {
 	f.tb.Helper()
 	kinds := runtime.NewScheme()
@@ -110,24 +114,34 @@ func (f *fleet) start() {
 		n.Status.Allocatable["pods"] = resource.MustParse("100000")
 		objects = append(objects, n, f.objects["Cluster"][client.ObjectKey{Name: c.name}].DeepCopyObject().(client.Object))
 	}
-	f.room = advisertest.New(f.tb, fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).Build())
+	if f.room == nil {
+		f.room = advisertest.New(f.tb, fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).Build())
+	}
 	account := func(_ context.Context, namespace, _ string) (*accounts.Account, error) {
 		return &accounts.Account{Client: f.memory, Namespace: namespace, Name: "default"}, nil
 	}
-	f.controller = application.New(application.Options{
+	f.controller = watching(application.Options{
 		Client: f.memory, Live: f.memory, Account: account, Mapper: testrestmapper.TestOnlyStaticRESTMapper(kinds),
 		Recorder: &events.FakeRecorder{}, Clock: f.clock, Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness,
 		RescheduleAfter: time.Minute, Adviser: f.room, SettleTimeout: 30 * time.Second,
 		Moves: state.NewMoves(movelimit.Limits{PerMinute: 600, PerCluster: 300}, f.clock),
 	})
-	f.controller.Watch(appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	f.wrote = f.react
+}
+
+// watching returns a controller that remembers nothing, and watches what it makes.
+func watching(options application.Options) *application.Reconciler {
+	r := application.New(options)
+	r.Watch(appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	return r
 }
 
 // restart starts a controller that remembers nothing.
 func (f *fleet) restart() {
-	f.controller = application.New(f.controller.Options)
-	f.controller.Watch(appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	f.controller = watching(f.controller.Options)
+	if f.second != nil && f.random.IntN(2) == 0 {
+		f.controller, f.second = f.second, f.controller
+	}
 	for _, a := range f.apps {
 		a.poke()
 	}
@@ -146,13 +160,22 @@ func (f *fleet) between(least, most time.Duration) time.Duration {
 
 // run lets time pass.
 func (f *fleet) run(d time.Duration) {
-	end := f.clock.Now().Add(d)
-	for len(f.timers) > 0 && !f.timers[0].at.After(end) {
+	f.until(d, func() bool { return false })
+}
+
+// until lets time pass until something holds, and reports whether it does.
+func (f *fleet) until(most time.Duration, holds func() bool) bool {
+	end := f.clock.Now().Add(most)
+	for !holds() {
+		if len(f.timers) == 0 || f.timers[0].at.After(end) {
+			f.clock.SetTime(end)
+			return holds()
+		}
 		next := heap.Pop(&f.timers).(timer)
 		f.clock.SetTime(next.at)
 		next.do()
 	}
-	f.clock.SetTime(end)
+	return true
 }
 
 // react lets everybody see what was written.
@@ -177,13 +200,21 @@ type tenant struct {
 	fleet  *fleet
 	key    client.ObjectKey
 	starts time.Duration
-	// next is when the next pass is due.
-	next time.Time
+	// next is when the next pass is due, and before is the Application as it was before this one.
+	next   time.Time
+	before *berthv1alpha1.Application
 	// quota keeps pods from being made.
 	quota bool
 	names int
-	// calm is since when nothing has disturbed it.
-	calm time.Time
+	// calm is since when nothing has disturbed it, resumed when it was suspended last, returning since
+	// when it is on its way back from a move, and worse since when another cluster would be better.
+	calm, resumed, returning, worse time.Time
+	// load is how many replicas an autoscaler wants; 0 if there is none. It waits for five minutes
+	// before it wants fewer if it is patient, and lower is since when it would.
+	load    int
+	patient bool
+	lower   time.Time
+	scaling bool
 	// settled reports whether it was in a cluster that suits when it was looked at last.
 	settled bool
 }
@@ -200,9 +231,10 @@ func (f *fleet) addApplication(app *berthv1alpha1.Application, name string) *ten
 	return a
 }
 
-// stored returns the Application as it is.
+// stored returns the Application as it is, nil once it is gone.
 func (a *tenant) stored() *berthv1alpha1.Application {
-	return a.fleet.objects["Application"][a.key].(*berthv1alpha1.Application)
+	stored, _ := a.fleet.objects["Application"][a.key].(*berthv1alpha1.Application)
+	return stored
 }
 
 // poke asks for a pass at once, and at for one at a time.
@@ -224,19 +256,37 @@ func (a *tenant) at(at time.Time) {
 	})
 }
 
-// reconcile makes a pass.
+// reconcile makes a pass, by either controller if there are two.
 func (a *tenant) reconcile() {
-	before := a.stored()
-	result, err := a.fleet.controller.Reconcile(context.Background(), reconcile.Request{NamespacedName: a.key})
+	by := a.fleet.controller
+	if a.fleet.second != nil && a.fleet.random.IntN(2) == 0 {
+		by = a.fleet.second
+	}
+	a.reconcileBy(by)
+}
+
+func (a *tenant) reconcileBy(by *application.Reconciler) {
+	outer := a.fleet.under
+	a.fleet.under, a.before = &under{a, by, outer}, a.stored()
+	result, err := by.Reconcile(context.Background(), reconcile.Request{NamespacedName: a.key})
+	a.fleet.under = outer
 	switch {
 	case err != nil:
 		a.at(a.fleet.clock.Now().Add(time.Second))
 	case result.RequeueAfter > 0:
 		a.at(a.fleet.clock.Now().Add(result.RequeueAfter))
 	}
-	if a.fleet.passed != nil {
-		a.fleet.passed(a, before, a.stored())
+	if after := a.stored(); a.fleet.passed != nil && a.before != nil && after != nil {
+		a.fleet.passed(a, a.before, after)
+		a.before = after // What comes after it was not done by this one.
 	}
+}
+
+// under is a pass that is being made.
+type under struct {
+	over  *tenant
+	by    *application.Reconciler
+	outer *under
 }
 
 // pods returns the pods that are not being deleted, the oldest first.

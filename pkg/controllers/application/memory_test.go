@@ -38,13 +38,15 @@ type memory struct {
 	clusters []berthv1alpha1.Cluster
 	version  int64
 	writes   int
-	// fails makes a write fail, before or after it is done; nil for never.
-	fails func() (before, after bool)
+	// fails makes a write fail, before or after it is done; nil for never. It is told what is written.
+	fails func(what string) (before, after bool)
+	// meanwhile is called before each write; nil for nobody.
+	meanwhile func()
 	// wrote is called after each write; nil for nobody.
 	wrote func(object client.Object)
 }
 
-var errLost = errors.New("the connection was lost")
+var errLost, errChanged = errors.New("the connection was lost"), errors.New("it has changed")
 
 func newMemory() *memory {
 	return &memory{objects: map[string]map[client.ObjectKey]client.Object{}, pods: map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod{}}
@@ -98,10 +100,13 @@ func (m *memory) remove(object client.Object) {
 }
 
 // write does what a write does, unless it is to fail.
-func (m *memory) write(object client.Object, do func() error) error {
+func (m *memory) write(verb string, object client.Object, do func() error) error {
 	var before, after bool
 	if m.fails != nil {
-		before, after = m.fails()
+		before, after = m.fails(verb + " " + kindOf(object))
+	}
+	if m.meanwhile != nil {
+		m.meanwhile()
 	}
 	if before {
 		return errLost
@@ -186,10 +191,26 @@ func (m *memory) Apply(_ context.Context, wanted runtime.ApplyConfiguration, _ .
 	if err := json.Unmarshal(raw, object); err != nil {
 		return err
 	}
-	return m.write(object, func() error {
+	return m.write("apply", object, func() error {
+		if err := m.bound(object); err != nil {
+			return err
+		}
 		m.merge(object)
 		return nil
 	})
+}
+
+// bound returns a conflict if an object is to be written only as somebody has read it, and has
+// changed since.
+func (m *memory) bound(object client.Object) error {
+	kind, version := kindOf(object), object.GetResourceVersion()
+	if version == "" {
+		return nil
+	}
+	if is := m.objects[kind][client.ObjectKeyFromObject(object)]; is == nil || is.GetResourceVersion() != version {
+		return apierrors.NewConflict(schema.GroupResource{Resource: strings.ToLower(kind)}, object.GetName(), errChanged)
+	}
+	return nil
 }
 
 // merge stores an object as it was applied: its status, and what it does not say, stay.
@@ -224,7 +245,10 @@ func (m *memory) Patch(_ context.Context, object client.Object, patch client.Pat
 	if err != nil {
 		return err
 	}
-	var scaled struct{ Spec struct{ Replicas *int32 } }
+	var scaled struct {
+		Metadata struct{ ResourceVersion string }
+		Spec     struct{ Replicas *int32 }
+	}
 	if err := json.Unmarshal(raw, &scaled); err != nil {
 		return err
 	}
@@ -234,14 +258,18 @@ func (m *memory) Patch(_ context.Context, object client.Object, patch client.Pat
 	}
 	after := known.DeepCopy()
 	after.Spec.Replicas = scaled.Spec.Replicas
-	return m.write(after, func() error {
+	after.ResourceVersion = scaled.Metadata.ResourceVersion
+	return m.write("scale", after, func() error {
+		if err := m.bound(after); err != nil {
+			return err
+		}
 		m.put(after)
 		return nil
 	})
 }
 
 func (m *memory) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
-	return m.write(object, func() error {
+	return m.write("delete", object, func() error {
 		m.remove(object)
 		return nil
 	})
@@ -260,16 +288,16 @@ func (s status) Patch(_ context.Context, object client.Object, _ client.Patch, _
 	if !ok {
 		return fmt.Errorf("%T has no status", object)
 	}
-	known, ok := s.m.objects["Application"][client.ObjectKeyFromObject(app)].(*berthv1alpha1.Application)
-	switch {
-	case !ok:
-		return notFound("Application", app.Name)
-	case known.ResourceVersion != app.ResourceVersion:
-		return apierrors.NewConflict(schema.GroupResource{Resource: "applications"}, app.Name, errLost)
-	}
-	after := known.DeepCopy()
-	after.Status = *app.Status.DeepCopy()
-	return s.m.write(after, func() error {
+	return s.m.write("status", app, func() error {
+		known, ok := s.m.objects["Application"][client.ObjectKeyFromObject(app)].(*berthv1alpha1.Application)
+		if !ok {
+			return notFound("Application", app.Name)
+		}
+		if err := s.m.bound(app); err != nil {
+			return err
+		}
+		after := known.DeepCopy()
+		after.Status = *app.Status.DeepCopy()
 		s.m.put(after)
 		app.ResourceVersion = after.ResourceVersion
 		return nil

@@ -132,7 +132,7 @@ func (a *tenant) fill() {
 		return
 	}
 	if a.quota && len(pods) < wanted {
-		a.fleet.after(time.Minute, a.fill)
+		a.fleet.after(20*time.Second, a.fill)
 		return
 	}
 	for range wanted - len(pods) {
@@ -245,7 +245,7 @@ func (a *tenant) becomeReady(key client.ObjectKey) {
 	}
 	placed, _ := stamp.Of(pod)
 	if in := a.fleet.place(placed.Cluster); in.dead || in.crashes {
-		a.fleet.after(time.Minute, func() { a.becomeReady(key) })
+		a.fleet.after(10*time.Second, func() { a.becomeReady(key) })
 		return
 	}
 	a.setReady(pod, corev1.ConditionTrue)

@@ -4,32 +4,30 @@
 package application_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 )
 
 const day = 24 * time.Hour
 
-// TestAYear lets Applications run for months in clusters whose metrics go up and down, that die and
-// come back, are drained, and let no pod start. Set BERTH_YEAR to SEEDS:DAYS:APPLICATIONS:CLUSTERS,
-// 20:365:200:30 for instance, for more of it.
+// TestAYear lets Applications run for months in clusters whose metrics go up and down, lie and fail,
+// and that die and come back, are drained, and let no pod start. Set BERTH_YEAR to
+// SEEDS:DAYS:APPLICATIONS:CLUSTERS, 20:365:200:30 for instance, for more of it.
 func TestAYear(t *testing.T) {
-	seeds, days, apps, clusters := 1, 4, 10, 6
+	seeds, days, apps, clusters := 1, 4, 12, 6
 	if asked := os.Getenv("BERTH_YEAR"); asked != "" {
 		if _, err := fmt.Sscanf(strings.ReplaceAll(asked, ":", " "), "%d %d %d %d", &seeds, &days, &apps, &clusters); err != nil {
 			t.Fatalf("BERTH_YEAR=%s: %v", asked, err)
@@ -40,8 +38,18 @@ func TestAYear(t *testing.T) {
 			y := newYear(t, seed, apps, clusters)
 			y.run(time.Duration(days) * day)
 			t.Logf("%d days: %+v", days, y.counts)
-			if y.counts.Moves == 0 || y.counts.Shrunk == 0 {
-				t.Error("nothing has moved")
+			c := &y.counts
+			if days > 30 && c.GivenUp == 0 {
+				t.Error("no move was given up")
+			}
+			for what, n := range map[string]int{
+				"moves": c.Moves, "deaths": c.Deaths, "drains": c.Drains, "pods deleted": c.Shrunk,
+				"writes that fail": len(c.Restarts), "passes between another's reads and writes": c.Between, "suspensions": c.Suspended,
+				"deletions": c.Deleted, "outages": c.Outages, "lies": c.Lies, "changes by autoscalers": c.Scaled,
+			} {
+				if n == 0 {
+					t.Errorf("there were no %s, so nothing is shown of them", what)
+				}
 			}
 		})
 	}
@@ -50,37 +58,59 @@ func TestAYear(t *testing.T) {
 // year is a fleet that is disturbed, and watched.
 type year struct {
 	*fleet
-	counts struct{ Passes, Moves, GivenUp, Deaths, Drains, Shrunk, Restarts int }
+	counts struct {
+		Passes, Moves, GivenUp, Deaths, Drains, Shrunk, Suspended, Deleted, Outages, Lies, Between, Scaled int
+		// Restarts are those by the write that has failed.
+		Restarts map[string]int
+	}
 	failed int
+	// out are the metrics that nobody can read at present.
+	out map[string]bool
 }
+
+// weights are the metrics of all clusters, with their weights.
+var weights = []berthv1alpha1.MetricReference{{Name: "green", Weight: 1}, {Name: "cheap", Weight: 0.5}}
 
 func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 	tb.Helper()
-	y := &year{fleet: newFleet(tb, seed)}
+	y := &year{fleet: newFleet(tb, seed), out: map[string]bool{}}
+	y.counts.Restarts = map[string]int{}
 	for i := range clusters {
-		c := cluster(fmt.Sprintf("c%02d", i), y.random.Float64())
+		c := cluster(fmt.Sprintf("c%02d", i), 0)
 		c.Labels["side"] = []string{"east", "west"}[i%2]
 		c.Status.Conditions[0].LastTransitionTime = metav1.NewTime(y.clock.Now().Add(-day))
+		c.Spec.Metrics, c.Status.Metrics = weights, nil
+		for _, m := range weights {
+			value := y.random.Float64()
+			c.Status.Metrics = append(c.Status.Metrics, berthv1alpha1.MetricSample{Name: m.Name, Value: &value, Normalized: &value})
+		}
 		y.addCluster(c)
 	}
 	y.start()
 	y.fleet.passed, y.fleet.shrunk = y.judge, y.judgeShrink
-	y.fails = y.failures
+	y.second = watching(y.controller.Options)
+	y.fails, y.meanwhile = y.failures, y.interfere
 	for i := range apps {
-		y.addApplication(y.draw(), fmt.Sprintf("app%03d", i))
+		a := y.addApplication(y.draw(), fmt.Sprintf("app%03d", i))
+		y.autoscale(a)
 	}
 	y.every(10*time.Minute, y.measureAll)
-	y.every(5*time.Minute, y.judgeAll)
+	y.every(2*time.Minute, y.judgeAll)
+	for _, m := range weights {
+		y.often(3*day, func() { y.outage(m.Name) })
+	}
 	for _, p := range y.clusters {
-		y.often(8*day, func() { y.die(p) })
-		y.often(15*day, func() { y.drain(p) })
-		y.often(10*day, func() { y.turn(&p.crashes, 5*time.Minute, 2*time.Hour) })
-		y.often(10*day, func() { y.turn(&p.refuses, 5*time.Minute, time.Hour) })
+		y.often(8*day, func() { y.counts.Deaths += y.die(p, y.between(2*time.Minute, 12*time.Hour)) })
+		y.often(8*day, func() { y.drain(p) })
+		y.often(2*day, func() { y.turn(&p.crashes, 5*time.Minute, 3*time.Hour) })
+		y.often(2*day, func() { y.turn(&p.refuses, 5*time.Minute, 2*time.Hour) })
 	}
 	for _, a := range y.apps {
 		y.often(30*day, func() { y.turn(&a.quota, 5*time.Minute, time.Hour) })
 		y.often(3*day, func() { y.loseReadiness(a) })
 		y.often(5*day, func() { y.edit(a) })
+		y.often(10*day, func() { y.suspend(a) })
+		y.often(20*day, func() { y.deleteAndMake(a) })
 	}
 	return y
 }
@@ -91,11 +121,18 @@ func (y *year) draw() *berthv1alpha1.Application {
 	if y.random.IntN(3) == 0 {
 		text = strings.Replace(text, "replicas:", "minReadySeconds: 10, replicas:", 1)
 	}
+	if y.random.IntN(4) == 0 {
+		_, after, _ := strings.Cut(text, "replicas: ")
+		text = strings.Replace(text, "replicas: "+after[:len("1, ")], "", 1)
+	}
 	app := newApplication(text)
 	spec := &app.Spec
 	spec.RescheduleAfter = &metav1.Duration{Duration: 10 * time.Minute}
-	if y.random.IntN(10) == 0 {
+	switch y.random.IntN(12) {
+	case 0:
 		spec.Migration = berthv1alpha1.MigrationStopFirst
+	case 1:
+		spec.Migration = berthv1alpha1.MigrationNever
 	}
 	spec.Move = &berthv1alpha1.ApplicationMove{Deadline: &metav1.Duration{Duration: time.Duration(5+y.random.IntN(10)) * time.Minute}}
 	switch y.random.IntN(4) {
@@ -105,6 +142,9 @@ func (y *year) draw() *berthv1alpha1.Application {
 	case 1:
 		half := intstr.FromString("50%")
 		spec.Move.MaxSurge = &half
+	}
+	if y.random.IntN(6) == 0 {
+		spec.Move.Windows = []berthv1alpha1.MoveWindow{{Schedule: "0 */6 * * *", Duration: metav1.Duration{Duration: time.Hour}}}
 	}
 	if y.random.IntN(2) == 0 {
 		spec.Failover = &berthv1alpha1.Failover{}
@@ -119,14 +159,29 @@ func (y *year) draw() *berthv1alpha1.Application {
 }
 
 // failures loses the answer to a write, or the write, now and then, and the controller with it.
-func (y *year) failures() (before, after bool) {
+func (y *year) failures(what string) (before, after bool) {
 	if y.random.IntN(200) > 0 {
 		return false, false
 	}
-	y.counts.Restarts++
 	y.after(0, y.restart)
 	before = y.random.IntN(2) == 0
+	y.counts.Restarts[fmt.Sprintf("%s, done: %t", what, !before)]++
 	return before, !before
+}
+
+// interfere lets the other controller make a whole pass between what one has read and what it
+// writes, now and then.
+func (y *year) interfere() {
+	pass := y.under
+	if pass == nil || pass.outer != nil || y.random.IntN(100) > 0 {
+		return
+	}
+	y.counts.Between++
+	other := y.second
+	if pass.by == other {
+		other = y.controller
+	}
+	pass.over.reconcileBy(other)
 }
 
 // every does something at even distances, and often at random ones with a mean.
@@ -138,96 +193,38 @@ func (y *year) often(mean time.Duration, do func()) {
 	y.after(time.Duration(y.random.ExpFloat64()*float64(mean)), func() { do(); y.often(mean, do) })
 }
 
-// turn switches something on for a while.
-func (y *year) turn(what *bool, least, most time.Duration) {
-	*what = true
-	y.after(y.between(least, most), func() { *what = false })
-}
-
-// change changes a Cluster.
-func (y *year) change(name string, change func(*berthv1alpha1.Cluster)) {
-	after := y.stored(name).DeepCopy()
-	change(after)
-	y.put(after)
-	for _, request := range y.controller.Waiting(y.tb.Context(), after) {
-		for _, a := range y.apps {
-			if a.key == request.NamespacedName {
-				a.poke()
-			}
-		}
-	}
-}
-
-// measureAll moves the metrics of all clusters. Now and then one has no value for a while: then the
-// last one stays and is stale.
+// measureAll moves the metrics of all clusters.
 func (y *year) measureAll() {
 	for _, p := range y.clusters {
 		y.change(p.name, func(c *berthv1alpha1.Cluster) {
-			s := &c.Status.Metrics[0]
-			if s.Stale = y.random.IntN(20) == 0; s.Stale {
-				s.Reason = berthv1alpha1.ReasonTimeout
-				return
+			for i := range c.Status.Metrics {
+				y.measure(&c.Status.Metrics[i])
 			}
-			value := min(1, max(0, *s.Value+y.random.NormFloat64()*0.03))
-			*s = berthv1alpha1.MetricSample{Name: s.Name, Value: &value, Normalized: &value}
 		})
 	}
 }
 
-// die cuts a cluster off for a while.
-func (y *year) die(p *place) {
-	if p.dead {
-		return
+// measure moves a metric. Now and then it has no value for a while, or one out of its range: then
+// the last one stays and is stale.
+func (y *year) measure(s *berthv1alpha1.MetricSample) {
+	drawn := y.random.IntN(100)
+	switch s.Stale = true; {
+	case y.out[s.Name], drawn < 5:
+		s.Reason = berthv1alpha1.ReasonTimeout
+	case drawn < 7:
+		s.Reason = berthv1alpha1.ReasonOutOfRange
+		y.counts.Lies++
+	default:
+		value := min(1, max(0, *s.Value+y.random.NormFloat64()*0.03))
+		*s = berthv1alpha1.MetricSample{Name: s.Name, Value: &value, Normalized: &value}
 	}
-	p.dead = true
-	y.counts.Deaths++
-	returns := y.clock.Now().Add(y.between(2*time.Minute, 12*time.Hour))
-	still := func(d time.Duration, do func()) {
-		if y.clock.Now().Add(d).Before(returns) {
-			y.after(d, do)
-		}
-	}
-	still(40*time.Second, func() {
-		y.online(p, metav1.ConditionFalse)
-		y.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.setReady(pod, corev1.ConditionFalse) })
-	})
-	still(340*time.Second, func() {
-		y.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.deletePod(pod); a.fill() })
-	})
-	y.after(returns.Sub(y.clock.Now()), func() {
-		p.dead = false
-		y.after(20*time.Second, func() { y.online(p, metav1.ConditionTrue) })
-		for _, object := range y.objects["Pod"] {
-			if pod := object.(*corev1.Pod); pod.DeletionTimestamp != nil && pod.Spec.NodeName == p.name+"-0" {
-				y.remove(pod)
-			}
-		}
-		y.podsIn(p, func(a *tenant, pod *corev1.Pod) {
-			key := pod.Namespace
-			name := pod.Name
-			y.after(10*time.Second, func() { a.becomeReady(keyOf(key, name)) })
-		})
-		for _, a := range y.apps {
-			a.poke()
-		}
-	})
 }
 
-func (y *year) online(p *place, is metav1.ConditionStatus) {
-	y.change(p.name, func(c *berthv1alpha1.Cluster) {
-		c.Status.Conditions[0].Status, c.Status.Conditions[0].LastTransitionTime = is, metav1.NewTime(y.clock.Now())
-	})
-}
-
-// podsIn does something for each pod in a cluster.
-func (y *year) podsIn(p *place, do func(*tenant, *corev1.Pod)) {
-	for _, a := range y.apps {
-		for _, pod := range a.pods() {
-			if pod.Spec.NodeName == p.name+"-0" {
-				do(a, pod)
-			}
-		}
-	}
+// outage lets nobody read a metric for a while.
+func (y *year) outage(metric string) {
+	y.counts.Outages++
+	y.out[metric] = true
+	y.after(y.between(time.Hour, 8*time.Hour), func() { y.out[metric] = false })
 }
 
 func (y *year) drain(p *place) {
@@ -251,226 +248,94 @@ func (y *year) loseReadiness(a *tenant) {
 	}
 }
 
-// edit changes the number of replicas.
+// edit changes the number of replicas, or what an autoscaler wants.
 func (y *year) edit(a *tenant) {
-	a.disturbed()
-	app := a.stored().DeepCopy()
+	if a.load > 0 {
+		a.load = 1 + y.random.IntN(5)
+		y.scale(a)
+		return
+	}
 	was, is := fmt.Sprintf(`"replicas":%d`, a.wanted()), fmt.Sprintf(`"replicas":%d`, 1+y.random.IntN(5))
-	app.Spec.Manifests[0].Raw = []byte(strings.Replace(string(app.Spec.Manifests[0].Raw), was, is, 1))
-	app.Generation++
-	y.put(app)
-	a.poke()
-}
-
-// disturbed notes that it cannot be expected to run for a while.
-func (a *tenant) disturbed() {
-	if now := a.fleet.clock.Now(); now.After(a.calm) {
-		a.calm = now
-	}
-}
-
-// wanted returns how many replicas the manifest asks for.
-func (a *tenant) wanted() (n int) {
-	raw := string(a.stored().Spec.Manifests[0].Raw)
-	_, after, _ := strings.Cut(raw, `"replicas":`)
-	_, _ = fmt.Sscanf(after, "%d", &n)
-	return n
-}
-
-// available returns how many of these pods are available.
-func (a *tenant) available(pods []*corev1.Pod) (count int) {
-	least := time.Duration(0)
-	if strings.Contains(string(a.stored().Spec.Manifests[0].Raw), "minReadySeconds") {
-		least = 10 * time.Second
-	}
-	for _, pod := range pods {
-		if since, ready := workload.ReadySince(pod); ready && a.fleet.clock.Now().Sub(since) >= least {
-			count++
-		}
-	}
-	return count
-}
-
-func (y *year) failf(a *tenant, format string, args ...any) {
-	if y.failed++; y.failed > 5 {
-		return
-	}
-	is := &a.stored().Status
-	y.tb.Errorf("%s %s: %s\nmove %+v, left out %+v, failed over %+v, decisions %+v", y.clock.Now().Format(time.DateTime), a.key.Name,
-		fmt.Sprintf(format, args...), is.Move, is.LeftOut, is.FailedOver, is.Decisions[:min(2, len(is.Decisions))])
-}
-
-// judgeShrink checks that nobody who is needed goes.
-func (y *year) judgeShrink(a *tenant, pods, victims []*corev1.Pod) {
-	y.counts.Shrunk++
-	before, after, wanted := a.available(pods), a.available(pods[len(victims):]), a.wanted()
-	if after < min(before, wanted) && a.stored().Spec.Migration != berthv1alpha1.MigrationStopFirst {
-		y.failf(a, "%d of %d available pods are left, want %d", after, before, min(before, wanted))
-	}
-}
-
-// judge checks a pass.
-func (y *year) judge(a *tenant, before, after *berthv1alpha1.Application) {
-	y.counts.Passes++
-	if move := after.Status.Move; move != nil && y.clock.Now().After(move.Deadline.Add(10*time.Minute)) {
-		y.failf(a, "it is moving 10 minutes after its deadline")
-	}
-	if apiequality.Semantic.DeepEqual(before.Status.Decisions, after.Status.Decisions) {
-		return
-	}
-	a.disturbed()
-	switch d := &after.Status.Decisions[0]; d.Reason {
-	case berthv1alpha1.DecisionMoveGivenUp:
-		y.counts.GivenUp++
-	case berthv1alpha1.DecisionFirstChoice:
-		y.judgeChoice(a, before, after, "", d.To)
-	default:
-		y.counts.Moves++
-		y.judgeChoice(a, before, after, d.From, d.To)
-	}
-}
-
-// judgeChoice checks that of all clusters the best was chosen, and that it was worth the move.
-func (y *year) judgeChoice(a *tenant, before, after *berthv1alpha1.Application, from, to string) {
-	if from != "" && y.suits(a, after, from, from, before) {
-		y.judgeLeaving(a, before, from, to)
-	}
-	if !y.suits(a, after, to, from, before) {
-		y.failf(a, "it goes to %s, which does not suit", to)
-	}
-	for _, p := range y.clusters {
-		if p.name != to && y.suits(a, after, p.name, from, before) && y.value(p.name, from) > y.value(to, from)+1e-9 {
-			y.failf(a, "it goes to %s with %v, and %s has %v", to, y.value(to, from), p.name, y.value(p.name, from))
-		}
-	}
-}
-
-// judgeLeaving checks that a cluster that suits was left for a better one only.
-func (y *year) judgeLeaving(a *tenant, before *berthv1alpha1.Application, from, to string) {
-	if y.stored(from).Status.Conditions[0].Status != metav1.ConditionTrue {
-		y.failf(a, "it leaves %s for %s before its time, as that is offline", from, to)
-	}
-	if before.Status.Move != nil {
-		y.failf(a, "it leaves %s for %s on the way there, and that suits", from, to)
-	}
-	if y.value(to, from) <= y.value(from, from) {
-		y.failf(a, "it leaves %s with %v for %s with %v", from, y.value(from, from), to, y.value(to, from))
-	}
-}
-
-// value returns what a cluster is worth: the mean of its metric and of the stickiness, one less
-// without a value.
-func (y *year) value(name, current string) float64 {
-	s := &y.stored(name).Status.Metrics[0]
-	switch {
-	case name == current:
-		return (*s.Value*1 + 1*0.1) / 1.1
-	case s.Stale:
-		return -1
-	}
-	return *s.Value * 1 / 1.1
-}
-
-// suits reports whether a cluster comes into question.
-func (y *year) suits(a *tenant, app *berthv1alpha1.Application, name, current string, before *berthv1alpha1.Application) bool {
-	now, online := y.clock.Now(), &y.stored(name).Status.Conditions[0]
-	if !y.matches(app, name, current) {
-		return false
-	}
-	if online.Status != metav1.ConditionTrue {
-		return name == current && app.Spec.Failover != nil && now.Before(online.LastTransitionTime.Add(5*time.Minute))
-	}
-	if y.leftOut(app, name, current, before) {
-		return false
-	}
-	if name == current || current == "" || !y.suits(a, app, current, current, before) {
-		return true
-	}
-	return !slices.ContainsFunc(before.Status.FailedOver, func(left berthv1alpha1.FailedOverCluster) bool {
-		return left.Cluster == name && now.Before(online.LastTransitionTime.Add(30*time.Minute))
+	a.respecify(func(spec *berthv1alpha1.ApplicationSpec) {
+		spec.Manifests[0].Raw = []byte(strings.Replace(string(spec.Manifests[0].Raw), was, is, 1))
 	})
 }
 
-// leftOut reports whether a cluster is left out since a move to it has failed.
-func (y *year) leftOut(app *berthv1alpha1.Application, name, current string, before *berthv1alpha1.Application) bool {
-	return slices.ContainsFunc(app.Status.LeftOut, func(out berthv1alpha1.LeftOutCluster) bool {
-		return out.Cluster == name && y.clock.Now().Before(out.Until.Time) && (name != current || out.Failures > failuresOf(before, name))
+// suspend lets an Application rest for a while.
+func (y *year) suspend(a *tenant) {
+	y.counts.Suspended++
+	a.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = true })
+	y.after(y.between(time.Minute, 6*time.Hour), func() {
+		a.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = false })
 	})
 }
 
-// matches reports whether an Application asks for nothing that a cluster lacks.
-func (y *year) matches(app *berthv1alpha1.Application, name, current string) bool {
-	c := y.stored(name)
-	if c.Spec.Drain || c.Spec.Unschedulable && name != current {
-		return false
+// deleteAndMake deletes an Application, and makes another one of its name.
+func (y *year) deleteAndMake(a *tenant) {
+	if a.stored() == nil {
+		return
 	}
-	if len(app.Spec.Constraints.ClusterLabels) > 0 && c.Labels["side"] != "east" {
-		return false
-	}
-	s := &c.Status.Metrics[0]
-	return len(app.Spec.Constraints.ClusterMetrics) == 0 || *s.Value >= 0.2 && (!s.Stale || name == current)
-}
-
-// failuresOf returns how many moves to a cluster have failed.
-func failuresOf(app *berthv1alpha1.Application, cluster string) int32 {
-	for _, out := range app.Status.LeftOut {
-		if out.Cluster == cluster {
-			return out.Failures
-		}
-	}
-	return 0
-}
-
-// judgeAll checks that what can run does.
-func (y *year) judgeAll() {
-	for _, a := range y.apps {
-		y.judgeRunning(a)
-	}
-}
-
-// judgeRunning checks that an Application runs if nothing has disturbed it for long enough.
-func (y *year) judgeRunning(a *tenant) {
-	now, app := y.clock.Now(), a.stored()
-	in := app.Status.ScheduledTo
-	settled := in != "" && y.suits(a, app, in, in, app)
-	if settled != a.settled || app.Status.Move != nil || a.quota || y.hindered(a, app, settled) {
+	y.counts.Deleted++
+	a.delete()
+	y.after(y.between(time.Second, time.Hour), func() {
+		app := y.draw()
+		app.Namespace, app.Name, app.Generation = a.key.Namespace, a.key.Name, 1
+		app.UID = types.UID(fmt.Sprintf("%s-%d", a.key.Name, y.counts.Deleted))
+		y.put(app)
+		y.autoscale(a)
 		a.disturbed()
+		a.poke()
+	})
+}
+
+// autoscale gives an Application that says no number of replicas an autoscaler.
+func (y *year) autoscale(a *tenant) {
+	a.load = 0
+	if !strings.Contains(string(a.stored().Spec.Manifests[0].Raw), `"replicas"`) {
+		a.load, a.patient = 1+y.random.IntN(5), y.random.IntN(2) == 0
+		y.scale(a)
 	}
-	a.settled = settled
-	// With a surge of one all pods start one after the other, on the way back from a move as well.
-	patience := time.Minute + time.Duration(a.wanted()+1)*200*time.Second
-	if !settled {
-		patience = 11 * time.Minute
-	}
-	if now.Sub(a.calm) <= patience {
+}
+
+// scale is what an autoscaler does every 15 seconds while there is something to be done. Both halves
+// of a move have half of the load each, so that it wants fewer than there are.
+func (y *year) scale(a *tenant) {
+	if a.scaling {
 		return
 	}
-	there := a.readyIn(in)
-	if !settled || there != a.wanted() || len(a.pods()) != there {
-		y.failf(a, "nothing has disturbed it for %v, and %d of %d pods are ready in %s, %d in all; that suits: %t", now.Sub(a.calm),
-			there, a.wanted(), cmp.Or(in, "no cluster"), len(a.pods()), settled)
-		a.calm = now.Add(day) // That it goes on is told once a day.
-	}
-}
-
-// readyIn returns how many pods are ready in a cluster.
-func (a *tenant) readyIn(cluster string) (ready int) {
-	for _, pod := range a.pods() {
-		if placed, bound := stamp.Of(pod); bound && placed.Cluster == cluster && workload.Ready(pod) {
-			ready++
+	a.scaling = true
+	y.after(15*time.Second, func() {
+		a.scaling = false
+		d, app := a.deployment(), a.stored()
+		if a.load == 0 || app == nil {
+			return
 		}
-	}
-	return ready
+		if d != nil && *d.Spec.Replicas > 0 { // None switches an autoscaler off.
+			y.rescale(a, d)
+		}
+		if d == nil || int(*d.Spec.Replicas) != a.load || app.Status.Move != nil || a.between() {
+			y.scale(a)
+		}
+	})
 }
 
-// hindered reports whether an Application cannot run: where it is, or anywhere else if that does
-// not suit. What must not run twice waits for old pods that have not ended, which those of a dead
-// cluster do when it is back.
-func (y *year) hindered(a *tenant, app *berthv1alpha1.Application, settled bool) bool {
-	in := app.Status.ScheduledTo
-	if settled {
-		p := y.place(in)
-		return p.dead || p.crashes || p.refuses || app.Spec.Migration == berthv1alpha1.MigrationStopFirst && a.leaving()
+func (y *year) rescale(a *tenant, d *appsv1.Deployment) {
+	live, now := int(*d.Spec.Replicas), y.clock.Now()
+	if live <= a.load {
+		a.lower = time.Time{}
+	} else if a.lower.IsZero() {
+		a.lower = now
 	}
-	return !slices.ContainsFunc(y.clusters, func(p *place) bool { return p.name != in && y.suits(a, app, p.name, in, app) })
+	if live == a.load || live > a.load && a.patient && now.Sub(a.lower) < 5*time.Minute {
+		return
+	}
+	y.counts.Scaled++
+	after := d.DeepCopy()
+	after.Spec.Replicas = new(int32(a.load))
+	y.put(after)
+	y.fleet.shrunk = nil // What it takes away is nobody else's doing.
+	a.fill()
+	y.fleet.shrunk = y.judgeShrink
+	a.disturbed()
+	a.poke()
 }

@@ -1,0 +1,310 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/application"
+)
+
+// crossing is an Application of three replicas on its way from berlin to madrid. If that does not
+// suit any more, rome is the next best.
+type crossing struct {
+	*fleet
+	app *tenant
+	// ended is how the move ended, endedAt when, and deadline what its deadline was.
+	ended             string
+	endedAt, deadline time.Time
+	// others is how many replicas somebody else wants who scales it.
+	others int
+	// disturbs is true if somebody else takes replicas away.
+	disturbs bool
+}
+
+const (
+	inManifest   = `"replicas":3`
+	fromManifest = 3
+)
+
+// ways are the ways in which an Application may move, with the column of outcomes that holds for
+// them.
+var ways = map[string]struct {
+	column int
+	edit   func(*berthv1alpha1.ApplicationSpec)
+}{
+	"StartFirst":                  {0, func(*berthv1alpha1.ApplicationSpec) {}},
+	"in steps":                    {1, inSteps},
+	"scaled by others, in steps":  {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }},
+	"scaled by others, StopFirst": {2, func(spec *berthv1alpha1.ApplicationSpec) { stopsFirst(spec); scaledByOthers(spec) }},
+}
+
+func inSteps(spec *berthv1alpha1.ApplicationSpec) {
+	one := intstr.FromInt32(1)
+	spec.Move.MaxSurge = &one
+}
+
+func stopsFirst(spec *berthv1alpha1.ApplicationSpec) {
+	spec.Migration = berthv1alpha1.MigrationStopFirst
+}
+
+func scaledByOthers(spec *berthv1alpha1.ApplicationSpec) { inText(spec, inManifest+",", "") }
+
+func inText(spec *berthv1alpha1.ApplicationSpec, old, with string) {
+	spec.Manifests[0].Raw = []byte(strings.Replace(string(spec.Manifests[0].Raw), old, with, 1))
+}
+
+// happening is what may happen to an Application while it moves.
+type happening struct {
+	do func(*crossing)
+	// ends are how the move ends then: if all replicas move at once, in steps of one, and if it stops
+	// first; each for Prepare, Start, Available and Shrink if that is not the same for all.
+	ends [3]string
+}
+
+const (
+	done          = "Done, madrid"
+	unschedulable = "Unschedulable, berlin"
+	exceeded      = "DeadlineExceeded, berlin"
+	// back is the end of a move after which another one begins at once.
+	back = "Prepare, berlin"
+)
+
+// always is how the move ends if nothing keeps it from madrid.
+var always = [3]string{done, done, done}
+
+// happenings are all that may happen.
+var happenings = map[string]happening{
+	"nothing":                            {func(*crossing) {}, always},
+	"deletion":                           {func(c *crossing) { c.app.delete() }, [3]string{}},
+	"scaling up by hand":                 {func(c *crossing) { c.scale(5) }, always},
+	"scaling down by hand":               {func(c *crossing) { c.disturbs = true; c.scale(1) }, always},
+	"an autoscaler that wants fewer":     {func(c *crossing) { c.autoscale(2) }, [3]string{exceeded, exceeded, exceeded}},
+	"an autoscaler that wants more":      {func(c *crossing) { c.autoscale(7) }, always},
+	"more in the manifest":               {func(c *crossing) { c.replace(inManifest, `"replicas":5`) }, always},
+	"fewer in the manifest":              {func(c *crossing) { c.replace(inManifest, `"replicas":1`) }, always},
+	"no number in the manifest any more": {func(c *crossing) { c.replace(inManifest+",", "") }, always},
+	"suspension":                         {func(c *crossing) { c.suspend(2 * time.Minute) }, always},
+	"suspension beyond the deadline": {func(c *crossing) { c.suspend(30 * time.Minute) }, [3]string{
+		exceeded + " | " + done + " | " + done + " | " + done, exceeded, exceeded + " | " + done + " | " + done + " | " + exceeded,
+	}},
+	"a change of the way, to StopFirst": {func(c *crossing) { c.app.respecify(stopsFirst) }, always},
+	"a change of the way, to Never": {func(c *crossing) {
+		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Migration = berthv1alpha1.MigrationNever })
+	}, always},
+	"a change of the way, to StartFirst": {func(c *crossing) {
+		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Migration = berthv1alpha1.MigrationStartFirst })
+	}, always},
+	"a smaller surge": {func(c *crossing) { c.app.respecify(inSteps) }, always},
+	"a better cluster": {func(c *crossing) {
+		c.change("rome", func(in *berthv1alpha1.Cluster) { sample(in, 2) })
+	}, always},
+	"the new cluster does not suit any more": {func(c *crossing) {
+		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) {
+			spec.Constraints.ClusterLabels = []string{"location is not madrid"}
+		})
+	}, [3]string{"Returned, berlin", "Returned, berlin", "Returned, berlin"}},
+	"the new cluster is drained": {func(c *crossing) {
+		c.change("madrid", func(in *berthv1alpha1.Cluster) { in.Spec.Drain, in.Spec.Unschedulable = true, true })
+	}, [3]string{
+		unschedulable + " | " + unschedulable + " | " + back + " | " + back, unschedulable,
+		unschedulable + " | " + unschedulable + " | " + back + " | " + unschedulable,
+	}},
+	"restart":              {func(c *crossing) { c.restart() }, always},
+	"the old cluster dies": {func(c *crossing) { c.die(c.place("berlin"), 365*day) }, always},
+	"the new cluster dies": {func(c *crossing) { c.die(c.place("madrid"), 365*day) }, [3]string{
+		unschedulable + " | " + unschedulable + " | Returned, berlin | " + done,
+		unschedulable + " | " + unschedulable + " | Returned, berlin | " + unschedulable,
+		unschedulable + " | " + unschedulable + " | Returned, berlin | " + unschedulable,
+	}},
+	"pods cannot be scheduled": {func(c *crossing) { c.place("madrid").refuses = true }, [3]string{
+		unschedulable + " | " + unschedulable + " | " + done + " | " + done, unschedulable,
+		unschedulable + " | " + unschedulable + " | " + done + " | " + unschedulable,
+	}},
+	"pods are refused": {func(c *crossing) { c.turn(&c.app.quota, 30*time.Minute, 30*time.Minute) }, [3]string{
+		exceeded + " | " + done + " | " + done + " | " + done, exceeded, exceeded + " | " + done + " | " + done + " | " + exceeded,
+	}},
+	"pods run and do not get available": {func(c *crossing) { c.place("madrid").crashes = true }, [3]string{
+		exceeded + " | " + exceeded + " | " + exceeded + " | " + done, exceeded, exceeded,
+	}},
+	"the deadline passes": {func(c *crossing) {
+		app := c.app.stored().DeepCopy()
+		app.Status.Move.Deadline = metav1.NewTime(c.clock.Now())
+		c.put(app)
+		c.app.poke()
+	}, [3]string{exceeded + " | " + exceeded + " | " + exceeded + " | " + done, exceeded, exceeded}},
+}
+
+// newCrossing returns the Application when it runs in berlin.
+func newCrossing(t *testing.T, room application.Adviser, edit func(*berthv1alpha1.ApplicationSpec)) *crossing {
+	t.Helper()
+	c := &crossing{fleet: newFleet(t, 1), others: fromManifest}
+	for _, name := range []string{"berlin", "madrid", "rome"} {
+		c.addCluster(cluster(name, map[string]float64{"berlin": 0.5, "madrid": 0.1, "rome": 0.3}[name]))
+	}
+	c.room = room
+	c.start()
+	app := newApplication(strings.Replace(deployment, "replicas: 2", "replicas: 3", 1))
+	app.Spec.Move = &berthv1alpha1.ApplicationMove{}
+	edit(&app.Spec)
+	c.app = c.addApplication(app, "web")
+	c.app.starts = 20 * time.Second
+	c.until(time.Minute, func() bool { return c.app.deployment() != nil })
+	c.scale(fromManifest)
+	c.run(2 * time.Minute)
+	if got := c.app.readyIn("berlin"); got != fromManifest {
+		t.Fatalf("%d replicas are ready in berlin, want %d", got, fromManifest)
+	}
+	c.passed, c.shrunk = c.see, c.judge
+	return c
+}
+
+// moveTo lets it begin to move to madrid, and go on until it is at a step.
+func (c *crossing) moveTo(step berthv1alpha1.MoveStep) {
+	c.tb.Helper()
+	c.change("madrid", func(in *berthv1alpha1.Cluster) { sample(in, 1) })
+	if !c.until(5*time.Minute, func() bool {
+		move := c.app.stored().Status.Move
+		return move != nil && move.Step == step
+	}) {
+		c.tb.Fatalf("the move does not come to %s", step)
+	}
+	c.deadline = c.app.stored().Status.Move.Deadline.Time
+}
+
+// see notes how the move ends.
+func (c *crossing) see(_ *tenant, before, after *berthv1alpha1.Application) {
+	move, is := before.Status.Move, &after.Status
+	if move == nil || c.ended != "" || is.Move != nil && is.Move.To == move.To {
+		return
+	}
+	told := apimeta.FindStatusCondition(is.Conditions, berthv1alpha1.ApplicationMoving)
+	c.ended, c.endedAt = told.Reason+", "+is.ScheduledTo, c.clock.Now()
+}
+
+// judge checks that nobody goes who is needed.
+func (c *crossing) judge(a *tenant, pods, victims []*corev1.Pod) {
+	stops := a.stored().Spec.Migration == berthv1alpha1.MigrationStopFirst
+	before, after, wanted := a.available(pods), a.available(pods[len(victims):]), c.wanted()
+	if after < min(before, wanted) && !stops && !c.disturbs {
+		c.tb.Errorf("%d of %d available replicas are left, want %d", after, before, min(before, wanted))
+	}
+}
+
+// wanted returns how many replicas there are to be in the end.
+func (c *crossing) wanted() int {
+	if strings.Contains(string(c.app.stored().Spec.Manifests[0].Raw), `"replicas"`) {
+		return c.app.wanted()
+	}
+	return c.others
+}
+
+// scale changes the number of replicas as somebody else does.
+func (c *crossing) scale(n int32) {
+	d := c.app.deployment()
+	if d == nil || *d.Spec.Replicas == n {
+		return
+	}
+	after := d.DeepCopy()
+	after.Spec.Replicas = &n
+	c.put(after)
+	c.app.fill()
+	c.app.poke()
+}
+
+// autoscale writes another number of replicas every 15 seconds.
+func (c *crossing) autoscale(n int32) {
+	c.others, c.disturbs = int(n), true
+	c.scale(n)
+	c.after(15*time.Second, func() { c.autoscale(n) })
+}
+
+// replace changes the text of the manifest.
+func (c *crossing) replace(old, with string) {
+	c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { inText(spec, old, with) })
+}
+
+// suspend lets the Application rest for a while, in which nothing is to be written.
+func (c *crossing) suspend(d time.Duration) {
+	c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = true })
+	var writes int
+	c.after(time.Second, func() { writes = c.writes })
+	c.after(d, func() {
+		if c.writes > writes {
+			c.tb.Errorf("%d writes while it is suspended", c.writes-writes)
+		}
+		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = false })
+	})
+}
+
+// TestEveryEventInEveryStep lets everything happen in every step of every way to move. The move
+// ends as it should, within the time that it may take, and the Application runs as a whole after it.
+func TestEveryEventInEveryStep(t *testing.T) {
+	var room application.Adviser
+	for way, of := range ways {
+		for i, step := range []berthv1alpha1.MoveStep{"Prepare", "Start", "Available", "Shrink"} {
+			for name, e := range happenings {
+				t.Run(fmt.Sprintf("%s/%s/%s", way, step, name), func(t *testing.T) {
+					ends := strings.Split(e.ends[of.column], " | ")
+					if len(ends) != 1 && len(ends) != 4 {
+						t.Fatal("nobody says how the move ends")
+					}
+					c := newCrossing(t, room, of.edit)
+					room = c.room
+					c.moveTo(step)
+					e.do(c)
+					c.until(time.Hour, func() bool { return c.ended != "" })
+					c.run(40 * time.Minute)
+					c.arrives(ends[min(i, len(ends)-1)])
+				})
+			}
+		}
+	}
+}
+
+// arrives checks how the move has ended, and that the Application runs.
+func (c *crossing) arrives(want string) {
+	c.tb.Helper()
+	if c.ended != want {
+		c.tb.Errorf("the move ends with %q, want %q", c.ended, want)
+	}
+	app := c.app.stored()
+	if app == nil {
+		if left := len(c.app.pods()); left > 0 || c.app.deployment() != nil || c.app.policy() != nil {
+			c.tb.Errorf("of an Application that was deleted %d pods are left, and %v, %v", left, c.app.deployment(), c.app.policy())
+		}
+		return
+	}
+	if late := c.endedAt.Sub(c.deadline); late > time.Minute && c.app.resumed.IsZero() {
+		c.tb.Errorf("the move ends %v after its deadline", late)
+	}
+	in := app.Status.ScheduledTo
+	if c.app.leaving() && app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
+		return // What must not run twice waits until the dead cluster is back.
+	}
+	if c.others != fromManifest {
+		return // An autoscaler that never rests keeps pods that start slowly from ever getting ready.
+	}
+	if !c.until(time.Hour, c.runs) {
+		wanted, there := c.wanted(), c.app.readyIn(in)
+		c.tb.Errorf("in the end %d of %d replicas are ready in %s, %d in all, moving: %t, before: %v", there, wanted, in,
+			len(c.app.pods()), app.Status.Move != nil, app.Status.ReplicasBefore)
+	}
+}
+
+// runs reports whether it runs as a whole where it is to be, and nothing moves.
+func (c *crossing) runs() bool {
+	app, wanted := c.app.stored(), c.wanted()
+	return c.app.readyIn(app.Status.ScheduledTo) == wanted && len(c.app.pods()) == wanted && app.Status.Move == nil &&
+		!c.app.between() && len(app.Status.ReplicasBefore) == 0
+}
