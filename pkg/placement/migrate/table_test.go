@@ -340,8 +340,8 @@ var answers = map[string]map[string][5]string{
 	"StopFirst": {
 		"a change of mind": {"Shrink, rome, 0", "Shrink, rome, 0", "Shrink, madrid, 0", "Shrink, berlin, 0", "Shrink, madrid, 0"},
 		"fewer are wanted": {"Prepare, madrid, 0", "Start, madrid, 1", "Done, madrid, 1", "Shrink, berlin, 0", "Done, madrid, 1"},
-		"more are wanted": {"Prepare, madrid, 0", "Start, madrid, 3", "Start, madrid, 3", "Shrink, berlin, 0", "Start, madrid, 3"},
-		"new pods gone": {"Prepare, madrid, 0", "Start, madrid, 2", "Start, madrid, 2", "Shrink, berlin, 0", "Start, madrid, 2"},
+		"more are wanted":  {"Prepare, madrid, 0", "Start, madrid, 3", "Start, madrid, 3", "Shrink, berlin, 0", "Start, madrid, 3"},
+		"new pods gone":    {"Prepare, madrid, 0", "Start, madrid, 2", "Start, madrid, 2", "Shrink, berlin, 0", "Start, madrid, 2"},
 		"new pods unready": {
 			"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2",
 			"Shrink, berlin, 0", "Available, madrid, 2",
@@ -351,10 +351,10 @@ var answers = map[string]map[string][5]string{
 			"Prepare, madrid, 0, Unschedulable", "Start, madrid, 2, Unschedulable", "Available, madrid, 2, Unschedulable",
 			"Shrink, berlin, 0, Unschedulable", "Done, madrid, 2",
 		},
-		"nothing": {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
-		"old pods gone": {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
-		"old pods unready": {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
-		"scaled down": {"Prepare, madrid, 2", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
+		"nothing":             {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
+		"old pods gone":       {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
+		"old pods unready":    {"Prepare, madrid, 0", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
+		"scaled down":         {"Prepare, madrid, 2", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
 		"scaled up by others": {"Prepare, madrid, 2", "Start, madrid, 2", "Available, madrid, 2", "Shrink, berlin, 0", "Done, madrid, 2"},
 		"the deadline passes": {
 			"Prepare, madrid, 0, DeadlineExceeded", "Start, madrid, 2, DeadlineExceeded", "Available, madrid, 2, DeadlineExceeded",
@@ -365,7 +365,7 @@ var answers = map[string]map[string][5]string{
 			"Shrink, madrid, 2", "Shrink, madrid, 2",
 		},
 		"the policy is edited": {"Shrink, madrid, 0", "Shrink, madrid, 0", "Shrink, rome, 0", "Shrink, rome, 0", "Shrink, rome, 0"},
-		"the way back": {"Shrink, berlin, 0", "Shrink, berlin, 0", "Shrink, madrid, 0", "Done, berlin, 2", "Shrink, madrid, 0"},
+		"the way back":         {"Shrink, berlin, 0", "Shrink, berlin, 0", "Shrink, madrid, 0", "Done, berlin, 2", "Shrink, madrid, 0"},
 	},
 }
 
