@@ -131,7 +131,7 @@ func (s *suite) measure(ctx context.Context, longest time.Duration) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("reading what %s comes to: %w", name, err)
 		}
-		for _, text := range strings.Fields(string(content)) {
+		for text := range strings.FieldsSeq(string(content)) {
 			fault, err := strconv.Atoi(text)
 			if err != nil {
 				return fmt.Errorf("reading what %s comes to: %w", name, err)
@@ -179,7 +179,7 @@ func (t *trial) survives(ctx context.Context, suites []*suite, fault int) bool {
 				continue
 			}
 			if output, passed := s.run(ctx, one, number+"="+strconv.Itoa(fault)); !passed {
-				t.tell("  fails: %s\n%s", one.name, output)
+				t.tellf("  fails: %s\n%s", one.name, output)
 				return false
 			}
 		}
@@ -204,7 +204,7 @@ func (t *trial) woven(ctx context.Context, folder string, s *subject, faults []*
 		}
 		for _, b := range s.broken {
 			broken[b.name] = true
-			t.tell("%s fails with all faults woven in, and is run with one at a time:\n%s", b.name, b.output)
+			t.tellf("%s fails with all faults woven in, and is run with one at a time:\n%s", b.name, b.output)
 		}
 	}
 	if len(broken) == 0 {
@@ -218,8 +218,8 @@ func (t *trial) woven(ctx context.Context, folder string, s *subject, faults []*
 	return suites, nil
 }
 
-// tell writes something about a trial to the standard error, if it is to.
-func (t *trial) tell(format string, a ...any) {
+// tellf writes something about a trial to the standard error, if it is to.
+func (t *trial) tellf(format string, a ...any) {
 	if t.verbose {
 		fmt.Fprintf(os.Stderr, format+"\n", a...)
 	}
@@ -254,7 +254,7 @@ func (t *trial) unwoven(
 		}
 		for _, name := range slices.DeleteFunc(names, func(name string) bool { return !wanted(name) }) {
 			if output, passed := s.run(ctx, &test{name: name, timeout: t.timeout}); !passed {
-				t.tell("  fails: %s\n%s", name, output)
+				t.tellf("  fails: %s\n%s", name, output)
 				return detected, ctx.Err()
 			}
 		}
@@ -293,7 +293,7 @@ func (t *trial) tryWith(
 		return err
 	}
 	for _, f := range faults {
-		t.tell("%s:%d: %s", f.file.name, f.line, f)
+		t.tellf("%s:%d: %s", f.file.name, f.line, f)
 		if verdicts[f], err = t.judge(ctx, f, suites, tests); err != nil {
 			return err
 		}

@@ -37,25 +37,18 @@ const givenBack = 1
 // Get returns the record of the lease, or that of a holder who may still act by it.
 func (l *lasting) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
-	missing, now := apierrors.IsNotFound(err), time.Now()
-	switch {
-	case err != nil && !missing:
+	if apierrors.IsNotFound(err) {
+		record = nil
+	} else if err != nil {
 		l.vacant = false // another process may have had it before the next look
 		return nil, nil, err
-	case !missing && record.HolderIdentity != "":
+	}
+	if record != nil && record.HolderIdentity != "" {
 		l.last, l.vacant = *record, false
 		return l.atLeast(record), raw, nil
-	case now.Before(l.own),
-		missing && l.last.HolderIdentity == "", // this process has never seen it
-		!missing && record.LeaseDurationSeconds <= givenBack:
-		return record, raw, err
-	case !l.vacant || !bytes.Equal(l.look, raw):
-		l.vacant, l.look, l.until = true, raw, now.Add(max(l.least, durationOf(&l.last)))
-		if !missing && now.Add(durationOf(record)).After(l.until) {
-			l.until = now.Add(durationOf(record))
-		}
 	}
-	if !now.Before(l.until) {
+	now := time.Now()
+	if !l.counts(record, raw, now) {
 		return record, raw, err
 	}
 	former := l.last
@@ -64,6 +57,23 @@ func (l *lasting) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, 
 	}
 	former.LeaseDurationSeconds = secondsOf(l.until.Sub(now))
 	return &former, []byte("counts until " + l.until.String()), nil
+}
+
+// counts reports whether somebody may still act by a lease that was found without a holder, or
+// deleted: then the record is nil.
+func (l *lasting) counts(record *resourcelock.LeaderElectionRecord, raw []byte, now time.Time) bool {
+	switch {
+	case now.Before(l.own),
+		record == nil && l.last.HolderIdentity == "", // this process has never seen it
+		record != nil && record.LeaseDurationSeconds <= givenBack:
+		return false
+	case !l.vacant || !bytes.Equal(l.look, raw):
+		l.vacant, l.look, l.until = true, raw, now.Add(max(l.least, durationOf(&l.last)))
+		if record != nil && now.Add(durationOf(record)).After(l.until) {
+			l.until = now.Add(durationOf(record))
+		}
+	}
+	return now.Before(l.until)
 }
 
 // atLeast returns a record that lasts for long enough, if it is that of another process.

@@ -57,9 +57,10 @@ func (l *Ledger) Reserved() []Reservation { return l.reserved }
 // LimitedBy returns what stops the next replica of a feed, in the order of the clusters that were
 // asked and are full: "Cluster edge: 0/3 nodes are available: 3 Insufficient cpu".
 func (l *Ledger) LimitedBy(ref bundle.Ref) []string {
-	var list []string
-	for _, cluster := range slices.Sorted(maps.Keys(l.limits[ref])) {
-		list = append(list, fmt.Sprintf("Cluster %s: %s", cluster, strings.TrimSuffix(l.limits[ref][cluster], ".")))
+	limits := l.limits[ref]
+	list := make([]string, 0, len(limits))
+	for _, cluster := range slices.Sorted(maps.Keys(limits)) {
+		list = append(list, fmt.Sprintf("Cluster %s: %s", cluster, strings.TrimSuffix(limits[cluster], ".")))
 	}
 	return list
 }

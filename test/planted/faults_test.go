@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Each fault can still be planted: what it takes the place of is there, once, and what comes of it is
-// Go.
+// Each fault can still be planted: what it takes the place of is there, once, and what comes of it
+// is Go.
 func TestEachFaultCanBePlanted(t *testing.T) {
 	t.Chdir("../..")
 	all, err := parse(listed)

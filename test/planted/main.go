@@ -9,8 +9,8 @@
 //
 //	go run ./test/planted [-limit 10m] [-seed 1] [-record docs/reference] [-only REGEXP]
 //
-// The faults stand in faults.txt, with the reason for each that no world can see. The exit code is 1
-// if another one is not found within its time.
+// The faults stand in faults.txt, with the reason for each that no world can see. The exit code is
+// 1 if another one is not found within its time.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -32,7 +33,7 @@ import (
 )
 
 func main() {
-	t := &trial{}
+	t := &trial{out: os.Stdout}
 	flag.DurationVar(&t.limit, "limit", 10*time.Minute, "how long worlds are run with a fault")
 	flag.IntVar(&t.seed, "seed", 1, "the first world")
 	flag.StringVar(&t.record, "record", "", "folder of the record to add to, and of its page")
@@ -52,6 +53,7 @@ func main() {
 
 // trial runs worlds with faults.
 type trial struct {
+	out    io.Writer
 	limit  time.Duration
 	seed   int
 	record string
@@ -75,7 +77,7 @@ func (t *trial) run(ctx context.Context, only string) (missed int, err error) {
 		if err != nil {
 			return missed, fmt.Errorf("%s: %w", f.name, err)
 		}
-		fmt.Printf("%s: %s\n", f.name, verdict(found))
+		fmt.Fprintf(t.out, "%s: %s\n", f.name, verdict(found))
 		if found.Seed == 0 && f.unseen == "" {
 			missed++
 		}

@@ -5,7 +5,7 @@ package adviser_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,14 +25,14 @@ import (
 func TestRoomThatManyAskForAtOnceIsPromisedOnce(t *testing.T) {
 	const askers, each, cpus = 8, 2, 5
 	node := plugintest.MakeNode("beijing", 0).
-		Capacity(map[corev1.ResourceName]string{corev1.ResourceCPU: fmt.Sprint(cpus), corev1.ResourcePods: "9"}).Obj()
+		Capacity(map[corev1.ResourceName]string{corev1.ResourceCPU: strconv.Itoa(cpus), corev1.ResourcePods: "9"}).Obj()
 	a := advisertest.New(t, served(t).WithObjects(plugintest.Site("beijing"), node).Build())
 	pod := plugintest.MakePod("sample").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1"}).Obj()
 	var given atomic.Int64
 	var all sync.WaitGroup
 	for i := range askers {
 		all.Go(func() {
-			if err := a.Reserve(t.Context(), fmt.Sprint(i), nil, func(s *simulator.Snapshot) ([]adviser.Promise, error) {
+			if err := a.Reserve(t.Context(), strconv.Itoa(i), nil, func(s *simulator.Snapshot) ([]adviser.Promise, error) {
 				room, err := s.Fill(t.Context(), "beijing", pod, each)
 				given.Add(int64(room.Copies))
 				return []adviser.Promise{{Cluster: "beijing", Pod: pod, Copies: room.Copies}}, err

@@ -273,8 +273,9 @@ func TestRoomIsPromisedOnceAlthoughSomebodyAsksMeanwhile(t *testing.T) {
 		w.again()
 		rival.Wait()
 		told := w.told("shop")
-		if first, second := fmt.Sprintf("web a=%d", wanted), fmt.Sprintf("web a=%d -%d", room-wanted, 2*wanted-room); !(told == first && got == room-wanted) &&
-			!(told == second && got == wanted) {
+		first := told == fmt.Sprintf("web a=%d", wanted) && got == room-wanted
+		second := told == fmt.Sprintf("web a=%d -%d", room-wanted, 2*wanted-room) && got == wanted
+		if !first && !second {
 			t.Fatalf("round %d: the Subscription is told %q, and somebody else gets room for %d of %d", round, told, got, room)
 		}
 	}

@@ -134,8 +134,8 @@ func (r *Round) Fails(p *Pod) bool {
 }
 
 // Stay leaves a pod with its present home if that is eligible and not in vain. A pod that Fails
-// leaves it, too, if others of the eligible homes are roomy and it is not; a nil roomy says nothing.
-// It reports whether the pod stays.
+// leaves it, too, if others of the eligible homes are roomy and it is not; a nil roomy says
+// nothing. It reports whether the pod stays.
 func (r *Round) Stay(p *Pod, eligible, roomy sets.Set[string]) bool {
 	present := r.home(p)
 	asked := roomy != nil && r.Fails(p)

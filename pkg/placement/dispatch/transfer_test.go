@@ -62,7 +62,7 @@ func (h *handover) dispatch() {
 	if h.known {
 		share.Plan = h.plan
 	}
-	r := dispatch.NewRound(h.now, []dispatch.Home{scheduler("a", 4), scheduler("b", 4), scheduler("c", 4)}, h.waits)
+	r := dispatch.NewRound(h.now, uint64(h.now.UnixNano()), []dispatch.Home{scheduler("a", 4), scheduler("b", 4), scheduler("c", 4)}, h.waits)
 	for _, p := range h.waiting {
 		r.Count(p)
 		if r.Fails(p) {

@@ -35,8 +35,8 @@ type Wait struct {
 	// in vain in that state. No set is changed once it stands here.
 	State uint64
 	Vain  sets.Set[string]
-	// Exhausted is when it was known last that no other home was left to try in the same state; zero if
-	// that was never so at this home.
+	// Exhausted is when it was known last that no other home was left to try in the same state; zero
+	// if that was never so at this home.
 	Exhausted time.Time
 }
 

@@ -108,8 +108,8 @@ func TestWhoBeginsFirst(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfThoseThatWait has a limit of one pod a second, of which eight have begun at once, and
-// wants to know after how many seconds those that ask then are to ask again.
+// TestTheOrderOfThoseThatWait has a limit of one pod a second, of which eight have begun at once,
+// and wants to know after how many seconds those that ask then are to ask again.
 func TestTheOrderOfThoseThatWait(t *testing.T) {
 	type ask struct {
 		key     string

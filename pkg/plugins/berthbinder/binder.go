@@ -150,8 +150,10 @@ func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *
 func lingering(ctx context.Context) (longer context.Context, end context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(linger, cancel)
-		context.AfterFunc(longer, func() { timer.Stop() })
+		last, done := context.WithTimeout(longer, linger)
+		defer done()
+		<-last.Done()
+		cancel()
 	})
 	return longer, func() {
 		stop()

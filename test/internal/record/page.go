@@ -102,7 +102,7 @@ func (s *Simulation) faults() string {
 	rows := make([][]string, 0, len(kinds))
 	enough := 0
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		row := []string{kind, spelled(s.Writes[kind])}
+		row := append(make([]string, 0, 2+len(columns)), kind, spelled(s.Writes[kind]))
 		for _, fault := range columns {
 			n := s.Faults[fault][kind]
 			if n >= often {
@@ -138,7 +138,7 @@ func (o *Objects) markdown() string {
 	verbs := []string{"create", "patch", "delete"}
 	rows := make([][]string, 0, len(o.Done))
 	for _, kind := range slices.Sorted(maps.Keys(o.Done)) {
-		row := []string{kind}
+		row := append(make([]string, 0, 1+len(verbs)), kind)
 		for _, verb := range verbs {
 			row = append(row, spelled(o.Done[kind][verb]))
 		}

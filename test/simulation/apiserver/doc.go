@@ -7,6 +7,6 @@
 //
 // It answers nothing by itself: whoever simulates a world parses what clients send and calls Serve
 // when the request is to be carried out, and takes from each Watch what is to be delivered next.
-// Admission and access are left out. Custom resources get the defaults of their definitions, and are
-// validated by them if that is wanted; other objects are not.
+// Admission and access are left out. Custom resources get the defaults of their definitions, and
+// are validated by them if that is wanted; other objects are not.
 package apiserver

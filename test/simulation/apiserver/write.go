@@ -65,10 +65,23 @@ func (s *Server) create(k *kind, r *Request) (*stored, error) {
 	if k.objects[key(r.Namespace, name)] != nil {
 		return nil, apierrors.NewAlreadyExists(k.groupResource(), name)
 	}
-	if k.namespaced {
-		meta["namespace"] = r.Namespace
-	}
 	meta["uid"], meta["creationTimestamp"] = s.newUID(), now()
+	k.begin(object, r.Namespace)
+	k.complete(object)
+	if s.Validates && k.schema != nil {
+		if err := k.check(object, nil); err != nil {
+			return nil, err
+		}
+	}
+	return s.commit(k, r.Namespace, name, nil, object), nil
+}
+
+// begin makes an object one that is new in a namespace, whatever its author says of its past.
+func (k *kind) begin(object tree, namespace string) {
+	meta := metaOf(object)
+	if k.namespaced {
+		meta["namespace"] = namespace
+	}
 	delete(meta, "deletionTimestamp")
 	delete(meta, "resourceVersion")
 	if k.generation {
@@ -80,13 +93,6 @@ func (s *Server) create(k *kind, r *Request) (*stored, error) {
 	if k.resource == "pods" {
 		object["status"] = tree{"phase": "Pending"}
 	}
-	k.complete(object)
-	if s.Validates && k.schema != nil {
-		if err := k.check(object, nil); err != nil {
-			return nil, err
-		}
-	}
-	return s.commit(k, r.Namespace, name, nil, object), nil
 }
 
 // complete writes what every object of the kind has.

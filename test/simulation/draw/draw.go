@@ -188,16 +188,21 @@ func (s *Source) name() string { return s.Names[s.Rng.IntN(len(s.Names))] }
 // tries bounds how often a text is drawn until it fits.
 const tries = 30
 
-func (s *Source) text(field string, limits *structuralschema.ValueValidation) string {
-	if limits.Format == "date-time" {
-		return "2026-01-02T03:04:05Z"
-	}
-	pattern, _ := regexp.Compile(limits.Pattern) //nolint:errcheck // what does not compile lets everything pass here
-	fits := func(text string) bool {
+// fitting reports whether texts are within limits. A pattern that does not compile lets all pass.
+func fitting(limits *structuralschema.ValueValidation) func(text string) bool {
+	pattern, _ := regexp.Compile(limits.Pattern)
+	return func(text string) bool {
 		n := int64(utf8.RuneCountInString(text))
 		return (limits.MaxLength == nil || n <= *limits.MaxLength) && (limits.MinLength == nil || n >= *limits.MinLength) &&
 			(pattern == nil || pattern.MatchString(text))
 	}
+}
+
+func (s *Source) text(field string, limits *structuralschema.ValueValidation) string {
+	if limits.Format == "date-time" {
+		return "2026-01-02T03:04:05Z"
+	}
+	fits := fitting(limits)
 	named := strings.Contains(strings.ToLower(field), "name")
 	for try := range tries {
 		text := ""

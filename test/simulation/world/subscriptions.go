@@ -109,9 +109,9 @@ func (s *subscription) subscribers() []berthv1alpha1.Subscriber {
 	return list
 }
 
-// sharesOfFeed returns how many replicas of a Deployment that a Subscription lists are to be at each
-// site. If they are divided by room, nobody but Berth knows which shares are right: then they are
-// those that it has written last, nil if there are none.
+// sharesOfFeed returns how many replicas of a Deployment that a Subscription lists are to be at
+// each site. If they are divided by room, nobody but Berth knows which shares are right: then they
+// are those that it has written last, nil if there are none.
 func (w *World) sharesOfFeed(l *workload) map[string]int {
 	if l.fed.weights != nil {
 		return oracle.Shares(l.fed.weights, int(l.replicas))
@@ -140,8 +140,8 @@ func (w *World) reweigh(s *subscription, weights map[string]int64) {
 }
 
 // checkFeed says what must not be the case of a Deployment that a Subscription lists in the end:
-// that its pods wait although they would fit, that the status lists other shares than it is to have,
-// or that its pods are elsewhere.
+// that its pods wait although they would fit, that the status lists other shares than it is to
+// have, or that its pods are elsewhere.
 func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, ...any)) {
 	got, own := w.placed(l), w.of(l)
 	bound := 0
@@ -156,17 +156,7 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 		say("subscription %s is gone", l.fed.name)
 		return
 	}
-	told := map[string]int{}
-	for i := range found.Status.Feeds {
-		if feed := &found.Status.Feeds[i]; feed.Name == l.name {
-			for _, entry := range feed.Clusters {
-				if entry.Replicas > 0 {
-					told[entry.Name] = int(entry.Replicas)
-				}
-			}
-		}
-	}
-	shares := w.shares(l)
+	told, shares := toldOf(found, l.name), w.shares(l)
 	if shares == nil || bound < len(own) {
 		return
 	}
@@ -178,6 +168,20 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 	if l.licences == 0 && fmt.Sprint(got) != want {
 		say("%s has %v, by subscription %s it is to have %s", l.name, got, l.fed.name, want)
 	}
+}
+
+// toldOf returns how many replicas of a feed each site has by the status of a Subscription.
+func toldOf(s *berthv1alpha1.Subscription, name string) map[string]int {
+	told := map[string]int{}
+	for i := range s.Status.Feeds {
+		if s.Status.Feeds[i].Name != name {
+			continue
+		}
+		for _, entry := range s.Status.Feeds[i].Clusters {
+			told[entry.Name] = int(entry.Replicas)
+		}
+	}
+	return nonzero(told)
 }
 
 // fitsFeed reports whether pods of a feed that wait could be bound, as far as that is beyond doubt:
