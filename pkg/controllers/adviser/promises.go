@@ -29,8 +29,8 @@ type Promise struct {
 	Away bool
 }
 
-// IsTo reports whether the pods are those of a workload. Whoever makes workloads knows no UID of one
-// that is not there yet.
+// IsTo reports whether the pods are those of a workload. Whoever makes workloads knows no UID of
+// one that is not there yet.
 func (p *Promise) IsTo(owner workload.ID) bool {
 	known := p.Owner
 	if known.UID == "" || owner.UID == "" {
@@ -70,8 +70,8 @@ func (a *Adviser) Reserve(
 
 // Promise replaces what somebody has promised without a question: by less, or by what does not
 // depend on how much room there is. It counts until it is replaced, so whoever promises must take
-// back what nobody wants any more, and what nobody has come for in time. Those who wait for room are
-// told when he keeps none any more.
+// back what nobody wants any more, and what nobody has come for in time. Those who wait for room
+// are told when he keeps none any more.
 func (a *Adviser) Promise(by string, promises []Promise) {
 	a.mu.Lock()
 	ends := len(promises) == 0 && len(a.promises[by]) > 0

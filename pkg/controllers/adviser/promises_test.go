@@ -21,7 +21,8 @@ import (
 	"berth.dev/berth/pkg/simulator"
 )
 
-// Whoever asks is told of room for two, as long as there is some: to ask and to promise is one step.
+// Whoever asks is told of room for two, as long as there is some: to ask and to promise is one
+// step.
 func TestRoomThatManyAskForAtOnceIsPromisedOnce(t *testing.T) {
 	const askers, each, cpus = 8, 2, 5
 	node := plugintest.MakeNode("beijing", 0).

@@ -19,8 +19,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// What may give a pod a node that found none is another version. What happens to pods that wait, and
-// what is recorded of them, is none.
+// What may give a pod a node that found none is another version. What happens to pods that wait,
+// and what is recorded of them, is none.
 func TestVersion(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {

@@ -248,7 +248,8 @@ func (c *crossing) suspend(d time.Duration) {
 }
 
 // TestEveryEventInEveryStep lets everything happen in every step of every way to move. The move
-// ends as it should, within the time that it may take, and the Application runs as a whole after it.
+// ends as it should, within the time that it may take, and the Application runs as a whole after
+// it.
 func TestEveryEventInEveryStep(t *testing.T) {
 	var room application.Adviser
 	for way, of := range ways {

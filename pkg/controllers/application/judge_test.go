@@ -19,8 +19,9 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// wanted returns how many replicas the manifest asks for or, if it leaves that to an autoscaler, how
-// many there are to be: as many as before a move, or else as many as the autoscaler has asked for.
+// wanted returns how many replicas the manifest asks for or, if it leaves that to an autoscaler,
+// how many there are to be: as many as before a move, or else as many as the autoscaler has asked
+// for.
 func (a *tenant) wanted() (n int) {
 	app := a.stored()
 	if app == nil {

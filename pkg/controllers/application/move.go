@@ -108,9 +108,9 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	return nil
 }
 
-// replicasBefore returns how many replicas each object is to have when it has moved. A move that has
-// ended without having been done knows it: since it began there may be more. What the manifest says
-// is kept as well, for the case that it says nothing any more before the end.
+// replicasBefore returns how many replicas each object is to have when it has moved. A move that
+// has ended without having been done knows it: since it began there may be more. What the manifest
+// says is kept as well, for the case that it says nothing any more before the end.
 func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*object) (found []berthv1alpha1.MovedReplicas, err error) {
 	for _, o := range objects {
 		if !o.scales {
@@ -140,8 +140,8 @@ func keepReplicas(app *berthv1alpha1.Application, objects []*object) {
 	}
 }
 
-// forgetReplicas forgets how many replicas the workloads had before they began to change the cluster
-// once they have them again where they are, and leaves the number to others again.
+// forgetReplicas forgets how many replicas the workloads had before they began to change the
+// cluster once they have them again where they are, and leaves the number to others again.
 func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*object, seen *observed) error {
 	var still []berthv1alpha1.MovedReplicas
 	for _, o := range objects {

@@ -23,8 +23,8 @@ import (
 
 const day = 24 * time.Hour
 
-// TestAYear lets Applications run for months in clusters whose metrics go up and down, lie and fail,
-// and that die and come back, are drained, and let no pod start. Set BERTH_YEAR to
+// TestAYear lets Applications run for months in clusters whose metrics go up and down, lie and
+// fail, and that die and come back, are drained, and let no pod start. Set BERTH_YEAR to
 // SEEDS:DAYS:APPLICATIONS:CLUSTERS, 20:365:200:30 for instance, for more of it.
 func TestAYear(t *testing.T) {
 	seeds, days, apps, clusters := 1, 4, 12, 6
@@ -297,8 +297,8 @@ func (y *year) autoscale(a *tenant) {
 	}
 }
 
-// scale is what an autoscaler does every 15 seconds while there is something to be done. Both halves
-// of a move have half of the load each, so that it wants fewer than there are.
+// scale is what an autoscaler does every 15 seconds while there is something to be done. Both
+// halves of a move have half of the load each, so that it wants fewer than there are.
 func (y *year) scale(a *tenant) {
 	if a.scaling {
 		return

@@ -37,8 +37,8 @@ func (it *item) unmade(f int) (made, unmade int64) {
 	return it.feeds[f].observed.Unmade(*wanted)
 }
 
-// promisedHere returns which promises a decision about the items takes the place of, beside those of
-// an earlier one: those of moves within what they divide by room.
+// promisedHere returns which promises a decision about the items takes the place of, beside those
+// of an earlier one: those of moves within what they divide by room.
 func promisedHere(items []*item) func(*adviser.Promise) bool {
 	owners := map[workload.ID]bool{}
 	for _, it := range items {

@@ -53,7 +53,8 @@ func (w *World) disturb(length time.Duration) {
 }
 
 // kindsOfDisturbance returns what disturbs the world. In one of two that is but a few kinds, each
-// of which comes up the more often: what ten edits in a row do is seldom seen among everything else.
+// of which comes up the more often: what ten edits in a row do is seldom seen among everything
+// else.
 func (w *World) kindsOfDisturbance() []disturbance {
 	if w.undisturbed || w.hash("few kinds of disturbances")%2 == 0 {
 		return disturbances
