@@ -159,7 +159,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	p := &pass{
 		app: stored.DeepCopy(), stored: stored, memo: r.remember(request.NamespacedName, stored.UID), now: r.Clock.Now(),
 	}
+	decided, review := p.memo.decided, p.memo.review
 	err := r.run(ctx, p)
+	if err != nil && p.stored == stored {
+		// Nothing was written of what was decided, so it is still to be decided.
+		p.memo.decided, p.memo.review = decided, review
+	}
 	if apierrors.IsConflict(err) {
 		// The next pass sees what somebody else wrote in between.
 		return reconcile.Result{RequeueAfter: conflictPause}, nil

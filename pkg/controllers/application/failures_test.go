@@ -94,6 +94,29 @@ func TestRequestsThatFail(t *testing.T) {
 	}
 }
 
+// TestAReviewThatCannotBeWrittenIsMadeAgain lets the write of a review fail that finds a better
+// cluster. The next regular one is a minute away.
+func TestAReviewThatCannotBeWrittenIsMadeAgain(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "applications"}, "web", errors.New("changed"))
+	for name, failure := range map[string]error{"somebody else wrote in between": conflict, "the API server is down": errors.New("down")} {
+		t.Run(name, func(t *testing.T) {
+			w := settled(t, nil)
+			w.after(61 * time.Second)
+			w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+			w.clock.SetTime(w.clock.Now().Add(61 * time.Second))
+			w.fail = failing[*berthv1alpha1.Application]("status", failure)
+			if _, err := w.controller.Reconcile(t.Context(), request); err != nil && apierrors.IsConflict(failure) {
+				t.Error(err)
+			}
+			w.fail = nil
+			w.passes()
+			if got := w.app().Status.ScheduledTo; got != "madrid" {
+				t.Errorf("it is in %s, want madrid", got)
+			}
+		})
+	}
+}
+
 func TestAnApplicationThatIsGoneIsForgotten(t *testing.T) {
 	leaving := newApplication(deployment)
 	leaving.Finalizers, leaving.DeletionTimestamp = []string{"a/b"}, &metav1.Time{Time: time.Unix(1, 0)}
