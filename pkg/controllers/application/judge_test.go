@@ -246,14 +246,7 @@ func (y *year) judgeRunning(a *tenant) {
 		a.disturbed()
 	}
 	a.settled = settled
-	patience := time.Minute
-	switch {
-	case settled:
-		patience += a.starts + 10*time.Second // They may have to be ready for that long.
-	case in != "":
-		patience += app.Spec.RescheduleAfter.Duration
-	}
-	if now.Sub(a.calm) <= patience {
+	if now.Sub(a.calm) <= a.patience(app) {
 		return
 	}
 	there := a.readyIn(in)
@@ -262,6 +255,17 @@ func (y *year) judgeRunning(a *tenant) {
 			there, a.wanted(), cmp.Or(in, "no cluster"), len(a.pods()), settled)
 		a.calm = now.Add(day) // That it goes on is told once a day.
 	}
+}
+
+// patience is how long it may take until an Application runs that nothing disturbs.
+func (a *tenant) patience(app *berthv1alpha1.Application) time.Duration {
+	switch {
+	case a.settled:
+		return time.Minute + a.starts + 10*time.Second // Its pods may have to be ready for that long.
+	case app.Status.ScheduledTo != "":
+		return time.Minute + app.Spec.RescheduleAfter.Duration
+	}
+	return time.Minute
 }
 
 // returns reports whether an Application is on its way back from a move that was given up. It is
@@ -292,11 +296,8 @@ func (y *year) judgeStaying(a *tenant) {
 	rests := app.Status.Move != nil || app.Spec.Suspend || app.Spec.Migration == berthv1alpha1.MigrationNever ||
 		app.Spec.Move.Windows != nil || y.returns(a, app)
 	better := ""
-	for _, p := range y.clusters {
-		if !rests && in != "" && y.stored(in).Status.Conditions[0].Status == metav1.ConditionTrue && y.suits(a, app, in, in, app) &&
-			y.suits(a, app, p.name, in, app) && y.value(p.name, in) > y.value(in, in)+1e-9 {
-			better = p.name
-		}
+	if !rests && in != "" {
+		better = y.better(a, app)
 	}
 	if better == "" {
 		a.worse = time.Time{}
@@ -311,6 +312,21 @@ func (y *year) judgeStaying(a *tenant) {
 	}
 }
 
+// better returns a cluster that suits and has more than the present one, which suits as well; empty
+// if there is none.
+func (y *year) better(a *tenant, app *berthv1alpha1.Application) (name string) {
+	in := app.Status.ScheduledTo
+	if y.stored(in).Status.Conditions[0].Status != metav1.ConditionTrue || !y.suits(a, app, in, in, app) {
+		return ""
+	}
+	for _, p := range y.clusters {
+		if y.suits(a, app, p.name, in, app) && y.value(p.name, in) > y.value(in, in)+1e-9 {
+			name = p.name
+		}
+	}
+	return name
+}
+
 // readyIn returns how many pods are ready in a cluster.
 func (a *tenant) readyIn(cluster string) (ready int) {
 	for _, pod := range a.pods() {
@@ -321,6 +337,9 @@ func (a *tenant) readyIn(cluster string) (ready int) {
 	return ready
 }
 
+// hinders reports whether pods cannot run in a cluster.
+func (p *place) hinders() bool { return p.dead || p.crashes || p.refuses }
+
 // hindered reports whether an Application cannot run: where it is, or anywhere else if that does
 // not suit. What must not run twice waits for old pods that have not ended, which those of a dead
 // cluster do when it is back.
@@ -330,8 +349,7 @@ func (y *year) hindered(a *tenant, app *berthv1alpha1.Application, settled bool)
 		return true
 	}
 	if settled {
-		p := y.place(in)
-		return p.dead || p.crashes || p.refuses || app.Spec.Migration == berthv1alpha1.MigrationStopFirst && a.leaving()
+		return y.place(in).hinders() || app.Spec.Migration == berthv1alpha1.MigrationStopFirst && a.leaving()
 	}
 	return in != "" && app.Spec.Migration == berthv1alpha1.MigrationNever ||
 		!slices.ContainsFunc(y.clusters, func(p *place) bool { return p.name != in && y.suits(a, app, p.name, in, app) })

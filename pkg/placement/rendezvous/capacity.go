@@ -46,38 +46,41 @@ func (a *Assignment) capacities(schedulers []Server, free []int, options Options
 	for _, i := range free {
 		total += a.sizes[i]
 	}
-	full := make([]bool, len(schedulers))
-	for {
-		sum, weights := uint64(total), uint64(0)
+	full, sum, weights := a.overloaded(schedulers, total)
+	bounds := make([]int, len(schedulers))
+	open := 0
+	for s, scheduler := range schedulers {
+		if bounds[s] = a.Loads[s]; !full[s] {
+			bounds[s] = bound(sum*weightOf(scheduler), weights, options.LoadFactor)
+			open++
+		}
+	}
+	if options == (Options{}) && sum <= uint64(fewEach*open) && total == len(free) {
+		a.exact(bounds, full, sum, weights, schedulers)
+	}
+	return bounds
+}
+
+// overloaded returns which schedulers are full, because they are pinned more than their share, and
+// what the others share: the sum of their loads and of the total that is free, and their weights.
+func (a *Assignment) overloaded(schedulers []Server, total int) (full []bool, sum, weights uint64) {
+	full = make([]bool, len(schedulers))
+	for again := true; again; {
+		sum, weights, again = uint64(total), 0, false
 		for s, scheduler := range schedulers {
 			if !full[s] {
 				sum += uint64(a.Loads[s])
 				weights += weightOf(scheduler)
 			}
 		}
-		again := false
 		for s, scheduler := range schedulers {
 			// The load is more than its share: load > sum*weight/weights.
 			if !full[s] && uint64(a.Loads[s])*weights > sum*weightOf(scheduler) {
 				full[s], again = true, true
 			}
 		}
-		if again {
-			continue
-		}
-		bounds := make([]int, len(schedulers))
-		open := 0
-		for s, scheduler := range schedulers {
-			if bounds[s] = a.Loads[s]; !full[s] {
-				bounds[s] = bound(sum*weightOf(scheduler), weights, options.LoadFactor)
-				open++
-			}
-		}
-		if options == (Options{}) && sum <= uint64(fewEach*open) && total == len(free) {
-			a.exact(bounds, full, sum, weights, schedulers)
-		}
-		return bounds
 	}
+	return full, sum, weights
 }
 
 // exact sets the bounds of the schedulers that are not full so that they add up to sum: each has
