@@ -94,7 +94,7 @@ func (w *World) draw(c *call) {
 	if !w.faulty || w.skip[c.name] {
 		return
 	}
-	h, limit, about := w.hash(c.name), w.rates.perMille, Reads
+	h, limit, about := w.hash(c.name), w.rates.perMille, reads
 	if c.request.Writes() {
 		about = c.request.Kind()
 		limit = w.limit(about)

@@ -102,14 +102,14 @@ type Counts struct {
 	// else has made.
 	Writes record.Counts
 	Others int
-	// Faults are what has happened to requests, by what it was and the kind of the write, or Reads.
+	// Faults are what has happened to requests, by what it was and the kind of the write, or reads.
 	Faults record.Table
 	// Disturbances are everything else that has happened, by kind.
 	Disturbances record.Counts
 }
 
-// Reads stands for all requests that write nothing.
-const Reads = "reads"
+// reads stands for all requests that write nothing.
+const reads = "reads"
 
 // timer is something that happens at a time.
 type timer struct {
