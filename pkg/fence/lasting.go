@@ -94,27 +94,25 @@ func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Se
 
 // Create makes the lease.
 func (l *lasting) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	sent := time.Now()
-	if err := l.Interface.Create(ctx, record); err != nil {
-		return err
-	}
-	l.wrote(sent, &record)
-	return nil
+	return l.write(ctx, record, l.Interface.Create)
 }
 
 // Update renews the lease, or gives it back.
 func (l *lasting) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	sent := time.Now()
-	if err := l.Interface.Update(ctx, record); err != nil {
-		return err
-	}
-	l.wrote(sent, &record)
-	return nil
+	return l.write(ctx, record, l.Interface.Update)
 }
 
-func (l *lasting) wrote(sent time.Time, record *resourcelock.LeaderElectionRecord) {
+func (l *lasting) write(
+	ctx context.Context, record resourcelock.LeaderElectionRecord,
+	send func(context.Context, resourcelock.LeaderElectionRecord) error,
+) error {
+	sent := time.Now()
+	if err := send(ctx, record); err != nil {
+		return err
+	}
 	l.last, l.own, l.vacant = resourcelock.LeaderElectionRecord{}, time.Time{}, false
 	if record.HolderIdentity == l.Identity() {
-		l.last, l.own = *record, sent.Add(durationOf(record))
+		l.last, l.own = record, sent.Add(durationOf(&record))
 	}
+	return nil
 }

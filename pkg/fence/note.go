@@ -43,11 +43,6 @@ func newNote(lock resourcelock.Interface) *note {
 // withAll ends the note of a holder who gave the lease back when all that he had sent was known.
 const withAll = "-all"
 
-// text is the note of a holder.
-func text(holder string, transitions int) string {
-	return digest(holder) + "-" + strconv.Itoa(transitions)
-}
-
 // digest is an identity as a label can have it.
 func digest(holder string) string {
 	sum := sha256.Sum256([]byte(holder))
@@ -73,14 +68,17 @@ func (n *note) ofLast() Late {
 	return LateOfOne
 }
 
-// write lets the next write of the holder leave its note, or take away that of another. So many
-// holders came before.
+// write lets the next write of the holder leave its note, if what holders before have sent is
+// settled, or take away that of another. So many holders came before. All says that nothing of its
+// own is left either.
 func (n *note) write(transitions int, settled, all bool) {
+	text := digest(n.lock.Identity()) + "-" + strconv.Itoa(transitions)
+	if all {
+		text += withAll
+	}
 	switch {
-	case all:
-		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text(n.lock.Identity(), transitions) + withAll}
 	case settled:
-		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text(n.lock.Identity(), transitions)}
+		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text}
 	case n.read != nil && n.read.Labels[berthv1alpha1.SettledByLabel] != "":
 		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: ""}
 	}

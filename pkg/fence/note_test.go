@@ -97,18 +97,6 @@ func (c *candidate) leaves() {
 
 // TestWhatLeadersBeforeCanHaveSent asks the last of some leaders.
 func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
-	change := func(t *testing.T, client kubernetes.Interface, change func(*coordinationv1.Lease)) {
-		t.Helper()
-		leases := client.CoordinationV1().Leases("berth-system")
-		lease, err := leases.Get(t.Context(), "berth-scheduler", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(lease)
-		if _, err := leases.Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for name, tc := range map[string]struct {
 		before func(t *testing.T, client kubernetes.Interface)
 		want   fence.Late
@@ -154,12 +142,12 @@ func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
 		"after one whose lease somebody has emptied": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settlesAll()
-			change(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("") })
+			changeLease(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("") })
 		}, fence.LateOfOne},
 		"after a stranger who took what had been given back": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settlesAll().leaves()
-			change(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("stranger") })
+			changeLease(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("stranger") })
 		}},
 		"after two that had": {func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
@@ -197,19 +185,17 @@ func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
 		"after a stranger, who counts nothing": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
-			change(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("stranger") })
+			changeLease(t, client, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = ptr.To("stranger") })
 		}},
 		"after the lease was deleted": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
-			if err := client.CoordinationV1().Leases("berth-system").Delete(t.Context(), "berth-scheduler", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			deleteLease(t, client)
 		}},
 		"after a note that nobody can read": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
-			change(t, client, func(lease *coordinationv1.Lease) { lease.Labels = map[string]string{"berth.dev/settled-by": "yes"} })
+			changeLease(t, client, func(lease *coordinationv1.Lease) { lease.Labels = map[string]string{"berth.dev/settled-by": "yes"} })
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

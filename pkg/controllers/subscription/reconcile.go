@@ -34,7 +34,8 @@ const afterDenial = 30 * time.Second
 type outcome struct {
 	*item
 	decision bundle.Result
-	// limitedBy says for each feed what stops its next replica, for each cluster that is full.
+	// limitedBy says for each feed some replicas of which have no room what stops the next one, for
+	// each cluster that is full.
 	limitedBy [][]string
 	// pledge is the admission of a bundle, nil if it has none.
 	pledge *berthv1alpha1.Pledge
@@ -112,9 +113,12 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 	}
 	outcomes := make([]outcome, len(items))
 	for i := range results {
-		outcomes[i] = outcome{item: items[i], decision: results[i], promiseLife: life}
-		for feed := range results[i].Feeds {
-			outcomes[i].limitedBy = append(outcomes[i].limitedBy, room.LimitedBy(bundle.Ref{Subscription: i, Feed: feed}))
+		feeds := results[i].Feeds
+		outcomes[i] = outcome{item: items[i], decision: results[i], promiseLife: life, limitedBy: make([][]string, len(feeds))}
+		for f := range feeds {
+			if feeds[f].Unplaced+feeds[f].Lacking > 0 {
+				outcomes[i].limitedBy[f] = room.LimitedBy(bundle.Ref{Subscription: i, Feed: f})
+			}
 		}
 		switch results[i].Admission {
 		case bundle.Kept:
