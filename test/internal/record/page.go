@@ -83,25 +83,28 @@ func (s *Simulation) markdown() string {
 		s.faults(), byName("disturbance", s.Disturbances))
 }
 
+// kindsOf returns the names that any of some counts has, in order.
+func kindsOf(all ...Counts) []string {
+	kinds := map[string]bool{}
+	for _, counts := range all {
+		for name := range counts {
+			kinds[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(kinds))
+}
+
 // often is how often each fault is to have happened to each kind of write.
 const often = 100
 
 // faults writes which fault has happened how often to which kind of write: a row for each kind, a
 // column for each fault.
 func (s *Simulation) faults() string {
-	kinds := map[string]bool{}
-	for name := range s.Writes {
-		kinds[name] = true
-	}
-	for _, counts := range s.Faults {
-		for name := range counts {
-			kinds[name] = true
-		}
-	}
+	kinds := kindsOf(append(slices.Collect(maps.Values(s.Faults)), s.Writes)...)
 	columns := slices.Sorted(maps.Keys(s.Faults))
 	rows := make([][]string, 0, len(kinds))
 	enough := 0
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+	for _, kind := range kinds {
 		row := append(make([]string, 0, 2+len(columns)), kind, spelled(s.Writes[kind]))
 		for _, fault := range columns {
 			n := s.Faults[fault][kind]
@@ -117,14 +120,9 @@ func (s *Simulation) faults() string {
 }
 
 func (k *Kills) markdown() string {
-	kinds := map[string]bool{}
-	for _, counts := range []Counts{k.Kept, k.Broken, k.NotSent, k.NotJudged} {
-		for name := range counts {
-			kinds[name] = true
-		}
-	}
+	kinds := kindsOf(k.Kept, k.Broken, k.NotSent, k.NotJudged)
 	rows := make([][]string, 0, len(kinds))
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+	for _, kind := range kinds {
 		rows = append(rows, []string{
 			kind, spelled(k.Kept[kind]), spelled(k.Broken[kind]), spelled(k.NotSent[kind]), spelled(k.NotJudged[kind]),
 		})
