@@ -75,7 +75,7 @@ func dispatch(t *testing.T, objects []client.Object) map[string]string {
 	api := serve(t, homed)
 	r := dispatcher.Reconciler{
 		Client: api, Writer: api, Topology: state.NewTracker(api), Clock: testclock.NewFakeClock(start),
-		SchedulerNames: []string{plugintest.Profile},
+		SchedulerNames: []string{plugintest.Profile}, Adviser: advisertest.New(t, api),
 	}
 	if _, err := r.Reconcile(t.Context(), struct{}{}); err != nil {
 		t.Fatal(err)
