@@ -163,6 +163,9 @@ func (e *PodAnswer) findPolicy(
 		e.Workload.Replicas = &w.Replicas
 	}
 	e.explainCut(s, pod, w.Cut)
+	if why := workload.WhyUncounted(&w, s.Objects.Source()); why != "" {
+		e.becausef("its siblings take turns, because nobody can tell how many %s wants: %s", placement.Title(w.Kind, w.Name), why)
+	}
 	if e.explainSubscription(s, pod, &w) {
 		return nil, nil
 	}

@@ -6,6 +6,7 @@ package feeds
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -167,6 +168,9 @@ func (r *rule) wrong(component, field string, err error) error {
 	return fmt.Errorf("FeedParser %q: spec.components %.64q: %s: %w", r.name, component, field, err)
 }
 
+// errTooMany says that parts of one name want more than a number of replicas can be.
+var errTooMany = errors.New("parts of one name want more replicas than can be counted")
+
 // wants returns how many replicas each part of an object wants, by its name. A part that does not
 // say wants one.
 func (r *rule) wants(object manifest.Object) (map[string]int32, error) {
@@ -182,6 +186,10 @@ func (r *rule) wants(object manifest.Object) (map[string]int32, error) {
 		}
 		if replicas == nil {
 			replicas = new(int32(1))
+		}
+		// Parts of a list can have one name.
+		if *replicas > math.MaxInt32-wants[parts[i].name] {
+			return nil, r.wrong(parts[i].name, "replicas", errTooMany)
 		}
 		wants[parts[i].name] += *replicas
 	}

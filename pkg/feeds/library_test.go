@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -167,7 +168,11 @@ func TestLibrary(t *testing.T) {
 			if read == nil {
 				t.Fatal("no rule of the library reads the kind")
 			}
-			if diff := cmp.Diff(tc.want, read(object)); diff != "" {
+			got, err := read(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("what it wants differs (-want +got):\n%s", diff)
 			}
 			raw, err := object.MarshalJSON()
@@ -220,9 +225,16 @@ func TestLibraryReadsWhatScaleSays(t *testing.T) {
 			}
 			object := definition.stored(t, spec)
 			_, byRule := feeds.ReplicasByRule(nil, schema.GroupKind{Group: definition.Spec.Group, Kind: definition.Spec.Names.Kind})
-			want, got := *byScale(object).Replicas, byRule(object)
-			if read := got.Components["leader"]; got.Replicas != nil && *got.Replicas != want || got.Replicas == nil && read != want {
-				t.Errorf("the rule reads %+v, the scale subresource %d", got, want)
+			want, err := byScale(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := byRule(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read := got.Components["leader"]; ptr.Deref(got.Replicas, read) != *want.Replicas {
+				t.Errorf("the rule reads %+v, the scale subresource %d", got, *want.Replicas)
 			}
 		})
 	}

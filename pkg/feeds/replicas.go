@@ -5,6 +5,7 @@ package feeds
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,14 +16,14 @@ import (
 
 // Wants is how many replicas an object wants.
 type Wants struct {
-	// Replicas is the number of an object as a whole, nil if it has none or it cannot be read.
+	// Replicas is the number of an object as a whole, nil if it has none.
 	Replicas *int32
 	// Components are the numbers of its parts, by their names; nil if it has none.
 	Components map[string]int32
 }
 
-// ReadReplicas returns how many replicas an object wants.
-type ReadReplicas func(object *unstructured.Unstructured) Wants
+// ReadReplicas returns how many replicas an object wants, or what is wrong with it.
+type ReadReplicas func(object *unstructured.Unstructured) (Wants, error)
 
 // ReplicasByRule returns what reads the replicas of a kind by the rule for it that is used, a
 // FeedParser or one of the library, and what tells that rule from others; nil and nothing if no
@@ -62,7 +63,10 @@ func ReplicasByScale(specReplicasPath string) (ReadReplicas, error) {
 	}
 	return reading(func(object manifest.Object) (Wants, error) {
 		replicas, err := countOrOne(object, at)
-		return Wants{Replicas: replicas}, err
+		if err != nil {
+			return Wants{}, fmt.Errorf("specReplicasPath of its scale subresource: %w", err)
+		}
+		return Wants{Replicas: replicas}, nil
 	}), nil
 }
 
@@ -72,26 +76,22 @@ func (r *rule) read(object manifest.Object) (w Wants, err error) {
 		w.Components, err = r.wants(object)
 		return w, err
 	}
-	w.Replicas, err = r.whole.readReplicas(object)
+	w.Replicas, err = r.readReplicas(object)
 	return w, err
 }
 
-// reading reads from an object as clients have it. What cannot be read is nothing.
+// reading reads from an object as clients have it.
 func reading(read func(manifest.Object) (Wants, error)) ReadReplicas {
-	return func(object *unstructured.Unstructured) Wants {
+	return func(object *unstructured.Unstructured) (Wants, error) {
 		raw, err := json.Marshal(object.Object)
 		if err != nil {
-			return Wants{}
+			return Wants{}, fmt.Errorf("encoding the object: %w", err)
 		}
 		decoded, err := manifest.Decode(raw)
 		if err != nil {
-			return Wants{}
+			return Wants{}, err
 		}
-		wants, err := read(decoded)
-		if err != nil {
-			return Wants{}
-		}
-		return wants
+		return read(decoded)
 	}
 }
 

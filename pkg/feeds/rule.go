@@ -55,13 +55,22 @@ func (r *rule) Parser(rawData []byte) (*int32, berthv1alpha1.ReplicaRequirements
 	if err != nil {
 		return nothing(err)
 	}
-	replicas, err := r.whole.readReplicas(object)
+	replicas, err := r.readReplicas(object)
 	if err != nil {
-		return nothing(fmt.Errorf("FeedParser %q: spec.replicas: %w", r.name, err))
+		return nothing(err)
 	}
 	requirements, err := r.whole.readTemplate(object)
 	if err != nil {
 		return nothing(fmt.Errorf("FeedParser %q: spec.podTemplate: %w", r.name, err))
 	}
 	return replicas, requirements, r.whole.replicasAt.String(), nil
+}
+
+// readReplicas returns how many replicas the object as a whole wants, nil if the rule does not say.
+func (r *rule) readReplicas(object manifest.Object) (*int32, error) {
+	replicas, err := r.whole.readReplicas(object)
+	if err != nil {
+		return nil, fmt.Errorf("FeedParser %q: spec.replicas: %w", r.name, err)
+	}
+	return replicas, nil
 }

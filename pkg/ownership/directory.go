@@ -45,6 +45,8 @@ const (
 	workers = 4
 	// maxLookups, maxKinds and maxFollowed bound the memory.
 	maxLookups, maxKinds, maxFollowed = 20_000, 1000, 64
+	// maxReason bounds in bytes why an object cannot be understood.
+	maxReason = 256
 )
 
 // resources tells which kinds an API server serves.

@@ -162,19 +162,23 @@ func forbid(fake *clienttesting.Fake) {
 
 func TestFurther(t *testing.T) {
 	tests := map[string]struct {
-		ref          *metav1.OwnerReference
-		served       kinds
-		spec         map[string]any
-		change       func(w *world)
-		want         int32
-		wantKnown    bool
-		wantParts    map[string]int32
-		wantErr      string
-		wantInformer bool
+		ref            *metav1.OwnerReference
+		served         kinds
+		spec           map[string]any
+		change         func(w *world)
+		want           int32
+		wantKnown      bool
+		wantParts      map[string]int32
+		wantUnreadable string
+		wantErr        string
+		wantInformer   bool
 	}{
 		"a scale subresource":     {ref: ref(groupVersion, "Ring", "a", "a"), spec: map[string]any{"size": int64(3)}, want: 3, wantKnown: true, wantInformer: true},
 		"a number that is absent": {ref: ref(groupVersion, "Ring", "a", "a"), spec: map[string]any{}, want: 1, wantKnown: true, wantInformer: true},
-		"a number that is text":   {ref: ref(groupVersion, "Ring", "a", "a"), spec: map[string]any{"size": "three"}, wantInformer: true},
+		"a number that is text": {
+			ref: ref(groupVersion, "Ring", "a", "a"), spec: map[string]any{"size": "three"}, wantInformer: true,
+			wantUnreadable: `specReplicasPath of its scale subresource: /spec/size: must be a whole number from 0 to 2147483647, not "three"`,
+		},
 		"a kind without a number": {ref: ref(groupVersion, "Fleet", "a", "a")},
 		"one that a policy names": {ref: ref(groupVersion, "Fleet", "a", "a"), change: func(w *world) { w.named = true }, wantInformer: true},
 		"one that a FeedParser reads": {
@@ -230,6 +234,9 @@ func TestFurther(t *testing.T) {
 					t.Errorf("owner %s wants %d, known: %t; want %d, %t", owner.GetUID(), owner.Replicas, owner.ReplicasKnown, tc.want, tc.wantKnown)
 				}
 				checkParts(t, owner, tc.wantParts)
+				if owner.Unreadable != tc.wantUnreadable {
+					t.Errorf("it cannot be read because %q, want %q", owner.Unreadable, tc.wantUnreadable)
+				}
 				if w.changes == 0 {
 					t.Error("nobody was told")
 				}

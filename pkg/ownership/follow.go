@@ -148,6 +148,6 @@ func same(a, b *workload.FurtherOwner) bool {
 		return a == b
 	}
 	return a.GetUID() == b.GetUID() && a.Replicas == b.Replicas && a.ReplicasKnown == b.ReplicasKnown &&
-		maps.Equal(a.Components, b.Components) &&
+		a.Unreadable == b.Unreadable && maps.Equal(a.Components, b.Components) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && apiequality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
 }

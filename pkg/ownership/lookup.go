@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // work looks up what the queue holds until it is shut down.
@@ -166,7 +167,10 @@ func (k *kind) owner(object any) *workload.FurtherOwner {
 		Labels: meta.GetLabels(), OwnerReferences: meta.GetOwnerReferences(),
 	}}
 	if whole, ok := object.(*unstructured.Unstructured); ok && k.replicas != nil {
-		wants := k.replicas(whole)
+		wants, err := k.replicas(whole)
+		if err != nil {
+			owner.Unreadable = names.ClipTo(err.Error(), maxReason)
+		}
 		owner.Components = wants.Components
 		if wants.Replicas != nil {
 			owner.Replicas, owner.ReplicasKnown = *wants.Replicas, true

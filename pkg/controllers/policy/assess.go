@@ -34,6 +34,8 @@ type inForce struct {
 	scaling scaling
 	// unread says why objects of kinds that the policy selects cannot be read.
 	unread []string
+	// uncounted says of which workloads nobody can tell how many pods they want, and why.
+	uncounted []string
 }
 
 // loss is a workload that a policy selects and another one places.

@@ -75,6 +75,10 @@ func placedCondition(in *inForce) metav1.Condition {
 	if len(in.unread) > 0 {
 		condition.Message += "; the policy does not count for these kinds: " + names.First(in.unread, maxNames, ", ")
 	}
+	if len(in.uncounted) > 0 {
+		condition.Message += "; pods of these workloads take turns, because their number cannot be read: " +
+			names.First(in.uncounted, maxNames, "; ")
+	}
 	if len(in.unserved) > 0 {
 		condition.Message += "; these selected workloads do not use Berth's scheduler: " + nameAll(in.unserved)
 	}

@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,5 +64,32 @@ func TestPodsOfOperatorsAreConfirmed(t *testing.T) {
 	}
 	if got := h.evicted(); len(got) > 0 {
 		t.Errorf("%v are evicted", got)
+	}
+}
+
+// Why the number of an object cannot be read is told where its author looks, and the pods are
+// placed as those of a kind without a number.
+func TestANumberThatCannotBeReadIsTold(t *testing.T) {
+	h := newHarness(t, world(sites(), these(
+		newPolicy("p", func(spec *berthv1alpha1.PropagationPolicySpec) {
+			spec.ResourceSelectors[0] = berthv1alpha1.ResourceSelector{APIVersion: "example.com/v1", Kind: "Ring", Name: "ring"}
+		}),
+		webPod("ring-0", "hangzhou-0", 0, func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Ring", Name: "ring", UID: "real", Controller: new(true)}}
+		}),
+	))...)
+	ring := &workload.FurtherOwner{
+		Object: &metav1.ObjectMeta{Namespace: namespace, Name: "ring", UID: "real"}, Unreadable: `/spec/size must be a whole number, not "three"`,
+	}
+	h.Owners = oneRing{ring}
+	h.settle()
+	told := `pods of these workloads take turns, because their number cannot be read: Ring ring: /spec/size must be a whole number, not "three"`
+	if got := h.condition(berthv1alpha1.PolicyPlaced); !strings.Contains(got, told) {
+		t.Errorf("the policy says %q, want %q", got, told)
+	}
+	ring.Unreadable, ring.Replicas, ring.ReplicasKnown = "", 1, true
+	h.settle()
+	if got := h.condition(berthv1alpha1.PolicyPlaced); strings.Contains(got, "turns") {
+		t.Errorf("the policy says %q of a number that can be read", got)
 	}
 }

@@ -33,6 +33,9 @@ type FurtherOwner struct {
 	// Components are how many pods each part of the object wants, by its name; nil for objects without
 	// parts. See Component.
 	Components map[string]int32
+	// Unreadable says why nobody can tell how many pods the object wants, although there is a rule for
+	// its kind; empty if that can be told, or nothing says where its number lies.
+	Unreadable string
 }
 
 // ErrUnconfirmed says that an owner cannot be confirmed, see FurtherSource.
@@ -59,6 +62,19 @@ func WhyCut(pod *corev1.Pod, cut *metav1.OwnerReference, source FurtherSource) s
 		}
 	}
 	return "it is too far above the pod"
+}
+
+// WhyUncounted says why nobody can tell how many pods a workload wants, although a rule says where
+// its number lies; empty if it is known, or there is no such rule.
+func WhyUncounted(w *Workload, source FurtherSource) string {
+	if w.ReplicasKnown || w.LabelsUnknown || w.Kind == kindPod || source == nil || KindFor(w.APIVersion, w.Kind) != nil {
+		return ""
+	}
+	owner, err := source.Further(w.Namespace, &metav1.OwnerReference{APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, UID: w.UID})
+	if err != nil {
+		return ""
+	}
+	return owner.Unreadable
 }
 
 // ofFurther returns the workload of a pod that an object of a kind beyond the table controls.

@@ -21,6 +21,9 @@ import (
 	"berth.dev/berth/pkg/placement/policymatch"
 )
 
+// kindPod is the kind of workloads that are one pod.
+const kindPod = "Pod"
+
 // ErrOwnerNotFound is wrapped by the error of Of when the controller of a pod does not exist, or is
 // not known yet.
 var ErrOwnerNotFound = errors.New("owner not found")
@@ -132,7 +135,7 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 // alone returns a pod as its own workload.
 func alone(pod *corev1.Pod) Workload {
 	return Workload{
-		APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
+		APIVersion: "v1", Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 	}
 }
 
