@@ -13,7 +13,7 @@
 //	decide    the Scheduler that each Cluster should have             (package binding of placement)
 //	fence     take the Leases of dead Schedulers that lose something  (fence.go)
 //	step      one step of each binding                                (package binding of placement)
-//	write     finalizers, bindings and conditions                     (controller.go)
+//	write     finalizers, bindings and conditions                     (write.go)
 //	commons   one step for what belongs to no Cluster                 (commons.go)
 //	finalize  let Schedulers go that have given everything up         (finalize.go)
 package binding
@@ -24,14 +24,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -121,6 +118,8 @@ type pass struct {
 	schedulers binding.Schedulers
 	clusters   []*berthv1alpha1.Cluster
 	inputs     []binding.BoundCluster
+	// unmade are those that do not exist yet, and that nobody has.
+	unmade []*berthv1alpha1.Cluster
 	// fencedUntil is until when the schedulers that were fenced are for certain.
 	fencedUntil time.Time
 }
@@ -138,14 +137,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	errFence := p.fence(ctx, desired)
 	records, steps := binding.Steps(p.inputs, desired, p.schedulers, max(leastDrains, len(p.clusters)/drainShare))
 	unfinished, err := p.writeClusters(ctx, desired, records, steps)
+	behind, errUnmade := p.unmark(ctx)
 	bound.set(p.sortedNames(), records)
 	commons, errCommons := p.commons(ctx)
 	leaving, errFinal := p.finalize(ctx, records)
 	result := reconcile.Result{}
-	if unfinished || commons || leaving {
+	if unfinished || behind || commons || leaving {
 		result.RequeueAfter = again
 	}
-	return result, errors.Join(errFence, err, errCommons, errFinal)
+	return result, errors.Join(errFence, err, errUnmade, errCommons, errFinal)
 }
 
 func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
@@ -164,7 +164,8 @@ func (r *Reconciler) gather(ctx context.Context) (*pass, error) {
 	for i := range clusters.Items {
 		c := &clusters.Items[i]
 		if c.Spec.Provision != nil && c.Status.HomeScheduler == "" {
-			continue // it does not exist yet
+			p.unmade = append(p.unmade, c)
+			continue
 		}
 		p.clusters = append(p.clusters, c)
 		p.inputs = append(p.inputs, inputOf(c))
@@ -216,79 +217,6 @@ func recordOf(c *berthv1alpha1.Cluster) binding.Record {
 		r.Moving, r.To = true, t.To
 	}
 	return r
-}
-
-// writeClusters writes what has changed, and reports whether more is to come.
-func (p *pass) writeClusters(
-	ctx context.Context, desired []string, records []binding.Record, steps []binding.Step,
-) (unfinished bool, err error) {
-	errs := make([]error, len(p.clusters))
-	var more atomic.Bool
-	workqueue.ParallelizeUntil(ctx, writers, len(p.clusters), func(i int) {
-		if records[i] != p.inputs[i].Record && !p.stillFenced() {
-			more.Store(true)
-			return
-		}
-		err := p.write(ctx, p.clusters[i], desired[i], records[i])
-		if apierrors.IsConflict(err) {
-			more.Store(true) // the cache lags behind, or another controller wrote in between
-			return
-		}
-		if err == nil {
-			p.drains.note(p.clusters[i].Name, steps[i], p.Clock.Now())
-		}
-		errs[i] = client.IgnoreNotFound(err)
-		if records[i].Home != desired[i] {
-			more.Store(true)
-		}
-	})
-	return more.Load(), errors.Join(errs...)
-}
-
-func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired string, record binding.Record) error {
-	if err := p.keep(ctx, before, record); err != nil {
-		return err
-	}
-	after := before.DeepCopy()
-	after.Status.HomeScheduler, after.Status.HomeRevision, after.Status.HomeTransfer = record.Home, record.Revision, nil
-	if record.Moving {
-		after.Status.HomeTransfer = &berthv1alpha1.HomeTransfer{To: record.To}
-	}
-	apimeta.SetStatusCondition(&after.Status.Conditions, p.condition(before, desired, record))
-	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
-	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Status().Patch(ctx, after, patch); err != nil {
-		return fmt.Errorf("writing the home of cluster %s: %w", before.Name, err)
-	}
-	return nil
-}
-
-// keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter
-// any more. With one scheduler nothing needs to be drained.
-func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record binding.Record) error {
-	has := slices.Contains(before.Finalizers, berthv1alpha1.ClusterFinalizer)
-	leaving := before.DeletionTimestamp != nil
-	wants := before.Status.HomeScheduler != "" && (leaving && has || !leaving && len(p.objects) > 1)
-	if leaving && record.Home == "" && before.Status.HomeScheduler == "" {
-		wants = false
-	}
-	if has == wants {
-		return nil
-	}
-	after := before.DeepCopy()
-	if wants {
-		after.Finalizers = append(after.Finalizers, berthv1alpha1.ClusterFinalizer)
-	} else {
-		after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == berthv1alpha1.ClusterFinalizer })
-	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Patch(ctx, after, patch); err != nil {
-		return fmt.Errorf("writing the finalizer of cluster %s: %w", before.Name, err)
-	}
-	*before = *after // of this pass alone
-	return nil
 }
 
 // condition is the condition Bound of a cluster.

@@ -198,6 +198,35 @@ func TestWithoutASchedulerClustersSayThatTheyAreNotBound(t *testing.T) {
 	}
 }
 
+// What marks a Cluster that schedulers place pods on goes when it turns out not to exist yet, and
+// comes back when it does.
+func TestAClusterThatDoesNotExistYetHasNoMarks(t *testing.T) {
+	h := newHarness(t, clusters(2)...)
+	h.passes(1)
+	for name, finalizers := range map[string][]string{"c0": nil, "c1": {berthv1alpha1.ClusterFinalizer}} {
+		c := h.cluster(name)
+		c.Finalizers, c.Spec.Provision = finalizers, &berthv1alpha1.ClusterProvision{CloudLabels: []string{"location is DE"}}
+		if err := h.api.Update(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.passes(1)
+	for _, name := range []string{"c0", "c1"} {
+		if got := h.reason(name); got != "" || len(h.cluster(name).Finalizers) > 0 {
+			t.Errorf("%s: Bound = %q, finalizers %v, want none", name, got, h.cluster(name).Finalizers)
+		}
+	}
+	c := h.cluster("c0")
+	c.Spec.Provision = nil
+	if err := h.api.Update(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	h.passes(1)
+	if got, want := h.reason("c0"), "False NoScheduler"; got != want {
+		t.Errorf("Bound = %q once the cluster is there, want %q", got, want)
+	}
+}
+
 func TestTheFirstSchedulerGetsEverything(t *testing.T) {
 	h := newHarness(t, append(clusters(3), readyScheduler("a"))...)
 	h.passes(2)

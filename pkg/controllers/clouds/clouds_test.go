@@ -296,3 +296,52 @@ func TestMagnumClusterToProject(t *testing.T) {
 		t.Errorf("ranking (-want +got)\n%s", diff)
 	}
 }
+
+// A choice is final, so what follows it is of the newest spec, whatever that says.
+func TestABoundMagnumClusterTellsTheGenerationOfItsSpec(t *testing.T) {
+	writes := 0
+	magnum := &berthv1alpha1.MagnumCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "os", Name: "m", UID: "u", Generation: 1}}
+	project := &berthv1alpha1.OpenStackProject{ObjectMeta: metav1.ObjectMeta{Namespace: "os", Name: "a"}}
+	api := newAPI(t, &writes, magnum, project)
+	for generation := range int64(2) {
+		var m berthv1alpha1.MagnumCluster
+		key := client.ObjectKeyFromObject(magnum)
+		if err := api.Get(t.Context(), key, &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Generation = generation + 1
+		if err := api.Update(t.Context(), &m); err != nil {
+			t.Fatal(err)
+		}
+		r := clouds.ForMagnumClusters(api, clocktesting.NewFakePassiveClock(made))
+		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		if err := api.Get(t.Context(), key, &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Status.ObservedGeneration; got != generation+1 || m.Status.ScheduledTo == nil {
+			t.Errorf("the status is of generation %d and bound to %v, want %d and a project", got, m.Status.ScheduledTo, generation+1)
+		}
+	}
+}
+
+// A Cluster that turns out to exist is not looked for a cloud any more.
+func TestAClusterThatExistsAfterAllTellsOfNoCloud(t *testing.T) {
+	writes := 0
+	api := newAPI(t, &writes, newCluster(&berthv1alpha1.ClusterProvision{}))
+	if got, want := step(t, api), "unbound, NoCloudMatches: there is none to choose from"; got != want {
+		t.Errorf("it tells %q at first, want %q", got, want)
+	}
+	var c berthv1alpha1.Cluster
+	if err := api.Get(t.Context(), client.ObjectKey{Name: "new"}, &c); err != nil {
+		t.Fatal(err)
+	}
+	c.Spec.Provision = nil
+	if err := api.Update(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := step(t, api), "unbound"; got != want {
+		t.Errorf("it tells %q afterwards, want %q", got, want)
+	}
+}

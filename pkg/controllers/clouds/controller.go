@@ -55,6 +55,8 @@ type Reconciler[T subject] struct {
 	wanted func(T) (rank.Constraints, error)
 	// set writes a choice into the status.
 	set func(T, *choice)
+	// observe notes which spec was read.
+	observe func(T)
 }
 
 // ForClusters returns the reconciler of Clusters with a section provision.
@@ -80,6 +82,7 @@ func ForClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*berthv1
 				c.Status.ScheduledTo = &made.chosen.CloudReference
 			}
 		},
+		observe: func(*berthv1alpha1.Cluster) {}, // the cluster controller does
 	}
 }
 
@@ -106,9 +109,9 @@ func ForMagnumClusters(c client.Client, clock clock.PassiveClock) *Reconciler[*b
 			if made.chosen != nil {
 				m.Status.ScheduledTo, m.Status.Template = &made.chosen.CloudReference, made.chosen.template
 			}
-			m.Status.ObservedGeneration = m.Generation
 			m.Status.Ranking = made.ranking
 		},
+		observe: func(m *berthv1alpha1.MagnumCluster) { m.Status.ObservedGeneration = m.Generation },
 	}
 }
 
@@ -164,11 +167,14 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request
 	}
 	var result reconcile.Result
 	var err error
+	r.observe(after)
 	switch {
 	case r.bound(after) != nil:
 		err = r.tellGone(ctx, after)
 	case r.open(after):
 		result.RequeueAfter, err = r.bind(ctx, after)
+	default: // it is there after all
+		apimeta.RemoveStatusCondition(r.conditions(after), r.condition)
 	}
 	if err != nil || apiequality.Semantic.DeepEqual(before, after) {
 		return result, err
