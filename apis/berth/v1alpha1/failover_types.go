@@ -16,8 +16,8 @@ type Failover struct {
 	After *FailoverAfter `json:"after,omitempty"`
 
 	// returnAfter is how long a cluster that was left must have been online again before it comes into
-	// question again, from 0s to 168h. Default 30m. It does not count while the cluster where the
-	// application runs does not suit.
+	// question again, from 0s to 168h. Default 30m. It does not count while the cluster where an
+	// Application runs does not suit, nor for a Subscription or a policy while all others are offline.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('168h')",message="must be a duration from 0s to 168h such as 30s, 30m or 1h30m"

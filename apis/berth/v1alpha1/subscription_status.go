@@ -45,6 +45,14 @@ type SubscriptionStatus struct {
 	// +optional
 	Pledge *Pledge `json:"pledge,omitempty"`
 
+	// failedOver are the Clusters that have been offline for longer than spec.failover.after, so that
+	// others have their shares, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=cluster
+	// +kubebuilder:validation:MaxItems=1000
+	FailedOver []FailedOverCluster `json:"failedOver,omitempty"`
+
 	// observedRebalance is the value of the annotation berth.dev/rebalance that was carried out last.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256

@@ -91,6 +91,14 @@ type SubscriptionSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.helmRelease) || !has(f.apiVersion) && !has(f.kind) && !has(f.name))",message="helmRelease stands for objects: it does not go with apiVersion, kind and name"
 	Feeds []Feed `json:"feeds"`
 
+	// failover says when a Cluster that has gone offline loses its shares to the others, or to another
+	// one of its subgroup, and when it comes into question again. Absent means that shares by weight
+	// wait for it, and that others go elsewhere as soon as their pods are gone. Replication without
+	// subgroups has copies in all Clusters anyway: only what runs in one of them, because it is not
+	// copied, moves to another.
+	// +optional
+	Failover *Failover `json:"failover,omitempty"`
+
 	// serviceAccountName is the ServiceAccount of the namespace that copies are written as, with its
 	// rights alone. Berth must be allowed to impersonate it: see berthctl allow namespace. Default:
 	// that of the controller manager, default unless it was set otherwise.

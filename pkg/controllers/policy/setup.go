@@ -12,7 +12,6 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -103,22 +102,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // clusterChanges lets those events of Clusters pass that change which nodes belong to one, who
 // selects it, or what it gets: what its nodes have, and whether it is online.
 func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
-	return predicate.Or(state.ClusterChanges(), predicate.TypedFuncs[*berthv1alpha1.Cluster]{
+	return predicate.Or(state.ClusterChanges(), state.OnlineChanges(), predicate.TypedFuncs[*berthv1alpha1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
-			return online(e.ObjectOld) != online(e.ObjectNew) ||
-				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable) ||
+			return !apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Allocatable, e.ObjectNew.Status.Allocatable) ||
 				!apiequality.Semantic.DeepEqual(e.ObjectOld.Status.Room, e.ObjectNew.Status.Room) ||
 				!slices.Equal(e.ObjectOld.Status.Pools, e.ObjectNew.Status.Pools)
 		},
 	})
-}
-
-// online returns the status of the condition Online, empty if there is none yet.
-func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
-	if c := cluster.Online(); c != nil {
-		return c.Status
-	}
-	return ""
 }
 
 // policyChanges lets pass what changes the meaning of a policy: its spec, and which clusters are

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -40,4 +41,21 @@ func ClusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 				!maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 		},
 	}
+}
+
+// OnlineChanges lets those updates of Clusters pass that change whether a Cluster is online.
+func OnlineChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
+	return predicate.TypedFuncs[*berthv1alpha1.Cluster]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.Cluster]) bool {
+			return online(e.ObjectOld) != online(e.ObjectNew)
+		},
+	}
+}
+
+// online returns the status of the condition Online, empty if there is none yet.
+func online(cluster *berthv1alpha1.Cluster) metav1.ConditionStatus {
+	if c := cluster.Online(); c != nil {
+		return c.Status
+	}
+	return ""
 }

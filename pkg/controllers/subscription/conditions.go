@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -145,7 +146,7 @@ func (o *outcome) degraded() metav1.Condition {
 	for i := range o.feeds {
 		for name := range o.decision.Feeds[i].Shares {
 			if !o.decision.Open(name) {
-				closed[name] = true
+				closed[name+o.untilLeft(name)] = true
 			}
 		}
 		for node, n := range o.feeds[i].stranded {
@@ -169,6 +170,19 @@ func (o *outcome) degraded() metav1.Condition {
 		return yes(berthv1alpha1.ReasonRoomLost, "no room any more for "+strings.Join(short, ", "))
 	}
 	return condition(berthv1alpha1.SubscriptionDegraded, false, berthv1alpha1.ReasonPlacesKept, "nothing has lost its place")
+}
+
+// untilLeft says in brackets, after a space, until when the shares of a Cluster that is offline
+// wait for it; empty if they do not.
+func (o *outcome) untilLeft(cluster string) string {
+	switch at, waits := o.away[cluster]; {
+	case !waits:
+		return ""
+	case at.IsZero():
+		return " (offline, and failover.after is Never)"
+	default:
+		return " (offline, left at " + at.UTC().Format(time.RFC3339) + ")"
+	}
 }
 
 // roomLost returns how many replicas of a feed had a place once and find no room any more.

@@ -39,6 +39,8 @@ type item struct {
 	// input is what is decided on. Its feeds are those of feeds, in the same order.
 	input bundle.Subscription
 	feeds []feed
+	// away are the Clusters that are offline and not left yet, with when they are.
+	away map[string]time.Time
 	// around are the workloads of the namespace, copies those of them that belong to the Subscription
 	// as its copies, see copyAt.
 	around *surroundings
@@ -53,8 +55,15 @@ type item struct {
 	admit func(*corev1.Pod) (*corev1.Pod, error)
 	// rebalance is the value of the annotation.
 	rebalance string
-	// next is when time alone may change a limit, the zero time for never.
+	// next is when time alone may change a limit, or which Clusters are left; the zero time for never.
 	next time.Time
+}
+
+// wake lets the next pass come in time for what changes at a moment.
+func (it *item) wake(at time.Time) {
+	if it.next.IsZero() || at.Before(it.next) {
+		it.next = at
+	}
 }
 
 // surroundings are the workloads and the policies of a namespace.
@@ -102,6 +111,10 @@ func (r *Reconciler) gather(
 		it, err := r.read(ctx, s, snapshot, index, observed[s.Namespace])
 		if err != nil {
 			return nil, err
+		}
+		var again time.Duration
+		if it.away, again = division.Failover(s, it.input.Clusters, snapshot, now.Time); again > 0 {
+			it.wake(now.Add(again))
 		}
 		it.input.Expired = it.input.Pledged && !now.Before(&s.Status.Pledge.ExpirationTime)
 		items = append(items, it)

@@ -39,6 +39,8 @@ type outcome struct {
 	limitedBy [][]string
 	// pledge is the admission of a bundle, nil if it has none.
 	pledge *berthv1alpha1.Pledge
+	// failedOver are the Clusters that others have the shares of.
+	failedOver []berthv1alpha1.FailedOverCluster
 	// denied says which right is missing to write its copies, empty if none is.
 	denied string
 	// promiseLife is how long room is kept for pods that nobody makes.
@@ -114,7 +116,10 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 	outcomes := make([]outcome, len(items))
 	for i := range results {
 		feeds := results[i].Feeds
-		outcomes[i] = outcome{item: items[i], decision: results[i], promiseLife: life, limitedBy: make([][]string, len(feeds))}
+		outcomes[i] = outcome{
+			item: items[i], decision: results[i], promiseLife: life, limitedBy: make([][]string, len(feeds)),
+			failedOver: division.FailedOver(items[i].object, results[i].Left, now),
+		}
 		for f := range feeds {
 			if feeds[f].Unplaced+feeds[f].Lacking > 0 {
 				outcomes[i].limitedBy[f] = room.LimitedBy(bundle.Ref{Subscription: i, Feed: f})

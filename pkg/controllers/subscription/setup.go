@@ -186,10 +186,10 @@ func releaseChanges() predicate.TypedPredicate[*berthv1alpha1.Subscription] {
 	}
 }
 
-// clusterChanges lets those events of Clusters pass that change which nodes belong to one, or who
-// selects it.
+// clusterChanges lets those events of Clusters pass that change which nodes belong to one, who
+// selects it, or whether it is online.
 func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
-	return predicate.Or(state.ClusterChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
+	return predicate.Or(state.ClusterChanges(), state.OnlineChanges(), predicate.TypedLabelChangedPredicate[*berthv1alpha1.Cluster]{})
 }
 
 // podChanges lets those updates of pods pass that change who holds room, what runs, or why

@@ -26,7 +26,7 @@ func (o *outcome) withStatus(missing map[int]string) *berthv1alpha1.Subscription
 	after := o.object.DeepCopy()
 	status := &after.Status
 	status.ObservedGeneration = after.Generation
-	status.Pledge = o.pledge
+	status.Pledge, status.FailedOver = o.pledge, o.failedOver
 	if o.rebalance == "" || o.decision.Problem == nil && o.decision.Admitted() {
 		status.ObservedRebalance = o.rebalance
 	}

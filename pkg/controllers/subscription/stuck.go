@@ -185,8 +185,8 @@ func (it *item) note(o *observation, state caps.State, due time.Time) {
 	} else if !next.IsZero() && !next.After(o.Now) {
 		next = o.Now.Add(askAgain)
 	}
-	if !next.IsZero() && (it.next.IsZero() || next.Before(it.next)) {
-		it.next = next
+	if !next.IsZero() {
+		it.wake(next)
 	}
 }
 

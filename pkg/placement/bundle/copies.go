@@ -10,11 +10,7 @@ func (p *planner) replicate(feed *Feed) FeedDivision {
 	if p.result.Problem != nil || feed.Wanted == nil {
 		return FeedDivision{Shares: feed.Recorded, NotCopied: p.result.Problem == nil && feed.HasPods && len(clusters) > 1}
 	}
-	// The object stays in its cluster as long as that can be used.
-	home := feed.Home
-	if p.result.cluster(home) == nil {
-		home = clusters[0].Name
-	}
+	home := p.homeOf(feed)
 	d := FeedDivision{Home: home, Shares: map[string]int64{home: *feed.Wanted}}
 	if !feed.Copyable {
 		d.NotCopied = len(clusters) > 1

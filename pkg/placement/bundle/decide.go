@@ -30,6 +30,7 @@ func Decide(subscriptions []Subscription, room RoomLedger) ([]Result, error) {
 		*p = planner{s, i, room, &results[i], make([]map[string]int64, len(s.Feeds)), make([][]func(), len(s.Feeds))}
 		p.result.Feeds = make([]FeedDivision, len(p.Feeds))
 		p.result.Clusters, p.result.Problem = p.usable()
+		p.result.Left = p.left()
 		p.result.Admission, p.result.Provisional = p.standing()
 		for feed := range p.Feeds {
 			if err := p.keep(feed); err != nil {

@@ -60,6 +60,12 @@ type SelectedCluster struct {
 
 	// Open reports that the cluster takes pods.
 	Open bool
+
+	// Away reports that the cluster is offline, and Left that it was so for too long and, unless it
+	// is Away, is not trusted again yet. Away and not Left it keeps its shares, whether their pods
+	// exist or not; Left it has none as long as there is another one. Both are false for what says
+	// nothing of clusters that go offline.
+	Away, Left bool
 }
 
 // Feed is what is known of one feed. Maps hold numbers of replicas by cluster; an absent cluster

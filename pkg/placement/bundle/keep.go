@@ -71,10 +71,20 @@ func (p *planner) fill(i int) (missing int64) {
 }
 
 // retain returns what of a division has a node, and if pods may start what has room, which it
-// reserves.
+// reserves. What waits for its cluster is kept whole, and nothing where the cluster was left.
 func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 	held := map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if p.isLeft(name) {
+			continue
+		}
+		if c := p.result.cluster(name); c != nil && c.waits() && p.result.Admitted() && !p.rebalances() {
+			held[name] = before[name]
+			if pending := before[name] - p.Feeds[i].Bound[name]; pending > 0 {
+				p.room.Hold(Ref{p.index, i}, name, pending)
+			}
+			continue
+		}
 		kept := min(before[name], p.Feeds[i].Bound[name])
 		capped := p.Strategy.ByRoom() && p.Feeds[i].Capped[name]
 		if p.result.Open(name) && p.result.Admitted() && !p.rebalances() && !capped {

@@ -34,6 +34,9 @@ type Result struct {
 	// Clusters are those that can be used, by name.
 	Clusters []SelectedCluster
 
+	// Left names the clusters that others have the shares of, because they were offline for too long.
+	Left []string
+
 	// Problem says why nothing can be divided, nil if something can.
 	Problem *Problem
 

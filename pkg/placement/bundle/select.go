@@ -27,6 +27,7 @@ func (p *planner) usable() ([]SelectedCluster, *Problem) {
 	if p.Subgroups != nil {
 		clusters = p.best(clusters)
 	}
+	clusters = p.leave(clusters)
 	slices.SortFunc(clusters, func(a, b SelectedCluster) int { return strings.Compare(a.Name, b.Name) })
 	weighted := slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return c.Weight > 0 })
 	switch {
@@ -64,9 +65,9 @@ func (p *planner) best(clusters []SelectedCluster) []SelectedCluster {
 }
 
 // rank returns what makes a cluster a good one, the most important first; more is better. It is
-// best that a cluster takes pods, then that it has a weight, then that it holds replicas, so that
-// nothing moves, then that it is preferred; last count the number of replicas that it holds, and
-// its room.
+// best that a cluster was not left, then that it takes pods, or that its replicas wait for it, then
+// that it has a weight, then that it holds replicas, so that nothing moves, then that it is
+// preferred; last count the number of replicas that it holds, and its room.
 func (p *planner) rank(c *SelectedCluster) []int64 {
 	var used, room int64
 	for i := range p.Feeds {
@@ -79,7 +80,8 @@ func (p *planner) rank(c *SelectedCluster) []int64 {
 		}
 	}
 	weighted := p.Strategy != divide.Static || c.Weight > 0
-	return []int64{flag(c.Open), flag(weighted), flag(used > 0), c.Preference, used, room}
+	open := c.Open || c.waits() && used > 0
+	return []int64{flag(!c.Left), flag(open), flag(weighted), flag(used > 0), c.Preference, used, room}
 }
 
 func flag(set bool) int64 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -92,6 +93,7 @@ func (d *divider) read(ctx context.Context, s *berthv1alpha1.Subscription, troub
 	if input.Clusters, input.Subgroups, err = division.Select(&s.Spec, d.places); err != nil {
 		input.Problem = &bundle.Problem{Reason: berthv1alpha1.ReasonInvalidSubscriber, Message: err.Error()}
 	}
+	division.Failover(s, input.Clusters, d.places, time.Time{})
 	samples := make([]*corev1.Pod, len(s.Spec.Feeds))
 	for i := range s.Spec.Feeds {
 		feed := d.readFeed(s, i, troubles)

@@ -88,6 +88,8 @@ var _ = Describe("A Subscription", func() {
 		Entry("with a hundred feeds", "feeds: "+repeated(100, "{apiVersion: v1, kind: ConfigMap, name: c%d}")),
 		Entry("with objects of the same name and other kinds",
 			"feeds: [{apiVersion: v1, kind: ConfigMap, name: a}, {apiVersion: v1, kind: Service, name: a}]"),
+		Entry("with failover", "failover: {after: 5m, returnAfter: 30m}"),
+		Entry("that never leaves a cluster", "failover: {after: Never}"),
 		Entry("with a Helm release", "feeds: [{helmRelease: store}, {apiVersion: v1, kind: ConfigMap, name: a}]"),
 	)
 
@@ -127,6 +129,8 @@ var _ = Describe("A Subscription", func() {
 		Entry("with a feed without a kind", "feeds: [{apiVersion: v1, name: a}]", "kind: Required value"),
 		Entry("with a version that is none", "feeds: [{apiVersion: a/b/c, kind: X, name: a}]", "should match"),
 		Entry("with a name of 254 characters", "feeds: [{apiVersion: v1, kind: X, name: "+strings.Repeat("a", 254)+"}]", "may not be more than 253"),
+		Entry("with a failover that is no duration", "failover: {after: soon}", "must be Never, or a duration from 0s to 168h"),
+		Entry("with a failover that is beyond a week", "failover: {returnAfter: 169h}", "must be a duration from 0s to 168h"),
 		Entry("with a misspelt field", "schedulingStratgy: Dividing", "unknown field"),
 	)
 })
