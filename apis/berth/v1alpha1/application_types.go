@@ -20,10 +20,10 @@ import (
 // +kubebuilder:resource:scope=Namespaced,shortName=bapp,categories=berth
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.status.scheduledTo`
 // +kubebuilder:printcolumn:name="Score",type=number,JSONPath=`.status.score`
-// +kubebuilder:printcolumn:name="Scheduled",type=date,JSONPath=`.status.scheduled`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
 // +kubebuilder:printcolumn:name="Moving",type=string,JSONPath=`.status.conditions[?(@.type=="Moving")].reason`
-// +kubebuilder:printcolumn:name="Since",type=date,priority=1,JSONPath=`.status.conditions[?(@.type=="Moving")].lastTransitionTime`
+// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.conditions[?(@.type=="Moving")].lastTransitionTime`
+// +kubebuilder:printcolumn:name="Scheduled",type=date,priority=1,JSONPath=`.status.scheduled`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Application struct {
