@@ -3787,6 +3787,11 @@ func (in *SubscriptionSpec) DeepCopyInto(out *SubscriptionSpec) {
 		*out = make([]Feed, len(*in))
 		copy(*out, *in)
 	}
+	if in.Failover != nil {
+		in, out := &in.Failover, &out.Failover
+		*out = new(Failover)
+		(*in).DeepCopyInto(*out)
+	}
 	return
 }
 
@@ -3826,6 +3831,13 @@ func (in *SubscriptionStatus) DeepCopyInto(out *SubscriptionStatus) {
 		in, out := &in.Pledge, &out.Pledge
 		*out = new(Pledge)
 		(*in).DeepCopyInto(*out)
+	}
+	if in.FailedOver != nil {
+		in, out := &in.FailedOver, &out.FailedOver
+		*out = make([]FailedOverCluster, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
