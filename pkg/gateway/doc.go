@@ -3,7 +3,7 @@
 
 // Package gateway serves the registration API of Global Resource Scheduler over HTTP: it registers,
 // lists, shows, changes and unregisters Clusters. It is a thin face of the Kubernetes API and keeps
-// no state of its own, so any number of gateways may run at once.
+// no state of its own but what saves requests, so any number of gateways may run at once.
 //
 // Who a caller is, and what the caller may do, is asked of the API server for each request:
 // registering a cluster needs the right to create clusters.berth.dev, and so on. What a valid

@@ -25,6 +25,9 @@ type Config struct {
 	Clusters berthclient.ClustersGetter
 	Pods     corev1client.PodsGetter
 
+	// Known saves asking for clusters that are unregistered. It may be nil.
+	Known Known
+
 	// Authenticator and Authorizer decide who may do what. They must be safe for concurrent use.
 	Authenticator authenticator.Request
 	Authorizer    authorizer.Authorizer

@@ -61,6 +61,9 @@ type world struct {
 	// decision.
 	identityError, rightsError error
 
+	// known is what the gateway was told of clusters, nil for nothing.
+	known gateway.Known
+
 	server *httptest.Server
 	uids   int
 	// lent are the tokens that clients were made for.
@@ -101,7 +104,7 @@ func (w *world) start() {
 func (w *world) handler() http.Handler {
 	return gateway.New(gateway.Config{
 		Clusters: w.objects.BerthV1alpha1(), Pods: w.pods.CoreV1(), Registry: w.registry, Limits: w.limits,
-		Authenticator: fixed(w), Authorizer: rights(w), Done: w.t.Context().Done(),
+		Known: w.known, Authenticator: fixed(w), Authorizer: rights(w), Done: w.t.Context().Done(),
 		TokenClients: func(token string) (ui.Clients, error) {
 			w.lent = append(w.lent, token)
 			return ui.Clients{Kubernetes: w.pods, Berth: w.objects}, nil

@@ -17,20 +17,30 @@ import (
 	"berth.dev/berth/pkg/registration"
 )
 
-// find returns the cluster of the path if the caller may do this to it. Rights are given for names,
-// and an id says none until the cluster is looked up. Nothing is looked up for a caller without the
-// right, who must not learn from an answer or its time what there is, so whoever asks by id needs
-// the right for all clusters.
+// find returns the cluster of the path if the caller may do this to it.
 func (g *Gateway) find(r *request, verb string) (*berthv1alpha1.Cluster, error) {
+	if err := g.permit(r, verb); err != nil {
+		return nil, err
+	}
+	return g.fetch(r, verb)
+}
+
+// permit returns an error unless the caller may do this to the cluster of the path. Rights are
+// given for names, and an id says none until the cluster is looked up. Nothing is looked up for a
+// caller without the right, who must not learn from an answer or its time what there is, so whoever
+// asks by id needs the right for all clusters.
+func (g *Gateway) permit(r *request, verb string) error {
 	name := r.route.key
 	if r.route.kind == routeByID {
 		name = ""
 	}
-	if err := g.authorize(r, verb, name); err != nil {
-		return nil, err
-	}
+	return g.authorize(r, verb, name)
+}
+
+// fetch returns the cluster of the path for a caller that is permitted to do this.
+func (g *Gateway) fetch(r *request, verb string) (*berthv1alpha1.Cluster, error) {
 	cluster, err := g.locate(r.Context(), r.route)
-	if err != nil || r.route.kind == routeByName {
+	if err != nil || r.route.kind != routeByID {
 		return cluster, err
 	}
 	return cluster, g.authorize(r, verb, cluster.Name) // An authorizer may except some names from all.

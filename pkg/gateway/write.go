@@ -94,7 +94,25 @@ func (g *Gateway) update(w http.ResponseWriter, r *request, verb string, read re
 }
 
 func (g *Gateway) unregister(w http.ResponseWriter, r *request) error {
-	cluster, err := g.find(r, "delete")
+	if err := g.permit(r, "delete"); err != nil {
+		return err
+	}
+	done, err := g.unregisterKnown(r)
+	if err == nil && !done {
+		err = g.unregisterFound(r)
+	}
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
+		return writeText(w, "deleted: "+r.route.key+"\n")
+	}
+	return writeJSON(w, http.StatusOK, map[string]string{"deleted": r.route.key})
+}
+
+// unregisterFound unregisters the cluster of the path.
+func (g *Gateway) unregisterFound(r *request) error {
+	cluster, err := g.fetch(r, "delete")
 	if err != nil {
 		return err
 	}
@@ -117,13 +135,7 @@ func (g *Gateway) unregister(w http.ResponseWriter, r *request) error {
 		}
 		return current, g.clusters.Delete(r.Context(), current.Name, metav1.DeleteOptions{Preconditions: preconditions})
 	})
-	if err != nil {
-		return err
-	}
-	if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
-		return writeText(w, "deleted: "+r.route.key+"\n")
-	}
-	return writeJSON(w, http.StatusOK, map[string]string{"deleted": r.route.key})
+	return err
 }
 
 func forced(r *http.Request) (bool, error) {

@@ -92,6 +92,9 @@ func newHandler(ctx context.Context, opts *options, secure *genericapiserver.Sec
 	if err := delegate(opts, secure, &g); err != nil {
 		return nil, err
 	}
+	if g.Known, err = gateway.Follow(ctx, berth); err != nil {
+		return nil, err
+	}
 	return gateway.New(g), nil
 }
 
