@@ -10,7 +10,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -139,17 +138,6 @@ func TestTroubleshootTellsEveryReason(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestLabelsAndAnnotationsListsAllKeys(t *testing.T) {
-	page := content(t, filepath.Join("reference", "labels-and-annotations.md"))
-	keys := constants(t, filepath.Join(root, "apis", "berth", "v1alpha1", "wellknown.go"), `Annotation$|^PolicyNone$`)
-	maps.Copy(keys, constants(t, filepath.Join(root, "apis", "berth", "v1alpha1", "scheduler_wellknown.go"), `(Annotation|Label)$`))
-	for constant, want := range keys {
-		if !strings.Contains(page, "`"+want+"`") {
-			t.Errorf("%s is missing: %q", constant, want)
-		}
 	}
 }
 

@@ -35,8 +35,8 @@ const (
 // keys are all keys of docs/reference/labels-and-annotations.md, in the form in which they stand
 // there.
 var keys = map[string]struct {
-	whose int
-	label bool
+	whose            int
+	label, finalizer bool
 }{
 	"berth.dev/placed-by": {whose: berthAlone},
 	"berth.dev/policy":    {whose: berthAlone},
@@ -58,6 +58,10 @@ var keys = map[string]struct {
 	"berth.dev/cluster-ranking":                      {whose: users},
 	"berth.dev/rebalance":                            {whose: users},
 	"berth.dev/divided":                              {whose: users},
+	"berth.dev/made-from":                            {whose: users},
+	"berth.dev/cluster-resource-in-use":              {whose: users, finalizer: true},
+	"berth.dev/drain-scheduler":                      {whose: users, finalizer: true},
+	"berth.dev/leave-home-scheduler":                 {whose: users, finalizer: true},
 	"berth.dev/component":                            {whose: users, label: true},
 	"berth.dev/home-scheduler":                       {whose: users, label: true},
 	"berth.dev/scheduler":                            {whose: users, label: true},
@@ -75,11 +79,14 @@ const clusterLabel = "berth.dev/cluster as a label"
 
 // mark writes a key into metadata.
 func mark(meta *metav1.ObjectMeta, key string) {
-	if keys[key].label {
+	switch {
+	case keys[key].finalizer:
+		meta.Finalizers = append(meta.Finalizers, key)
+	case keys[key].label:
 		metav1.SetMetaDataLabel(meta, writable(key), hostileValue)
-		return
+	default:
+		metav1.SetMetaDataAnnotation(meta, writable(key), hostileValue)
 	}
-	metav1.SetMetaDataAnnotation(meta, writable(key), hostileValue)
 }
 
 // writable is a key as users write it.
@@ -89,7 +96,7 @@ func writable(key string) string {
 
 // marked reports whether a pod has what the tenant wrote.
 func marked(p *corev1.Pod, key string) bool {
-	return p.Annotations[writable(key)] == hostileValue || p.Labels[writable(key)] == hostileValue
+	return p.Annotations[writable(key)] == hostileValue || p.Labels[writable(key)] == hostileValue || slices.Contains(p.Finalizers, key)
 }
 
 // patchOf is a merge patch that writes a key.
@@ -97,7 +104,7 @@ func patchOf(key string) []byte {
 	GinkgoHelper()
 	var meta metav1.ObjectMeta
 	mark(&meta, key)
-	raw, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": meta.Labels, "annotations": meta.Annotations}})
+	raw, err := json.Marshal(map[string]any{"metadata": meta})
 	Expect(err).NotTo(HaveOccurred())
 	return raw
 }
