@@ -188,14 +188,20 @@ var _ = Describe("a policy on an object of an operator", func() {
 			s.told(ctx, app+"-0", tc.why)
 			Expect(s.pods(ctx, app)[0].Annotations).NotTo(HaveKey(berthv1alpha1.PlacedPolicyAnnotation))
 		}
-		Eventually(func(g Gomega) {
-			policy, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Get(ctx, "operated", metav1.GetOptions{})
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(policy.Status.Conditions).To(ContainElement(And(HaveField("Type", berthv1alpha1.PolicyPlaced),
-				HaveField("Message", ContainSubstring("berth may not get vaults."+operators)))))
-		}, timeout, poll).Should(Succeed())
+		s.policySays(ctx, "berth may not get vaults."+operators)
 	})
 })
+
+// policySays waits until the policy on a kind of an operator says something of its pods.
+func (s *site) policySays(ctx context.Context, what string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		policy, err := berth.BerthV1alpha1().PropagationPolicies(s.namespace).Get(ctx, "operated", metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(policy.Status.Conditions).To(ContainElement(And(HaveField("Type", berthv1alpha1.PolicyPlaced),
+			HaveField("Message", ContainSubstring(what)))))
+	}, timeout, poll).Should(Succeed())
+}
 
 // resize changes how many pods a Ring wants.
 func (s *site) resize(ctx context.Context, name string, size int) {
