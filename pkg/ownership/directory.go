@@ -45,6 +45,9 @@ const (
 	workers = 4
 	// maxLookups, maxKinds and maxFollowed bound the memory.
 	maxLookups, maxKinds, maxFollowed = 20_000, 1000, 64
+	// maxNumberless is how many of the kinds that are followed may say nothing of how many pods they
+	// want.
+	maxNumberless = maxFollowed / 2
 	// maxReason bounds in bytes why an object cannot be understood.
 	maxReason = 256
 )

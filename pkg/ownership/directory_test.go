@@ -375,3 +375,31 @@ func sleep(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the time of the test is not the real one
 	synctest.Wait()
 }
+
+// crowd serves as many kinds without a number as anybody likes, beside those of kinds.
+type crowd struct{ kinds }
+
+func (c crowd) ServerResourcesForGroupVersion(gv string) (*metav1.APIResourceList, error) {
+	if gv == groupVersion {
+		return c.kinds.ServerResourcesForGroupVersion(gv)
+	}
+	return &metav1.APIResourceList{GroupVersion: gv, APIResources: []metav1.APIResource{{Name: "things", Kind: "Thing", Namespaced: true}}}, nil
+}
+
+// A tenant can have policies name any number of kinds. That leaves room for kinds that say how many
+// pods they want, which have to be followed to be divided as they grow.
+func TestKindsThatPoliciesNameLeaveRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, crowd{}, object("Ring", "a", map[string]any{"size": int64(3)}))
+		w.named = true
+		for i := range 2 * ownership.MaxFollowed {
+			w.Further("elsewhere", ref(fmt.Sprintf("g%d.example.com/v1", i), "Thing", "a", "a")) //nolint:errcheck // nobody waits
+			sleep(200 * time.Millisecond)
+		}
+		ring := ref(groupVersion, "Ring", "a", "a")
+		if _, err := w.ask(t, ring); err != nil {
+			t.Fatal(err)
+		}
+		w.expectFollowed(t, ring)
+	})
+}

@@ -17,3 +17,6 @@ var NewReaderOf = newReader
 
 // FreshKind is how long what is known of a kind counts.
 const FreshKind = freshKind
+
+// MaxFollowed is how many kinds are followed.
+const MaxFollowed = maxFollowed

@@ -161,7 +161,7 @@ func (d *Directory) exchange(gvk schema.GroupVersionKind, found *kind, wanted bo
 		d.unconfirm(gvk, found.err)
 		d.queue.AddAfter(key{GroupVersionKind: gvk}, freshKind)
 	}
-	if wanted && found.informer == nil && d.informers() < maxFollowed {
+	if wanted && found.informer == nil && d.mayFollow(found) {
 		d.follow(gvk, found, before != nil && before.lost)
 	}
 	return left
@@ -198,15 +198,19 @@ func (d *Directory) forgetKinds() {
 	maps.DeleteFunc(d.kinds, func(_ schema.GroupVersionKind, k *kind) bool { return k.informer == nil })
 }
 
-// informers counts the kinds that are followed.
-func (d *Directory) informers() int {
-	n := 0
+// mayFollow reports whether there is room for one more informer. Anybody can have a policy name a
+// kind, so those of which there is no more to know have a part of the room.
+func (d *Directory) mayFollow(one *kind) bool {
+	all, numberless := 0, 0
 	for _, k := range d.kinds {
 		if k.informer != nil {
-			n++
+			all++
+			if k.replicas == nil {
+				numberless++
+			}
 		}
 	}
-	return n
+	return all < maxFollowed && (one.replicas != nil || numberless < maxNumberless)
 }
 
 // note keeps why objects of a kind cannot be read, nil if they can.
