@@ -16,8 +16,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/util/workqueue"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -68,31 +70,24 @@ func adopted() int {
 	return n
 }
 
-// stampedPods returns what counts the pods of a namespace that have been seen with a stamp since
-// now. It watches them: to list thousands again and again would keep the API server from the work.
+// stampedPods returns what counts the pods of a namespace that have a stamp. It follows them by an
+// informer: to list thousands again and again would keep the API server from the work.
 func stampedPods(ctx context.Context, namespace string) func() int {
 	GinkgoHelper()
-	list, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	stream, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(stream.Stop)
-	stamped := map[types.UID]bool{}
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	lister := factory.Core().V1().Pods().Lister()
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
 	return func() int {
-		for {
-			select {
-			case event := <-stream.ResultChan():
-				if pod, ok := event.Object.(*corev1.Pod); ok {
-					if _, has := stamp.Of(pod); has {
-						stamped[pod.UID] = true
-					}
-					continue
-				}
-				return len(stamped) // the watch has ended
-			default:
-				return len(stamped)
+		pods, err := lister.List(labels.Everything())
+		Expect(err).NotTo(HaveOccurred())
+		stamped := 0
+		for _, pod := range pods {
+			if _, has := stamp.Of(pod); has {
+				stamped++
 			}
 		}
+		return stamped
 	}
 }
 
