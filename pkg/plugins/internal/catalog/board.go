@@ -65,12 +65,37 @@ func (b *board[S]) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.dirty:
+			began := b.clock.Now()
 			pending = !b.update(ctx)
+			b.rest(ctx, b.clock.Since(began))
 		case <-tick.C():
 			if pending {
 				pending = !b.update(ctx)
 			}
 		}
+	}
+}
+
+const (
+	// restShare is by how much a board rests longer than it took to make a picture, so that thousands
+	// of objects which somebody makes one after the other take a fifth of a processor from the
+	// scheduling of everybody's pods, and not all of it.
+	restShare = 4
+	// maxRest bounds how much later than it could a change becomes known.
+	maxRest = 500 * time.Millisecond
+)
+
+// rest waits after a picture that took so long to make.
+func (b *board[S]) rest(ctx context.Context, took time.Duration) {
+	pause := min(restShare*took, maxRest)
+	if pause <= 0 {
+		return
+	}
+	timer := b.clock.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
 	}
 }
 
