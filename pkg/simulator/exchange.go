@@ -26,10 +26,29 @@ import (
 // ClusterResources counts what the Scheduler of the name, which has the Cluster, was granted and
 // has left; an empty name is for one that shares with nobody.
 func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *corev1.Pod, limit int) (Room, error) {
-	s.actAs(scheduler)
-	defer s.actAs("")
 	s.Fork()
 	defer s.Revert()
+	return s.exchange(ctx, cluster, scheduler, pod, limit)
+}
+
+// Move is RoomFor one copy, but for that the pod stays gone, and the copy where it was placed, until
+// the fork that it is called in is reverted. It reports whether there was room; if not, everything
+// is as it was.
+func (s *Snapshot) Move(ctx context.Context, cluster, scheduler string, pod *corev1.Pod) (bool, error) {
+	s.Fork()
+	room, err := s.exchange(ctx, cluster, scheduler, pod, 1)
+	if err != nil || room.Copies == 0 {
+		s.Revert()
+		return false, err
+	}
+	s.Commit()
+	return true, nil
+}
+
+// exchange places copies of a pod in a Cluster once that pod is gone.
+func (s *Snapshot) exchange(ctx context.Context, cluster, scheduler string, pod *corev1.Pod, limit int) (Room, error) {
+	s.actAs(scheduler)
+	defer s.actAs("")
 	if err := s.evict(pod); err != nil {
 		return Room{}, err
 	}

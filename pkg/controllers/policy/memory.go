@@ -57,6 +57,8 @@ type record struct {
 	// kept for those of which nobody has made a pod.
 	promised []adviser.Promise
 	making   promise.State
+	// told reports that others may know of room that was promised.
+	told bool
 	// limits are what is known of clusters that pods wait for in vain.
 	limits limits
 	// lacks are the units that pods could be moved with if they were granted elsewhere.

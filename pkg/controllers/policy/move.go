@@ -15,14 +15,11 @@ import (
 
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/history"
-	"berth.dev/berth/pkg/model/demand"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
-	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/failover"
 	"berth.dev/berth/pkg/placement/movelimit"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
-	"berth.dev/berth/pkg/simulator"
 )
 
 const (
@@ -90,14 +87,40 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 		return decision, nil
 	}
 	confirmed, err := p.confirm(ctx, in, placed, found)
+	if err != nil {
+		return unconfirmed, err
+	}
+	moves := p.sameAs(confirmed, placed, decision.Victims)
+	if len(moves) == 0 {
+		return unconfirmed, nil
+	}
+	kept, err := p.reserve(ctx, in, placed, moves)
 	switch {
 	case err != nil:
 		return unconfirmed, err
-	case len(confirmed) == 0:
-		p.requeueAfter(changedAgain)
-		return unconfirmed, nil
+	case len(kept) == 0:
+		placed.note.noRoomUntil = p.now.Add(roomPause)
+		fallthrough
+	case len(kept) < len(moves):
+		decision.Held = rebalance.NoRoom
 	}
-	return p.evictAll(ctx, in, placed, decision, confirmed)
+	return p.evictAll(ctx, in, placed, decision, kept)
+}
+
+// sameAs returns the victims of a decision that were confirmed, where they were when it was made,
+// and asks for another pass if there are others.
+func (p *pass) sameAs(confirmed map[types.UID]*corev1.Pod, placed *placement, victims []rebalance.Victim) []move {
+	moves := make([]move, 0, len(victims))
+	for _, victim := range victims {
+		known := placed.bound[victim.Pod]
+		pod := confirmed[known.UID]
+		if pod == nil || pod.Spec.NodeName != known.Spec.NodeName {
+			p.requeueAfter(changedAgain)
+			continue
+		}
+		moves = append(moves, move{victim, pod})
+	}
+	return moves
 }
 
 // round gathers what the decision needs.
@@ -114,44 +137,6 @@ func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies
 	round.SinceRound = p.now.Sub(placed.note.roundAt)
 	found.Apply(round, placed.bound)
 	return round
-}
-
-// roomIn returns how many pods like the given one a cluster takes once that one is gone.
-func (p *pass) roomIn(
-	ctx context.Context, in *inForce, placed *placement, cluster *topology.Cluster, pod *corev1.Pod, limit int,
-) (copies int, err error) {
-	if !cluster.TakesPods() || limit <= 0 {
-		return 0, nil
-	}
-	if suits, err := p.suits(ctx, in, cluster.Object.Name, pod); err != nil || !suits {
-		return 0, err
-	}
-	err = p.Adviser.Ask(ctx, placed.promisedHere, func(snapshot *simulator.Snapshot) error {
-		room, err := snapshot.RoomFor(ctx, cluster.Object.Name, cluster.Home(), pod, limit)
-		copies = room.Copies
-		if err != nil || copies == limit || cluster.Home() == "" || !demand.Asks(pod) {
-			return err
-		}
-		granted, err := snapshot.RoomFor(ctx, cluster.Object.Name, "", pod, limit)
-		placed.lack(cluster, pod, granted.Copies-copies)
-		if err != nil || copies > 0 || granted.Copies == 0 {
-			return err
-		}
-		copies, err = exchanged(ctx, snapshot, cluster, pod)
-		return err
-	})
-	return copies, err
-}
-
-// exchanged returns 1 if a cluster takes a pod only because that gives back what it holds: all
-// units are held, so nobody can be granted any before. They are granted to the scheduler of the
-// cluster when the replacement waits for them there.
-func exchanged(ctx context.Context, snapshot *simulator.Snapshot, cluster *topology.Cluster, pod *corev1.Pod) (int, error) {
-	beside, err := snapshot.Room(ctx, cluster.Object.Name, modelpolicy.Replacement(pod), 1)
-	if err != nil || beside.Copies > 0 {
-		return 0, err // what there is besides is granted first
-	}
-	return 1, nil
 }
 
 // confirm decides once more, on what the API server has at this moment and the room that was found.
@@ -183,22 +168,18 @@ func (p *pass) confirm(
 	return confirmed, nil
 }
 
-// evictAll evicts the victims of a decision that were confirmed, in order, and returns the decision
-// with what holds back the others. It stops at the first that a budget does not let go: the others
-// of the workload are most likely under the same budget.
+// evictAll evicts pods in order, and returns the decision with what holds back the others. It stops
+// at the first that a budget does not let go: the others of the workload are most likely under the
+// same budget.
 func (p *pass) evictAll(
-	ctx context.Context, in *inForce, placed *placement, decision rebalance.Decision, confirmed map[types.UID]*corev1.Pod,
+	ctx context.Context, in *inForce, placed *placement, decision rebalance.Decision, victims []move,
 ) (rebalance.Decision, error) {
 	note, moves := placed.note, &moves{}
 	defer func() { p.recordMoves(in, placed, moves) }()
-	defer p.publishPromises()
+	defer p.publishPromises(placed.ID(), note)
 	limited := map[int]bool{}
-	for _, victim := range decision.Victims {
-		pod := confirmed[placed.bound[victim.Pod].UID]
-		if pod == nil || pod.Spec.NodeName != placed.bound[victim.Pod].Spec.NodeName {
-			p.requeueAfter(changedAgain)
-			continue
-		}
+	for _, victim := range victims {
+		pod := victim.pod
 		if limited[victim.To] = limited[victim.To] || !p.mayMove(in, placed, victim.To, pod); limited[victim.To] {
 			decision.Held = rebalance.MovesLimited
 			continue
@@ -213,9 +194,9 @@ func (p *pass) evictAll(
 				note.misplaced = placed.Misplaced
 			}
 			note.noteEvicted(pod.UID, p.Clock.Now())
-			moves.add(in, placed, victim)
-			p.remember(in, placed, pod, history.Evicted, way(in, placed, victim))
-			placed.promise(in.Order.Name(victim.To), pod)
+			moves.add(in, placed, victim.Victim)
+			p.remember(in, placed, pod, history.Evicted, way(in, placed, victim.Victim))
+			note.promised = withOneMore(note.promised, placed, in.Order.Name(victim.To), pod)
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:

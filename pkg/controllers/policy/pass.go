@@ -36,8 +36,9 @@ type pass struct {
 	unplaced []*workload.Observed
 	// asked is for how many workloads events have been read.
 	asked state.Questions
-	// notes are for the next pass.
-	notes *notes
+	// before are the records of the last pass, and notes are for the next one.
+	before map[workload.ID]*record
+	notes  *notes
 	// next is when time alone may change something, 0 for never.
 	next time.Duration
 }
@@ -55,7 +56,10 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{}}
+	before := r.memory.of(namespace)
+	p := &pass{
+		Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), byUID: map[types.UID]*inForce{}, before: before.records,
+	}
 	if len(policies) == 0 {
 		if stamped, err := r.anyStamped(ctx, namespace); err != nil || !stamped {
 			return p, err
@@ -71,7 +75,6 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if r.Owners != nil {
 		objects.Further = r.Owners
 	}
-	before := r.memory.of(namespace)
 	p.notes = before.next(policies, p.snapshot.Sites())
 	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
 	for _, policy := range policies {
@@ -83,14 +86,14 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
-	p.assign(policymatch.NewIndex(policies), workload.Observe(objects), before.records)
+	p.assign(policymatch.NewIndex(policies), workload.Observe(objects))
 	r.memory.keep(namespace, p.notes)
 	return p, nil
 }
 
 // assign gives each workload to the policy in force for it, and notes it with the others that
-// select it. Known are the records of the workloads.
-func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, known map[workload.ID]*record) {
+// select it.
+func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 	for _, o := range observed {
 		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil {
@@ -108,7 +111,7 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed, k
 				loser.lost = append(loser.lost, loss{workload: o, winner: winner.Name})
 			}
 		}
-		note := known[o.ID()]
+		note := p.before[o.ID()]
 		if note == nil {
 			note = &record{roundAt: p.memory.began}
 		}

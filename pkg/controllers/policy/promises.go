@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,18 +13,20 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
 )
 
-// promise keeps others from counting on the room that the replacement of an evicted pod will take
-// in a Cluster.
-func (p *placement) promise(cluster string, pod *corev1.Pod) {
-	note := p.note
-	i := slices.IndexFunc(note.promised, func(known adviser.Promise) bool { return known.Cluster == cluster })
+// promiser is who promises room to a workload.
+func promiser(id workload.ID) string { return fmt.Sprint(controllerName, " ", id) }
+
+// withOneMore adds the room that the replacement of a pod will take in a Cluster.
+func withOneMore(promises []adviser.Promise, to *placement, cluster string, pod *corev1.Pod) []adviser.Promise {
+	i := slices.IndexFunc(promises, func(known adviser.Promise) bool { return known.Cluster == cluster })
 	if i < 0 {
-		i = len(note.promised)
-		note.promised = append(note.promised, adviser.Promise{Owner: p.ID(), Cluster: cluster, Pod: modelpolicy.Replacement(pod)})
+		return append(promises, adviser.Promise{Owner: to.ID(), Cluster: cluster, Pod: modelpolicy.Replacement(pod), Copies: 1})
 	}
-	note.promised[i].Copies++
+	promises[i].Copies++
+	return promises
 }
 
 // keepPromises forgets what is not needed any more: the replacements have come, the workload wants
@@ -76,20 +79,36 @@ func (p *placement) lack(cluster *topology.Cluster, sample *corev1.Pod, copies i
 	}
 }
 
-// publishPromises lets others know what the policies of the namespace have promised, and what they
-// lack.
-func (p *pass) publishPromises() {
-	var all []adviser.Promise
+// publishPromises lets others know what was promised to a workload, if that is not what they were
+// told last: nothing.
+func (p *pass) publishPromises(id workload.ID, note *record) {
+	if len(note.promised) > 0 || note.told {
+		p.Adviser.Promise(promiser(id), slices.Clone(note.promised))
+	}
+	note.told = len(note.promised) > 0
+}
+
+// publish lets others know what the policies of the namespace have promised, and what they lack.
+func (p *pass) publish() {
 	var lacks []adviser.Lack
+	open := map[workload.ID]bool{}
 	for _, in := range p.policies {
 		for _, placed := range in.placements {
-			if in.Err == nil {
-				all = append(all, placed.note.promised...)
-				lacks = append(lacks, placed.note.lacks...)
+			if in.Err != nil {
+				continue
 			}
+			id := placed.ID()
+			open[id] = true
+			p.publishPromises(id, placed.note)
+			lacks = append(lacks, placed.note.lacks...)
 		}
 	}
-	p.Adviser.Promise(controllerName+" "+p.namespace, all)
+	for id, note := range p.before {
+		if !open[id] {
+			note.promised = nil
+			p.publishPromises(id, note)
+		}
+	}
 	p.Adviser.Lack(controllerName+" "+p.namespace, lacks)
 }
 

@@ -94,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	if len(p.policies) == 0 {
 		r.memory.keep(namespace, nil)
 		forgetReplicas(namespace)
-		p.publishPromises()
+		p.publish()
 		return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 	}
 	errs = append(errs, p.restamp(ctx))
@@ -103,7 +103,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 		p.scale(ctx, in)
 		errs = append(errs, p.report(ctx, in))
 	}
-	p.publishPromises()
+	p.publish()
 	countReplicas(namespace, p.policies)
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }

@@ -136,16 +136,40 @@ func (m *mover) run(ctx context.Context) error {
 	if decision.Held != "" {
 		m.held[m.observed.UID] = decision.Held.String()
 	}
-	for _, victim := range decision.Victims {
+	victims, err := m.replaceable(ctx, decision.Victims)
+	if err != nil {
+		return err
+	}
+	for _, victim := range victims {
 		pod := m.bound[victim.Pod]
-		if m.keptBy(pod) != "" {
-			continue
-		}
 		if err := m.evict(pod, m.policy.Order.Name(victim.To), "rebalancing by PropagationPolicy "+m.policy.Object.Name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replaceable returns those of the victims of a decision that may be evicted and whose replacements
+// fit together, not only one by one.
+func (m *mover) replaceable(ctx context.Context, victims []rebalance.Victim) (kept []rebalance.Victim, err error) {
+	m.snapshot.Fork()
+	defer m.snapshot.Revert()
+	for _, victim := range victims {
+		pod, cluster := m.bound[victim.Pod], m.clusters[victim.To]
+		if m.keptBy(pod) != "" {
+			continue
+		}
+		moved, err := m.snapshot.Move(ctx, cluster.Object.Name, cluster.Home(), pod)
+		switch {
+		case err != nil:
+			return nil, err
+		case moved:
+			kept = append(kept, victim)
+		default:
+			m.held[m.observed.UID] = rebalance.NoRoom.String()
+		}
+	}
+	return kept, nil
 }
 
 // stuck returns how many of the pods that found no node are not replacements of evicted ones: those

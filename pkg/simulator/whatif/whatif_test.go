@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -107,6 +108,27 @@ func paused(replicas int32, cpu string) *appsv1.Deployment {
 	d := deployment("x", replicas, cpu)
 	d.Spec.Paused = true
 	return d
+}
+
+// Each of the pods of a StatefulSet fits where its seat is, but there is room for one of them only.
+func TestPodsThatFitOneByOneStay(t *testing.T) {
+	set := &appsv1.StatefulSet{ObjectMeta: meta("x"), Spec: appsv1.StatefulSetSpec{
+		Replicas: new(int32(2)), Template: template("x", "3"), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}},
+	}}
+	in := func(cluster string) *berthv1alpha1.PropagationPolicy {
+		p := plugintest.MakePolicy("p").Selects("apps/v1", "StatefulSet", "x").Weight(1, cluster).Obj()
+		p.Spec.Rebalance.MaxUnavailable = new(intstr.FromInt32(2))
+		return p
+	}
+	s := simulation(t, append(twoSites(), deployment("full", 1, "4"), set, in("hangzhou"))...)
+	settled(t, s)
+	if err := s.Apply(t.Context(), in("beijing")); err != nil {
+		t.Fatal(err)
+	}
+	r := settled(t, s)
+	if diff := cmp.Diff([]string{"Deployment/full 1 beijing", "StatefulSet/x 1 beijing, 1 hangzhou"}, brief(r)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestChanges(t *testing.T) {
