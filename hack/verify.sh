@@ -61,11 +61,17 @@ check_modules() {
 # Where their modules cannot be had that says nothing about the code; STRICT=1 fails then.
 check_minors() {
   local log=$scratch/minors.log
-  if ! { hack/kubernetes-minor.sh --check && go run ./hack/minors; } >"$log" 2>&1; then
+  if ! { hack/kubernetes-minor.sh --check && go run ./hack/typecheck minors; } >"$log" 2>&1; then
     grep -v '^go: downloading' "$log" || true
     [[ -z ${STRICT:-} ]] && grep -qE 'dial tcp|i/o timeout|lookup disabled|cannot be had|server response' "$log" || return 1
     echo "skipped: modules of another minor cannot be had"
   fi
+}
+
+# berthctl, which links the simulator, is for all platforms of a release.
+check_platforms() {
+  # shellcheck disable=SC2046 # a word is a platform
+  go run ./hack/typecheck platforms $(sed -n 's/.*{PLATFORMS:-\([^}]*\)}.*/\1/p' hack/release.sh)
 }
 
 check_format() {
@@ -166,7 +172,7 @@ check_writes() {
 }
 
 # The quick ones come first.
-all=(scripts format size links modules minors manifests licences exports generated allocations statements writes lint vulnerabilities)
+all=(scripts format size links modules minors platforms manifests licences exports generated allocations statements writes lint vulnerabilities)
 
 # run_check NAME runs a check in a shell of its own, where an error ends it and nothing else.
 run_check() {
