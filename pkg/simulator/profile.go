@@ -5,11 +5,13 @@ package simulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/events"
@@ -46,13 +48,26 @@ func (p *Profile) LeftOut() []string { return p.leftOut }
 // Enables reports whether the profile names a plugin.
 func (p *Profile) Enables(plugin string) bool { return slices.Contains(named(&p.profile), plugin) }
 
+// IsBerths returns an error if the profile enables none of Berth's plugins: then it is that of
+// another scheduler, or of none that Berth can work with.
+func (p *Profile) IsBerths() error {
+	stock, here := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
+	if slices.ContainsFunc(named(&p.profile), func(name string) bool { return stock[name] == nil && here[name] != nil }) {
+		return nil
+	}
+	return fmt.Errorf("the scheduler's configuration has no profile of Berth: that of %s enables none of its plugins", p.profile.SchedulerName)
+}
+
 // ParseProfile reads a KubeSchedulerConfiguration, as berth-scheduler takes it with --config, and
 // returns the first profile that has one of the names as schedulerName; without names the first of
 // all. The error says what is wrong with the configuration: it cannot be read, has no such profile,
 // or names plugins that are not compiled in.
 func ParseProfile(configuration []byte, schedulerNames ...string) (*Profile, error) {
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
-	if err != nil {
+	switch {
+	case runtime.IsMissingKind(err), runtime.IsNotRegisteredError(err):
+		return nil, errors.New("reading the scheduler's configuration: it is no KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1")
+	case err != nil:
 		return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
 	}
 	c, ok := object.(*config.KubeSchedulerConfiguration)

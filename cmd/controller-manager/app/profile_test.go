@@ -14,10 +14,15 @@ import (
 func TestSchedulerProfile(t *testing.T) {
 	const header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 	for name, test := range map[string]struct{ content, wantErr string }{
-		"the stock plugins": {header + "profiles: [{schedulerName: berth-scheduler}]\n", ""},
-		"no YAML":           {"a: b: c", "--scheduler-config: reading the scheduler's configuration: "},
-		"another kind":      {"apiVersion: v1\nkind: Pod\n", "--scheduler-config: reading the scheduler's configuration: "},
-		"an unknown field":  {header + "profile: []\n", "--scheduler-config: reading the scheduler's configuration: "},
+		"a profile of Berth": {header + "profiles: [{schedulerName: berth-scheduler, plugins: {filter: {enabled: [{name: ClusterResource}]}}}]\n", ""},
+		"the stock plugins": {
+			header + "profiles: [{schedulerName: berth-scheduler}]\n",
+			"--scheduler-config: the scheduler's configuration has no profile of Berth: that of berth-scheduler enables none of its plugins",
+		},
+		"nothing":          {"", "--scheduler-config: reading the scheduler's configuration: it is no KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1"},
+		"no YAML":          {"a: b: c", "--scheduler-config: reading the scheduler's configuration: "},
+		"another kind":     {"apiVersion: v1\nkind: Pod\n", "--scheduler-config: reading the scheduler's configuration: it is no KubeSchedulerConfiguration"},
+		"an unknown field": {header + "profile: []\n", "--scheduler-config: reading the scheduler's configuration: "},
 		"no profile of Berth": {
 			header + "profiles: [{schedulerName: east}, {schedulerName: west}]\n",
 			"--scheduler-config: the scheduler's configuration has no profile berth-scheduler, only east, west",
@@ -31,7 +36,8 @@ func TestSchedulerProfile(t *testing.T) {
 			"--scheduler-config: the scheduler's configuration has plugins in profile berth-scheduler that this program does not have: Tetris",
 		},
 		"plugins that are not compiled in, of another profile": {
-			header + "profiles: [{schedulerName: berth-scheduler}, {schedulerName: b, plugins: {filter: {enabled: [{name: Chess}]}}}]\n", "",
+			header + "profiles: [{schedulerName: berth-scheduler, plugins: {multiPoint: {enabled: [{name: NodeGroupPolicy}]}}}, " +
+				"{schedulerName: b, plugins: {filter: {enabled: [{name: Chess}]}}}]\n", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,6 +153,9 @@ func schedulerProfile(opts *Options) (*simulator.Profile, error) {
 		}
 	}
 	profile, err := simulator.ParseProfile(configuration, opts.SchedulerNames...)
+	if err == nil {
+		err = profile.IsBerths()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--scheduler-config: %w", err)
 	}

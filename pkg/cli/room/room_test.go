@@ -217,8 +217,10 @@ func TestSchedulerConfig(t *testing.T) {
 kind: KubeSchedulerConfiguration
 profiles:
 - schedulerName: strict
+  plugins: {multiPoint: {enabled: [{name: NodeGroupPolicy}]}}
+- schedulerName: stock
 - schedulerName: careless
-  plugins: {multiPoint: {disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}}
+  plugins: {multiPoint: {enabled: [{name: NodeGroupPolicy}], disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}}
 `
 	w, d := shop(t)
 	d.Pod("web-c").Spec = asking("1")
@@ -229,7 +231,9 @@ profiles:
 		t.Errorf("printed\n%s\nwant no limit in beijing", out)
 	}
 	checkBeijing(t, room(t, w, args+" --scheduler-names strict"), "7")
-	room(t, w, args).CheckFailed(t, "the scheduler's configuration has no profile berth-scheduler, only strict, careless")
+	room(t, w, args).CheckFailed(t, "the scheduler's configuration has no profile berth-scheduler, only strict, stock, careless")
+	room(t, w, args+" --scheduler-names stock").
+		CheckFailed(t, "the scheduler's configuration has no profile of Berth: that of stock enables none of its plugins")
 }
 
 func TestWrongInput(t *testing.T) {

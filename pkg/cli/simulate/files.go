@@ -47,10 +47,14 @@ func (r *reader) read(name string) ([]runtime.Object, error) {
 		}
 		for _, o := range objects {
 			identity := whatif.Identity(o)
-			if first, twice := origins[identity]; twice {
-				return nil, fmt.Errorf("%s is there twice, in %s and in %s", identity, first, values.Title(file))
-			}
+			first, twice := origins[identity]
 			origins[identity] = values.Title(file)
+			switch {
+			case twice && first == origins[identity]:
+				return nil, fmt.Errorf("%s is there twice, in %s", identity, first)
+			case twice:
+				return nil, fmt.Errorf("%s is there twice, in %s and in %s", identity, first, origins[identity])
+			}
 			found = append(found, o)
 		}
 	}

@@ -31,6 +31,7 @@ controllers. Of files alone nothing else is needed: what an API server would add
 
 The table has a row for each workload and a column for each Cluster, with the pods that run there before and after. Before
 is what runs now with --live, what the first --filename comes to if there are changes, and what its pods run otherwise.
+Nodes that get into a Cluster by the changes count there before, too.
 Below are the pods that would wait, with the scheduler's reason, the pods that would be evicted, by rebalancing, draining or for
 a pod of higher priority, and those that a PodDisruptionBudget would keep on a node that is drained.
 

@@ -113,9 +113,13 @@ shop        deployment/web   4      0/4 nodes are available: 2 Insufficient cpu,
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := simulate(t, tc.args, map[string]string{"world.yaml": world, "weights.yaml": otherWeights})
+			files := map[string]string{"world.yaml": world, "weights.yaml": otherWeights}
+			got := simulate(t, tc.args, files)
 			if got.Code != tc.wantCode || got.Err != "" || got.Out != tc.want[1:] {
 				t.Errorf("exit status %d, standard error %q, standard output\n%s\nwant %d and\n%s", got.Code, got.Err, got.Out, tc.wantCode, tc.want)
+			}
+			if again := simulate(t, tc.args, files); again != got {
+				t.Errorf("the same input gives another output:\n%s", again.Out)
 			}
 		})
 	}
@@ -127,7 +131,7 @@ func TestBadInput(t *testing.T) {
 		"no input":                 {"", "", "name a --filename, or use --live"},
 		"a file that is not there": {"-f DIR/nothing.yaml", "", "no such file"},
 		"no YAML":                  {"-f DIR/x.yaml", "a: b: c", "x.yaml: document 1: "},
-		"twice":                    {"-f DIR/x.yaml", world + deployment, "Deployment shop/web is there twice"},
+		"twice":                    {"-f DIR/x.yaml", world + deployment, "Deployment shop/web is there twice, in /"},
 		"an unknown kind":          {"-f DIR/x.yaml", "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}", "kind Thing of example.com/v1 is not known here"},
 		"no object":                {"-f DIR/x.yaml", "hello", "x.yaml: document 1: this is no object: a map with apiVersion and kind is expected"},
 		"an item that is none":     {"-f DIR/x.yaml", "{apiVersion: v1, kind: List, items: [1]}", "x.yaml: document 1: items[0]: "},
@@ -165,9 +169,12 @@ func TestSchedulerConfig(t *testing.T) {
 	files := map[string]string{
 		"world.yaml": world,
 		"stock.yaml": header + "profiles: [{schedulerName: berth-scheduler}]\n",
+		"part.yaml":  header + "profiles: [{schedulerName: berth-scheduler, plugins: {filter: {enabled: [{name: ClusterResource}]}}}]\n",
 		"far.yaml":   string(manifests.SchedulerConfiguration) + "extenders: [{urlPrefix: \"https://far.example.com\", filterVerb: filter}]\n",
 	}
 	simulate(t, "-f DIR/world.yaml --scheduler-config DIR/stock.yaml", files).
+		CheckFailed(t, "the scheduler's configuration has no profile of Berth: that of berth-scheduler enables none of its plugins")
+	simulate(t, "-f DIR/world.yaml --scheduler-config DIR/part.yaml", files).
 		CheckFailed(t, "the scheduler's configuration has no profile of Berth: that of berth-scheduler does not enable NodeGroupPolicy")
 	got := simulate(t, "-f DIR/world.yaml --scheduler-config DIR/far.yaml", files)
 	if want := "Not asked, though the scheduler asks them: the extender https://far.example.com.\n"; got.Code != 0 || got.Err != want {
@@ -216,7 +223,7 @@ spec:
 		t.Fatal(err)
 	}
 	got := clitest.Run(t.Context(), options, "simulate", "--live", "--as-berth", "default/web", "-f", file)
-	if got.Code != 0 || !strings.Contains(got.Out, "default     deployment/web") || !strings.Contains(got.Out, "0 -> 2") ||
+	if got.Code != 0 || !strings.Contains(got.Out, "default     deployment/web   1 -> 0    0 -> 2     0\n") ||
 		!strings.Contains(got.Out, "web-a   beijing   hangzhou   rebalancing by PropagationPolicy p") {
 		t.Errorf("exit status %d, %s\n%s", got.Code, got.Err, got.Out)
 	}

@@ -124,7 +124,7 @@ func (s *Simulation) needOf(ctx context.Context, identity id, typed object, o *w
 // runsIn reports whether pods of an Application run in its cluster.
 func (s *Simulation) runsIn(app *berthv1alpha1.Application, needs []need, observed map[reference]*workload.Observed) bool {
 	for _, n := range needs {
-		if o := observed[reference{n.id.Namespace, n.id.Kind, n.id.Name}]; o != nil && s.sharesOf(o)[app.Status.ScheduledTo] > 0 {
+		if o := observed[reference{n.id.Namespace, n.id.Kind, n.id.Name}]; o != nil && s.sharesOf(o)[place{cluster: app.Status.ScheduledTo}] > 0 {
 			return true
 		}
 	}

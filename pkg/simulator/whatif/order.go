@@ -29,8 +29,10 @@ func (s *Simulation) sortedPods() []*corev1.Pod {
 }
 
 // clusterOf returns the Cluster that a pod runs in, empty if there is none.
-func (s *Simulation) clusterOf(pod *corev1.Pod) string {
-	node, _ := s.objects[id{corev1.SchemeGroupVersion.WithKind("Node").GroupKind(), typesName("", pod.Spec.NodeName)}].(*corev1.Node)
+func (s *Simulation) clusterOf(pod *corev1.Pod) string { return s.clusterOfNode(pod.Spec.NodeName) }
+
+func (s *Simulation) clusterOfNode(name string) string {
+	node, _ := s.objects[id{corev1.SchemeGroupVersion.WithKind("Node").GroupKind(), typesName("", name)}].(*corev1.Node)
 	if node == nil {
 		return ""
 	}

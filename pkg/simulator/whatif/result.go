@@ -90,10 +90,13 @@ func (r *Result) Fits() bool {
 }
 
 // Shares are how many pods of each workload run in each Cluster.
-type Shares map[reference]map[string]int
+type Shares map[reference]map[place]int
 
 // reference names a workload.
 type reference struct{ namespace, kind, name string }
+
+// place is a Cluster, or a node that is in none: it may be in one later, without a pod moving.
+type place struct{ cluster, node string }
 
 // Shares returns where pods run now.
 func (s *Simulation) Shares() Shares {
@@ -104,12 +107,17 @@ func (s *Simulation) Shares() Shares {
 	return shares
 }
 
-func (s *Simulation) sharesOf(o *workload.Observed) map[string]int {
-	of := map[string]int{}
+func (s *Simulation) sharesOf(o *workload.Observed) map[place]int {
+	of := map[place]int{}
 	for _, pod := range o.Pods {
-		if pod.Spec.NodeName != "" {
-			of[s.clusterOf(pod)]++
+		if pod.Spec.NodeName == "" {
+			continue
 		}
+		at := place{cluster: s.clusterOf(pod)}
+		if at.cluster == "" {
+			at.node = pod.Spec.NodeName
+		}
+		of[at]++
 	}
 	return of
 }
@@ -132,7 +140,7 @@ func (s *Simulation) Result(before Shares) *Result {
 		ref := reference{o.Namespace, o.Kind, o.Name}
 		seen[ref] = true
 		w := Workload{Namespace: o.Namespace, Kind: o.Kind, Name: o.Name, Held: s.held[o.UID]}
-		w.Clusters = merge(before[ref], s.sharesOf(o))
+		w.Clusters = s.merge(before[ref], s.sharesOf(o))
 		w.Waiting = s.waitingOf(o, refused[o.UID])
 		if o.ReplicasKnown {
 			w.Replicas = &o.Replicas
@@ -142,7 +150,7 @@ func (s *Simulation) Result(before Shares) *Result {
 	}
 	for ref, shares := range before {
 		if !seen[ref] && len(shares) > 0 {
-			r.Workloads = append(r.Workloads, Workload{Namespace: ref.namespace, Kind: ref.kind, Name: ref.name, Clusters: merge(shares, nil)})
+			r.Workloads = append(r.Workloads, Workload{Namespace: ref.namespace, Kind: ref.kind, Name: ref.name, Clusters: s.merge(shares, nil)})
 		}
 	}
 	r.Workloads = append(append(r.Workloads, s.unmade(refused)...), s.unscheduled(seen)...)
@@ -152,17 +160,20 @@ func (s *Simulation) Result(before Shares) *Result {
 	return r
 }
 
-func merge(before, after map[string]int) []ClusterPods {
-	names := maps.Clone(before)
-	if names == nil {
-		names = map[string]int{}
+// merge compares what was with what is. Nodes that were in no Cluster count for the one that they are
+// in now.
+func (s *Simulation) merge(before, after map[place]int) []ClusterPods {
+	byName := map[string]ClusterPods{}
+	for at, n := range before {
+		name := cmp.Or(at.cluster, s.clusterOfNode(at.node))
+		byName[name] = ClusterPods{Name: name, Before: byName[name].Before + n}
 	}
-	maps.Copy(names, after)
-	clusters := make([]ClusterPods, 0, len(names))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		clusters = append(clusters, ClusterPods{Name: name, Before: before[name], After: after[name]})
+	for at, n := range after {
+		c := byName[at.cluster]
+		c.Name, c.After = at.cluster, c.After+n
+		byName[at.cluster] = c
 	}
-	return clusters
+	return slices.SortedFunc(maps.Values(byName), func(a, b ClusterPods) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // refusedOf returns the refusals by the UID of the workload: that of a ReplicaSet is its

@@ -64,5 +64,9 @@ func (f *Flags) Choose(configuration []byte, asked string) (*simulator.Profile, 
 	if slices.Contains(schedulers, asked) {
 		schedulers = []string{asked}
 	}
-	return simulator.ParseProfile(configuration, schedulers...)
+	chosen, err := simulator.ParseProfile(configuration, schedulers...)
+	if err != nil {
+		return nil, err
+	}
+	return chosen, chosen.IsBerths()
 }
