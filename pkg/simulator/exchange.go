@@ -31,9 +31,9 @@ func (s *Snapshot) RoomFor(ctx context.Context, cluster, scheduler string, pod *
 	return s.exchange(ctx, cluster, scheduler, pod, limit)
 }
 
-// Move is RoomFor one copy, but for that the pod stays gone, and the copy where it was placed, until
-// the fork that it is called in is reverted. It reports whether there was room; if not, everything
-// is as it was.
+// Move is RoomFor one copy, but for that the pod stays gone, and the copy where it was placed,
+// until the fork that it is called in is reverted. It reports whether there was room; if not,
+// everything is as it was.
 func (s *Snapshot) Move(ctx context.Context, cluster, scheduler string, pod *corev1.Pod) (bool, error) {
 	s.Fork()
 	room, err := s.exchange(ctx, cluster, scheduler, pod, 1)

@@ -61,10 +61,10 @@ type move struct {
 	pod *corev1.Pod
 }
 
-// reserve promises room to the replacements of the pods that are to be evicted, and returns those of
-// the moves for which there is some: since it was found, others may have been promised it, and pods
-// that fit one by one may not fit together. Nobody else is answered in between, so that what is
-// evicted has room that nobody else counts on.
+// reserve promises room to the replacements of the pods that are to be evicted, and returns those
+// of the moves for which there is some: since it was found, others may have been promised it, and
+// pods that fit one by one may not fit together. Nobody else is answered in between, so that what
+// is evicted has room that nobody else counts on.
 func (p *pass) reserve(ctx context.Context, in *inForce, placed *placement, moves []move) (kept []move, err error) {
 	placed.note.told = true
 	question := func(snapshot *simulator.Snapshot) ([]adviser.Promise, error) {

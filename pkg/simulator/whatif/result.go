@@ -160,8 +160,8 @@ func (s *Simulation) Result(before Shares) *Result {
 	return r
 }
 
-// merge compares what was with what is. Nodes that were in no Cluster count for the one that they are
-// in now.
+// merge compares what was with what is. Nodes that were in no Cluster count for the one that they
+// are in now.
 func (s *Simulation) merge(before, after map[place]int) []ClusterPods {
 	byName := map[string]ClusterPods{}
 	for at, n := range before {
