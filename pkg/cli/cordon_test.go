@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/policymatch"
 )
 
 // marks returns what a cluster of the world is marked as.
@@ -62,8 +64,9 @@ func TestCordon(t *testing.T) {
 	}
 }
 
-// drained is a world whose cluster beijing holds what a drain finds there.
-func drained(t *testing.T) *clitest.World {
+// drained is a world whose cluster beijing holds what a drain finds there. A policy that moves
+// nothing may belong to somebody.
+func drained(t *testing.T, owners ...metav1.OwnerReference) *clitest.World {
 	t.Helper()
 	w := clitest.NewWorld(t)
 	w.Cluster("beijing", 1)
@@ -71,7 +74,7 @@ func drained(t *testing.T) *clitest.World {
 	w.Policy("web", "apps/v1", "Deployment", "web", map[string]int64{"beijing": 1, "hangzhou": 1})
 	w.Deployment("web", 1).Placed("web-0", "beijing-0", "web", "beijing", 0)
 	never := w.Policy("fixed", "apps/v1", "Deployment", "fixed", map[string]int64{"beijing": 1})
-	never.Spec.Rebalance.Mode = berthv1alpha1.RebalanceNever
+	never.Spec.Rebalance.Mode, never.OwnerReferences = berthv1alpha1.RebalanceNever, owners
 	w.Deployment("fixed", 1).Placed("fixed-0", "beijing-0", "fixed", "beijing", 0)
 	free := w.Deployment("free", 2).Pod("free-0")
 	free.Spec.NodeName = "beijing-0"
@@ -162,6 +165,20 @@ func TestDrainEndsWhenTheClusterIsEmpty(t *testing.T) {
 	evictions(w, "", nil)
 	got := clitest.Run(t.Context(), w.Options(), "drain", "beijing", "--force")
 	if got.Code != 0 || !strings.HasSuffix(got.Out, "cluster/beijing drained\n") || !strings.Contains(got.Out, "evicting pod default/bare\n") {
+		t.Errorf("exit status %d, printed %q and %q", got.Code, got.Out, got.Err)
+	}
+}
+
+// The policies that a ClusterPropagationPolicy makes move pods as those of users do.
+func TestDrainEvictsWhatAClusterPropagationPolicyDoesNotMove(t *testing.T) {
+	w := drained(t, metav1.OwnerReference{
+		APIVersion: berthv1alpha1.SchemeGroupVersion.String(), Kind: policymatch.ClusterWide, Name: "all", UID: "all", Controller: new(true),
+	})
+	evictions(w, "", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got := clitest.Run(ctx, w.Options(), "drain", "beijing", "--force")
+	if got.Code != 0 || !strings.Contains(got.Out, "evicting pod default/fixed-0\n") || !strings.HasSuffix(got.Out, "cluster/beijing drained\n") {
 		t.Errorf("exit status %d, printed %q and %q", got.Code, got.Out, got.Err)
 	}
 }

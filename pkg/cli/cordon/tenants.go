@@ -21,6 +21,7 @@ import (
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -71,9 +72,10 @@ var moved = []rebalance.Keep{rebalance.Movable, rebalance.TakenOver, rebalance.U
 func (t *tenants) sort(pod *corev1.Pod, node *corev1.Node) {
 	inForce, w := t.policyOf(pod)
 	keep := policy.KeepOf(pod, node, nil, inForce.GetName(), false)
+	owner := metav1.GetControllerOfNoCopy(inForce)
 	switch {
-	case metav1.GetControllerOfNoCopy(inForce) != nil:
-		t.kept["that "+metav1.GetControllerOfNoCopy(inForce).Kind+"s move"]++
+	case owner != nil && owner.Kind != policymatch.ClusterWide:
+		t.kept["that "+owner.Kind+"s move"]++
 	case movedByPolicy(inForce, w) && slices.Contains(moved, keep):
 		t.kept["that policies move"]++
 	case t.force || keep != rebalance.Protected && len(pod.OwnerReferences) > 0 && pod.Annotations[policy.SafeToEvictAnnotation] != "false":
