@@ -189,12 +189,12 @@ func TestNames(t *testing.T) {
 		uuid[1:]:                               {false, true, true},
 		uuid + "0":                             {false, true, true},
 		"3dda2801xd675-4688-a63f-dcda8d327f51": {false, true, true},
-		"Cluster_1":                            {false, false, true},
-		"..":                                   {false, false, true},
-		"a.b":                                  {false, false, true},
-		"a\x00":                                {false, false, true},
-		"":                                     {false, false, true},
-		strings.Repeat("a", 64):                {false, false, true},
+		"Cluster_1":                            {false, false, false},
+		"..":                                   {false, false, false},
+		"a.b":                                  {false, false, false},
+		"a\x00":                                {false, false, false},
+		"":                                     {false, false, false},
+		strings.Repeat("a", 64):                {false, false, false},
 	}
 	for text, want := range tests {
 		t.Run(text, func(t *testing.T) {

@@ -41,9 +41,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckNewName returns an error if a cluster must not be registered under this name because paths
-// of the API could not name it. It leaves what every name must look like to the Cluster kind.
+// CheckNewName returns an error if a cluster must not be registered under this name: because no
+// cluster can have it, or because paths of the API could not name it.
 func CheckNewName(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
 	if slices.Contains(reserved, name) {
 		return fmt.Errorf("the name %q is reserved: it is a word in the paths of the API", name)
 	}

@@ -96,9 +96,9 @@ var _ = Describe("The registration API", func() {
 	DescribeTable("refuses names", func(ctx SpecContext, name string, code gateway.Code, message string) {
 		expectProblem(send(ctx, registrar, http.MethodPost, clusters, small(name)), 400, code, message)
 	},
-		Entry("with capitals", "Cluster_1", gateway.CodeInvalid, "metadata.name: Invalid value"),
-		Entry("with dots", "a.b", gateway.CodeInvalid, "the name of a Cluster must be a DNS label"),
-		Entry("with a path", "../../pods", gateway.CodeInvalid, "metadata.name: Invalid value"),
+		Entry("with capitals", "Cluster_1", gateway.CodeInvalidName, `"Cluster_1" is no name of a cluster: it must be a DNS label`),
+		Entry("with dots", "a.b", gateway.CodeInvalidName, `"a.b" is no name of a cluster: it must be a DNS label`),
+		Entry("with a path", "../../pods", gateway.CodeInvalidName, "it must be a DNS label"),
 		Entry("that are words of the paths", "id", gateway.CodeInvalidName, "is reserved"),
 	)
 
