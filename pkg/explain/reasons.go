@@ -48,7 +48,7 @@ func (e *PodAnswer) explainWaiting(q *question) {
 // explainGroups says which groups of a policy are not what they seem to be.
 func (e *PodAnswer) explainGroups(policy *modelpolicy.Policy) {
 	if empty := policy.Layout.Empty; len(empty) > 0 {
-		e.becausef("no Cluster is in these groups of the policy: %s", strings.Join(empty, ", "))
+		e.becausef("these groups of the policy have no Cluster of their own: %s", strings.Join(empty, ", "))
 	}
 	for _, o := range policy.Layout.Overlaps {
 		if e.Placement != nil && e.Placement.Cluster == o.Cluster {

@@ -74,7 +74,7 @@ func ungrouped(in *inForce) []finding {
 	var found []finding
 	if empty := in.Layout.Empty; len(empty) > 0 {
 		found = append(found, finding{
-			berthv1alpha1.ReasonEmptyGroup, "no Cluster is in these groups yet, so the others share the replicas: " + names.First(empty, maxNames, ", "),
+			berthv1alpha1.ReasonEmptyGroup, "these groups have no Cluster of their own yet, so the others share the replicas: " + names.First(empty, maxNames, ", "),
 		})
 	}
 	if overlaps := in.Layout.Overlaps; len(overlaps) > 0 {

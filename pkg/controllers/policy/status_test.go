@@ -246,7 +246,7 @@ func TestConditions(t *testing.T) {
 		},
 		"a group without clusters": {
 			objects: world(sites(), these(newPolicy("p", grouped))), conditionType: resolved,
-			want: "False EmptyGroup: no Cluster is in these groups yet, so the others share the replicas: stores; " +
+			want: "False EmptyGroup: these groups have no Cluster of their own yet, so the others share the replicas: stores; " +
 				"clusters in several groups belong to the first one: hangzhou is in both and in all",
 		},
 		"groups are accepted": {

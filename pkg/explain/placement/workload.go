@@ -95,7 +95,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 	w.Notes = append(w.Notes, s.clusterNotes(object.Name, inForce.Order)...)
 	w.Notes = append(w.Notes, limitNotes(object, &o.Workload)...)
 	for _, group := range inForce.Layout.Empty {
-		w.Notes = append(w.Notes, fmt.Sprintf("no cluster is in group %q of policy %q", group, object.Name))
+		w.Notes = append(w.Notes, fmt.Sprintf("group %q of policy %q has no Cluster of its own", group, object.Name))
 	}
 	if shares.Plan != nil && shares.Plan.Unplaced() > 0 {
 		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", shares.Plan.Unplaced()))
