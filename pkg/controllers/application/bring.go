@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/migrate"
 )
@@ -66,7 +68,9 @@ func (w *writer) bring(ctx context.Context, o *object, seen *observed) (moving b
 }
 
 // workload returns what decides about the next step of an object with pods, given the object as it
-// is, nil if that is not known.
+// is, nil if that is not known. If somebody has deleted its policy during a move, it begins anew:
+// pods that are not marked any more count as those of the cluster that it leaves, so that they are
+// not forgotten.
 func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live client.Object) *migrate.Situation {
 	stops := app.Spec.Migration == berthv1alpha1.MigrationStopFirst
 	known := &migrate.Situation{
@@ -77,9 +81,19 @@ func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live c
 	if replicas, read := workload.ReplicasOf(live); read {
 		known.Live = new(int64(replicas))
 	}
-	if policy := seen.policies[o.policy]; policy != nil {
+	move := app.Status.Move
+	switch policy := seen.policies[o.policy]; {
+	case policy != nil:
 		known.Policy = policy.Spec.Placement.StaticWeightList
 		known.Observed = policy.Status.ObservedGeneration >= policy.Generation
+	case move != nil:
+		known.Policy = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{move.From}, Weight: 1}}
+	}
+	if move != nil && len(seen.astray[o.policy]) > 0 {
+		known.Pods = maps.Clone(known.Pods)
+		for _, pod := range seen.astray[o.policy] {
+			known.Pods.Add(seen.bound(pod, stamp.Stamp{Policy: o.policy, Cluster: move.From}))
+		}
 	}
 	return known
 }

@@ -120,6 +120,8 @@ var happenings = map[string]happening{
 		unschedulable + " | " + unschedulable + " | " + back + " | " + back, unschedulable,
 		unschedulable + " | " + unschedulable + " | " + back + " | " + unschedulable,
 	}},
+	"its policy is deleted":                          {func(c *crossing) { c.losePolicy() }, always},
+	"its policy is deleted, and everybody sees that": {func(c *crossing) { c.losePolicy(); c.unmark() }, always},
 	"restart":              {func(c *crossing) { c.restart() }, always},
 	"the old cluster dies": {func(c *crossing) { c.die(c.place("berlin"), 365*day) }, always},
 	"the new cluster dies": {func(c *crossing) { c.die(c.place("madrid"), 365*day) }, [3]string{
@@ -232,6 +234,27 @@ func (c *crossing) autoscale(n int32) {
 // replace changes the text of the manifest.
 func (c *crossing) replace(old, with string) {
 	c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { inText(spec, old, with) })
+}
+
+// losePolicy deletes the policy, as somebody else does.
+func (c *crossing) losePolicy() {
+	if policy := c.app.policy(); policy != nil {
+		c.remove(policy)
+	}
+	c.app.poke()
+}
+
+// unmark is what the policy controller does with the pods of a policy that has gone.
+func (c *crossing) unmark() {
+	for _, pod := range c.app.allPods() {
+		after := pod.DeepCopy()
+		for _, key := range []string{
+			berthv1alpha1.PlacedPolicyAnnotation, berthv1alpha1.PlacedClusterAnnotation, berthv1alpha1.SeatAnnotation, corev1.PodDeletionCost,
+		} {
+			delete(after.Annotations, key)
+		}
+		c.put(after)
+	}
 }
 
 // suspend lets the Application rest for a while, in which nothing is to be written.

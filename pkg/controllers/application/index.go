@@ -4,6 +4,7 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,7 +13,6 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
-	"berth.dev/berth/pkg/model/workload"
 )
 
 // podIndex is the index of the pods by the policy that they wait for or were placed by.
@@ -33,11 +33,9 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// policyOf returns the name of the policy that a pod waits for or was placed by, empty for none.
+// policyOf returns the name of the policy that a pod was placed by, or asks for if none has placed
+// it; empty for none.
 func policyOf(pod *corev1.Pod) string {
-	if policy := pod.Annotations[berthv1alpha1.PolicyAnnotation]; policy != "" && workload.Pending(pod) {
-		return policy
-	}
 	placed, _ := stamp.Of(pod)
-	return placed.Policy
+	return cmp.Or(placed.Policy, pod.Annotations[berthv1alpha1.PolicyAnnotation])
 }

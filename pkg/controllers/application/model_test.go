@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,6 +43,11 @@ func (f *fleet) place(name string) *place {
 	return f.clusters[i]
 }
 
+// placeOf returns where a pod runs.
+func (f *fleet) placeOf(pod *corev1.Pod) *place {
+	return f.place(strings.TrimSuffix(pod.Spec.NodeName, "-0"))
+}
+
 // deployment returns the Deployment of an Application, nil if there is none yet.
 func (a *tenant) deployment() *appsv1.Deployment {
 	d, _ := a.fleet.objects["Deployment"][client.ObjectKey{Namespace: a.key.Namespace, Name: "front"}].(*appsv1.Deployment)
@@ -64,8 +70,21 @@ func (a *tenant) observe() {
 	seen := known.DeepCopy()
 	seen.Status.ObservedGeneration = seen.Generation
 	a.fleet.put(seen)
+	a.adopt()
 	a.restamp()
 	a.poke()
+}
+
+// adopt marks pods that have a node and no mark, since their policy had been deleted.
+func (a *tenant) adopt() {
+	for _, pod := range a.pods() {
+		if _, bound := stamp.Of(pod); !bound && pod.Spec.NodeName != "" {
+			after := pod.DeepCopy()
+			placed := stamp.Stamp{Policy: a.policy().Name, Cluster: a.fleet.placeOf(pod).name, Seat: math.MaxInt32 - 1}
+			maps.Copy(after.Annotations, placed.Annotations(after, after.Spec.NodeName))
+			a.fleet.put(after)
+		}
+	}
 }
 
 // order returns the order of the seats of the Deployment.
@@ -167,7 +186,7 @@ func costOf(pod *corev1.Pod) int64 {
 
 // deletePod deletes a pod, which ends once its node can be reached.
 func (a *tenant) deletePod(pod *corev1.Pod) {
-	if placed, bound := stamp.Of(pod); bound && a.fleet.place(placed.Cluster).dead {
+	if pod.Spec.NodeName != "" && a.fleet.placeOf(pod).dead {
 		after := pod.DeepCopy()
 		after.DeletionTimestamp = &metav1.Time{Time: a.fleet.clock.Now()}
 		a.fleet.put(after)
@@ -190,6 +209,10 @@ func (a *tenant) pod(key client.ObjectKey) *corev1.Pod {
 func (a *tenant) schedule(key client.ObjectKey) {
 	pod := a.pod(key)
 	if pod == nil || pod.Spec.NodeName != "" {
+		return
+	}
+	if a.policy() == nil { // Its pods wait for it.
+		a.fleet.after(5*time.Second, func() { a.schedule(key) })
 		return
 	}
 	after, to := pod.DeepCopy(), a.receiver()
@@ -243,8 +266,7 @@ func (a *tenant) becomeReady(key client.ObjectKey) {
 	if pod == nil || workload.Ready(pod) {
 		return
 	}
-	placed, _ := stamp.Of(pod)
-	if in := a.fleet.place(placed.Cluster); in.dead || in.crashes {
+	if in := a.fleet.placeOf(pod); in.dead || in.crashes {
 		a.fleet.after(10*time.Second, func() { a.becomeReady(key) })
 		return
 	}

@@ -29,9 +29,10 @@ type observed struct {
 	// policies are those of the Application, by name.
 	policies map[string]*berthv1alpha1.PropagationPolicy
 	// pods are the pods that these policies placed, and waiting those that ask for one of them and
-	// have no node, both by policy.
-	pods    map[string]migrate.Pods
-	waiting map[string][]*corev1.Pod
+	// have no node, both by policy. Astray are those that ask for one and have a node that no policy
+	// has given them, since somebody has deleted the policy.
+	pods            map[string]migrate.Pods
+	waiting, astray map[string][]*corev1.Pod
 	// ready and leaving are how many of the pods are ready, and how many are being deleted and have
 	// not ended, by policy.
 	ready, leaving map[string]int64
@@ -49,7 +50,8 @@ func read(
 	ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, objects []*object, now time.Time,
 ) (*observed, error) {
 	seen := &observed{
-		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{}, waiting: map[string][]*corev1.Pod{},
+		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{},
+		waiting: map[string][]*corev1.Pod{}, astray: map[string][]*corev1.Pod{},
 		ready: map[string]int64{}, leaving: map[string]int64{}, minReady: map[string]time.Duration{}, now: now,
 	}
 	for _, o := range objects {
@@ -82,21 +84,25 @@ func policiesOf(app *berthv1alpha1.Application, objects []*object) sets.Set[stri
 }
 
 // readPolicy reads a policy of an Application, if there is one of this name, and the pods that it
-// places. They belong to the cache.
+// places. They belong to the cache. Of one that somebody has deleted during a move the pods count.
 func (s *observed) readPolicy(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, name string) error {
 	found := &berthv1alpha1.PropagationPolicy{}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: name}, found); err != nil {
-		if apierrors.IsNotFound(err) {
+	err := reader.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		if app.Status.Move == nil {
 			return nil
 		}
+	case err != nil:
 		return fmt.Errorf("reading policy %s/%s: %w", app.Namespace, name, err)
-	}
-	if !metav1.IsControlledBy(found, app) {
+	case !metav1.IsControlledBy(found, app):
 		return nil
+	default:
+		s.policies[name] = found
 	}
-	s.policies[name], s.pods[name] = found, migrate.Pods{}
+	s.pods[name] = migrate.Pods{}
 	var pods corev1.PodList
-	err := reader.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingFields{podIndex: name}, client.UnsafeDisableDeepCopy)
+	err = reader.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingFields{podIndex: name}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return fmt.Errorf("listing the pods of policy %s/%s: %w", app.Namespace, name, err)
 	}
@@ -109,26 +115,35 @@ func (s *observed) readPolicy(ctx context.Context, reader client.Reader, app *be
 // count counts a pod that a policy of the Application placed or is to place, unless it is being
 // deleted or has ended.
 func (s *observed) count(pod *corev1.Pod) {
-	if asked := pod.Annotations[berthv1alpha1.PolicyAnnotation]; s.policies[asked] != nil && workload.Pending(pod) {
-		s.waiting[asked] = append(s.waiting[asked], pod)
+	of := policyOf(pod)
+	if s.pods[of] == nil || workload.Finished(pod) {
 		return
 	}
 	placed, stamped := stamp.Of(pod)
-	if !stamped || s.policies[placed.Policy] == nil || workload.Finished(pod) {
+	switch {
+	case workload.Pending(pod):
+		s.waiting[of] = append(s.waiting[of], pod)
 		return
-	}
-	if !workload.Lives(pod) {
-		s.leaving[placed.Policy]++
+	case !workload.Lives(pod):
+		s.leaving[of]++
+		return
+	case !stamped:
+		s.astray[of] = append(s.astray[of], pod)
 		return
 	}
 	s.priority = max(s.priority, schedulinghelpers.PodPriority(pod))
 	if workload.Ready(pod) {
-		s.ready[placed.Policy]++
+		s.ready[of]++
 	}
-	s.pods[placed.Policy].Add(migrate.BoundPod{
+	s.pods[of].Add(s.bound(pod, placed))
+}
+
+// bound returns what a pod that has a node counts as.
+func (s *observed) bound(pod *corev1.Pod, placed stamp.Stamp) migrate.BoundPod {
+	return migrate.BoundPod{
 		Cluster: placed.Cluster, Ready: s.available(pod, placed.Policy), OwnCost: !placed.OwnsDeletionCost(pod),
 		DeletionCost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]),
-	})
+	}
 }
 
 // available reports whether a pod has been ready for long enough.
