@@ -22,6 +22,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/placement/migrate"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -36,10 +37,9 @@ const (
 	// set.
 	DefaultSettleTimeout = 30 * time.Second
 
-	// conflictPause is the pause until the cache may have caught up, stepPause the longest one
-	// between two steps of a migration, and refusedPause that before a refused object is tried
-	// again.
-	conflictPause, stepPause, refusedPause = 200 * time.Millisecond, 2 * time.Second, 30 * time.Second
+	// conflictPause is the pause until the cache may have caught up, and refusedPause that before a
+	// refused object is tried again.
+	conflictPause, refusedPause = 200 * time.Millisecond, 30 * time.Second
 	// resync is how often objects are applied although nothing is known to have changed, and
 	// watchedResync that of objects that are watched.
 	resync, watchedResync = 10 * time.Minute, 10 * time.Hour
@@ -258,12 +258,20 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 	moving, err := w.bringAll(ctx, objects, seen)
 	p.contested = w.contested
 	if moving {
-		p.again(stepPause)
+		p.again(migrate.Pause(p.sinceChosen()))
 	}
 	if err != nil {
 		return err
 	}
 	return w.prune(ctx, objects, seen.policies)
+}
+
+// sinceChosen returns for how long the cluster has been chosen.
+func (p *pass) sinceChosen() time.Duration {
+	if p.app.Status.Scheduled == nil {
+		return 0
+	}
+	return p.now.Sub(p.app.Status.Scheduled.Time)
 }
 
 // list notes in the status what there is going to be, before it is made.

@@ -200,7 +200,8 @@ type tenant struct {
 	fleet  *fleet
 	key    client.ObjectKey
 	starts time.Duration
-	// next is when the next pass is due, and before is the Application as it was before this one.
+	// next is when the next pass is due, the zero time for not at all, and before is the Application
+	// as it was before this one.
 	next   time.Time
 	before *berthv1alpha1.Application
 	// quota keeps pods from being made.
@@ -241,10 +242,7 @@ func (a *tenant) stored() *berthv1alpha1.Application {
 func (a *tenant) poke() { a.at(a.fleet.clock.Now()) }
 
 func (a *tenant) at(at time.Time) {
-	if a.next.After(a.fleet.clock.Now()) && !at.Before(a.next) {
-		return
-	}
-	if at.Equal(a.next) {
+	if !a.next.IsZero() && !at.Before(a.next) {
 		return
 	}
 	a.next = at

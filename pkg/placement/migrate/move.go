@@ -16,6 +16,8 @@ const (
 	// leaveOut is for how long a cluster is left out after the first move to it that has failed, and
 	// longestLeaveOut the longest.
 	leaveOut, longestLeaveOut = 5 * time.Minute, 24 * time.Hour
+	// firstPause and longestPause bound the pause between two looks at what moves.
+	firstPause, longestPause = 2 * time.Second, 30 * time.Second
 )
 
 // Facts are what is seen of a move of an application.
@@ -87,4 +89,11 @@ func LeaveOut(failures int32) time.Duration {
 		out *= 2
 	}
 	return min(out, longestLeaveOut)
+}
+
+// Pause returns after what pause to look again at an application that has been on its way for some
+// time, although nothing is known to have changed. What waits for hours, for pods of a site that is
+// cut off for instance, is not looked at all the time: what changes is seen by itself.
+func Pause(under time.Duration) time.Duration {
+	return min(max(under/10, firstPause), longestPause)
 }

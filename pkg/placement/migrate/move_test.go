@@ -75,3 +75,19 @@ func TestLeaveOut(t *testing.T) {
 		}
 	}
 }
+
+func TestPause(t *testing.T) {
+	tests := map[string]struct{ under, want time.Duration }{
+		"at the beginning": {0, 2 * time.Second},
+		"before it began":  {-time.Hour, 2 * time.Second},
+		"after a minute":   {time.Minute, 6 * time.Second},
+		"after a day":      {24 * time.Hour, 30 * time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := migrate.Pause(tc.under); got != tc.want {
+				t.Errorf("pause after %v is %v, want %v", tc.under, got, tc.want)
+			}
+		})
+	}
+}
