@@ -94,7 +94,8 @@ type Reconciler struct {
 type memo struct {
 	uid     types.UID
 	decided time.Time
-	// review asks for a review as soon as no move is under way.
+	// review asks for a review as soon as no move is under way. It is asked for again when what was
+	// given up has come to rest, see forgetReplicas.
 	review bool
 	// promised is the room that the choice has taken, nil if its pods fill it.
 	promised *promise

@@ -332,3 +332,22 @@ func (c *crossing) runs() bool {
 	return c.app.readyIn(app.Status.ScheduledTo) == wanted && len(c.app.pods()) == wanted && app.Status.Move == nil &&
 		!c.app.between() && len(app.Status.ReplicasBefore) == 0
 }
+
+// A move that was given up is followed by the next best one as soon as it has come to rest, also if
+// the controller was restarted on the way back.
+func TestTheNextBestClusterIsTriedAfterARestart(t *testing.T) {
+	c := newCrossing(t, nil, func(spec *berthv1alpha1.ApplicationSpec) {
+		spec.RescheduleAfter = &metav1.Duration{Duration: 6 * time.Hour}
+		spec.Move.Deadline = &metav1.Duration{Duration: time.Minute}
+	})
+	c.place("madrid").crashes = true
+	c.change("rome", func(in *berthv1alpha1.Cluster) { sample(in, 0.9) })
+	c.change("madrid", func(in *berthv1alpha1.Cluster) { sample(in, 1) })
+	if !c.until(7*time.Hour, func() bool { return c.ended != "" }) || c.ended != exceeded {
+		t.Fatalf("the move ends with %q, want %q", c.ended, exceeded)
+	}
+	c.restart()
+	if !c.until(2*time.Minute, func() bool { return c.app.stored().Status.ScheduledTo == "rome" }) {
+		t.Errorf("it is in %s two minutes after the move was given up, want rome", c.app.stored().Status.ScheduledTo)
+	}
+}

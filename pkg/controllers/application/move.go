@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -157,8 +158,17 @@ func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*obj
 			still = append(still, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: *known})
 		}
 	}
+	if len(p.app.Status.ReplicasBefore) > 0 && len(still) == 0 && p.gaveUp() {
+		p.memo.review = true // It may have been asked for before a restart.
+	}
 	p.app.Status.ReplicasBefore = still
 	return nil
+}
+
+// gaveUp reports whether the last move was given up.
+func (p *pass) gaveUp() bool {
+	told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	return told != nil && (told.Reason == berthv1alpha1.ReasonMoveDeadlineExceeded || told.Reason == berthv1alpha1.ReasonMoveUnschedulable)
 }
 
 // leaves reports whether to leave a cluster is a move: pods run there that another number of
