@@ -128,7 +128,7 @@ func (y *year) judgeDeadline(a *tenant) {
 // judgeChoice checks that of all clusters the best was chosen, and that it was worth the move.
 func (y *year) judgeChoice(a *tenant, before, after *berthv1alpha1.Application, from, to string) {
 	if from != "" && y.suits(a, after, from, from, before) {
-		y.judgeLeaving(a, before, from, to)
+		y.judgeLeaving(a, before, after, from, to)
 	}
 	if !y.suits(a, after, to, from, before) {
 		y.failf(a, "it goes to %s, which does not suit", to)
@@ -140,12 +140,13 @@ func (y *year) judgeChoice(a *tenant, before, after *berthv1alpha1.Application, 
 	}
 }
 
-// judgeLeaving checks that a cluster that suits was left for a better one only.
-func (y *year) judgeLeaving(a *tenant, before *berthv1alpha1.Application, from, to string) {
+// judgeLeaving checks that a cluster that suits was left for a better one only. After a move that
+// was given up the next best one may be chosen in the same pass, if nothing has to go back first.
+func (y *year) judgeLeaving(a *tenant, before, after *berthv1alpha1.Application, from, to string) {
 	if y.stored(from).Status.Conditions[0].Status != metav1.ConditionTrue {
 		y.failf(a, "it leaves %s for %s before its time, as that is offline", from, to)
 	}
-	if before.Status.Move != nil {
+	if before.Status.Move != nil && after.Status.Decisions[1].Reason != berthv1alpha1.DecisionMoveGivenUp {
 		y.failf(a, "it leaves %s for %s on the way there, and that suits", from, to)
 	}
 	if y.value(to, from) <= y.value(from, from) {
@@ -241,9 +242,13 @@ func (y *year) judgeAll() {
 func (y *year) judgeRunning(a *tenant) {
 	now, app := y.clock.Now(), a.stored()
 	in := app.Status.ScheduledTo
-	settled := in != "" && y.suits(a, app, in, in, app)
-	if settled != a.settled || app.Status.Move != nil || a.quota || y.hindered(a, app, settled) || y.returns(a, app) {
+	settled, returns := in != "" && y.suits(a, app, in, in, app), y.returns(a, app)
+	if settled != a.settled || app.Status.Move != nil || returns {
 		a.disturbed()
+	}
+	// What hinders it may last until just before the next look.
+	if next := now.Add(look); (a.quota || y.hindered(a, app, settled)) && next.After(a.calm) {
+		a.calm = next
 	}
 	a.settled = settled
 	if now.Sub(a.calm) <= a.patience(app) {
@@ -268,8 +273,9 @@ func (a *tenant) patience(app *berthv1alpha1.Application) time.Duration {
 	return time.Minute
 }
 
-// returns reports whether an Application is on its way back from a move that was given up. It is
-// allowed the time in which its pods start one after the other.
+// returns reports whether an Application is on its way back from a move that was given up, or on to
+// where there is no way back from. It is allowed the time in which its pods start one after the
+// other, and for ever if an autoscaler takes the new ones away all the time.
 func (y *year) returns(a *tenant, app *berthv1alpha1.Application) bool {
 	now := y.clock.Now()
 	if app.Status.Move != nil || !a.between() && a.readyIn(app.Status.ScheduledTo) == a.ready() {
@@ -278,6 +284,9 @@ func (y *year) returns(a *tenant, app *berthv1alpha1.Application) bool {
 	}
 	if a.returning.IsZero() || y.hindered(a, app, true) || a.quota || a.calm.After(now) {
 		a.returning = now
+	}
+	if a.load > 0 && !a.patient {
+		return true
 	}
 	return now.Sub(a.returning) < time.Minute+time.Duration(a.wanted()+1)*(a.starts+15*time.Second)
 }
@@ -292,9 +301,9 @@ func (a *tenant) between() bool {
 // better.
 func (y *year) judgeStaying(a *tenant) {
 	app, now := a.stored(), y.clock.Now()
-	in := app.Status.ScheduledTo
+	in, returns := app.Status.ScheduledTo, y.returns(a, app)
 	rests := app.Status.Move != nil || app.Spec.Suspend || app.Spec.Migration == berthv1alpha1.MigrationNever ||
-		app.Spec.Move.Windows != nil || y.returns(a, app)
+		app.Spec.Move.Windows != nil || returns
 	better := ""
 	if !rests && in != "" {
 		better = y.better(a, app)

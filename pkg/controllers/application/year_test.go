@@ -21,7 +21,11 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-const day = 24 * time.Hour
+const (
+	day = 24 * time.Hour
+	// look is how often is looked at what runs and what stays.
+	look = 2 * time.Minute
+)
 
 // TestAYear lets Applications run for months in clusters whose metrics go up and down, lie and
 // fail, and that die and come back, are drained, and let no pod start. Set BERTH_YEAR to
@@ -95,7 +99,7 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 		y.autoscale(a)
 	}
 	y.every(10*time.Minute, y.measureAll)
-	y.every(2*time.Minute, y.judgeAll)
+	y.every(look, y.judgeAll)
 	for _, m := range weights {
 		y.often(3*day, func() { y.outage(m.Name) })
 	}
