@@ -37,6 +37,10 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
+// together is how many Applications are made at a time. Each is promised room until its pods have
+// nodes, and asking for room takes all promises into account.
+const together = 25
+
 // reviewed returns a fleet of so many Applications, each of a Deployment with two replicas and a
 // ConfigMap, that run in the best of so many Clusters.
 func reviewed(tb testing.TB, apps, clusters int) *fleet {
@@ -50,8 +54,11 @@ func reviewed(tb testing.TB, apps, clusters int) *fleet {
 		app := newApplication(deployment + "---\n" + configMap)
 		app.Spec.Constraints.ClusterMetrics = []string{"m0 >= 0.1"}
 		f.addApplication(app, fmt.Sprintf("app%04d", i))
+		if i%together == together-1 {
+			f.run(10 * time.Second)
+		}
 	}
-	f.run(10 * time.Minute)
+	f.run(4 * time.Minute)
 	for _, a := range f.apps {
 		if ready := a.ready(); ready != 2 {
 			tb.Fatalf("%s has %d pods ready, want 2: %+v", a.key, ready, a.stored().Status)
