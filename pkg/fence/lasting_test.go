@@ -5,6 +5,7 @@ package fence_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,8 +14,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/utils/ptr"
 
@@ -133,6 +136,37 @@ func TestWhoHoldsALeaseMakesItAnew(t *testing.T) {
 		}
 		if diff := cmp.Diff([]bool{true, true, false}, held); diff != "" {
 			t.Errorf("the lease counts, when it is found missing and every ten seconds (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestALeaseThatCouldNotBeReadCountsAnew empties a lease, which counts from then on for as long as
+// it lasted. While it could not be read another process may have had it, and emptied it again.
+func TestALeaseThatCouldNotBeReadCountsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := kubefake.NewClientset()
+		newCandidate(t, client, "a").takes()
+		changeLease(t, client, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = nil })
+		unreadable := false
+		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return unreadable, nil, apierrors.NewInternalError(errors.New("no"))
+		})
+		lock := fence.NewLock(realLock(client, "b"), fence.New(), 10*time.Second)
+		var seen []string
+		for _, unreadable = range []bool{false, false, true, false, false, false} {
+			record, _, err := lock.Get(t.Context())
+			switch {
+			case err != nil:
+				seen = append(seen, "unreadable")
+			case record.HolderIdentity == "":
+				seen = append(seen, "free")
+			default:
+				seen = append(seen, "counts")
+			}
+			time.Sleep(6 * time.Second) //nolint:forbidigo // the time of the test is not the real one
+		}
+		if diff := cmp.Diff([]string{"counts", "counts", "unreadable", "counts", "counts", "counts"}, seen); diff != "" {
+			t.Errorf("the lease, every six seconds (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/fence"
 )
 
@@ -192,6 +193,11 @@ func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
 			newCandidate(t, client, "a").takes().settles()
 			deleteLease(t, client)
 		}},
+		"after one the count of whose lease somebody has taken away": {func(t *testing.T, client kubernetes.Interface) {
+			t.Helper()
+			newCandidate(t, client, "a").takes().settles()
+			changeLease(t, client, func(lease *coordinationv1.Lease) { lease.Spec.LeaseTransitions = nil })
+		}, fence.LateOfOne},
 		"after a note that nobody can read": {before: func(t *testing.T, client kubernetes.Interface) {
 			t.Helper()
 			newCandidate(t, client, "a").takes().settles()
@@ -206,5 +212,17 @@ func TestWhatLeadersBeforeCanHaveSent(t *testing.T) {
 				t.Errorf("Late = %d, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// Whoever has not settled what came before it takes away what its predecessor has said, so that
+// nobody mistakes it for its own whatever becomes of the count of holders.
+func TestTheNoteOfAnotherIsTakenAway(t *testing.T) {
+	client := kubefake.NewClientset()
+	newCandidate(t, client, "a").takes().settlesAll().leaves()
+	newCandidate(t, client, "b").takes()
+	lease, err := client.CoordinationV1().Leases("berth-system").Get(t.Context(), "berth-scheduler", metav1.GetOptions{})
+	if err != nil || lease.Labels[berthv1alpha1.SettledByLabel] != "" {
+		t.Errorf("the lease of b has the labels %v (%v)", lease.Labels, err)
 	}
 }

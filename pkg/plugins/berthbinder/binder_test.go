@@ -155,6 +155,46 @@ func TestBindingsCarryTheStamp(t *testing.T) {
 	}
 }
 
+// told remembers which pods were bound, as it is told.
+type told struct {
+	given
+	bound map[string]map[string]string
+}
+
+func (t *told) Bound(pod *corev1.Pod, node string, annotations map[string]string) {
+	t.bound[pod.Name+" on "+node] = annotations
+}
+
+// What was bound is told of with what the Binding carried, and nothing else is.
+func TestWhatIsBoundIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		placed  given
+		outcome func(*corev1.Binding) error
+		want    bool
+	}{
+		"a pod that was given nothing": {given{}, accept, true},
+		"a pod with a seat":            {given{"uid-0": {Policy: "web", Cluster: "beijing", Seat: 3}}, accept, true},
+		"a pod that is refused":        {given{}, func(*corev1.Binding) error { return apierrors.NewBadRequest("no") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(tc.outcome)
+			handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithClientSet(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound := &told{given: tc.placed, bound: map[string]map[string]string{}}
+			berthbinder.New(handle, bound, open(), berthbinder.NewSlots()).Bind(t.Context(), nil, newPod(), node)
+			want := map[string]map[string]string{}
+			if tc.want {
+				want["nginx-0 on "+node] = s.sent[0].Annotations
+			}
+			if diff := cmp.Diff(want, bound.bound); diff != "" {
+				t.Errorf("told of what was bound (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestAClearRefusalIsNotLookedInto(t *testing.T) {
 	pods := corev1.Resource("pods")
 	for name, answer := range map[string]error{

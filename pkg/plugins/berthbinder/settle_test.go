@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -353,11 +354,13 @@ func TestBindEndsWithAnAnswerOnly(t *testing.T) {
 // one need do it; if nobody answers, the lease does not say that all is settled.
 func TestABindingOnItsWayIsSettledWhenTheProcessEnds(t *testing.T) {
 	for name, tc := range map[string]struct {
-		answers bool
+		// silent is how many writes have no answer.
+		silent  int
 		wantAll bool
 	}{
-		"the API server answers": {answers: true, wantAll: true},
-		"nobody answers":         {},
+		"the API server answers":                        {wantAll: true},
+		"the API server answers while it is waited for": {silent: 1, wantAll: true},
+		"nobody answers":                                {silent: math.MaxInt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, leader := newStore(), fence.New()
@@ -377,9 +380,14 @@ func TestABindingOnItsWayIsSettledWhenTheProcessEnds(t *testing.T) {
 					end()
 					return true, errLost
 				}
-				if !tc.answers {
-					s.onPatch = func(int) error { return errLost }
-					s.onGet = s.onPatch
+				s.onPatch = func(n int) error {
+					if n <= tc.silent {
+						return errLost
+					}
+					return nil
+				}
+				if tc.silent > 0 {
+					s.onGet = func(int) error { return errLost }
 				}
 				began := time.Now()
 				if status := binder.Bind(ctx, nil, decided(), node); status.IsSuccess() {
