@@ -5,17 +5,24 @@ package subscription
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 )
 
-// maxWritten is how many Subscriptions of a namespace are written in one pass. A pass looks at all
-// of them anew, so that one of another namespace waits for no more than that.
-const maxWritten = 100
+const (
+	// maxWritten is how many Subscriptions of a namespace are written in one pass. A pass looks at all
+	// of them anew, so that one of another namespace waits for no more than that.
+	maxWritten = 100
+	// betweenTurns is how long a namespace rests that has had so many, whatever else gives cause for
+	// passes: what one tenant may write is a part of what the API server can take.
+	betweenTurns = time.Second
+)
 
 // turns says in which order Subscriptions are written, so that those of one namespace do not wait
 // for thousands of another one, and within a namespace none waits for those that fail.
@@ -25,11 +32,14 @@ type turns struct {
 	order    []int
 	failures failures
 	written  map[string]int
+	// rests are until when namespaces rest that have had their turns; they outlive a pass.
+	rests map[string]time.Time
+	clock clock.PassiveClock
 	// again is after what pause another pass is due for what is left, 0 if nothing is.
 	again time.Duration
 }
 
-func newTurns(outcomes []outcome, failed failures) *turns {
+func newTurns(outcomes []outcome, failed failures, rests map[string]time.Time, clk clock.PassiveClock) *turns {
 	order := make([]int, len(outcomes))
 	for i := range order {
 		order[i] = i
@@ -41,7 +51,9 @@ func newTurns(outcomes []outcome, failed failures) *turns {
 	for _, i := range order {
 		waiting.Add(outcomes[i].object.Namespace, i)
 	}
-	t := &turns{failures: failed, written: map[string]int{}, order: order[:0]}
+	now := clk.Now()
+	maps.DeleteFunc(rests, func(_ string, until time.Time) bool { return !now.Before(until) })
+	t := &turns{failures: failed, written: map[string]int{}, rests: rests, clock: clk, order: order[:0]}
 	for waiting.Len() > 0 {
 		t.order = append(t.order, waiting.Pop())
 	}
@@ -51,10 +63,11 @@ func newTurns(outcomes []outcome, failed failures) *turns {
 // over reports whether the namespace of a Subscription has had its turns, and notes that something
 // of it is left. What failed is not tried again at once.
 func (t *turns) over(o *outcome) bool {
-	if t.written[o.object.Namespace] < maxWritten {
+	until, rests := t.rests[o.object.Namespace]
+	if !rests {
 		return false
 	}
-	t.due(max(t.failures[o.object.UID].pause, time.Millisecond))
+	t.due(max(t.failures[o.object.UID].pause, until.Sub(t.clock.Now()), time.Millisecond))
 	return true
 }
 
@@ -67,8 +80,11 @@ func (t *turns) due(pause time.Duration) {
 
 // note counts a Subscription for which something was asked of the API server.
 func (t *turns) note(namespace string, asked bool) {
-	if asked {
-		t.written[namespace]++
+	if !asked {
+		return
+	}
+	if t.written[namespace]++; t.written[namespace] == maxWritten {
+		t.rests[namespace] = t.clock.Now().Add(betweenTurns)
 	}
 }
 
