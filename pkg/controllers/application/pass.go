@@ -6,6 +6,7 @@ package application
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -47,7 +48,9 @@ func (p *pass) again(after time.Duration) {
 
 // writeStatus writes the status if it has changed.
 func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
-	if apiequality.Semantic.DeepEqual(p.stored.Status, p.app.Status) {
+	// That nothing has changed at all, as in most passes, is found out faster without the meaning.
+	was, is := &p.stored.Status, &p.app.Status
+	if reflect.DeepEqual(was, is) || apiequality.Semantic.DeepEqual(was, is) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(p.stored, client.MergeFromWithOptimisticLock{})
