@@ -5,6 +5,8 @@ package application_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +30,8 @@ type crossing struct {
 	endedAt, deadline time.Time
 	// others is how many replicas somebody else wants who scales it.
 	others int
-	// disturbs is true if somebody else takes replicas away.
-	disturbs bool
+	// disturbs is true if somebody else takes replicas away, and stops if it must not run twice.
+	disturbs, stops bool
 }
 
 const (
@@ -159,6 +161,7 @@ func newCrossing(t *testing.T, room application.Adviser, edit func(*berthv1alpha
 	app := newApplication(strings.Replace(deployment, "replicas: 2", "replicas: 3", 1))
 	app.Spec.Move = &berthv1alpha1.ApplicationMove{}
 	edit(&app.Spec)
+	c.stops = app.Spec.Migration == berthv1alpha1.MigrationStopFirst
 	c.app = c.addApplication(app, "web")
 	c.app.starts = 20 * time.Second
 	c.until(time.Minute, func() bool { return c.app.deployment() != nil })
@@ -184,8 +187,17 @@ func (c *crossing) moveTo(step berthv1alpha1.MoveStep) {
 	c.deadline = c.app.stored().Status.Move.Deadline.Time
 }
 
-// see notes how the move ends.
+// see notes how the move ends, and checks that what must not run twice does not.
 func (c *crossing) see(_ *tenant, before, after *berthv1alpha1.Application) {
+	sites := map[string]bool{}
+	for _, pod := range c.app.allPods() {
+		if pod.Spec.NodeName != "" {
+			sites[pod.Spec.NodeName] = true
+		}
+	}
+	if c.stops && after.Spec.Migration == berthv1alpha1.MigrationStopFirst && len(sites) > 1 {
+		c.tb.Errorf("%v: it runs on %v at once", c.clock.Now(), slices.Sorted(maps.Keys(sites)))
+	}
 	move, is := before.Status.Move, &after.Status
 	if move == nil || c.ended != "" || is.Move != nil && is.Move.To == move.To {
 		return
