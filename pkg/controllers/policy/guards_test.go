@@ -160,31 +160,31 @@ func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
 				p.OwnerReferences, p.Annotations = nil, nil
 				p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("14")
 			}))),
-			want: misplaced("no cluster that is short of its share has room for the pods"),
+			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"the nodes of the receiving cluster are tainted": {
 			objects: world(sites()[1:], placed(), wrong(), these(newNode("beijing-0", func(n *corev1.Node) {
 				n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
 			}))),
-			want: misplaced("no cluster that is short of its share has room for the pods"),
+			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"the nodes of the receiving cluster are cordoned": {
 			objects: world(sites()[1:], placed(), wrong(), these(newNode("beijing-0", func(n *corev1.Node) {
 				n.Spec.Unschedulable = true
 			}))),
-			want: misplaced("no cluster that is short of its share has room for the pods"),
+			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"the receiving cluster does not meet the constraints of the policy": {
 			objects: world(sites(), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
 				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
 			})),
-			want: misplaced("no cluster that is short of its share has room for the pods"),
+			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"the receiving cluster does not meet the constraints of the pods": {
 			objects: world(sites(), wrong(), placed(func(p *corev1.Pod) {
 				p.Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation] = "load < 5"
 			})),
-			want: misplaced("no cluster that is short of its share has room for the pods"),
+			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"all clusters are gone": {
 			objects: world(sites()[:2], placed(), wrong()),

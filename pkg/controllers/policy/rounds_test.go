@@ -311,7 +311,7 @@ func TestHeldBackIsToldOnce(t *testing.T) {
 	h.settle()
 	want := []string{
 		"Warning RebalanceHeldBack Pods of Deployment web run outside their share and stay: " +
-			"no cluster that is short of its share has room for the pods",
+			"no cluster is short of its share and has room for the pods",
 	}
 	if diff := cmp.Diff(want, h.events()); diff != "" {
 		t.Errorf("events mismatch (-want +got):\n%s", diff)

@@ -41,7 +41,7 @@ const (
 
 	// MaxUnavailable: as many replicas are missing as the policy allows.
 	MaxUnavailable Reason = "MaxUnavailable"
-	// NoRoom: no cluster that is short of its share is ready and would take the pod now.
+	// NoRoom: no cluster is short of its share, is ready and would take the pod now.
 	NoRoom Reason = "NoRoom"
 	// PodsRefused: a PodDisruptionBudget does not let the pods go.
 	PodsRefused Reason = "PodsRefused"
@@ -71,7 +71,7 @@ var texts = map[Reason]string{
 	Cooldown:         "waiting for spec.rebalance.cooldown",
 	MovesLimited:     "waiting for --max-moves-per-minute or --max-moves-per-cluster of the controller manager",
 	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
-	NoRoom:           "no cluster that is short of its share has room for the pods",
+	NoRoom:           "no cluster is short of its share and has room for the pods",
 	PodsRefused:      "a PodDisruptionBudget does not let the pods go",
 	PodsTooYoung:     "the pods are younger than spec.rebalance.minPodAge",
 	PodsUnreachable:  "the pods run on nodes that are not ready",

@@ -199,7 +199,7 @@ var _ = Describe("Rebalancing", func() {
 		untilCondition(ctx, m.namespace, "policy", berthv1alpha1.PolicyPlaced, "False Misplaced")
 		Eventually(message).WithContext(ctx).WithArguments(m.namespace, "policy", berthv1alpha1.PolicyPlaced).
 			WithTimeout(timeout).WithPolling(poll).
-			Should(Equal("replicas outside their share: 2 (no cluster that is short of its share has room for the pods)"))
+			Should(Equal("replicas outside their share: 2 (no cluster is short of its share and has room for the pods)"))
 		m.expectLeft(ctx)
 		for _, node := range []string{m.bj + "-0", m.bj + "-1"} {
 			patchNode(ctx, node, `{"status":{"allocatable":{"cpu":"32"}}}`, "status")

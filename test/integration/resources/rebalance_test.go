@@ -129,7 +129,7 @@ var _ = Describe("Holders of units of pools that are misplaced", func() {
 			By("wanting three more where all units are held")
 			s.weigh(ctx, map[string]int64{"bj": 4, "hz": 1})
 			Eventually(s.placed).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
-				Should(Equal("replicas outside their share: 3 (no cluster that is short of its share has room for the pods)"))
+				Should(Equal("replicas outside their share: 3 (no cluster is short of its share and has room for the pods)"))
 			Consistently(s.zones).WithContext(ctx).WithTimeout(settle).WithPolling(poll).Should(Equal(map[string]int{"bj": 5, "hz": 5}))
 
 			By("adding units there")
