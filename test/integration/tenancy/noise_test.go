@@ -100,7 +100,16 @@ func quiet(ctx context.Context) {
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	Expect(mallory.CoreV1().Pods(own).DeleteCollection(ctx, now, all)).To(Succeed())
 	for _, kind := range []string{"Subscription", "PropagationPolicy"} {
-		Expect(malloryObjects.Resource(resourceOf(kind)).Namespace(own).DeleteCollection(ctx, now, all)).To(Succeed())
+		// To delete ten thousand takes longer than a request may.
+		objects := malloryObjects.Resource(resourceOf(kind)).Namespace(own)
+		for some := (metav1.ListOptions{LabelSelector: all.LabelSelector, Limit: 500}); ; {
+			Expect(objects.DeleteCollection(ctx, now, some)).To(Succeed())
+			left, err := objects.List(ctx, metav1.ListOptions{LabelSelector: all.LabelSelector, Limit: 1})
+			Expect(err).NotTo(HaveOccurred())
+			if len(left.Items) == 0 {
+				break
+			}
+		}
 	}
 	Eventually(ctx, func(ctx context.Context) ([]corev1.Pod, error) {
 		list, err := admin.CoreV1().Pods(own).List(ctx, all)
