@@ -211,6 +211,7 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 		s.rolloutRevision(ctx, "web", "new", 4, &owner)
 		s.rolloutRevision(ctx, "web", "old", 0, &owner)
 		s.expectShares(ctx, "web", shareOf(4))
+		s.expectExplained(ctx, "web", "rollout/web")
 	})
 
 	It("a blue-green Rollout, the preview beside what is active, each revision for itself", func(ctx SpecContext) {
@@ -242,6 +243,7 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 		s.rolloutRevision(ctx, "web", "blue", 0, &owner)
 		s.expectShares(ctx, active, map[string]int{})
 		s.expectShares(ctx, preview, shareOf(4))
+		s.expectExplained(ctx, preview, "rollout/web")
 	})
 
 	It("a CloneSet", func(ctx SpecContext) {
@@ -265,6 +267,7 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 		s.shrink(ctx, "web", 0)
 		s.ownedPods(ctx, "web", 10, 14, &owner, hash("new"))
 		s.expectShares(ctx, "web", shareOf(4))
+		s.expectExplained(ctx, "web", "cloneset/web")
 	})
 
 	It("a JobSet, whose Jobs share one row of seats", func(ctx SpecContext) {
@@ -279,6 +282,7 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 				s.jobOfSet(ctx, name, "w", i, int32(of.pods), &owner)
 			}
 			s.expectShares(ctx, name, shareOf(of.jobs*of.pods))
+			s.expectExplained(ctx, name, "job/"+name+"-w-")
 		}
 	})
 
@@ -295,6 +299,20 @@ var _ = Describe("a policy on an object of a kind that Berth knows shares out", 
 			Eventually(func() map[string]int { return s.workersBeside(ctx, "llm") }, timeout, poll).
 				Should(Equal(map[string]int{"beside": 2 * int(groups)}))
 		}
+		s.expectExplained(ctx, "llm", "statefulset/llm")
+		s.expectExplained(ctx, "llm-workers", "statefulset/llm-")
+
+		By("rolling out another template, one group after the other")
+		before := s.uids(ctx)
+		_, err := client.AppsV1().StatefulSets(s.namespace).Patch(ctx, "llm", strategicMerge,
+			[]byte(`{"spec":{"template":{"metadata":{"annotations":{"example.com/rolled":"out"}}}}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) {
+			s.workers(ctx, "llm")
+			g.Expect(s.uids(ctx)).NotTo(ContainElements(BeElementOf(before)))
+			g.Expect(s.workersBeside(ctx, "llm")).To(Equal(map[string]int{"beside": 2 * 4}))
+		}, timeout, poll).Should(Succeed())
+		s.expectOrdinals(ctx, "llm", 4)
 	})
 
 	It("a RayCluster, each group of workers for itself", func(ctx SpecContext) {
@@ -394,6 +412,13 @@ func (s *site) expectRay(ctx context.Context, owner metav1.OwnerReference, resiz
 	s.ownedPods(ctx, "ray", 10, 14, &owner, labels("worker", "small"))
 	s.expectShares(ctx, "ray", shareOf(4))
 	Expect(s.explained(ctx, "ray-10")).To(And(MatchRegexp("ray(cluster|job)/"), ContainSubstring("library")))
+}
+
+// expectExplained checks that berthctl names the workload of a pod of an app, and the policy.
+func (s *site) expectExplained(ctx context.Context, app, workload string) {
+	GinkgoHelper()
+	Expect(s.explained(ctx, s.pods(ctx, app)[0].Name)).To(And(
+		MatchRegexp(`(?m)^Workload: +`+workload), MatchRegexp(`(?m)^Policy: +library,`)))
 }
 
 // explained returns what berthctl says of a pod.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -47,8 +48,13 @@ func writes(ctx context.Context, text string) *unstructured.Unstructured {
 
 // answered returns what is told about an object: the reasons and messages of its conditions.
 func answered(object *unstructured.Unstructured) func(context.Context) (string, error) {
+	return toldBy(malloryObjects.Resource(resourceOf(object.GetKind())).Namespace(own), object.GetName())
+}
+
+// toldBy is answered for one of some objects.
+func toldBy(objects dynamic.ResourceInterface, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		now, err := malloryObjects.Resource(resourceOf(object.GetKind())).Namespace(own).Get(ctx, object.GetName(), metav1.GetOptions{})
+		now, err := objects.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return "", err
 		}
