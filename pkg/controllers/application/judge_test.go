@@ -242,15 +242,8 @@ func (y *year) judgeAll() {
 func (y *year) judgeRunning(a *tenant) {
 	now, app := y.clock.Now(), a.stored()
 	in := app.Status.ScheduledTo
-	settled, returns := in != "" && y.suits(a, app, in, in, app), y.returns(a, app)
-	if settled != a.settled || app.Status.Move != nil || returns {
-		a.disturbed()
-	}
-	// What hinders it may last until just before the next look.
-	if next := now.Add(look); (a.quota || y.hindered(a, app, settled)) && next.After(a.calm) {
-		a.calm = next
-	}
-	a.settled = settled
+	settled := in != "" && y.suits(a, app, in, in, app)
+	y.note(a, app, settled)
 	if now.Sub(a.calm) <= a.patience(app) {
 		return
 	}
@@ -260,6 +253,18 @@ func (y *year) judgeRunning(a *tenant) {
 			there, a.wanted(), cmp.Or(in, "no cluster"), len(a.pods()), settled)
 		a.calm = now.Add(day) // That it goes on is told once a day.
 	}
+}
+
+// note notes whether something disturbs an Application.
+func (y *year) note(a *tenant, app *berthv1alpha1.Application, settled bool) {
+	if returns := y.returns(a, app); settled != a.settled || app.Status.Move != nil || returns {
+		a.disturbed()
+	}
+	// What hinders it may last until just before the next look.
+	if next := y.clock.Now().Add(look); (a.quota || y.hindered(a, app, settled)) && next.After(a.calm) {
+		a.calm = next
+	}
+	a.settled = settled
 }
 
 // patience is how long it may take until an Application runs that nothing disturbs.

@@ -78,11 +78,8 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 		if p.isLeft(name) {
 			continue
 		}
-		if c := p.result.cluster(name); c != nil && c.waits() && p.result.Admitted() && !p.rebalances() {
+		if p.await(i, name, before[name]) {
 			held[name] = before[name]
-			if pending := before[name] - p.Feeds[i].Bound[name]; pending > 0 {
-				p.room.Hold(Ref{p.index, i}, name, pending)
-			}
 			continue
 		}
 		kept := min(before[name], p.Feeds[i].Bound[name])
@@ -96,6 +93,19 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 		}
 	}
 	return held
+}
+
+// await reports whether a share waits for its cluster, and then holds room there for what of it has
+// no node.
+func (p *planner) await(i int, cluster string, share int64) bool {
+	c := p.result.cluster(cluster)
+	if c == nil || !c.waits() || !p.result.Admitted() || p.rebalances() {
+		return false
+	}
+	if pending := share - p.Feeds[i].Bound[cluster]; pending > 0 {
+		p.room.Hold(Ref{p.index, i}, cluster, pending)
+	}
+	return true
 }
 
 // inForce returns how a feed is divided now: as recorded, else as published, else as its pods run
