@@ -61,8 +61,7 @@ Exit status:
   1  it did not: the input was wrong, an object was not found, or the API server refused or could not be reached;
      one line on standard error says which
   2  the arguments of register, unregister, cordon, uncordon, drain or get cluster name no file or no cluster; nothing was
-     tried. Or simulate found
-     that something would wait`
+     tried. Or simulate found that something would wait`
 
 // Options are what berthctl needs from its surroundings.
 type Options struct {
