@@ -200,8 +200,8 @@ func (p *pass) breakOff(reason, message string) {
 }
 
 // giveUp sends the Application back to where it came from, unless that does not suit any more: then
-// the new half is to become whole, there or in the next best cluster. The choice is reviewed as
-// soon as that can be.
+// the new half is to become whole, there or in the next best cluster. The choice is reviewed in
+// this pass then, and otherwise as soon as the Application is back.
 func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) error {
 	move := p.app.Status.Move
 	origin := &berthv1alpha1.Cluster{}
@@ -210,13 +210,13 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 		return fmt.Errorf("reading cluster %s: %w", move.From, err)
 	}
 	p.leaveOut(move.To, why)
-	p.memo.review = true
-	p.lost = move.To
 	if err == nil && rank.Unavailable(origin) == "" {
 		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
 		p.app.Status.Decisions = migrate.Remember(p.app.Status.Decisions, migrate.GaveUp(move.To, move.From, why, p.now))
-		p.lost = ""
+		p.memo.review = true
+	} else {
+		p.lost = move.To
 	}
 	message := fmt.Sprintf("the move from cluster %s to %s was given up: %s", move.From, move.To, why)
 	r.Recorder.Eventf(p.app, nil, corev1.EventTypeWarning, "MoveGivenUp", "Schedule", "%s", message)

@@ -227,6 +227,33 @@ func TestAMoveFromAClusterThatIsDrainedGoesOnToTheNextBest(t *testing.T) {
 	}
 }
 
+// The review that a move was given up for is made in the same pass if there is no way back, and not
+// once more as soon as the next move ends.
+func TestTheNextBestClusterIsKeptUntilTheNextReview(t *testing.T) {
+	w := moving(t, nil)
+	for name, load := range map[string]float64{"rome": 0.7, "paris": 0.1} {
+		w.must(w.client.Create(t.Context(), node(name, "8")))
+		w.must(w.client.Create(t.Context(), cluster(name, load)))
+	}
+	w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain, c.Spec.Unschedulable = true, true })
+	w.queue()
+	w.after(40 * time.Second)
+	w.is("it is given up", "rome", "rome>=2 berlin", 4, "True Start: from cluster berlin to rome")
+	w.measure("paris", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+	w.gone("", 1)
+	w.run("rome", 0, true)
+	w.run("rome", 1, true)
+	w.restamp("berlin", 2)
+	w.after(3 * time.Second)
+	w.gone("berlin", 2)
+	w.after(3 * time.Second)
+	w.is("the move is done", "rome", "rome", 2, "False Done: moved from cluster berlin to rome")
+	w.after(3 * time.Second)
+	w.is("no review is due", "rome", "rome", 2, "False Done")
+	w.after(time.Minute)
+	w.is("a review was due", "paris", "paris>=2 rome", 4, "True Start: from cluster rome to paris")
+}
+
 func TestAvailableIsMoreThanReady(t *testing.T) {
 	w := moving(t, func(app *berthv1alpha1.Application) {
 		app.Spec.Manifests = manifests(strings.Replace(deployment, "replicas: 2", "minReadySeconds: 4, replicas: 2", 1))
