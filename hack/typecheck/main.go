@@ -41,7 +41,7 @@ func run(args []string) error {
 	case len(args) > 1 && args[0] == "platforms":
 		return checkPlatforms(args[1:])
 	}
-	return errors.New("usage: typecheck minors | typecheck platforms GOOS-GOARCH...")
+	return errors.New("usage: typecheck minors | typecheck platforms PLATFORM, each as GOOS-GOARCH")
 }
 
 // checkMinors type-checks with each minor that there is a folder of.

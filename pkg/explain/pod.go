@@ -152,20 +152,13 @@ func (e *PodAnswer) findPolicy(
 	}
 	request := pod.Annotations[berthv1alpha1.PolicyAnnotation]
 	w, err := workload.Of(pod, s.Objects.Source())
-	if err != nil && (request != "" || s.Policies.Any(pod.Namespace)) {
-		e.becausef("nobody can tell which policy is in force: %v", err)
-	}
 	if err != nil {
+		if request != "" || s.Policies.Any(pod.Namespace) {
+			e.becausef("nobody can tell which policy is in force: %v", err)
+		}
 		return nil, nil
 	}
-	e.Workload = &WorkloadInfo{WorkloadReference: w.Ref()}
-	if w.ReplicasKnown {
-		e.Workload.Replicas = &w.Replicas
-	}
-	e.explainCut(s, pod, w.Cut)
-	if why := workload.WhyUncounted(&w, s.Objects.Source()); why != "" {
-		e.becausef("its siblings take turns, because nobody can tell how many %s wants: %s", placement.Title(w.Kind, w.Name), why)
-	}
+	e.explainWorkload(s, pod, &w)
 	if e.explainSubscription(s, pod, &w) {
 		return nil, nil
 	}
@@ -187,6 +180,18 @@ func (e *PodAnswer) findPolicy(
 		}
 	}
 	return policy, &w
+}
+
+// explainWorkload names the workload of the pod, and says what nobody can tell of it.
+func (e *PodAnswer) explainWorkload(s *placement.State, pod *corev1.Pod, w *workload.Workload) {
+	e.Workload = &WorkloadInfo{WorkloadReference: w.Ref()}
+	if w.ReplicasKnown {
+		e.Workload.Replicas = &w.Replicas
+	}
+	e.explainCut(s, pod, w.Cut)
+	if why := workload.WhyUncounted(w, s.Objects.Source()); why != "" {
+		e.becausef("its siblings take turns, because nobody can tell how many %s wants: %s", placement.Title(w.Kind, w.Name), why)
+	}
 }
 
 // explainCut says why the chain of the controllers of the pod ends with a reference, if it does.

@@ -64,24 +64,29 @@ func trimmed(object any) (any, error) {
 // it was. This saves asking for the cluster. What refuses a request is not decided here, because
 // what was told may be old.
 func (g *Gateway) unregisterKnown(r *request) (bool, error) {
-	force, err := forced(r.Request)
 	cluster := g.known(r.route)
-	if err != nil || cluster == nil || hasPreconditions(r.Request) {
-		return false, nil //nolint:nilerr // see above
-	}
-	if r.route.kind == routeByID && g.authorize(r, "delete", cluster.Name) != nil {
+	if cluster == nil || !g.isFree(r, cluster) {
 		return false, nil
 	}
-	if !force && g.checkUnused(r.Context(), cluster) != nil {
-		return false, nil
-	}
-	err = g.clusters.Delete(r.Context(), cluster.Name, metav1.DeleteOptions{
+	err := g.clusters.Delete(r.Context(), cluster.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &cluster.UID, ResourceVersion: &cluster.ResourceVersion},
 	})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// isFree reports whether nothing stands against unregistering a cluster as it was last told of.
+func (g *Gateway) isFree(r *request, cluster *berthv1alpha1.Cluster) bool {
+	force, err := forced(r.Request)
+	switch {
+	case err != nil, hasPreconditions(r.Request):
+		return false
+	case r.route.kind == routeByID && g.authorize(r, "delete", cluster.Name) != nil:
+		return false
+	}
+	return force || g.checkUnused(r.Context(), cluster) == nil
 }
 
 // known returns what was last told of the cluster of a path, nil if nothing was.

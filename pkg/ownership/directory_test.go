@@ -233,10 +233,7 @@ func TestFurther(t *testing.T) {
 				if owner.GetUID() != "a" || owner.Replicas != tc.want || owner.ReplicasKnown != tc.wantKnown {
 					t.Errorf("owner %s wants %d, known: %t; want %d, %t", owner.GetUID(), owner.Replicas, owner.ReplicasKnown, tc.want, tc.wantKnown)
 				}
-				checkParts(t, owner, tc.wantParts)
-				if owner.Unreadable != tc.wantUnreadable {
-					t.Errorf("it cannot be read because %q, want %q", owner.Unreadable, tc.wantUnreadable)
-				}
+				checkRead(t, owner, tc.wantParts, tc.wantUnreadable)
 				if w.changes == 0 {
 					t.Error("nobody was told")
 				}
@@ -248,10 +245,14 @@ func TestFurther(t *testing.T) {
 	}
 }
 
-func checkParts(t *testing.T, owner *workload.FurtherOwner, want map[string]int32) {
+// checkRead checks what was read of the parts of an owner, and why its number was not.
+func checkRead(t *testing.T, owner *workload.FurtherOwner, parts map[string]int32, unreadable string) {
 	t.Helper()
-	if !maps.Equal(owner.Components, want) {
-		t.Errorf("its parts want %v, want %v", owner.Components, want)
+	if !maps.Equal(owner.Components, parts) {
+		t.Errorf("its parts want %v, want %v", owner.Components, parts)
+	}
+	if owner.Unreadable != unreadable {
+		t.Errorf("it cannot be read because %q, want %q", owner.Unreadable, unreadable)
 	}
 }
 

@@ -68,5 +68,8 @@ func (f *Flags) Choose(configuration []byte, asked string) (*simulator.Profile, 
 	if err != nil {
 		return nil, err
 	}
-	return chosen, chosen.IsBerths()
+	if err := chosen.IsBerths(); err != nil {
+		return nil, err
+	}
+	return chosen, nil
 }
