@@ -15,7 +15,7 @@ var _ = Describe("The gateway's permissions", func() {
 	user, groups := localplane.ServiceAccountIdentity(systemNamespace, "berth-gateway")
 
 	It("are these and no others", func(ctx SpecContext) {
-		want := sets.New(each("clusters.berth.dev", "create", "delete", "get", "list", "update")...)
+		want := sets.New(each("clusters.berth.dev", "create", "delete", "get", "list", "update", "watch")...)
 		want.Insert("list pods", "create tokenreviews.authentication.k8s.io", "create subjectaccessreviews.authorization.k8s.io")
 		Expect(sets.List(role(ctx, "berth-gateway"))).To(Equal(sets.List(want)))
 	})
