@@ -96,13 +96,16 @@ func (p *planner) retain(i int, before map[string]int64) map[string]int64 {
 }
 
 // await reports whether a share waits for its cluster, and then holds room there for what of it has
-// no node.
+// no node: on the nodes that still take pods, and on those that have failed.
 func (p *planner) await(i int, cluster string, share int64) bool {
 	c := p.result.cluster(cluster)
 	if c == nil || !c.waits() || !p.result.Admitted() || p.rebalances() {
 		return false
 	}
 	if pending := share - p.Feeds[i].Bound[cluster]; pending > 0 {
+		if c.Open {
+			pending -= p.reserve(i, cluster, pending)
+		}
 		p.room.Hold(Ref{p.index, i}, cluster, pending)
 	}
 	return true

@@ -33,9 +33,15 @@ func (p *planner) leave(clusters []SelectedCluster) []SelectedCluster {
 
 // eligible reports whether there is a cluster for which others can be left.
 func (p *planner) eligible(clusters []SelectedCluster) bool {
-	return slices.ContainsFunc(clusters, func(c SelectedCluster) bool {
-		return c.Open && !c.Left && (p.Strategy != divide.Static || c.Weight > 0)
-	})
+	return slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return p.welcomes(&c) })
+}
+
+// welcomes reports whether a cluster is one for which others can be left.
+func (p *planner) welcomes(c *SelectedCluster) bool { return c.Open && !c.Left && p.weighted(c) }
+
+// weighted reports whether a cluster has a weight, or needs none.
+func (p *planner) weighted(c *SelectedCluster) bool {
+	return p.Strategy != divide.Static || c.Weight > 0
 }
 
 // left names the clusters that are left for others, by name.

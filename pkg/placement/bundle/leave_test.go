@@ -28,6 +28,11 @@ func back(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Left = true })
 }
 
+// shaky makes clusters offline of which some nodes still take pods.
+func shaky(names ...string) func(*bundle.Subscription) {
+	return change(names, func(c *bundle.SelectedCluster) { c.Away = true })
+}
+
 func change(names []string, change func(*bundle.SelectedCluster)) func(*bundle.Subscription) {
 	return func(s *bundle.Subscription) {
 		for i := range s.Clusters {
@@ -44,9 +49,12 @@ func TestClustersThatAreOffline(t *testing.T) {
 	six := recorded(replicas{"a": 3, "b": 3})
 	ran := bound(replicas{"a": 3, "b": 3})
 	three := func() []bundle.SelectedCluster { return clusters("a", "b", "c") }
-	subgroups := func(s *bundle.Subscription) {
-		s.Subgroups = []divide.Selection{{Selector: labels.Everything(), Clusters: 2}}
+	subgroup := func(size int) func(*bundle.Subscription) {
+		return func(s *bundle.Subscription) {
+			s.Subgroups = []divide.Selection{{Selector: labels.Everything(), Clusters: size}}
+		}
 	}
+	subgroups := subgroup(2)
 	copied := func(copyable bool) func(*bundle.Subscription) {
 		return func(s *bundle.Subscription) {
 			s.Strategy, s.Feeds[0].Home, s.Feeds[0].HasPods, s.Feeds[0].Copyable = divide.Replication, "a", true, copyable
@@ -101,8 +109,18 @@ func TestClustersThatAreOffline(t *testing.T) {
 		"nobody is left for no weight": {
 			nil, with(spread(clusters("a", "b"), 6), strategy(divide.Static), left("a"), weightless("b")), "a=6", "",
 		},
-		"a subgroup waits":              {roomy, with(spread(three(), 6), six, ran, subgroups, offline("a")), "a=3 b=3", ""},
-		"a subgroup takes another":      {replicas{"c": 9}, with(spread(three(), 6), six, ran, subgroups, left("a")), "b=3 c=3", "a"},
+		"a subgroup waits":         {roomy, with(spread(three(), 6), six, ran, subgroups, offline("a")), "a=3 b=3", ""},
+		"a subgroup takes another": {replicas{"c": 9}, with(spread(three(), 6), six, ran, subgroups, left("a")), "b=3 c=3", "a"},
+		"a subgroup takes none that takes no pods": {
+			nil, with(spread(clusters("a", "xb"), 6), recorded(replicas{"a": 6}), bound(replicas{"a": 6}), subgroup(1), left("a")), "a=6", "",
+		},
+		"a subgroup stays in one that is back, if others take no pods": {
+			replicas{"a": 9}, with(spread(clusters("a", "xb"), 6), recorded(replicas{"a": 6}), bound(replicas{"a": 6}), subgroup(1), back("a")),
+			"a=6", "",
+		},
+		"what waits in a cluster with some nodes keeps their room": {
+			replicas{"a": 3, "c": 1}, with(spread(three(), 7), six, bound(replicas{"b": 3}), shaky("a")), "a=3 b=3 c=1", "",
+		},
 		"a subgroup with no other":      {roomy, with(spread(three(), 6), six, ran, subgroups, left("a", "c")), "b=6", "a c"},
 		"copies stay":                   {nil, with(spread(three(), 2), copied(true), left("a")), "a=2 b=2 c=2", "a"},
 		"what is not copied moves":      {nil, with(spread(three(), 2), copied(false), left("a")), "b=2", "a"},

@@ -65,9 +65,9 @@ func (p *planner) best(clusters []SelectedCluster) []SelectedCluster {
 }
 
 // rank returns what makes a cluster a good one, the most important first; more is better. It is
-// best that a cluster was not left, then that it takes pods, or that its replicas wait for it, then
-// that it has a weight, then that it holds replicas, so that nothing moves, then that it is
-// preferred; last count the number of replicas that it holds, and its room.
+// best that a cluster takes pods, has a weight and was not left, then that it takes pods, or that
+// its replicas wait for it, then that it has a weight, then that it holds replicas, so that nothing
+// moves, then that it is preferred; last count the number of replicas that it holds, and its room.
 func (p *planner) rank(c *SelectedCluster) []int64 {
 	var used, room int64
 	for i := range p.Feeds {
@@ -79,9 +79,9 @@ func (p *planner) rank(c *SelectedCluster) []int64 {
 			room += p.count(i, c.Name, math.MaxInt32)
 		}
 	}
-	weighted := p.Strategy != divide.Static || c.Weight > 0
+	weighted := p.weighted(c)
 	open := c.Open || c.waits() && used > 0
-	return []int64{flag(!c.Left), flag(open), flag(weighted), flag(used > 0), c.Preference, used, room}
+	return []int64{flag(p.welcomes(c)), flag(open), flag(weighted), flag(used > 0), c.Preference, used, room}
 }
 
 func flag(set bool) int64 {
