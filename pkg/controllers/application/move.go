@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -165,10 +164,10 @@ func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*obj
 	return nil
 }
 
-// gaveUp reports whether the last move was given up.
+// gaveUp reports whether the newest decision was to go back from a move that was given up.
 func (p *pass) gaveUp() bool {
-	told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
-	return told != nil && (told.Reason == berthv1alpha1.ReasonMoveDeadlineExceeded || told.Reason == berthv1alpha1.ReasonMoveUnschedulable)
+	made := p.app.Status.Decisions
+	return len(made) > 0 && made[0].Reason == berthv1alpha1.DecisionMoveGivenUp
 }
 
 // leaves reports whether to leave a cluster is a move: pods run there that another number of

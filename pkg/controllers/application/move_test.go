@@ -30,6 +30,21 @@ func moving(t *testing.T, edit func(*berthv1alpha1.Application)) *world {
 	return w
 }
 
+// movingUnsized is moving with a manifest that leaves the number of replicas to others.
+func movingUnsized(t *testing.T) *world {
+	t.Helper()
+	w := settled(t, func(app *berthv1alpha1.Application) {
+		app.Spec.Manifests[0].Raw = []byte(strings.Replace(string(app.Spec.Manifests[0].Raw), `"replicas":2,`, "", 1))
+	})
+	scaled := w.deployment()
+	scaled.Spec.Replicas = new(int32(2))
+	w.must(w.client.Update(t.Context(), scaled))
+	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+	w.after(61 * time.Second)
+	w.after(3 * time.Second)
+	return w
+}
+
 // queue puts a pod of the Deployment into the queue of the scheduler, which finds no node for it.
 func (w *world) queue() {
 	w.t.Helper()
@@ -202,15 +217,7 @@ func TestAMoveFromAClusterThatIsDrainedGoesOnToTheNextBest(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := settled(t, func(app *berthv1alpha1.Application) {
-				app.Spec.Manifests[0].Raw = []byte(strings.Replace(string(app.Spec.Manifests[0].Raw), `"replicas":2,`, "", 1))
-			})
-			scaled := w.deployment()
-			scaled.Spec.Replicas = new(int32(2))
-			w.must(w.client.Update(t.Context(), scaled))
-			w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
-			w.after(61 * time.Second)
-			w.after(3 * time.Second)
+			w := movingUnsized(t)
 			w.must(w.client.Create(t.Context(), node("rome", "8")))
 			w.must(w.client.Create(t.Context(), cluster("rome", 0.9)))
 			w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain, c.Spec.Unschedulable = true, true })
@@ -228,30 +235,41 @@ func TestAMoveFromAClusterThatIsDrainedGoesOnToTheNextBest(t *testing.T) {
 }
 
 // The review that a move was given up for is made in the same pass if there is no way back, and not
-// once more as soon as the next move ends.
+// once more as soon as the next cluster has all.
 func TestTheNextBestClusterIsKeptUntilTheNextReview(t *testing.T) {
-	w := moving(t, nil)
-	for name, load := range map[string]float64{"rome": 0.7, "paris": 0.1} {
-		w.must(w.client.Create(t.Context(), node(name, "8")))
-		w.must(w.client.Create(t.Context(), cluster(name, load)))
+	tests := map[string]struct {
+		gone int
+		want string
+	}{
+		"pods move there":     {want: "False Done: moved from cluster berlin to rome"},
+		"there is none to go": {gone: 2, want: "False Unschedulable"},
 	}
-	w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain, c.Spec.Unschedulable = true, true })
-	w.queue()
-	w.after(40 * time.Second)
-	w.is("it is given up", "rome", "rome>=2 berlin", 4, "True Start: from cluster berlin to rome")
-	w.measure("paris", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
-	w.gone("", 1)
-	w.run("rome", 0, true)
-	w.run("rome", 1, true)
-	w.restamp("berlin", 2)
-	w.after(3 * time.Second)
-	w.gone("berlin", 2)
-	w.after(3 * time.Second)
-	w.is("the move is done", "rome", "rome", 2, "False Done: moved from cluster berlin to rome")
-	w.after(3 * time.Second)
-	w.is("no review is due", "rome", "rome", 2, "False Done")
-	w.after(time.Minute)
-	w.is("a review was due", "paris", "paris>=2 rome", 4, "True Start: from cluster rome to paris")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := movingUnsized(t)
+			for name, load := range map[string]float64{"rome": 0.7, "paris": 0.1} {
+				w.must(w.client.Create(t.Context(), node(name, "8")))
+				w.must(w.client.Create(t.Context(), cluster(name, load)))
+			}
+			w.change("berlin", func(c *berthv1alpha1.Cluster) { c.Spec.Drain, c.Spec.Unschedulable = true, true })
+			w.queue()
+			w.gone("berlin", tc.gone)
+			w.after(40 * time.Second)
+			w.measure("paris", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+			w.gone("", 1)
+			w.run("rome", 0, true)
+			w.run("rome", 1, true)
+			w.restamp("berlin", 2)
+			w.after(3 * time.Second)
+			w.gone("berlin", 2)
+			w.after(3 * time.Second)
+			w.is("it is there", "rome", "rome", 2, tc.want)
+			w.after(3 * time.Second)
+			w.is("no review is due", "rome", "rome", 2, tc.want)
+			w.after(time.Minute)
+			w.is("a review was due", "paris", "paris>=2 rome", 4, "True Start: from cluster rome to paris")
+		})
+	}
 }
 
 func TestAvailableIsMoreThanReady(t *testing.T) {
