@@ -104,9 +104,9 @@ func (p *pass) publish() {
 		}
 	}
 	for id, note := range p.before {
-		if !open[id] {
-			note.promised = nil
-			p.publishPromises(id, note)
+		if !open[id] && note.told {
+			p.Adviser.Promise(promiser(id), nil)
+			note.told = false
 		}
 	}
 	p.Adviser.Lack(controllerName+" "+p.namespace, lacks)

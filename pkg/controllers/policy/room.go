@@ -82,7 +82,8 @@ func (p *pass) reserve(ctx context.Context, in *inForce, placed *placement, move
 		}
 		return promises, nil
 	}
-	return kept, p.Adviser.Reserve(ctx, promiser(placed.ID()), placed.promisedHere, question)
+	err = p.Adviser.Reserve(ctx, promiser(placed.ID()), placed.promisedHere, question)
+	return kept, err
 }
 
 // replace puts the replacement of a pod in its place, and reports whether there was room.
