@@ -45,8 +45,8 @@ type SubscriptionStatus struct {
 	// +optional
 	Pledge *Pledge `json:"pledge,omitempty"`
 
-	// failedOver are the Clusters that have been offline for longer than spec.failover.after, so that
-	// others have their shares, by name.
+	// failedOver are the Clusters that were left because they were offline for spec.failover.after,
+	// until they have been online for returnAfter, by name. Copies stay there.
 	// +optional
 	// +listType=map
 	// +listMapKey=cluster

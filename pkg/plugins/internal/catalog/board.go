@@ -77,9 +77,10 @@ func (b *board[S]) Run(ctx context.Context) {
 }
 
 const (
-	// restShare is by how much a board rests longer than it took to make a picture, so that thousands
-	// of objects which somebody makes one after the other take a fifth of a processor from the
-	// scheduling of everybody's pods, and not all of it.
+	// restShare is how many times as long as it took to make a picture a board rests, so that
+	// thousands of objects which somebody makes one after the other take a fifth of a processor from
+	// the scheduling of everybody's pods, and more only where a picture takes so long that maxRest
+	// counts.
 	restShare = 4
 	// maxRest bounds how much later than it could a change becomes known.
 	maxRest = 500 * time.Millisecond
