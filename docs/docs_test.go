@@ -182,27 +182,36 @@ func definedMetric(node ast.Node) string {
 	return name
 }
 
+// inspectSources visits all that stands in the sources of the API and of the programs, but for
+// their tests.
+func inspectSources(t *testing.T, visit func(path string, node ast.Node)) {
+	t.Helper()
+	for _, dir := range []string{"apis", "pkg", "cmd"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			ast.Inspect(parseFile(t, path), func(node ast.Node) bool {
+				visit(path, node)
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // berthMetrics returns the names of all metrics that the programs define, with the file that does.
 func berthMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	visit := func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
+	inspectSources(t, func(path string, node ast.Node) {
+		if name := definedMetric(node); name != "" {
+			found[name] = path
 		}
-		ast.Inspect(parseFile(t, path), func(node ast.Node) bool {
-			if name := definedMetric(node); name != "" {
-				found[name] = path
-			}
-			return true
-		})
-		return nil
-	}
-	for _, dir := range []string{"pkg", "cmd"} {
-		if err := filepath.WalkDir(filepath.Join(root, dir), visit); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	if len(found) == 0 {
 		t.Fatal("no metric found")
 	}

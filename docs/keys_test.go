@@ -5,7 +5,6 @@ package docs_test
 
 import (
 	"go/ast"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -33,25 +32,13 @@ var key = regexp.MustCompile(`^([a-z-]+\.)?berth\.dev/[a-z-]+$`)
 func berthKeys(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	visit := func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		ast.Inspect(parseFile(t, path), func(node ast.Node) bool {
-			if literal, ok := node.(*ast.BasicLit); ok {
-				if value, ok := text(literal); ok && key.MatchString(value) {
-					found[value] = path
-				}
+	inspectSources(t, func(path string, node ast.Node) {
+		if literal, ok := node.(*ast.BasicLit); ok {
+			if value, ok := text(literal); ok && key.MatchString(value) {
+				found[value] = path
 			}
-			return true
-		})
-		return nil
-	}
-	for _, dir := range []string{"apis", "pkg", "cmd"} {
-		if err := filepath.WalkDir(filepath.Join(root, dir), visit); err != nil {
-			t.Fatal(err)
 		}
-	}
+	})
 	if len(found) == 0 {
 		t.Fatal("no key found")
 	}
