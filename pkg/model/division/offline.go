@@ -4,7 +4,6 @@
 package division
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,11 +24,12 @@ func Failover(
 	if s.Spec.Failover == nil {
 		return nil, 0
 	}
-	rule, waiting := failover.Of(s.Spec.Failover), map[string]time.Time{}
+	rule, before, waiting := failover.Of(s.Spec.Failover), leftBy(s), map[string]time.Time{}
 	for i := range clusters {
 		c := &clusters[i]
 		online := snapshot.Cluster(c.Name).Object.Online()
-		left, next := rule.Left(online, leftAt(s, c.Name) != nil, now)
+		_, wasLeft := before[c.Name]
+		left, next := rule.Left(online, wasLeft, now)
 		c.Away, c.Left = online != nil && online.Status != metav1.ConditionTrue, left
 		if next > 0 && (again == 0 || next < again) {
 			again = next
@@ -49,22 +49,22 @@ func FailedOver(s *berthv1alpha1.Subscription, left []string, now metav1.Time) (
 	if s.Spec.Failover == nil {
 		return nil
 	}
+	before := leftBy(s)
 	for _, name := range left {
-		entry := berthv1alpha1.FailedOverCluster{Cluster: name, Time: now}
-		if before := leftAt(s, name); before != nil {
-			entry = *before
+		since, wasLeft := before[name]
+		if !wasLeft {
+			since = now
 		}
-		list = append(list, entry)
+		list = append(list, berthv1alpha1.FailedOverCluster{Cluster: name, Time: since})
 	}
 	return list
 }
 
-// leftAt returns what the status of a Subscription says of a cluster that it has left, nil for any
-// other.
-func leftAt(s *berthv1alpha1.Subscription, cluster string) *berthv1alpha1.FailedOverCluster {
-	i := slices.IndexFunc(s.Status.FailedOver, func(l berthv1alpha1.FailedOverCluster) bool { return l.Cluster == cluster })
-	if i < 0 {
-		return nil
+// leftBy returns the clusters that a Subscription has left, as its status tells, with when.
+func leftBy(s *berthv1alpha1.Subscription) map[string]metav1.Time {
+	left := make(map[string]metav1.Time, len(s.Status.FailedOver))
+	for _, l := range s.Status.FailedOver {
+		left[l.Cluster] = l.Time
 	}
-	return &s.Status.FailedOver[i]
+	return left
 }
