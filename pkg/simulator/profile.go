@@ -48,9 +48,9 @@ func (p *Profile) LeftOut() []string { return p.leftOut }
 // Enables reports whether the profile names a plugin.
 func (p *Profile) Enables(plugin string) bool { return slices.Contains(named(&p.profile), plugin) }
 
-// IsBerths returns an error if the profile enables none of Berth's plugins: then it is that of
+// CheckBerths returns an error if the profile enables none of Berth's plugins: then it is that of
 // another scheduler, or of none that Berth can work with.
-func (p *Profile) IsBerths() error {
+func (p *Profile) CheckBerths() error {
 	stock, here := frameworkplugins.NewInTreeRegistry(), plugins.NewOffline(clock.RealClock{}).Registry()
 	if slices.ContainsFunc(named(&p.profile), func(name string) bool { return stock[name] == nil && here[name] != nil }) {
 		return nil

@@ -154,7 +154,7 @@ func schedulerProfile(opts *Options) (*simulator.Profile, error) {
 	}
 	profile, err := simulator.ParseProfile(configuration, opts.SchedulerNames...)
 	if err == nil {
-		err = profile.IsBerths()
+		err = profile.CheckBerths()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--scheduler-config: %w", err)

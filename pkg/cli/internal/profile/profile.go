@@ -68,7 +68,7 @@ func (f *Flags) Choose(configuration []byte, asked string) (*simulator.Profile, 
 	if err != nil {
 		return nil, err
 	}
-	if err := chosen.IsBerths(); err != nil {
+	if err := chosen.CheckBerths(); err != nil {
 		return nil, err
 	}
 	return chosen, nil
