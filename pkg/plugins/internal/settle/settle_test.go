@@ -105,6 +105,18 @@ func TestOneAttempt(t *testing.T) {
 	}
 }
 
+// slow returns a server that takes three seconds for each request, and has no answer to the first.
+func slow(silent int) *server {
+	s := &server{patch: broken}
+	s.before = func() {
+		time.Sleep(3 * time.Second) //nolint:forbidigo // the time of the test is not the real one
+		if len(s.asked) > silent {
+			s.patch = nil
+		}
+	}
+	return s
+}
+
 // TestItIsTriedUntilThereIsAnAnswer has an API server that takes three seconds for each of its
 // answers, of which some are none.
 func TestItIsTriedUntilThereIsAnAnswer(t *testing.T) {
@@ -122,13 +134,7 @@ func TestItIsTriedUntilThereIsAnAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &server{patch: broken}
-				s.before = func() {
-					time.Sleep(3 * time.Second) //nolint:forbidigo // the time of the test is not the real one
-					if len(s.asked) > tc.silent {
-						s.patch = nil
-					}
-				}
+				s := slow(tc.silent)
 				ctx, end := context.WithTimeout(t.Context(), tc.ends)
 				defer end()
 				began := time.Now()
