@@ -23,7 +23,7 @@ source hack/kubernetes.sh
 # analyzers than go test would, and once: for go test it goes through all dependencies, and with the race detector through all again.
 unit_flags=(-vet=off -timeout 10m)
 [[ -z ${CI:-} ]] || unit_flags+=(-count=1)
-integration_flags=(-vet=off -count=1 -timeout 20m)
+integration_flags=(-vet=off -count=1 -timeout 30m)
 if [[ -n ${RUN:-} ]]; then
   unit_flags+=(-run "$RUN")
   integration_flags+=(-run "$RUN")
