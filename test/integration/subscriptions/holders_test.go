@@ -84,7 +84,7 @@ var _ = Describe("Rebalancing", func() {
 			s.reweigh(ctx, 6, 4)
 			until(ctx, s.where("web"), "a=4 b=6")
 			before := s.names(ctx, "web")
-			Eventually(ctx, s.placed).WithTimeout(timeout).WithPolling(poll).Should(HavePrefix("False Misplaced: replicas outside their share: 2 (no cluster that is short"))
+			Eventually(ctx, s.placed).WithTimeout(timeout).WithPolling(poll).Should(HavePrefix("False Misplaced: replicas outside their share: 2 (no cluster is short of its share and has room"))
 			Consistently(ctx, func(ctx context.Context) string { return s.names(ctx, "web") }).
 				WithTimeout(settle).WithPolling(poll).Should(Equal(before))
 
