@@ -136,8 +136,7 @@ case ${1:-} in
     test_tools "${unit_flags[@]}"
     run_tests unit -race "${unit_flags[@]}"
     ;;
-  # Three suites at a time: each has a control plane of its own, and spends most of its time on waiting. Of two cores, two suites leave
-  # half idle, and four leave nothing.
+  # Three suites at a time: each has a control plane of its own, and spends most of its time on waiting.
   integration)
     run_integration -p 3 "${integration_flags[@]}"
     ;;
