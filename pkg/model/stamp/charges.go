@@ -37,13 +37,10 @@ func ChargesOf(pod *corev1.Pod) ([]pool.Charge, bool) {
 }
 
 func parseCharge(text string) (pool.Charge, bool) {
-	where, amount, found := strings.Cut(text, "=")
-	resource, name, separated := strings.Cut(where, "/")
-	if !found || !separated || resource == "" || name == "" {
-		return pool.Charge{}, false
-	}
+	where, amount, _ := strings.Cut(text, "=")
+	resource, name, _ := strings.Cut(where, "/")
 	quantity, err := pool.ParseSum(amount)
-	return pool.Charge{Resource: resource, Pool: name, Quantity: quantity}, err == nil
+	return pool.Charge{Resource: resource, Pool: name, Quantity: quantity}, err == nil && resource != "" && name != ""
 }
 
 // ChargeAnnotations returns what a Binding of the pod to the node must carry if the pod is charged

@@ -4,6 +4,7 @@
 package stamp_test
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"strconv"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -94,7 +97,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // The label follows the annotation, and comes with the next write where it is missing.
 func TestRelabelled(t *testing.T) {
-	long := strings.Repeat("a", 64)
+	long, longest := strings.Repeat("a", 64), strings.Repeat("a", 63)
 	tests := map[string]struct {
 		annotation, label string
 		changes           map[string]any
@@ -107,6 +110,7 @@ func TestRelabelled(t *testing.T) {
 		"the label is missing":       {annotation: "beijing", changes: map[string]any{"berth.dev/seat": "1"}, want: map[string]any{"berth.dev/cluster": "beijing"}},
 		"taken over":                 {changes: map[string]any{"berth.dev/cluster": "beijing"}, want: map[string]any{"berth.dev/cluster": "beijing"}},
 		"a name too long for labels": {label: "beijing", changes: map[string]any{"berth.dev/cluster": long}, want: map[string]any{"berth.dev/cluster": nil}},
+		"the longest name of labels": {label: "beijing", changes: map[string]any{"berth.dev/cluster": longest}, want: map[string]any{"berth.dev/cluster": longest}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -168,20 +172,28 @@ func TestTheTemplatesDeletionCostIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Earlier versions wrote minus the seat. Such a cost is Berth's own, and the place of the pod.
+// Earlier versions wrote minus the seat. Such a cost is Berth's own, and the place of the pod. When
+// one of them is to run again, costs that Berth wrote become what it would have written; it reads
+// no seat between two.
 func TestCostsOfEarlierVersions(t *testing.T) {
+	const none = "-2147483648"
 	tests := map[string]struct {
 		seat, cost string
 		wantOwn    bool
 		wantPlace  rebalance.Place
+		// wantDense is what an earlier version has instead; empty if the cost stays.
+		wantDense string
 	}{
-		"of this version":                {seat: "3", cost: "-3000", wantOwn: true, wantPlace: 3000},
-		"of this version, between two":   {seat: "3.007", cost: "-3007", wantOwn: true, wantPlace: 3007},
+		"of this version":                {seat: "3", cost: "-3000", wantOwn: true, wantPlace: 3000, wantDense: "-3"},
+		"of this version, between two":   {seat: "3.007", cost: "-3007", wantOwn: true, wantPlace: 3007, wantDense: none},
 		"of an earlier one":              {seat: "3", cost: "-3", wantOwn: true, wantPlace: 3},
 		"the first of either":            {seat: "0", cost: "0", wantOwn: true, wantPlace: 0},
-		"without a seat":                 {cost: "-2147483648", wantOwn: true, wantPlace: rebalance.NoPlace},
+		"the second one":                 {seat: "1", cost: "-1000", wantOwn: true, wantPlace: 1000, wantDense: "-1"},
+		"just after the first":           {seat: "0.001", cost: "-1", wantOwn: true, wantPlace: 1, wantDense: none},
+		"without a seat":                 {cost: none, wantOwn: true, wantPlace: rebalance.NoPlace},
 		"of the user":                    {seat: "3", cost: "7", wantPlace: 3000},
 		"of the user, between two":       {seat: "3.5", cost: "-3", wantPlace: 3500},
+		"of the user, without a seat":    {cost: "7", wantPlace: rebalance.NoPlace},
 		"beyond all places, as a number": {seat: "2147483647", cost: "-2147483647", wantOwn: true, wantPlace: math.MaxInt32},
 		"none":                           {seat: "3.5", wantPlace: 3500},
 	}
@@ -195,7 +207,74 @@ func TestCostsOfEarlierVersions(t *testing.T) {
 			if own, place := given.OwnsDeletionCost(p), given.PlaceOf(p); own != tc.wantOwn || place != tc.wantPlace {
 				t.Errorf("Berth's own: %t, want %t; place %d, want %d", own, tc.wantOwn, place, tc.wantPlace)
 			}
+			if cost, changes := given.DenseCost(p); changes != (tc.wantDense != "") || changes && cost != tc.wantDense {
+				t.Errorf("an earlier version has %s, changed %t, want %q", cost, changes, tc.wantDense)
+			}
 		})
+	}
+}
+
+// A stamp that is written makes count what the pod carries, so there must be nothing that somebody
+// has copied onto it.
+func TestOnlyABlankPodCanBeStampedLater(t *testing.T) {
+	with := func(pairs ...string) map[string]string {
+		annotations := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			annotations[pairs[i]] = pairs[i+1]
+		}
+		return annotations
+	}
+	const mark, charged, grantee = "berth.dev/placed-by", "berth.dev/charged", "berth.dev/grantee"
+	tests := map[string]struct {
+		annotations map[string]string
+		want        bool
+	}{
+		"nothing":                       {nil, true},
+		"the mark of its own":           {with(mark, "uid-0/node-1"), true},
+		"the mark of another pod":       {with(mark, "uid-1/node-1"), true},
+		"what it was charged":           {with(mark, "uid-0/node-1", charged, "matlab/all=1", grantee, "east"), true},
+		"what another was charged":      {with(mark, "uid-1/node-1", charged, "matlab/all=1"), false},
+		"charges that nobody made":      {with(charged, "matlab/all=1"), false},
+		"an empty list of them":         {with(charged, ""), false},
+		"a grantee that nobody charged": {with(grantee, "east"), false},
+		"both":                          {with(charged, "matlab/all=1", grantee, "east"), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := stamp.Blank(pod("uid-0", "node-1", tc.annotations)); got != tc.want {
+				t.Errorf("got %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// What Berth writes on pods is known as such, so that it is removed with Berth and ignored where a
+// pod is compared with what was decided on. What users write as well is not.
+func TestWritten(t *testing.T) {
+	p := pod("uid-0", "", nil)
+	var settled struct {
+		Metadata struct {
+			UID         types.UID
+			Annotations map[string]string
+		}
+	}
+	if err := json.Unmarshal(stamp.Settlement("uid-0", "once"), &settled); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"berth.dev/settled": "once"}; settled.Metadata.UID != "uid-0" || !maps.Equal(settled.Metadata.Annotations, want) {
+		t.Errorf("the settlement changes of pod %s the annotations %v", settled.Metadata.UID, settled.Metadata.Annotations)
+	}
+	charges := []pool.Charge{{Resource: "matlab", Pool: "all", Grantee: "east", Quantity: resource.MustParse("1")}}
+	users := map[string]bool{"groupingpolicy.kubeedge.io": true, corev1.PodDeletionCost: true}
+	for _, annotations := range []map[string]string{
+		stamp.Mark(p, "node-1"), stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}.Annotations(p, "node-1"),
+		stamp.ChargeAnnotations(p, "node-1", charges), settled.Metadata.Annotations, {"team": "shop"},
+	} {
+		for key := range annotations {
+			if got, want := stamp.Written(key), key != "team" && !users[key]; got != want {
+				t.Errorf("%s: only Berth writes it: %t, want %t", key, got, want)
+			}
+		}
 	}
 }
 
