@@ -189,10 +189,21 @@ func spread(ctx context.Context, namespace, kind string, clusters int) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// shares returns how many pods of each Deployment are bound in each cluster.
-func shares(ctx context.Context, namespace string) (byApp map[string]map[string]int, bound int) {
+// bound returns what counts the pods of a namespace that are bound. An API server that is busy with
+// thousands of them may fail to list them once, so the error is the caller's to wait out.
+func bound(ctx context.Context, namespace string) func() (int, error) {
+	return func() (int, error) {
+		_, n, err := shares(ctx, namespace)
+		return n, err
+	}
+}
+
+// shares returns how many pods of each Deployment are bound in each cluster, and how many in all.
+func shares(ctx context.Context, namespace string) (byApp map[string]map[string]int, bound int, err error) {
 	pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		return nil, 0, err
+	}
 	byApp = map[string]map[string]int{}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
@@ -206,7 +217,7 @@ func shares(ctx context.Context, namespace string) (byApp map[string]map[string]
 		byApp[app][pod.Spec.NodeName[:strings.LastIndexByte(pod.Spec.NodeName, '-')]]++
 		bound++
 	}
-	return byApp, bound
+	return byApp, bound, nil
 }
 
 // witness watches the pods of a namespace and notes each that is bound a second time, deleted, or

@@ -53,7 +53,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		instances.Start(ctx, plane, "a", election...)
 		settle(ctx, "a")
 		deploy(ctx, ns, "plain", 0, 1, 20)
-		Eventually(func() int { _, bound := shares(ctx, ns); return bound }, timeout, poll).Should(Equal(20))
+		Eventually(bound(ctx, ns), timeout, poll).Should(Equal(20))
 		pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: berthv1alpha1.HomeSchedulerLabel})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(pods.Items).To(BeEmpty())
@@ -81,9 +81,9 @@ var _ = Describe("several schedulers", Ordered, func() {
 		for _, instance := range instances {
 			instance.UntilKnows(ctx, berth)
 		}
-		bound := func() int { _, n := shares(ctx, ns); return n - 20 }
+		const others = 20
 		deploy(ctx, ns, "burst", 0, deployments/2, replicas)
-		Eventually(bound, longTimeout, poll).Should(BeNumerically(">", 300))
+		Eventually(bound(ctx, ns), longTimeout, poll).Should(BeNumerically(">", others+300))
 
 		By("pausing one, killing one and starting one")
 		Expect(instances["c"].Kill(syscall.SIGSTOP)).To(Succeed())
@@ -96,11 +96,12 @@ var _ = Describe("several schedulers", Ordered, func() {
 		instances["c"].ExpectEnd()
 		Expect(instances["c"].Kill(syscall.SIGCONT)).To(Succeed())
 
-		Eventually(bound, longTimeout, poll).Should(Equal(deployments * replicas))
+		Eventually(bound(ctx, ns), longTimeout, poll).Should(Equal(others + deployments*replicas))
 		By("comparing the shares")
 		Expect(w.seen()).To(BeEmpty())
 		want := wantShares(replicas)
-		got, _ := shares(ctx, ns)
+		got, _, err := shares(ctx, ns)
+		Expect(err).NotTo(HaveOccurred())
 		for i := range deployments {
 			Expect(got[fmt.Sprint("burst", i)]).To(Equal(want), "Deployment burst%d", i)
 		}
@@ -127,9 +128,8 @@ var _ = Describe("several schedulers", Ordered, func() {
 			},
 		}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		bound := func() int { _, n := shares(ctx, licensed); return n }
 		deployLicensed(ctx, licensed, "licensed", 12)
-		Eventually(bound, timeout, poll).Should(Equal(5))
+		Eventually(bound(ctx, licensed), timeout, poll).Should(Equal(5))
 
 		var keeper string
 		Eventually(func() string {
@@ -139,9 +139,9 @@ var _ = Describe("several schedulers", Ordered, func() {
 		instances.Kill(keeper)
 		Eventually(func() string { return keeperOfCommons(ctx) }, timeout, poll).ShouldNot(Or(BeEmpty(), Equal(keeper)))
 		deployLicensed(ctx, licensed, "further", 3)
-		Consistently(bound, "3s", poll).Should(Equal(5))
+		Consistently(bound(ctx, licensed), "3s", poll).Should(Equal(5))
 		Expect(client.AppsV1().Deployments(licensed).Delete(ctx, "licensed", metav1.DeleteOptions{})).To(Succeed())
-		Eventually(bound, timeout, poll).Should(Equal(3))
+		Eventually(bound(ctx, licensed), timeout, poll).Should(Equal(3))
 		instances.Start(ctx, plane, keeper, election...)
 		settle(ctx, "a", "c", "d")
 	})
@@ -165,7 +165,7 @@ var _ = Describe("several schedulers", Ordered, func() {
 		Expect(localplane.CreateNodes(ctx, client, "loose", 1, map[string]string{placeLabel: "loose"}, nil)).To(Succeed())
 		pinned := installation.CreateNamespace(ctx, client, "sharding-")
 		deployTo(ctx, pinned, "loose", 3)
-		Eventually(func() int { _, bound := shares(ctx, pinned); return bound }, timeout, poll).Should(Equal(3))
+		Eventually(bound(ctx, pinned), timeout, poll).Should(Equal(3))
 
 		Expect(berth.BerthV1alpha1().Clusters().Delete(ctx, "c59", metav1.DeleteOptions{})).To(Succeed())
 		Eventually(func() error {
@@ -173,6 +173,6 @@ var _ = Describe("several schedulers", Ordered, func() {
 			return err
 		}, timeout, poll).ShouldNot(Succeed())
 		deployTo(ctx, pinned, "c59", 3)
-		Eventually(func() int { _, bound := shares(ctx, pinned); return bound }, timeout, poll).Should(Equal(6))
+		Eventually(bound(ctx, pinned), timeout, poll).Should(Equal(6))
 	})
 })
