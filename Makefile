@@ -67,8 +67,8 @@ test-race: build-test ## All tests with the race detector, the integration tests
 	@hack/test.sh race
 
 .PHONY: test-upstream
-test-upstream: build-control-plane ## kube-scheduler's own integration tests with Berth's plugins in every profile: 20 minutes and more. RUN=REGEXP limits them.
-	@hack/upstream.sh
+test-upstream: build-control-plane ## kube-scheduler's own integration tests with Berth's plugins in every profile: 20 minutes and more. RUN=REGEXP or SUITES="bind taint" limits them.
+	@hack/upstream.sh $(SUITES)
 
 .PHONY: simulate-faults
 simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DURATION=60s goes on with the next seeds, SCENARIO=FILE has less.
