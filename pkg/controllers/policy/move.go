@@ -86,11 +86,27 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 		}
 		return decision, nil
 	}
+	victims := p.allowed(in, placed, decision.Victims)
+	if len(victims) < len(decision.Victims) {
+		decision.Held = rebalance.MovesLimited
+	}
+	if len(victims) == 0 {
+		return decision, nil
+	}
+	return p.carryOut(ctx, in, placed, decision, found, victims)
+}
+
+// carryOut evicts those victims of a decision that the API server confirms and for which there is
+// room that nobody else counts on.
+func (p *pass) carryOut(
+	ctx context.Context, in *inForce, placed *placement, decision rebalance.Decision, found modelpolicy.Vacancies, victims []rebalance.Victim,
+) (rebalance.Decision, error) {
+	unconfirmed := rebalance.Decision{Held: rebalance.Unconfirmed}
 	confirmed, err := p.confirm(ctx, in, placed, found)
 	if err != nil {
 		return unconfirmed, err
 	}
-	moves := p.sameAs(confirmed, placed, decision.Victims)
+	moves := p.sameAs(confirmed, placed, victims)
 	if len(moves) == 0 {
 		return unconfirmed, nil
 	}
@@ -214,14 +230,36 @@ func (p *pass) evictAll(
 	return decision, nil
 }
 
-// mayMove reports whether a pod may begin to move to a cluster by the limit of all moves, and asks
-// for another pass when it may if not.
+// allowed returns those of the victims that may begin to move by the limit of all moves, and asks
+// for another pass when others may. It is asked before anything is read or reserved for them: those
+// that wait must not take room that others want, nor have them woken when they give it back.
+func (p *pass) allowed(in *inForce, placed *placement, victims []rebalance.Victim) []rebalance.Victim {
+	claims := make([]movelimit.Claim, len(victims))
+	for i, v := range victims {
+		claims[i] = claim(in, placed, v.To, placed.bound[v.Pod])
+	}
+	var allowed []rebalance.Victim
+	for i, wait := range p.Moves.Wait(claims) {
+		if p.requeueAfter(wait); wait == 0 {
+			allowed = append(allowed, victims[i])
+		}
+	}
+	return allowed
+}
+
+// mayMove lets a pod begin to move to a cluster by the limit of all moves, and asks for another
+// pass when it may if not: others may have begun since it was allowed.
 func (p *pass) mayMove(in *inForce, placed *placement, to int, pod *corev1.Pod) bool {
-	wait := p.Moves.Begin(movelimit.Claim{
-		Key: fmt.Sprint(placed.ID(), " ", to), Cluster: in.Order.Name(to), Pods: 1, Priority: schedulinghelpers.PodPriority(pod),
-	})
+	wait := p.Moves.Begin(claim(in, placed, to, pod))
 	p.requeueAfter(wait)
 	return wait == 0
+}
+
+// claim is that of a pod which is to move to a cluster.
+func claim(in *inForce, placed *placement, to int, pod *corev1.Pod) movelimit.Claim {
+	return movelimit.Claim{
+		Key: fmt.Sprint(placed.ID(), " ", to), Cluster: in.Order.Name(to), Pods: 1, Priority: schedulinghelpers.PodPriority(pod),
+	}
 }
 
 // requeueWorkload asks for another pass where only time, or something that makes no event here,

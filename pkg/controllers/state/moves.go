@@ -34,3 +34,14 @@ func (m *Moves) Begin(claim movelimit.Claim) (wait time.Duration) {
 	defer m.mu.Unlock()
 	return m.budget.Take(claim, m.clock.Now())
 }
+
+// Wait tells of each of some claims what Begin would say if they came in this order, and lets none
+// begin. Those that are to wait are in the line from then on.
+func (m *Moves) Wait(claims []movelimit.Claim) []time.Duration {
+	if m == nil {
+		return make([]time.Duration, len(claims))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.budget.Wait(claims, m.clock.Now())
+}

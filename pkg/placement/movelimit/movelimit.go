@@ -92,6 +92,36 @@ func (b *Budget) Take(c Claim, now time.Time) (wait time.Duration) {
 	return wait
 }
 
+// Wait returns for each of the claims what Take would if they came in this order, and lets none
+// begin. Those that are to wait are in the line from then on.
+func (b *Budget) Wait(claims []Claim, now time.Time) []time.Duration {
+	levels, waiting := b.levels.clone(), maps.Clone(b.waiting)
+	waits, told := make([]time.Duration, len(claims)), map[string]time.Duration{}
+	for i := range claims {
+		wait, known := told[claims[i].Key]
+		if !known {
+			if wait = b.Take(claims[i], now); wait > 0 {
+				told[claims[i].Key] = wait
+			}
+		}
+		waits[i] = wait
+	}
+	b.levels = levels
+	for i := range claims {
+		if waits[i] > 0 {
+			continue
+		}
+		// Who may begin comes for it in a moment, and must not be behind itself then.
+		key := claims[i].Key
+		if before, was := waiting[key]; was {
+			b.waiting[key] = before
+		} else {
+			delete(b.waiting, key)
+		}
+	}
+	return waits
+}
+
 // tidy forgets who has not asked again, and the clusters where nothing has begun of late.
 func (b *Budget) tidy(now time.Time) {
 	maps.DeleteFunc(b.waiting, func(_ string, w waiter) bool { return now.After(w.until) })
