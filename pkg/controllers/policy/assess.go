@@ -24,7 +24,9 @@ type inForce struct {
 	policy *berthv1alpha1.PropagationPolicy
 	// clusters are the clusters of the policy by their index in the seat order, nil for those that
 	// do not exist.
-	clusters   []*topology.Cluster
+	clusters []*topology.Cluster
+	// unsettled reports whether pods may have moved of late because clusters were offline.
+	unsettled  bool
 	placements []*placement
 	// unserved are selected workloads whose pods use another scheduler, lost those that another
 	// policy places.
@@ -104,6 +106,7 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		seen := &p.Shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
 		seen.Keep = modelpolicy.KeepOf(pod, node, a.snapshot.Cluster(cluster), in.policy.Name, note.refused(pod.UID, a.now))
+		seen.Unwanted = modelpolicy.Unwanted(in.policy, a.snapshot.Cluster(cluster), seen.Cluster != rebalance.Elsewhere)
 		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(in.policy.Name, &o.Workload, pod, a.schedulers) {
 			seen.Keep = rebalance.TakenOver
 		}

@@ -4,8 +4,11 @@
 package policy
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/placement/rebalance"
@@ -40,6 +43,18 @@ func KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, polic
 		}
 	}
 	return rebalance.Movable
+}
+
+// Unwanted reports whether somebody wants no pods of a policy where one is: its node is in no
+// Cluster, the Cluster is drained, or the policy does not name it. One that a group of the policy
+// has chosen once, and may choose again, is another matter.
+func Unwanted(policy *berthv1alpha1.PropagationPolicy, cluster *topology.Cluster, named bool) bool {
+	if cluster == nil || cluster.Object.Spec.Unschedulable {
+		return true
+	}
+	return !named && !slices.ContainsFunc(policy.Spec.Placement.ClusterGroups, func(g berthv1alpha1.ClusterGroup) bool {
+		return g.MaxClusters != nil
+	})
 }
 
 // protected reports whether a pod must not be evicted whatever the policy wants: pods critical to

@@ -19,6 +19,32 @@ func clusterOf(cordoned, drained bool) *topology.Cluster {
 	return &topology.Cluster{Object: &berthv1alpha1.Cluster{Spec: berthv1alpha1.ClusterSpec{Unschedulable: cordoned, Drain: drained}}}
 }
 
+func TestUnwanted(t *testing.T) {
+	choosing := &berthv1alpha1.PropagationPolicy{}
+	choosing.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{Name: "few", MaxClusters: new(int32(1))}}
+	open, drained := clusterOf(false, false), clusterOf(true, true)
+	tests := map[string]struct {
+		policy  *berthv1alpha1.PropagationPolicy
+		cluster *topology.Cluster
+		named   bool
+		want    bool
+	}{
+		"where it belongs":                   {policy: object(1, "a"), cluster: open, named: true},
+		"in no Cluster":                      {policy: choosing, want: true},
+		"in one that is drained":             {policy: object(1, "a"), cluster: drained, named: true, want: true},
+		"in one that is not the policy's":    {policy: object(1, "a"), cluster: open, want: true},
+		"in one that may be chosen again":    {policy: choosing, cluster: open},
+		"in one that is drained, not chosen": {policy: choosing, cluster: drained, want: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := policy.Unwanted(tc.policy, tc.cluster, tc.named); got != tc.want {
+				t.Errorf("unwanted: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestKeepOf(t *testing.T) {
 	ready := &corev1.Node{Status: corev1.NodeStatus{
 		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},

@@ -8,10 +8,13 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/placement/failover"
 	"berth.dev/berth/pkg/placement/grouping"
 )
 
@@ -84,6 +87,18 @@ func SetLeft(status *berthv1alpha1.PropagationPolicyStatus, left map[string]meta
 		is := digestOf(name)
 		status.FailedOverMore = append(status.FailedOverMore, is[:]...)
 	}
+}
+
+// Unsettled reports whether pods may have moved of late because clusters of a policy were offline:
+// some are left, or may just have been returned to. Then pods that are fresh are not to move again.
+func Unsettled(object *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster, now time.Time) bool {
+	if object.Spec.Failover == nil {
+		return false
+	}
+	rule := failover.Of(object.Spec.Failover)
+	return len(object.Status.FailedOver) > 0 || slices.ContainsFunc(clusters, func(c *topology.Cluster) bool {
+		return c != nil && rule.MayHaveReturned(c.Object.Online(), c.Object.CreationTimestamp.Time, now)
+	})
 }
 
 // leftNames returns the names of the clusters that a policy has left: those that the status does

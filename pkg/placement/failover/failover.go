@@ -57,6 +57,17 @@ func (r Rule) ReturnAfter() time.Duration { return r.returnAfter }
 // since a moment.
 func (r Rule) ReturnAt(online time.Time) time.Time { return online.Add(r.returnAfter) }
 
+// MayHaveReturned reports whether a cluster that was made at a moment may have been returned to so
+// short a while ago that what has moved there is not to move again. Who returns to it tells nobody,
+// so one that was online again when it would have been returned to counts.
+func (r Rule) MayHaveReturned(online *metav1.Condition, made, now time.Time) bool {
+	if online == nil || online.Status != metav1.ConditionTrue || r.never {
+		return false
+	}
+	since := online.LastTransitionTime.Time
+	return since.Sub(made) > r.after && now.Sub(since) < 2*r.returnAfter
+}
+
 // Left reports whether a cluster is left at a moment, given its condition Online and whether it was
 // left before, and after which time that changes if nothing else does, 0 for never. As long as
 // nobody has observed the cluster, it stays as it was.

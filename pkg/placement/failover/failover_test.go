@@ -51,6 +51,39 @@ func TestRule(t *testing.T) {
 	}
 }
 
+func TestMayHaveReturned(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	never := berthv1alpha1.FailoverNever
+	tests := map[string]struct {
+		spec   berthv1alpha1.Failover
+		status metav1.ConditionStatus
+		// since is for how long it has been as it is, made how long before that it was made.
+		since, made time.Duration
+		want        bool
+	}{
+		"just back":                     {status: metav1.ConditionTrue, made: time.Hour, want: true},
+		"returned to a moment ago":      {status: metav1.ConditionTrue, since: 30 * time.Minute, made: time.Hour, want: true},
+		"returned to a while ago":       {status: metav1.ConditionTrue, since: time.Hour - 1, made: time.Hour, want: true},
+		"returned to for long enough":   {status: metav1.ConditionTrue, since: time.Hour, made: time.Hour},
+		"online since it was made":      {status: metav1.ConditionTrue, since: time.Minute, made: time.Second},
+		"never offline for long enough": {status: metav1.ConditionTrue, since: time.Minute, made: 5 * time.Minute},
+		"offline":                       {status: metav1.ConditionFalse, since: time.Minute, made: time.Hour},
+		"never left":                    {spec: berthv1alpha1.Failover{After: &never}, status: metav1.ConditionTrue, since: time.Minute, made: time.Hour},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			since := now.Add(-tc.since)
+			online := &metav1.Condition{Status: tc.status, LastTransitionTime: metav1.NewTime(since)}
+			if got := failover.Of(&tc.spec).MayHaveReturned(online, since.Add(-tc.made), now); got != tc.want {
+				t.Errorf("it may have been returned to: %t, want %t", got, tc.want)
+			}
+		})
+	}
+	if failover.Of(&berthv1alpha1.Failover{}).MayHaveReturned(nil, time.Time{}, now) {
+		t.Error("a cluster that nobody has observed may have been returned to")
+	}
+}
+
 func TestLeft(t *testing.T) {
 	rule := failover.Of(&berthv1alpha1.Failover{})
 	never := berthv1alpha1.FailoverNever

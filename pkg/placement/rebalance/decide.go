@@ -48,6 +48,9 @@ type Round struct {
 	// Fresh is for how long others go before a pod, where its cluster has others: one that was made
 	// because another one had to move is not to move again so soon. 0 lets it go as any other.
 	Fresh time.Duration
+	// FreshStay keeps pods that are fresh where they are, unless they are Unwanted there: others have
+	// had to move of late, and they may be the replacements.
+	FreshStay bool
 	// Cooldown is how long the last round must be over.
 	Cooldown time.Duration
 	// SinceRound is how long the last round is over, or for how long its end could have been seen.
@@ -70,14 +73,6 @@ type Decision struct {
 	Held Reason
 	// RetryAfter is when time alone may change the decision. 0 means that it will not.
 	RetryAfter time.Duration
-}
-
-// Misplaced returns how many pods run outside their share: in no cluster of the policy, or above
-// the share of their cluster. Where seats are fixed the share of a cluster is those seats it owns
-// whose pods are there. It does not matter which of them its pods have: to exchange two pods would
-// move both and leave the shares as they are.
-func Misplaced(plan *apportion.Plan, clusters int, pods []Replica) int {
-	return newTally(plan, clusters, pods).misplaced
 }
 
 // Decide chooses the pods of a workload that are to be evicted now. They are never more than are
@@ -134,53 +129,6 @@ func (r *Round) Guard() Reason {
 		return Cooldown
 	}
 	return ""
-}
-
-// tally compares what the clusters hold with their shares.
-type tally struct {
-	// surplus is by how many pods a cluster exceeds its share, negative if it is short.
-	surplus   []int
-	misplaced int
-}
-
-func newTally(plan *apportion.Plan, clusters int, pods []Replica) *tally {
-	t := &tally{surplus: make([]int, clusters)}
-	for c := range clusters {
-		t.surplus[c] = -plan.Share(c)
-	}
-	owned, fixed := make([]int, clusters), false
-	for i := range pods {
-		p := &pods[i]
-		if p.Fixed {
-			fixed = true
-			owner, ok := plan.Owner(int64(p.Seat))
-			if !ok {
-				continue // The workload's controller will delete it.
-			}
-			owned[owner]++
-		}
-		if p.Cluster == Elsewhere {
-			t.misplaced++
-		} else {
-			t.surplus[p.Cluster]++
-		}
-	}
-	for c, n := range owned {
-		if fixed {
-			t.surplus[c] += plan.Share(c) - n
-		}
-	}
-	for _, n := range t.surplus {
-		t.misplaced += max(0, n)
-	}
-	return t
-}
-
-// misfit reports whether a pod with a fixed seat runs outside the cluster that owns the seat. A
-// seat that nobody owns is beyond the replicas: the workload's controller will delete the pod.
-func misfit(plan *apportion.Plan, p *Replica) bool {
-	owner, ok := plan.Owner(int64(p.Seat))
-	return ok && owner != p.Cluster
 }
 
 // choice is the state while victims are chosen.
@@ -282,11 +230,11 @@ func (c *choice) consider(p *Replica) (to int, held Reason) {
 	if p.Keep != Movable {
 		return 0, keepReasons[p.Keep]
 	}
-	if p.Age < c.MinPodAge {
-		if wait := c.MinPodAge - p.Age; c.decision.RetryAfter == 0 || wait < c.decision.RetryAfter {
-			c.decision.RetryAfter = wait
-		}
+	if c.wait(c.MinPodAge - p.Age) {
 		return 0, PodsTooYoung
+	}
+	if c.FreshStay && !p.Unwanted && c.wait(c.Fresh-p.Age) {
+		return 0, PodsMoved
 	}
 	to, ok := c.receiver(p)
 	switch {
@@ -296,6 +244,14 @@ func (c *choice) consider(p *Replica) (to int, held Reason) {
 		return 0, MaxUnavailable
 	}
 	return to, ""
+}
+
+// wait reports whether a pod stays for a while, after which it is decided again.
+func (c *choice) wait(d time.Duration) bool {
+	if d > 0 && (c.decision.RetryAfter == 0 || d < c.decision.RetryAfter) {
+		c.decision.RetryAfter = d
+	}
+	return d > 0
 }
 
 // receiver returns the cluster that would take the replacement: the one that owns a fixed seat,

@@ -100,6 +100,17 @@ func TestDecideOrder(t *testing.T) {
 			change:      func(r *rebalance.Round) { r.Fresh = 30 * time.Minute },
 			wantVictims: []string{"old", "1-0"},
 		},
+		"those that have moved of late stay": {
+			pods:        all(in(beijing, 1), in(hangzhou, 1, age(100*time.Hour), named("old")), in(hangzhou, 3, age(20*time.Minute))),
+			change:      func(r *rebalance.Round) { r.Fresh, r.FreshStay = 30*time.Minute, true },
+			wantVictims: []string{"old"}, wantHeld: rebalance.PodsMoved, wantRetry: 10 * time.Minute,
+		},
+		"those that have moved of late leave where they are not wanted": {
+			pods: all(in(hangzhou, 3, age(time.Minute), unwanted), in(rebalance.Elsewhere, 1, age(time.Minute), unwanted),
+				in(rebalance.Elsewhere, 1, age(time.Minute), named("not chosen any more"))),
+			change:      func(r *rebalance.Round) { r.Fresh, r.FreshStay = 30*time.Minute, true },
+			wantVictims: []string{"-1-0", "1-0", "1-1"}, wantHeld: rebalance.PodsMoved, wantRetry: 29 * time.Minute,
+		},
 		"pods of others stay, and one of ours goes instead": {
 			pods:        all(in(beijing, 3), in(hangzhou, 1, keep(rebalance.NotOurs), age(time.Minute)), in(hangzhou, 1, named("ours"))),
 			wantVictims: []string{"ours"},

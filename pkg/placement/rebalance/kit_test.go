@@ -55,6 +55,8 @@ func all(groups ...[]rebalance.Replica) []rebalance.Replica {
 	return pods
 }
 
+func unwanted(p *rebalance.Replica) { p.Unwanted = true }
+
 func notReady(p *rebalance.Replica) { p.Ready = false }
 
 func age(d time.Duration) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Age = d } }

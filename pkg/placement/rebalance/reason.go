@@ -7,7 +7,7 @@ package rebalance
 // holds them back.
 type Reason string
 
-// The guards, in the order in which they are asked. All but the last eight concern the workload as
+// The guards, in the order in which they are asked. All but the last nine concern the workload as
 // a whole.
 const (
 	// Forbidden: the policy leaves running pods where they are.
@@ -47,6 +47,8 @@ const (
 	PodsRefused Reason = "PodsRefused"
 	// PodsTooYoung: the pods have not been running for long enough.
 	PodsTooYoung Reason = "PodsTooYoung"
+	// PodsMoved: the pods may have moved of late, and are not to move again so soon.
+	PodsMoved Reason = "PodsMoved"
 	// PodsUnreachable: the pods run on nodes that are not ready.
 	PodsUnreachable Reason = "PodsUnreachable"
 	// PodsProtected: the pods are critical to the system, or are marked as not safe to evict.
@@ -74,6 +76,7 @@ var texts = map[Reason]string{
 	NoRoom:           "no cluster is short of its share and has room for the pods",
 	PodsRefused:      "a PodDisruptionBudget does not let the pods go",
 	PodsTooYoung:     "the pods are younger than spec.rebalance.minPodAge",
+	PodsMoved:        "clusters have been offline, and the pods are younger than spec.failover.returnAfter",
 	PodsUnreachable:  "the pods run on nodes that are not ready",
 	PodsProtected:    "the pods are protected from eviction",
 	PodsCordoned:     "the pods run in a cluster that is cordoned and not drained",
@@ -92,5 +95,5 @@ var keepReasons = map[Keep]Reason{
 
 // podReasons are the reasons of single pods, the one to report first.
 var podReasons = [...]Reason{
-	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsUnreachable, PodsProtected, PodsCordoned, PodsNotOurs,
+	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsMoved, PodsUnreachable, PodsProtected, PodsCordoned, PodsNotOurs,
 }

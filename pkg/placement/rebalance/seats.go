@@ -44,6 +44,8 @@ type Replica struct {
 	Age time.Duration
 	// Keep says why the pod must not be evicted. Movable, the zero value, means that it may be.
 	Keep Keep
+	// Unwanted reports whether somebody wants no pods where it is.
+	Unwanted bool
 	// Fits reports whether a node of the cluster that owns the seat would take the pod now. It is
 	// read for Fixed pods only: for the others the room of the clusters counts.
 	Fits bool
