@@ -136,8 +136,13 @@ func TestWeightsOfAClusterThatIsOffline(t *testing.T) {
 
 	w.online("b", metav1.ConditionFalse)
 	w.pass()
-	w.want("the policy while b waits, too", w.policy("shop", "web"), "*: a=2 b=3")
-	w.want("what was left while none is online", w.left("shop"), "")
+	w.want("the policy while b waits", w.policy("shop", "web"), "*: b=3")
+	w.want("what was left while none is online", w.left("shop"), "a")
+
+	w.clock.Step(time.Hour)
+	w.pass()
+	w.want("the policy when b would be left, too", w.policy("shop", "web"), "*: a=2 b=3")
+	w.want("what was left when all would be", w.left("shop"), "")
 
 	w.online("a", metav1.ConditionTrue)
 	w.change("shop", func(s *berthv1alpha1.Subscription) { s.Spec.Failover = nil })

@@ -30,7 +30,7 @@ func Failover(
 		online := snapshot.Cluster(c.Name).Object.Online()
 		_, wasLeft := before[c.Name]
 		left, next := rule.Left(online, wasLeft, now)
-		c.Away, c.Left = online != nil && online.Status != metav1.ConditionTrue, left
+		c.Away, c.Left, c.WasLeft = online != nil && online.Status != metav1.ConditionTrue, left, left && wasLeft
 		if next > 0 && (again == 0 || next < again) {
 			again = next
 		}

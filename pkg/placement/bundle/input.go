@@ -66,6 +66,10 @@ type SelectedCluster struct {
 	// exist or not; Left it has none as long as there is another one. Both are false for what says
 	// nothing of clusters that go offline.
 	Away, Left bool
+
+	// WasLeft reports that it is Left, and already was before. Such a one stays left while those that
+	// have its shares are offline for a while themselves.
+	WasLeft bool
 }
 
 // Feed is what is known of one feed. Maps hold numbers of replicas by cluster; an absent cluster

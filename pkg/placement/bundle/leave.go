@@ -19,12 +19,14 @@ func (c *SelectedCluster) waits() bool { return c.Away && !c.Left }
 // is back takes what finds no room elsewhere. Copies stay: the other clusters have theirs, and this
 // one is whole again as soon as it is back.
 func (p *planner) leave(clusters []SelectedCluster) []SelectedCluster {
-	if p.Strategy == divide.Replication || !p.eligible(clusters) {
+	if p.Strategy == divide.Replication {
 		return clusters
 	}
-	clusters = slices.DeleteFunc(clusters, func(c SelectedCluster) bool { return c.Left && (c.Away || !p.Strategy.ByRoom()) })
+	eligible, remains := p.eligible(clusters), slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return p.remains(&c) })
+	leaves := func(c *SelectedCluster) bool { return c.Left && (eligible || c.WasLeft && remains) }
+	clusters = slices.DeleteFunc(clusters, func(c SelectedCluster) bool { return leaves(&c) && (c.Away || !p.Strategy.ByRoom()) })
 	for i := range clusters {
-		if clusters[i].Left {
+		if leaves(&clusters[i]) {
 			clusters[i].Preference = lastResort
 		}
 	}
@@ -38,6 +40,12 @@ func (p *planner) eligible(clusters []SelectedCluster) bool {
 
 // welcomes reports whether a cluster is one for which others can be left.
 func (p *planner) welcomes(c *SelectedCluster) bool { return c.Open && !c.Left && p.weighted(c) }
+
+// remains reports whether a cluster is one for which others stay left that were left before: it may
+// be offline itself, as long as what it has waits for it.
+func (p *planner) remains(c *SelectedCluster) bool {
+	return !c.Left && (c.Open || c.waits()) && p.weighted(c)
+}
 
 // weighted reports whether a cluster has a weight, or needs none.
 func (p *planner) weighted(c *SelectedCluster) bool {

@@ -28,6 +28,11 @@ func back(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Left = true })
 }
 
+// longLeft are left, and were so before.
+func longLeft(names ...string) func(*bundle.Subscription) {
+	return change(names, func(c *bundle.SelectedCluster) { c.Open, c.Away, c.Left, c.WasLeft = false, true, true, true })
+}
+
 // shaky makes clusters offline of which some nodes still take pods.
 func shaky(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Away = true })
@@ -108,6 +113,18 @@ func TestClustersThatAreOffline(t *testing.T) {
 		"weights of one that is back": {nil, with(spread(three(), 6), strategy(divide.Static), back("a")), "b=3 c=3", "a"},
 		"nobody is left for no weight": {
 			nil, with(spread(clusters("a", "b"), 6), strategy(divide.Static), left("a"), weightless("b")), "a=6", "",
+		},
+		"weights stay with others that are offline for a while": {
+			nil, with(spread(three(), 6), strategy(divide.Static), longLeft("a"), offline("b", "c")), "b=3 c=3", "a",
+		},
+		"nobody is newly left for others that are offline": {
+			nil, with(spread(three(), 6), strategy(divide.Static), left("a"), offline("b", "c")), "a=2 b=2 c=2", "",
+		},
+		"weights come back when the others are left, too": {
+			nil, with(spread(three(), 6), strategy(divide.Static), longLeft("a"), left("b", "c")), "a=2 b=2 c=2", "",
+		},
+		"shares by room stay with others that are offline for a while": {
+			replicas{}, with(spread(three(), 6), recorded(replicas{"b": 3, "c": 3}), longLeft("a"), offline("b", "c")), "b=3 c=3", "a",
 		},
 		"a subgroup waits":         {roomy, with(spread(three(), 6), six, ran, subgroups, offline("a")), "a=3 b=3", ""},
 		"a subgroup takes another": {replicas{"c": 9}, with(spread(three(), 6), six, ran, subgroups, left("a")), "b=3 c=3", "a"},
