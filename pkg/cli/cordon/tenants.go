@@ -116,6 +116,9 @@ func (t *tenants) String() string {
 		parts = append(parts, fmt.Sprintf("%d that are evicted", len(t.evict)))
 	}
 	line := fmt.Sprintf("%d pods left", len(t.pods))
+	if len(t.pods) == 1 {
+		line = "1 pod left"
+	}
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
