@@ -118,6 +118,26 @@ func TestThePodsOfAPredecessorAreSettledAndWhoWaitsIsWoken(t *testing.T) {
 	}
 }
 
+// Nobody waits for the pods when a cluster is to be given up, which is asked for between two looks.
+func TestAClusterThatIsToBeGivenUpIsNotWaitedForUntilTheNextLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, news := inherited(), &informer{known: map[string]*corev1.Pod{}}
+		news.learn(pod("p"), pod("q"), pod("known", on("a")), pod("bare", bare))
+		go l.Run(t.Context(), &Background{
+			Client: behind(), Clock: clock.RealClock{}, Pod: news.pod, Wake: news.wake, Settled: func() {},
+		})
+		synctest.Wait()
+		if l.Over() {
+			t.Fatal("it is over while pods may be bound")
+		}
+		began := time.Now()
+		time.Sleep(interval / 2) //nolint:forbidigo // the time of the test is not the real one
+		if !l.Over() {
+			t.Errorf("it is not over %v after that was asked for", time.Since(began))
+		}
+	})
+}
+
 func TestTheListIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, news := NewLate(), &informer{known: map[string]*corev1.Pod{}}
