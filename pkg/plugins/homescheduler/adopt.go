@@ -33,8 +33,8 @@ import (
 //	          must have                       (completeAdoptions)
 //	behind    a cycle's snapshot lacked some  adopting: those that are gone are dropped (recheck)
 //	          of them
-//	adopted   the snapshot has what others    due: the binding has another revision
-//	          bound
+//	adopted   the snapshot has what others    due: the binding has another revision, or the
+//	          bound                           cluster has gone meanwhile (forgetLocked)
 //
 // A cluster that is drained or bound to another scheduler leaves every state at once.
 
@@ -68,11 +68,11 @@ const (
 // completeAdoptions adopts the clusters all of whose pods the snapshot has, and returns a number
 // that changes whenever it adopts some.
 func (s *Shared) completeAdoptions(homes *catalog.Homes, lister fwk.SharedLister) int64 {
+	maps.DeleteFunc(s.adopting, func(name string, a *adoption) bool {
+		h := homes.Clusters[name]
+		return h.Scheduler != s.Self || h.Revision != a.revision
+	})
 	for name, a := range s.adopting {
-		if h := homes.Clusters[name]; h.Scheduler != s.Self || h.Revision != a.revision {
-			delete(s.adopting, name)
-			continue
-		}
 		a.expected = slices.DeleteFunc(a.expected, func(e expectedPod) bool { return has(lister, e) })
 		if len(a.expected) > 0 {
 			a.behind = true
@@ -84,6 +84,13 @@ func (s *Shared) completeAdoptions(homes *catalog.Homes, lister fwk.SharedLister
 		s.set.homes = nil
 	}
 	return s.set.adoption
+}
+
+// forgetLocked forgets in which state clusters were adopted that are in another one: a cluster that
+// is deleted and made anew has the same revisions again, and other pods. It is called before it is
+// acknowledged that one is given up. The caller holds the lock.
+func (s *Shared) forgetLocked(homes *catalog.Homes) {
+	maps.DeleteFunc(s.adopted, func(name string, revision int64) bool { return homes.Clusters[name].Revision != revision })
 }
 
 func has(lister fwk.SharedLister, e expectedPod) bool {

@@ -134,6 +134,7 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	defer s.mu.Unlock()
 	// As of now, and under the lock: see reserve.
 	homes := s.Catalog.Snapshot()
+	s.forgetLocked(homes)
 	busy := map[string]bool{}
 	for _, name := range s.underWay {
 		if node := b.Node(name); node != nil {
