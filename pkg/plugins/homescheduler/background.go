@@ -119,11 +119,8 @@ func (s *Shared) acknowledgeDrains(ctx context.Context, b *Background) {
 	}
 }
 
-// Mine returns the pods that this process is to place, of all that wait.
+// Mine returns the pods that this process is to place, of all that wait, whose slice it uses.
 func (s *Shared) Mine(homes *catalog.Homes, waiting []*corev1.Pod) []*corev1.Pod {
-	if homes == nil {
-		return waiting
-	}
 	return slices.DeleteFunc(waiting, func(pod *corev1.Pod) bool { return !s.owns(homes, pod) })
 }
 

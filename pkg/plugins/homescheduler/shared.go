@@ -91,8 +91,8 @@ func (s *Shared) owns(homes *catalog.Homes, pod *corev1.Pod) bool {
 // mineLocked reports whether this process alone places pods on the cluster. The caller holds the
 // lock.
 func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
-	h, bound := homes.Clusters[cluster]
-	if !bound || h.Scheduler != s.Self || h.Draining {
+	h := homes.Clusters[cluster]
+	if h.Scheduler != s.Self || h.Draining {
 		return false
 	}
 	revision, adopted := s.adopted[cluster]
@@ -113,7 +113,7 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 	names := sets.New[string]()
 	for n, info := range nodes {
 		id := s.View.ClusterAt(n)
-		if id == view.NoCluster && commons || id != view.NoCluster && int(id) < len(own) && own[id] {
+		if id == view.NoCluster && commons || id != view.NoCluster && own[id] {
 			names.Insert(info.Node().Name)
 		}
 	}
@@ -147,9 +147,6 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	homes := s.Catalog.Snapshot()
-	if homes == nil {
-		return false
-	}
 	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
