@@ -106,6 +106,31 @@ func TestWhatAPodAsksFor(t *testing.T) {
 			}),
 			want: "a=2",
 		},
+		"overhead counts by itself": {
+			pod: running(corev1.PodSpec{
+				Containers: []corev1.Container{container("cpu", "1")}, Overhead: list(domain+"a", "1"),
+			}),
+			want: "a=1",
+		},
+		"an init container counts by itself": {
+			pod: running(corev1.PodSpec{
+				Containers:     []corev1.Container{container("cpu", "1")},
+				InitContainers: []corev1.Container{container("cpu", "1"), container(domain+"a", "2")},
+			}),
+			want: "a=2",
+		},
+		"a resource of the node is none of a cluster beside one": {
+			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container("cpu", "1", domain+"a", "2")}}),
+			want: "a=2",
+		},
+		"an annotation of something else is no request beside one": {
+			pod: func() *corev1.Pod {
+				pod := annotated("a", "1")
+				pod.Annotations["example.com/owner"] = "somebody"
+				return pod
+			}(),
+			want: "a=1",
+		},
 		"both forms for different resources": {
 			pod: func() *corev1.Pod {
 				pod := annotated("a", "1")
@@ -124,6 +149,14 @@ func TestWhatAPodAsksFor(t *testing.T) {
 		"an exponent is written out": {
 			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "1e3")}}),
 			want: "a=1k",
+		},
+		"a part with an exponent is written out": {
+			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "5e-1")}}),
+			want: "a=500m",
+		},
+		"another form stays as it is": {
+			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "2Gi")}}),
+			want: "a=2Gi",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,6 +213,13 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 		"overhead that would hang": {
 			running(corev1.PodSpec{
 				Containers: []corev1.Container{container(domain+"a", "1")}, Overhead: list(domain+"a", "1e2147483647"),
+			}),
+			"the request for cluster resource a is too large",
+		},
+		"the whole pod's that would hang": {
+			running(corev1.PodSpec{
+				Containers: []corev1.Container{container("cpu", "1")},
+				Resources:  &corev1.ResourceRequirements{Requests: list(domain+"a", "1e2147483647")},
 			}),
 			"the request for cluster resource a is too large",
 		},

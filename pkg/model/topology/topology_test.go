@@ -203,3 +203,89 @@ func TestClusterOfBehind(t *testing.T) {
 		})
 	}
 }
+
+func TestWhetherAClusterTakesPods(t *testing.T) {
+	site := map[string]string{"site": "a"}
+	tests := map[string]struct {
+		nodes         []corev1.Node
+		cordoned      bool
+		wantRuns      bool
+		wantTakesPods bool
+	}{
+		"no node":                        {},
+		"a node that is cordoned":        {nodes: []corev1.Node{node("1", site, cordoned)}},
+		"a node that is not ready":       {nodes: []corev1.Node{node("1", site, notReady)}},
+		"one that is, of two":            {nodes: []corev1.Node{node("1", site, notReady), node("2", site)}, wantRuns: true, wantTakesPods: true},
+		"it is cordoned as a whole":      {nodes: []corev1.Node{node("1", site)}, cordoned: true, wantRuns: true},
+		"it is cordoned and has no node": {cordoned: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := berthv1alpha1.ClusterSpec{MatchLabels: site, Unschedulable: tc.cordoned}
+			c := topology.New([]berthv1alpha1.Cluster{cluster("a", 0, spec)}, tc.nodes).Cluster("a")
+			if got := c.Runs(); got != tc.wantRuns {
+				t.Errorf("Runs() = %t, want %t", got, tc.wantRuns)
+			}
+			if got := c.TakesPods(); got != tc.wantTakesPods {
+				t.Errorf("TakesPods() = %t, want %t", got, tc.wantTakesPods)
+			}
+		})
+	}
+	t.Run("it does not exist", func(t *testing.T) {
+		c := topology.New(nil, nil).Cluster("a")
+		if c.Runs() || c.TakesPods() {
+			t.Errorf("Runs() = %t, TakesPods() = %t, want neither", c.Runs(), c.TakesPods())
+		}
+	})
+}
+
+// A node tells of its disk and memory, too.
+func TestANodeIsReadyIfItSaysSo(t *testing.T) {
+	pressed := func(n *corev1.Node) {
+		pressure := corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}
+		n.Status.Conditions = append([]corev1.NodeCondition{pressure}, n.Status.Conditions...)
+	}
+	tests := map[string]struct {
+		node corev1.Node
+		want bool
+	}{
+		"it is ready":                           {node: node("n", nil), want: true},
+		"it is cordoned, and ready":             {node: node("n", nil, cordoned), want: true},
+		"it is not ready":                       {node: node("n", nil, notReady)},
+		"it says nothing":                       {node: node("n", nil, silent)},
+		"it is ready, and its disk is full":     {node: node("n", nil, pressed), want: true},
+		"it is not ready, and its disk is full": {node: node("n", nil, notReady, pressed)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := topology.Ready(&tc.node); got != tc.want {
+				t.Errorf("Ready() = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheHomeOfAClusterIsWhereItGoes(t *testing.T) {
+	tests := map[string]struct {
+		status berthv1alpha1.ClusterStatus
+		want   string
+	}{
+		"it has none": {},
+		"it stays":    {status: berthv1alpha1.ClusterStatus{HomeScheduler: "old"}, want: "old"},
+		"it goes to another": {
+			status: berthv1alpha1.ClusterStatus{HomeScheduler: "old", HomeTransfer: &berthv1alpha1.HomeTransfer{To: "new"}}, want: "new",
+		},
+		"it is taken from its home": {
+			status: berthv1alpha1.ClusterStatus{HomeScheduler: "old", HomeTransfer: &berthv1alpha1.HomeTransfer{}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("a", 0, berthv1alpha1.ClusterSpec{})
+			c.Status = tc.status
+			if got := topology.New([]berthv1alpha1.Cluster{c}, nil).Cluster("a").Home(); got != tc.want {
+				t.Errorf("Home() = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
