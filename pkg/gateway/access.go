@@ -60,6 +60,22 @@ func (g *Gateway) authorize(r *request, verb, name string) error {
 	}, fmt.Sprintf("%s %s.%s", verb, resource, berthv1alpha1.SchemeGroupVersion.Group))
 }
 
+// permitNamed returns an error unless a caller that may do something to all clusters may do it to a
+// named one: an authorizer may except some names from all.
+func (g *Gateway) permitNamed(r *request, verb, name string) error {
+	if verb == "delete" && g.deletesAll(r) {
+		return nil
+	}
+	return g.authorize(r, verb, name)
+}
+
+// deletesAll reports whether no name can be excepted from those that the caller may delete: whoever
+// may delete collections may delete each cluster by a selector of its name. What is asked is the
+// same for all names, so that the answers are at hand when many clusters are unregistered.
+func (g *Gateway) deletesAll(r *request) bool {
+	return g.authorize(r, "deletecollection", "") == nil && g.authorize(r, "delete", "") == nil
+}
+
 // authorizePath is authorize for a path that stands for no object.
 func (g *Gateway) authorizePath(r *request) error {
 	return g.decide(r, authorizer.AttributesRecord{User: r.user, Verb: "get", Path: r.URL.Path}, "get "+r.URL.Path)

@@ -83,7 +83,7 @@ func (g *Gateway) isFree(r *request, cluster *berthv1alpha1.Cluster) bool {
 	switch {
 	case err != nil, hasPreconditions(r.Request):
 		return false
-	case r.route.kind == routeByID && g.authorize(r, "delete", cluster.Name) != nil:
+	case r.route.kind == routeByID && g.permitNamed(r, "delete", cluster.Name) != nil:
 		return false
 	}
 	return force || g.checkUnused(r.Context(), cluster) == nil

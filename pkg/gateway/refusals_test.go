@@ -188,6 +188,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"whoever may change one, by id":    {"update@c", http.MethodPut, byID, 403},
 		"whoever may create":               {"create", http.MethodPost, clusters, 409},
 		"whoever may delete":               {"delete", http.MethodDelete, byID, 200},
+		"whoever may delete by name":       {"delete", http.MethodDelete, clusters + "/name/c", 200},
+		"whoever may delete this one":      {"delete@c", http.MethodDelete, clusters + "/name/c", 200},
+		"whoever may delete collections":   {"deletecollection", http.MethodDelete, clusters + "/name/c", 403},
+		"whoever may delete all":           {"delete,deletecollection", http.MethodDelete, clusters + "/name/c", 200},
+		"whoever may delete all, by id":    {"delete,deletecollection", http.MethodDelete, byID, 200},
 		"the administrator's metrics":      {admin, http.MethodGet, "/metrics", 200},
 		"an expired token":                 {"expired", http.MethodGet, clusters, 401},
 		"an unknown path":                  {nobody, http.MethodGet, "/api/v1/secrets", 404},
@@ -217,8 +222,12 @@ func TestNothingIsLookedUpForWhoeverMayNot(t *testing.T) {
 				w.asked = nil
 				got := w.send(method, clusters+path, named("c"), "Authorization", "Bearer "+nobody)
 				got.checkProblem(t, http.StatusForbidden, gateway.CodeForbidden, "")
-				if len(w.asked) != 1 || len(w.objects.Actions()) != 0 {
-					t.Errorf("%d rights and %d objects were asked for, want one right alone", len(w.asked), len(w.objects.Actions()))
+				want := 1
+				if method == http.MethodDelete && strings.HasPrefix(path, "/name/") {
+					want = 2 // whether it may delete all, and this one
+				}
+				if len(w.asked) != want || len(w.objects.Actions()) != 0 {
+					t.Errorf("%d rights and %d objects were asked for, want %d rights alone", len(w.asked), len(w.objects.Actions()), want)
 				}
 			})
 		}
@@ -339,7 +348,8 @@ func TestWhatIsAskedOfTheAPIServer(t *testing.T) {
 	}
 	want := []string{
 		"admin create clusters berth.dev ", "admin list clusters berth.dev ", "admin get clusters berth.dev ",
-		"admin get clusters berth.dev c", "admin update clusters berth.dev c", "admin delete clusters berth.dev c",
+		"admin get clusters berth.dev c", "admin update clusters berth.dev c",
+		"admin deletecollection clusters berth.dev ", "admin delete clusters berth.dev ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rights mismatch (-want +got):\n%s", diff)
