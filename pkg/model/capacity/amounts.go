@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/pool"
@@ -28,10 +29,9 @@ func Allocatable(nodes []*corev1.Node) corev1.ResourceList {
 			sums[name] = sum
 		}
 	}
-	if names := slices.Sorted(maps.Keys(sums)); len(names) > maxResources {
-		for _, name := range names[maxResources:] {
-			delete(sums, name)
-		}
+	names := slices.Sorted(maps.Keys(sums))
+	for _, name := range names[min(len(names), maxResources):] {
+		delete(sums, name)
 	}
 	return sums
 }
@@ -41,11 +41,9 @@ func Allocatable(nodes []*corev1.Node) corev1.ResourceList {
 func Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
 	var counted []berthv1alpha1.ClusterPools
 	for _, r := range resources {
-		drawn := map[int32]bool{}
+		drawn := sets.New[int32]()
 		for _, node := range nodes {
-			for _, i := range r.Select(node.Labels) {
-				drawn[i] = true
-			}
+			drawn.Insert(r.Select(node.Labels)...)
 		}
 		if len(drawn) == 0 {
 			continue
@@ -60,15 +58,12 @@ func Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.Clu
 
 // unitsOf returns what some of the pools of a ClusterResource have together, or the smallest one if
 // pods draw on all of them.
-func unitsOf(r *pool.Resource, drawn map[int32]bool) int64 {
-	var all, least int64
-	first := true
+func unitsOf(r *pool.Resource, drawn sets.Set[int32]) int64 {
+	all, least := int64(0), int64(math.MaxInt64)
 	for i := range drawn {
 		units := r.Pools()[i].Allocatable
 		all += min(units, math.MaxInt64-all)
-		if first || units < least {
-			first, least = false, units
-		}
+		least = min(least, units)
 	}
 	if r.AllOf() {
 		return least

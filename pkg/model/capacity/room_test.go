@@ -110,6 +110,15 @@ func TestRooms(t *testing.T) {
 			policies: cpu, nodes: []corev1.Node{node("a-0", "4", "1Gi"), func() corev1.Node { n := node("b-0", "4", "1Gi"); n.Spec.Unschedulable = true; return n }()},
 			want: map[string]string{"a": "cpu 4 ", "b": "cpu 0 "},
 		},
+		"those of a policy that does not weigh by room do": {
+			policies: append([]berthv1alpha1.PropagationPolicy{byRoom("shop", "q")}, cpu...), nodes: []corev1.Node{node("a-0", "4", "1Gi")},
+			pods: []corev1.Pod{pod("q", "a-0", "3")}, want: map[string]string{"a": "cpu 1 "},
+		},
+		"what no node has is not told": {
+			policies: []berthv1alpha1.PropagationPolicy{byRoom("shop", "p", "cpu", "memory")},
+			nodes:    []corev1.Node{func() corev1.Node { n := node("a-0", "4", "0"); delete(n.Status.Allocatable, "memory"); return n }(), node("b-0", "4", "0")},
+			want:     map[string]string{"a": "cpu 4 ", "b": "cpu 4 memory 0 "},
+		},
 		"several resources, and the number of pods": {
 			policies: []berthv1alpha1.PropagationPolicy{byRoom("shop", "p", "memory"), byRoom("bank", "q", "pods", "", "memory")},
 			nodes:    []corev1.Node{node("a-0", "3", "1Gi")}, pods: []corev1.Pod{pod("", "a-0", "1"), pod("other", "a-0", "1")},
@@ -123,6 +132,32 @@ func TestRooms(t *testing.T) {
 				t.Errorf("rooms (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestNobodyAsks(t *testing.T) {
+	for _, tc := range []struct {
+		policy berthv1alpha1.PropagationPolicy
+		want   bool
+	}{{byRoom("shop", "p"), true}, {byRoom("shop", "p", "cpu"), false}} {
+		if asked := capacity.AskedBy([]berthv1alpha1.PropagationPolicy{tc.policy}); asked.None() != tc.want {
+			t.Errorf("nobody asks for what %v weighs by: %t", tc.policy.Spec.Placement.ClusterGroups, asked.None())
+		}
+	}
+}
+
+// Policies can name more resources than a status tells of: those count that come first by name.
+func TestRoomsTellOfTheFirstResources(t *testing.T) {
+	n := extended(40)
+	n.Name = "a-0"
+	var names []string
+	for name := range n.Status.Allocatable {
+		names = append(names, string(name))
+	}
+	asked := capacity.AskedBy([]berthv1alpha1.PropagationPolicy{byRoom("shop", "p", names...), byRoom("bank", "q", names[:9]...)})
+	room := asked.Rooms(clusters([]corev1.Node{*n}, "a"), nil)["a"]
+	if diff := cmp.Diff(extended(32).Status.Allocatable, room); diff != "" {
+		t.Errorf("room (-want +got):\n%s", diff)
 	}
 }
 
