@@ -59,6 +59,8 @@ type test struct {
 	reaches map[int]bool
 	// output is what it writes if it fails when nothing is wrong.
 	output []byte
+	// whole says that it is run to its end, whatever fails: what comes later may come to more faults.
+	whole bool
 }
 
 // compile compiles the tests of packages with other contents of files, into a folder.
@@ -103,7 +105,6 @@ func (s *suite) describe(ctx context.Context, path string) error {
 		return fmt.Errorf("listing %s: %w", path, err)
 	}
 	s.folder, _, _ = strings.Cut(string(output), " ")
-	s.arguments = []string{"-test.failfast"}
 	if bytes.Contains(output, []byte("pgregory.net/rapid")) {
 		s.arguments = append(s.arguments, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ns")
 	}
@@ -118,14 +119,14 @@ func (s *suite) measure(ctx context.Context, longest time.Duration) error {
 		return err
 	}
 	for _, name := range names {
-		t := &test{name: name, timeout: longest, reaches: map[int]bool{}}
+		t := &test{name: name, timeout: longest, reaches: map[int]bool{}, whole: true}
 		trace := filepath.Join(filepath.Dir(s.program), name+".reached")
 		began := time.Now()
 		output, passed := s.run(ctx, t, number+"=0", reached+"="+trace)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		t.took = time.Since(began)
+		t.took, t.whole = time.Since(began), false
 		t.timeout = min(longest, 3*time.Second+5*t.took)
 		content, err := os.ReadFile(trace)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +164,7 @@ func (s *suite) list(ctx context.Context) ([]string, error) {
 // run runs a test, and reports whether it passes. What makes it use up memory is caught, too.
 func (s *suite) run(ctx context.Context, t *test, environment ...string) ([]byte, bool) {
 	arguments := append([]string{"-c", `ulimit -v 8000000; exec "$@"`, "sh", s.program}, s.arguments...)
-	arguments = append(arguments, "-test.timeout", t.timeout.String(), "-test.run", "^"+t.name+"$")
+	arguments = append(arguments, "-test.timeout", t.timeout.String(), "-test.run", "^"+t.name+"$", "-test.failfast="+strconv.FormatBool(!t.whole))
 	command := exec.CommandContext(ctx, "sh", arguments...)
 	command.Dir = s.folder
 	command.Env = append(os.Environ(), environment...)
