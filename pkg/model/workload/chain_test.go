@@ -119,8 +119,19 @@ func TestWhatIsAboveAWorkload(t *testing.T) {
 				return objects
 			}(), steps(1, 2), "",
 		},
-		"eight steps":        {set, tower(8, nil), steps(1, 8), ""},
-		"more than eight":    {set, tower(9, nil), steps(1, 8), ""},
+		"eight steps":     {set, tower(8, nil), steps(1, 8), ""},
+		"more than eight": {set, tower(9, nil), steps(1, 8), ""},
+		"more than eight, and the ninth is not there": {set, tower(8, ownedBy("apps/v1", "StatefulSet", "s-9")), steps(1, 8), ""},
+		"eight with the ReplicaSet, and the ninth is not there": {
+			ownedBy("apps/v1", "ReplicaSet", "web-v1"), append(tower(6, ownedBy("apps/v1", "StatefulSet", "s-7")),
+				owning(deployment("web", "1", 3), "apps/v1", "StatefulSet", "s-1"), replicaSet("web-v1", ownedBy("apps/v1", "Deployment", "web"), "1", 3)),
+			append([]string{"Deployment web"}, steps(1, 6)...), "",
+		},
+		"more than eight with the ReplicaSet": {
+			ownedBy("apps/v1", "ReplicaSet", "web-v1"), append(tower(9, nil), owning(deployment("web", "1", 3), "apps/v1", "StatefulSet", "s-1"),
+				replicaSet("web-v1", ownedBy("apps/v1", "Deployment", "web"), "1", 3)),
+			append([]string{"Deployment web"}, steps(1, 6)...), "",
+		},
 		"fifty":              {set, tower(50, nil), steps(1, 8), ""},
 		"a cycle":            {set, tower(1, set), slices.Repeat(steps(1, 1), 8), ""},
 		"a pod of a CronJob": {ownedBy("batch/v1", "CronJob", "cron"), []workload.Object{cronJob("cron")}, []string{"CronJob cron"}, ""},
@@ -171,7 +182,7 @@ func TestJobsOfACronJobAreWorkloadsEachForItself(t *testing.T) {
 	if a, b := observed[0].Revision, observed[1].Revision; a == b {
 		t.Errorf("both share the seats of %+v", a)
 	}
-	if replicas, known := workload.ReplicasOf(&batchv1.CronJob{}); known {
+	if replicas, known := workload.ReplicasOf(&batchv1.CronJob{}); known || replicas != 0 {
 		t.Errorf("a CronJob wants %d pods", replicas)
 	}
 	if _, known := workload.ReplicasOf(&appsv1.Deployment{}); !known {

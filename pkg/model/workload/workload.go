@@ -154,7 +154,7 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 		w.Cut = parent
 		return w, nil
 	case !kind.revision, above != nil && above.above:
-		return kind.workloadBelow(object, source, maxSteps-1)
+		return kind.workloadBelow(object, source)
 	case above == nil:
 		return kind.ofRevision(object, parent, source)
 	}
@@ -165,12 +165,17 @@ func ofOwner(kind *Kind, object metav1.Object, source Source) (Workload, error) 
 	if metav1.GetControllerOfNoCopy(owner) == nil {
 		return above.workload(owner), nil
 	}
-	return above.workloadBelow(owner, source, maxSteps-2)
+	return above.workloadBelow(owner, source)
 }
 
-// workloadBelow returns an object of the kind as a workload, with what is above it in so many
-// steps.
-func (k *Kind) workloadBelow(object metav1.Object, source Source, steps int) (Workload, error) {
+// workloadBelow returns an object of the kind as a workload, with what is above it. How far up that
+// goes depends on the kind alone, so it is the same for who begins with a pod and for who begins
+// with the object: between a Deployment and its pods there is one controller more.
+func (k *Kind) workloadBelow(object metav1.Object, source Source) (Workload, error) {
+	steps := maxSteps - 1
+	if k.numbered {
+		steps--
+	}
 	w := k.workload(object)
 	var err error
 	w.Above, w.Cut, err = aboveOf(object, source, steps)
