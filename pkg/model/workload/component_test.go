@@ -122,6 +122,29 @@ func TestJobsOfAJobSetShareOneRowOfSeats(t *testing.T) {
 	}
 }
 
+// TestTheFirstIndexOfAJob has Jobs of a JobSet, with so many indexes each.
+func TestTheFirstIndexOfAJob(t *testing.T) {
+	for name, tc := range map[string]struct {
+		label       string
+		completions *int32
+		want        int32
+	}{
+		"the first":                    {"0", new(int32(5)), 0},
+		"the second":                   {"1", new(int32(5)), -5},
+		"the second, of one index":     {"1", new(int32(1)), -1},
+		"the last that can be counted": {"2147483646", new(int32(1)), -2147483646},
+		"one more":                     {"2147483647", new(int32(1)), 0},
+		"without an end":               {"1", nil, 0},
+	} {
+		j := job("j", false)
+		j.Spec.Completions = tc.completions
+		j.Labels["jobset.sigs.k8s.io/job-index"] = tc.label
+		if got := workload.FirstOrdinal(j); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}
+
 // TestFirstIndexIsBounded has Jobs with labels that no JobSet writes.
 func TestFirstIndexIsBounded(t *testing.T) {
 	for _, label := range []string{"", "x", "-1", "2147483647", "99999999999999999999"} {
@@ -140,7 +163,7 @@ func TestWorkersSitOnTheSeatOfTheirLeader(t *testing.T) {
 	for name, tc := range map[string]struct {
 		index string
 		want  []int32
-	}{"workers": {"1", []int32{4}}, "the leader": {"0", nil}} {
+	}{"workers": {"1", []int32{4}}, "the leader": {"0", nil}, "nobody's": {"", nil}} {
 		set := statefulSet("llm", "a", "a")
 		set.Spec.Ordinals = nil
 		pods := []corev1.Pod{pod("llm-4", ownedBy("apps/v1", "StatefulSet", "llm"), labelled(group, "4", worker, tc.index))}
@@ -148,8 +171,23 @@ func TestWorkersSitOnTheSeatOfTheirLeader(t *testing.T) {
 		if diff := cmp.Diff(tc.want, observed[0].FixedSeats(100)); diff != "" {
 			t.Errorf("%s: seats differ (-want +got):\n%s", name, diff)
 		}
-		if got := observed[0].FixedSeats(3); len(got) != 0 {
+		if got := observed[0].FixedSeats(4); len(got) != 0 {
 			t.Errorf("%s: seats above the limit: %v", name, got)
+		}
+	}
+}
+
+// TestPodsOfNoGroupHaveSeatsOfTheirOwn has StatefulSets whose seats follow from how many pods they
+// want.
+func TestPodsOfNoGroupHaveSeatsOfTheirOwn(t *testing.T) {
+	owner := ownedBy("apps/v1", "StatefulSet", "db")
+	for name, pods := range map[string][]corev1.Pod{
+		"without pods": nil, "without labels": {pod("db-5", owner)},
+		"a number and no group": {pod("db-5", owner, labelled("leaderworkerset.sigs.k8s.io/worker-index", "1"))},
+	} {
+		observed := workload.Observe(&workload.Objects{Owners: []workload.Object{statefulSet("db", "a", "a")}, Pods: pods})
+		if got := observed[0].FixedSeats(100); got != nil {
+			t.Errorf("%s: seats %v, want none that are fixed", name, got)
 		}
 	}
 }

@@ -6,12 +6,14 @@ package workload_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/pkg/model/workload"
 )
@@ -80,6 +82,10 @@ func TestOwnersOfOperators(t *testing.T) {
 		"of a version not served":    {owner: ownedBy("apps/v9", "ReplicaSet", "r"), want: []string{"Pod p"}, wantReplicas: -1, wantCut: "r"},
 		"being looked up":            {owner: ring("slow"), wantErr: workload.ErrOwnerNotFound},
 		"being looked up further up": {owner: ring("later"), wantErr: workload.ErrOwnerNotFound},
+		"a cycle above its ReplicaSet": {
+			owner: ownedBy("apps/v1", "ReplicaSet", "r"), objects: []workload.Object{replicaSet("r", ring("loop"), "1", 1)},
+			want: slices.Repeat([]string{"Ring loop"}, 7), wantReplicas: 4, wantCut: "loop",
+		},
 		"a cycle": {
 			owner: ring("loop"), wantReplicas: 4, wantCut: "loop",
 			want: []string{"Ring loop", "Ring loop", "Ring loop", "Ring loop", "Ring loop", "Ring loop", "Ring loop", "Ring loop"},
@@ -125,6 +131,69 @@ func expectObserved(t *testing.T, objects *workload.Objects, w *workload.Workloa
 		if len(o.Pods) == 1 && (o.ID() != w.ID() || o.Replicas != w.Replicas || !cmp.Equal(chainOf(o.Selectable()), chainOf(w.Selectable()))) {
 			t.Errorf("Observe finds %v with %d replicas, Of %v with %d", chainOf(o.Selectable()), o.Replicas, chainOf(w.Selectable()), w.Replicas)
 		}
+	}
+}
+
+func TestWhyAChainEnds(t *testing.T) {
+	known := operators{"Ring mid": made("mid", 4, nil)}
+	tests := map[string]struct {
+		cut    *metav1.OwnerReference
+		source workload.FurtherSource
+		want   string
+	}{
+		"a version that is not served": {ownedBy("apps/v9", "ReplicaSet", "r"), known, "objects of that version do not control pods"},
+		"a kind of the table":          {ownedBy("apps/v1", "StatefulSet", "s-9"), known, "it is too far above the pod"},
+		"an operator's, that is there": {ownedBy(operatorVersion, "Ring", "mid"), known, "it is too far above the pod"},
+		"an operator's, that is not":   {ownedBy(operatorVersion, "Ring", "gone"), known, "gone: " + workload.ErrUnconfirmed.Error()},
+		"an operator's, not read":      {ownedBy(operatorVersion, "Ring", "gone"), workload.NotRead{}, "it is too far above the pod"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := pod("p", nil)
+			if got := workload.WhyCut(&p, tc.cut, tc.source); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Only of an object for which there is a rule that could not be followed is there something to say.
+func TestWhyAWorkloadIsNotCounted(t *testing.T) {
+	const why = "spec.size is a text"
+	unreadable := func(name string) *workload.FurtherOwner {
+		owner := made(name, -1, nil)
+		owner.Unreadable = why
+		return owner
+	}
+	known := operators{"Ring mid": unreadable("mid"), "Pod mid": unreadable("mid"), "Deployment mid": unreadable("mid"), "Ring plain": made("plain", -1, nil)}
+	of := func(apiVersion, kind, name string, changes ...func(*workload.Workload)) *workload.Workload {
+		w := &workload.Workload{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name, UID: types.UID(name)}
+		for _, change := range changes {
+			change(w)
+		}
+		return w
+	}
+	tests := map[string]struct {
+		workload *workload.Workload
+		source   workload.FurtherSource
+		want     string
+	}{
+		"a number that cannot be read":  {of(operatorVersion, "Ring", "mid"), known, why},
+		"no rule":                       {of(operatorVersion, "Ring", "plain"), known, ""},
+		"gone since":                    {of(operatorVersion, "Ring", "gone"), known, ""},
+		"counted by its ReplicaSets":    {of(operatorVersion, "Ring", "mid", func(w *workload.Workload) { w.ReplicasKnown = true }), known, ""},
+		"not looked up":                 {of(operatorVersion, "Ring", "mid", func(w *workload.Workload) { w.LabelsUnknown = true }), known, ""},
+		"a pod by itself":               {of("v1", "Pod", "mid"), known, ""},
+		"a kind of the table":           {of("apps/v1", "Deployment", "mid"), known, ""},
+		"nobody looks up anything":      {of(operatorVersion, "Ring", "mid"), nil, ""},
+		"nobody looks up such as these": {of(operatorVersion, "Ring", "mid"), workload.NotRead{}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := workload.WhyUncounted(tc.workload, tc.source); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 

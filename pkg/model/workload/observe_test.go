@@ -134,6 +134,12 @@ func TestObserveDeployment(t *testing.T) {
 				{Name: "Thing web", Bound: []string{"c"}},
 			},
 		},
+		"a ReplicaSet that has no number yet": {
+			objects: workload.Objects{
+				Owners: []workload.Object{deployment("web", "", 1), replicaSet("rs1", d, "", 1)}, Pods: []corev1.Pod{pod("a", rs("rs1"))},
+			},
+			want: []seen{{Name: "Deployment web", Replicas: 1, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
 		"absent replicas are one": {
 			objects: workload.Objects{
 				Owners: []workload.Object{deployment("web", "1", 1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil }), replicaSet("rs1", d, "1", 1)},
@@ -178,6 +184,37 @@ func TestObserveOtherOwners(t *testing.T) {
 				Pods:   []corev1.Pod{pod("a", rs("old"))},
 			},
 			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"the older one is none, and comes first": {
+			objects: workload.Objects{
+				Owners: []workload.Object{replicaSet("old", rollout, "", 2), younger(replicaSet("new", rollout, "", 0))},
+				Pods:   []corev1.Pod{pod("a", rs("old"))},
+			},
+			want: []seen{{Name: "Rollout ro", Replicas: 2, Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"two in use, of one pod each": {
+			objects: workload.Objects{
+				Owners: []workload.Object{replicaSet("old", rollout, "", 1), younger(replicaSet("new", rollout, "", 1))},
+				Pods:   []corev1.Pod{pod("a", rs("old")), pod("b", rs("new"))},
+			},
+			want: []seen{{Name: "Rollout ro", Replicas: 1, Known: true, Bound: []string{"b"}}},
+		},
+		"one that its controller has not seen": {
+			objects: workload.Objects{Owners: []workload.Object{func() *appsv1.ReplicaSet { r := replicaSet("rs", rollout, "", 2); r.Generation = 2; return r }()}},
+			want:    []seen{{Name: "Rollout ro", Replicas: 2, Known: true}},
+		},
+		"one that is scaled to none, whose last pod goes": {
+			objects: workload.Objects{
+				Owners: []workload.Object{replicaSet("rs", rollout, "", 0)}, Pods: []corev1.Pod{pod("a", rs("rs"))},
+			},
+			want: []seen{{Name: "Rollout ro", Known: true, Bound: []string{"a"}, Finished: true}},
+		},
+		"a StatefulSet whose controller has not seen the latest change": {
+			objects: workload.Objects{
+				Owners: []workload.Object{func() *appsv1.StatefulSet { s := statefulSet("db", "r2", "r2"); s.Generation = 2; return s }()},
+				Pods:   []corev1.Pod{pod("db-5", set, revisionHash("r2"))},
+			},
+			want: []seen{{Name: "StatefulSet db", Replicas: 3, Known: true, Bound: []string{"db-5"}}},
 		},
 		"a StatefulSet that is rolled out": {
 			objects: workload.Objects{
@@ -257,7 +294,8 @@ func TestRequestAndScheduler(t *testing.T) {
 		p.Annotations[berthv1alpha1.PlacedByAnnotation], p.Spec.SchedulerName = "stamped/node", "other"
 		p.Annotations[berthv1alpha1.PlacedPolicyAnnotation] = "p"
 	})
-	objects := workload.Objects{Owners: []workload.Object{set}, Pods: []corev1.Pod{bare, stamped}}
+	rs := replicaSet("rs", ownedBy("argoproj.io/v1alpha1", "Rollout", "ro"), "", 2)
+	objects := workload.Objects{Owners: []workload.Object{set, rs}, Pods: []corev1.Pod{bare, stamped}}
 	type answer struct {
 		Request string
 		Asks    bool
@@ -269,7 +307,7 @@ func TestRequestAndScheduler(t *testing.T) {
 		}
 		got[o.Name] = answer{o.Request, o.Asks([]string{"berth-scheduler"})}
 	}
-	want := map[string]answer{"db": {"p", true}, "bare": {"mine", false}, "stamped": {"", true}}
+	want := map[string]answer{"db": {"p", true}, "ro": {"p", true}, "bare": {"mine", false}, "stamped": {"", true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}

@@ -16,6 +16,7 @@ func TestRevisionOf(t *testing.T) {
 	template := map[string]string{"pod-template-hash": "t1"}
 	controller := map[string]string{"controller-revision-hash": "c1", "pod-template-hash": "t1"}
 	rollouts := map[string]string{"rollouts-pod-template-hash": "r1"}
+	parts := map[string]string{"controller-revision-hash": "c1", "ray.io/group": "small"}
 	of := func(kind, name, hash string) workload.Revision {
 		return workload.Revision{Namespace: "default", Kind: kindNamed(kind), Name: name, Owner: uid(name), Hash: hash}
 	}
@@ -32,8 +33,13 @@ func TestRevisionOf(t *testing.T) {
 		"unread kind with a template hash":       {ptrTo(ref("apps.kruise.io/v1alpha1", "CloneSet", "x")), template, of("", "x", "t1"), true},
 		"unread kind with the hash of a Rollout": {ptrTo(ref("argoproj.io/v1alpha1", "Rollout", "x")), rollouts, of("", "x", "r1"), true},
 		"unread kind without a hash":             {ptrTo(ref("example.com/v1", "Thing", "x")), nil, of("", "x", ""), true},
-		"no owner":                               {nil, controller, workload.Revision{}, false},
-		"version that is not served":             {ptrTo(ref("apps/v9", "ReplicaSet", "web-v1")), template, workload.Revision{}, false},
+		"unread kind with parts": {
+			ptrTo(ref("ray.io/v1", "RayCluster", "x")), parts,
+			workload.Revision{Namespace: "default", Name: "x", Owner: "uid-x", Hash: "c1", Component: "small"}, true,
+		},
+		"StatefulSet with the label of a part": {ptrTo(ref("apps/v1", "StatefulSet", "db")), parts, of("StatefulSet", "db", "c1"), true},
+		"no owner":                             {nil, controller, workload.Revision{}, false},
+		"version that is not served":           {ptrTo(ref("apps/v9", "ReplicaSet", "web-v1")), template, workload.Revision{}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -141,8 +147,8 @@ func TestOrdinal(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := workload.Ordinal(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db-3"}}, 0); ok {
-		t.Error("a pod without an owner has an ordinal")
+	if ordinal, ok := workload.Ordinal(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db-3"}}, 0); ok || ordinal != 0 {
+		t.Errorf("a pod without an owner has the ordinal %d", ordinal)
 	}
 }
 

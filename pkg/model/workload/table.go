@@ -121,7 +121,7 @@ func ofJob(job *batchv1.Job) facts {
 // the third Job has the seats 4 and 5, so its first index is 0 - 4.
 func firstIndex(job *batchv1.Job) int32 {
 	text := job.Labels[jobIndexLabel]
-	if text == "" || len(text) > len("2147483647") || job.Spec.Completions == nil {
+	if text == "" || job.Spec.Completions == nil {
 		return 0
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
