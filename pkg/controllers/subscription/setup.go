@@ -87,8 +87,8 @@ type Reconciler struct {
 	// failures are the Subscriptions that could not be carried out, and attempts counts them.
 	failures failures
 	attempts int
-	// rests are the namespaces that have had their turns, see turns.
-	rests map[string]time.Time
+	// allowances are what namespaces may still have written, see turns.
+	allowances allowances
 	// later asks for another pass after a pause; nil before the controller is started.
 	later atomic.Pointer[func(time.Duration)]
 	// any reports whether there are Subscriptions at all.
@@ -103,7 +103,7 @@ func New(options Options) *Reconciler {
 	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
 	return &Reconciler{
 		Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}, failures: failures{},
-		rests: map[string]time.Time{},
+		allowances: allowances{},
 	}
 }
 

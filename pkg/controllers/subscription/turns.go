@@ -9,37 +9,62 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 )
 
 const (
-	// maxWritten is how many Subscriptions of a namespace are written in one pass. A pass looks at all
-	// of them anew, so that one of another namespace waits for no more than that.
-	maxWritten = 100
-	// betweenTurns is how long a namespace rests that has had so many, whatever else gives cause for
-	// passes: what one tenant may write is a part of what the API server can take.
+	// turnsAtOnce is how many Subscriptions of a namespace that has rested are written in one pass. A
+	// pass looks at all of them anew, so that one of another namespace waits for no more than that.
+	turnsAtOnce = 100
+	// turnsPerSecond is how many of a namespace are written in the long run, whatever gives cause for
+	// passes: what one tenant makes Berth write is a small part of what the API server can take.
+	turnsPerSecond = 20
+	// betweenTurns is the pause before the next pass for a namespace that has had its turns, so that
+	// there is one pass for many of them.
 	betweenTurns = time.Second
 )
+
+// allowances are the token buckets of the namespaces that have had turns lately. They outlive a
+// pass.
+type allowances map[string]*rate.Limiter
+
+// forget drops the namespaces that have rested enough to begin anew.
+func (a allowances) forget(now time.Time) {
+	maps.DeleteFunc(a, func(_ string, l *rate.Limiter) bool { return l.TokensAt(now) >= turnsAtOnce })
+}
+
+// spent reports whether a namespace has had its turns.
+func (a allowances) spent(namespace string, now time.Time) bool {
+	l := a[namespace]
+	return l != nil && l.TokensAt(now) < 1
+}
+
+// spend counts a turn of a namespace.
+func (a allowances) spend(namespace string, now time.Time) {
+	if a[namespace] == nil {
+		a[namespace] = rate.NewLimiter(turnsPerSecond, turnsAtOnce)
+	}
+	a[namespace].AllowN(now, 1)
+}
 
 // turns says in which order Subscriptions are written, so that those of one namespace do not wait
 // for thousands of another one, and within a namespace none waits for those that fail.
 type turns struct {
 	// order are indexes of outcomes: one of each namespace after the other. Those of a namespace keep
 	// their order, but for those that failed, which come last.
-	order    []int
-	failures failures
-	written  map[string]int
-	// rests are until when namespaces rest that have had their turns; they outlive a pass.
-	rests map[string]time.Time
-	clock clock.PassiveClock
+	order      []int
+	failures   failures
+	allowances allowances
+	// now is when the pass began to write: what time gives while it writes is for the next one.
+	now time.Time
 	// again is after what pause another pass is due for what is left, 0 if nothing is.
 	again time.Duration
 }
 
-func newTurns(outcomes []outcome, failed failures, rests map[string]time.Time, clk clock.PassiveClock) *turns {
+func newTurns(outcomes []outcome, failed failures, allowed allowances, now time.Time) *turns {
 	order := make([]int, len(outcomes))
 	for i := range order {
 		order[i] = i
@@ -51,9 +76,8 @@ func newTurns(outcomes []outcome, failed failures, rests map[string]time.Time, c
 	for _, i := range order {
 		waiting.Add(outcomes[i].object.Namespace, i)
 	}
-	now := clk.Now()
-	maps.DeleteFunc(rests, func(_ string, until time.Time) bool { return !now.Before(until) })
-	t := &turns{failures: failed, written: map[string]int{}, rests: rests, clock: clk, order: order[:0]}
+	allowed.forget(now)
+	t := &turns{failures: failed, allowances: allowed, now: now, order: order[:0]}
 	for waiting.Len() > 0 {
 		t.order = append(t.order, waiting.Pop())
 	}
@@ -63,11 +87,10 @@ func newTurns(outcomes []outcome, failed failures, rests map[string]time.Time, c
 // over reports whether the namespace of a Subscription has had its turns, and notes that something
 // of it is left. What failed is not tried again at once.
 func (t *turns) over(o *outcome) bool {
-	until, rests := t.rests[o.object.Namespace]
-	if !rests {
+	if !t.allowances.spent(o.object.Namespace, t.now) {
 		return false
 	}
-	t.due(max(t.failures[o.object.UID].pause, until.Sub(t.clock.Now()), time.Millisecond))
+	t.due(max(t.failures[o.object.UID].pause, betweenTurns))
 	return true
 }
 
@@ -80,11 +103,8 @@ func (t *turns) due(pause time.Duration) {
 
 // note counts a Subscription for which something was asked of the API server.
 func (t *turns) note(namespace string, asked bool) {
-	if !asked {
-		return
-	}
-	if t.written[namespace]++; t.written[namespace] == maxWritten {
-		t.rests[namespace] = t.clock.Now().Add(betweenTurns)
+	if asked {
+		t.allowances.spend(namespace, t.now)
 	}
 }
 

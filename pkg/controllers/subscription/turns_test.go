@@ -48,14 +48,16 @@ func (w *world) turn() (writes int, next time.Duration) {
 	return w.statusWrites - before, max(next, result.RequeueAfter)
 }
 
-// fullTurns makes passes in each of which as much is written as may be. The next one is due after a
-// pause.
+// fullTurns makes passes in which as much is written as may be: a namespace that has rested has its
+// turns at once, and then a few a second. The next pass is due after a pause.
 func (w *world) fullTurns(n int) {
 	w.t.Helper()
+	want := atOnce
 	for range n {
-		if writes, next := w.turn(); writes != turn || next < 100*time.Millisecond {
-			w.t.Errorf("%d writes, and the next pass after %v; want %d, and a pause", writes, next, turn)
+		if writes, next := w.turn(); writes != want || next < 100*time.Millisecond {
+			w.t.Errorf("%d writes, and the next pass after %v; want %d, and a pause", writes, next, want)
 		}
+		want = perSecond
 	}
 }
 
@@ -69,7 +71,8 @@ func (w *world) carriedOut(namespace, name string) bool {
 	return len(s.Status.Conditions) > 0
 }
 
-const turn = 100 // Subscriptions of a namespace
+// These are how many Subscriptions of a namespace are written when it has rested, and then.
+const atOnce, perSecond = 100, 20
 
 // Thousands of Subscriptions of one namespace hold up that of another one by a hundred at most,
 // also if it comes while they are written.
@@ -81,30 +84,31 @@ func TestManySubscriptionsOfOneNamespaceDoNotHoldUpAnother(t *testing.T) {
 		w.listed("loud", strconv.Itoa(i))
 	}
 	w.r.Adviser = advisertest.New(w.t, w.client)
-	if writes, next := w.turn(); writes != turn || next != time.Second {
-		t.Errorf("%d writes in the first pass, and the next one after %v; want %d, and a second", writes, next, turn)
+	if writes, next := w.turn(); writes != atOnce || next != time.Second {
+		t.Errorf("%d writes in the first pass, and the next one after %v; want %d, and a second", writes, next, atOnce)
 	}
 	w.listed("quiet", "early")
-	w.clock.Step(-time.Second / 2)
-	if writes, next := w.turn(); writes != 1 || next != time.Second/2 {
-		t.Errorf("%d writes while the loud one rests, and the next pass after %v; want one, and half a second", writes, next)
+	w.clock.Step(-time.Second)
+	if writes, next := w.turn(); writes != 1 || next != time.Second {
+		t.Errorf("%d writes while the loud one rests, and the next pass after %v; want one, and a second", writes, next)
 	}
 	w.listed("quiet", "late")
-	if writes, _ := w.turn(); writes != turn+1 {
-		t.Errorf("%d writes in the pass, want %d and one", writes, turn)
+	if writes, _ := w.turn(); writes != perSecond+1 {
+		t.Errorf("%d writes in the pass, want %d and one", writes, perSecond)
 	}
 	if !w.carriedOut("quiet", "late") {
 		t.Error("the Subscription of the other namespace waits")
 	}
-	if writes, next := w.turn(); writes != turn || next != time.Second {
-		t.Errorf("%d writes in the next pass, and the one after that after %v; want %d, and a second", writes, next, turn)
+	w.clock.Step(time.Hour)
+	if writes, next := w.turn(); writes != atOnce || next != time.Second {
+		t.Errorf("%d writes after a rest, and the next pass after %v; want %d, and a second", writes, next, atOnce)
 	}
 }
 
 // Subscriptions that cannot be written hold up the others of their namespace by one turn, and have
 // turns themselves.
 func TestThoseThatFailDoNotHoldUpTheRest(t *testing.T) {
-	const failing = 3*turn + 1
+	const failing = atOnce + 3*perSecond - 1
 	w := newWorld(t)
 	w.site("a", 10)
 	for i := range failing {
@@ -126,11 +130,13 @@ func TestThoseThatFailDoNotHoldUpTheRest(t *testing.T) {
 		t.Errorf("%d Subscriptions have had a turn, want %d", len(tried), failing+1)
 	}
 	clear(tried)
+	w.clock.Step(time.Hour)
 	w.fullTurns(4)
 	if len(tried) != failing {
 		t.Errorf("%d Subscriptions are tried again, want all %d", len(tried), failing)
 	}
 	w.refuse = nil
+	w.clock.Step(time.Hour)
 	for range 4 {
 		w.turn()
 	}
