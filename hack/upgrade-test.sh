@@ -3,9 +3,11 @@
 #
 # Usage: hack/upgrade-test.sh OLD     OLD is a checkout of the older commit, with berth-scheduler and berth-controller-manager in its bin/
 #
-# An empty playground runs what is installed: first the older base, with 500 pods of ten policies two to three over two sites. While
-# they are scaled up by five and down again, one after another, the one file of this commit is applied, and then the older base again.
-# Each time it says how many of the pods from before are gone (none should be), and fails unless the shares are exact.
+# An empty playground runs what is installed: first the older base, with 500 pods of ten policies two to three over two sites that two
+# named Schedulers share, 25 pods that want one of 20 licences, an Application in the site with the better metric, and a Subscription
+# that copies a Deployment to the other site. While the Deployments of the policies are scaled up by five and down again, one after
+# another, the one file of this commit is applied, and then the older base again. It fails if a pod from before is gone, if shares,
+# copies or the Application are not as they were, or if more licences were held at any time than there are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,6 +16,7 @@ root=$PWD
 work=$(mktemp -d)
 deployments=10
 replicas=50
+licences=20
 export KUBECONFIG=$work/state/berth-admin.kubeconfig PATH=$root/bin:$PATH
 
 finish() {
@@ -23,7 +26,7 @@ finish() {
 trap finish EXIT
 
 # programs DIRECTORY has pods that start from now on run the scheduler and the controller manager of a checkout, without those flags
-# of a playground that an older one does not have.
+# of a playground that they do not have.
 programs() {
   local program
   for program in berth-scheduler berth-controller-manager; do
@@ -31,7 +34,7 @@ programs() {
 #!/usr/bin/env bash
 args=()
 for arg; do
-  [[ \$arg == --metrics-allow-* ]] || args+=("\$arg")
+  [[ \$arg == --metrics-allow-* || \$arg == --history-* ]] || args+=("\$arg")
 done
 exec "$1/bin/$program" "\${args[@]}"
 END
@@ -67,14 +70,104 @@ END
   done
 }
 
+# further prints what else runs meanwhile: Schedulers, a licence and who wants it, an Application, and copies.
+further() {
+  cat <<END
+---
+{apiVersion: berth.dev/v1alpha1, kind: Scheduler, metadata: {name: north}, spec: {managed: {}}}
+---
+{apiVersion: berth.dev/v1alpha1, kind: Scheduler, metadata: {name: south}, spec: {managed: {}}}
+---
+{apiVersion: berth.dev/v1alpha1, kind: ClusterResource, metadata: {name: matlab}, spec: {capacity: [{quantity: "$licences"}]}}
+---
+{apiVersion: berth.dev/v1alpha1, kind: GlobalMetric, metadata: {name: sun}, spec: {min: 0, max: 1, provider: {name: fixed, metric: sun}}}
+---
+{apiVersion: berth.dev/v1alpha1, kind: GlobalMetric, metadata: {name: wind}, spec: {min: 0, max: 1, provider: {name: fixed, metric: wind}}}
+---
+apiVersion: berth.dev/v1alpha1
+kind: GlobalMetricsProvider
+metadata: {name: fixed}
+spec: {type: static, static: {metrics: {sun: 0.9, wind: 0.1}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: solver}
+spec:
+  replicas: $((licences + 5))
+  selector: {matchLabels: {app: solver}}
+  template:
+    metadata: {labels: {app: solver}}
+    spec:
+      schedulerName: berth-scheduler
+      containers: [{name: main, image: web, resources: {limits: {cluster-resource.berth.dev/matlab: 1}}}]
+---
+apiVersion: berth.dev/v1alpha1
+kind: Application
+metadata: {name: trainer}
+spec:
+  migration: StartFirst
+  rescheduleAfter: 10s
+  manifests:
+  - apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: trainer}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: trainer}}
+      template:
+        metadata: {labels: {app: trainer, load: "yes"}}
+        spec: {containers: [{name: main, image: web}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: motd}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: motd}}
+  template:
+    metadata: {labels: {app: motd, load: "yes"}}
+    spec: {schedulerName: berth-scheduler, containers: [{name: main, image: web}]}
+---
+apiVersion: berth.dev/v1alpha1
+kind: Subscription
+metadata: {name: motd}
+spec:
+  schedulingStrategy: Replication
+  subscribers: [{clusterAffinity: {}}]
+  feeds: [{apiVersion: apps/v1, kind: Deployment, namespace: default, name: motd}]
+END
+}
+
+# sites SELECTOR prints how many pods are bound in each site.
+sites() {
+  kubectl get pods --selector "$1" --output jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sed '/^$/d; s/-[0-9]*$//' | sort | uniq -c | xargs
+}
+
+# expect NAME WANT COMMAND... fails unless the command prints what is wanted within four minutes.
+expect() {
+  local name=$1 want=$2 got deadline=$((SECONDS + 240))
+  shift 2
+  until got=$("$@") && [[ $got == "$want" ]]; do
+    ((SECONDS < deadline)) || { echo "$name: $got, not $want"; return 1; }
+    sleep 1
+  done
+}
+
+# holders prints how many pods hold a licence.
+holders() {
+  kubectl get pods --selector app=solver --output jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sed '/^$/d' | wc -l
+}
+
 # settled waits until all pods run, and fails unless each Deployment has exactly its share in each site.
 settled() {
-  local i counts
+  local i
   for ((i = 0; i < deployments; i++)); do
     kubectl rollout status deployment "web-$i" --timeout=240s >/dev/null
-    counts=$(kubectl get pods --selector "app=web-$i" --output jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sed 's/-[0-9]*$//' | sort | uniq -c | xargs)
-    [[ $counts == "$((replicas * 2 / 5)) beijing $((replicas * 3 / 5)) hangzhou" ]] || { echo "web-$i: $counts"; return 1; }
+    expect "web-$i" "$((replicas * 2 / 5)) beijing $((replicas * 3 / 5)) hangzhou" sites "app=web-$i"
   done
+  expect trainer "3 beijing" sites app=trainer
+  expect "motd and its copy" "2 beijing 2 hangzhou" sites app=motd
+  expect licences "$licences" holders
 }
 
 # uids prints the pods by UID.
@@ -93,38 +186,53 @@ load() {
   done
 }
 
+# count notes how many licences are held, again and again, until the file stop is there.
+count() {
+  while [[ ! -e $work/stop ]]; do
+    holders >>"$work/held"
+    sleep 0.3
+  done
+}
+
 # under_load NAME COMMAND... runs the command while load changes the workloads, and says what became of the pods.
 under_load() {
-  local name=$1 before=$work/before after=$work/after
+  local name=$1 before=$work/before after=$work/after loading counting gone most
   shift
-  rm -f "$work/stop"
+  rm -f "$work/stop" "$work/held"
   uids >"$before"
-  load &
+  load & loading=$!
+  count & counting=$!
   "$@"
   touch "$work/stop"
-  wait $!
+  wait "$loading" "$counting"
   settled
   uids >"$after"
-  echo "$name: $(wc -l <"$after") pods run, exactly as shared out; $(comm -23 "$before" "$after" | wc -l) of those before are gone"
+  gone=$(comm -23 "$before" "$after" | wc -l)
+  most=$(sort -n "$work/held" | tail -n 1)
+  echo "$name: $(wc -l <"$after") pods run, exactly as shared out; $gone of those before are gone; at most $most of $licences licences were held"
+  ((gone == 0 && most <= licences))
 }
 
 rolled_out() {
-  local program
-  for program in berth-scheduler berth-controller-manager; do
-    kubectl rollout status deployment "$program" --namespace berth-system --timeout=240s >/dev/null
+  local deployment
+  for deployment in $(kubectl get deployments --namespace berth-system --output name); do
+    kubectl rollout status "$deployment" --namespace berth-system --timeout=240s >/dev/null
   done
 }
 
 upgrade() {
   programs "$root"
   kubectl apply --server-side --force-conflicts -f "$work/berth.yaml" >/dev/null
+  berthctl allow namespace default >/dev/null
   rolled_out
 }
 
 back() {
+  berthctl downgrade >/dev/null
   programs "$old"
   kubectl apply --server-side --force-conflicts -k "$old/manifests/base" >/dev/null
   rolled_out
+  berthctl downgrade >/dev/null
 }
 
 mkdir "$work/bin"
@@ -140,13 +248,15 @@ until grep -q KUBECONFIG "$work/playground.log"; do sleep 0.2; done
 kubectl apply --server-side -f "$old/manifests/crds" >/dev/null
 kubectl apply --server-side -k "$old/manifests/base" >/dev/null
 rolled_out
-for site in beijing hangzhou; do
-  printf '{apiVersion: berth.dev/v1alpha1, kind: Cluster, metadata: {name: %s}, spec: {matchLabels: {topology.kubernetes.io/region: %s}}}\n' $site $site |
-    kubectl apply -f - >/dev/null
+for site in beijing/sun hangzhou/wind; do
+  printf '{apiVersion: berth.dev/v1alpha1, kind: Cluster, metadata: {name: %s}, spec: {matchLabels: {topology.kubernetes.io/region: %s}, metrics: [{name: %s, weight: 1}]}}\n' \
+    ${site%/*} ${site%/*} ${site#*/} | kubectl apply -f - >/dev/null
 done
-kubectl wait --for=condition=Ready --timeout=60s clusters.berth.dev --all >/dev/null
+further | kubectl apply -f - >/dev/null
+kubectl wait --for=condition=Ready --timeout=240s clusters.berth.dev --all >/dev/null
 workloads | kubectl apply -f - >/dev/null
 settled
+rolled_out
 echo "before: $(uids | wc -l) pods run, exactly as shared out"
 under_load upgrade upgrade
 under_load back back
