@@ -68,11 +68,8 @@ func Application(
 	answer := &ApplicationAnswer{
 		Application: app.Name, Namespace: app.Namespace, ScheduledTo: status.ScheduledTo, Scheduled: status.Scheduled,
 		KubeControllerTriggered: status.KubeControllerTriggered, NextReview: nextReview(app, defaults.RescheduleAfter, now),
-		Conditions: []Condition{}, Ranking: RankedOf(results), Move: status.Move, LeftOut: status.LeftOut, FailedOver: status.FailedOver,
+		Conditions: conditionsOf(status.Conditions), Ranking: RankedOf(results), Move: status.Move, LeftOut: status.LeftOut, FailedOver: status.FailedOver,
 		Decisions: append([]berthv1alpha1.ApplicationDecision{}, status.Decisions...),
-	}
-	for _, c := range status.Conditions {
-		answer.Conditions = append(answer.Conditions, Condition{c.Type, string(c.Status), c.Reason, c.Message})
 	}
 	return answer, nil
 }

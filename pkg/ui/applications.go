@@ -117,7 +117,9 @@ func (s *snapshot) application(namespace, name string) *page {
 	if err == nil && s.knows(clusters) {
 		p.Tables = append(p.Tables, s.ranking(answer))
 	}
-	p.Tables = append(p.Tables, s.leftOut(app), s.failedOver(app), s.decisions(app), conditionTable(app.Status.Conditions))
+	p.Tables = append(p.Tables, s.leftOut(app),
+		s.failedOver(explain.LeftClusters(app.Spec.Failover, app.Status.FailedOver, s.state.Objects.Clusters, s.unseen())),
+		s.decisions(app), conditionTable(app.Status.Conditions))
 	return p
 }
 
@@ -129,17 +131,6 @@ func (s *snapshot) leftOut(app *berthv1alpha1.Application) *table {
 	}}
 	for _, l := range app.Status.LeftOut {
 		t.Rows = append(t.Rows, row{s.siteCell(l.Cluster), since(l.Until.Time), number(l.Failures), text(l.Message)})
-	}
-	return t
-}
-
-// failedOver shows what an Application has left because it was offline.
-func (s *snapshot) failedOver(app *berthv1alpha1.Application) *table {
-	t := &table{ID: "failed-over", Caption: "Sites left because they were offline", Empty: "None.", Columns: []column{
-		{Key: "site", Title: "Site"}, {Key: "left", Title: "Left at"},
-	}}
-	for _, f := range app.Status.FailedOver {
-		t.Rows = append(t.Rows, row{s.siteCell(f.Cluster), since(f.Time.Time)})
 	}
 	return t
 }

@@ -209,6 +209,8 @@ func (s *snapshot) find(path string, query url.Values) *page {
 		return s.pools()
 	case "applications":
 		return s.applicationsView()
+	case "subscriptions":
+		return s.subscriptionsView()
 	case "waiting":
 		return s.waiting(query)
 	}
@@ -249,6 +251,8 @@ func (s *snapshot) findIn(namespace, kind string, names []string) *page {
 		return nil
 	case kind == "applications":
 		return s.application(namespace, names[0])
+	case kind == "subscriptions":
+		return s.subscription(namespace, names[0])
 	case kind == "pods":
 		return s.pod(namespace, names[0])
 	}
@@ -257,7 +261,7 @@ func (s *snapshot) findIn(namespace, kind string, names []string) *page {
 
 func (s *snapshot) notFound() *page {
 	p := &page{Title: "Not found", Reasons: []string{"There is no such page, or nothing of this name that you may see."}}
-	for _, name := range []string{pods, clusters, resources, applications, policies} {
+	for _, name := range []string{pods, clusters, resources, applications, subscriptions, policies} {
 		p.Notes = append(p.Notes, s.notes(name)...)
 	}
 	return p

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -106,6 +107,7 @@ func TestApplicationsShowRankingAndMoves(t *testing.T) {
 		Time: metav1.Unix(3, 0), From: "hangzhou", FromScore: new(0.5), To: "beijing", Score: new(1.5),
 		Reason: berthv1alpha1.DecisionHigherScore, Message: "a reason",
 	}}
+	app.Spec.Failover = &berthv1alpha1.Failover{}
 	app.Status.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "hangzhou", Time: metav1.Unix(4, 0)}}
 	w.berth = append(w.berth, app)
 	want := [][]string{{namespace, "cart", "beijing", "1.5", "2/3", "hangzhou to beijing, Start", "beijing 1.5", "-"}}
@@ -117,7 +119,10 @@ func TestApplicationsShowRankingAndMoves(t *testing.T) {
 	if diff := cmp.Diff(want, w.table(page, "decisions")); diff != "" {
 		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([][]string{{"hangzhou", "1970-01-01 00:00:04"}}, w.table(page, "failed-over")); diff != "" {
+	if diff := cmp.Diff([][]string{{
+		"hangzhou", "1970-01-01 00:00:04", "-",
+		"nobody has said yet whether it is online; it comes into question again once it has been online for 30m0s",
+	}}, w.table(page, "failed-over")); diff != "" {
 		t.Errorf("failed over (-want +got):\n%s", diff)
 	}
 	if _, body := w.get(page); !strings.Contains(body, "Next review") {
@@ -127,6 +132,40 @@ func TestApplicationsShowRankingAndMoves(t *testing.T) {
 	if len(ranking) != 2 || ranking[0][0] != "beijing" || ranking[0][1] != "yes" || ranking[1][1] != "no" || ranking[1][4] == "" ||
 		ranking[0][2] != "0.1" || ranking[0][3] != "stickiness=1*0.1" {
 		t.Errorf("ranking %q", ranking)
+	}
+}
+
+func TestSubscriptionsShowWhatTheyHaveLeft(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 1)
+	w.cluster("hangzhou", 1).Status.Conditions = []metav1.Condition{
+		{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue, LastTransitionTime: metav1.Unix(60, 0)},
+	}
+	s := &berthv1alpha1.Subscription{ObjectMeta: w.meta("shop")}
+	s.Spec.Feeds = []berthv1alpha1.Feed{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}}
+	s.Spec.SchedulingStrategy = berthv1alpha1.DividingStrategy
+	s.Spec.Failover = &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: time.Minute}}
+	s.Status.Feeds = []berthv1alpha1.FeedPlacement{{
+		Feed: s.Spec.Feeds[0], Replicas: new(int32(3)), Unplaced: 1, Message: "no room",
+		Clusters: []berthv1alpha1.FeedClusterReplicas{{Name: "beijing", Replicas: 2}},
+	}}
+	s.Status.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "hangzhou", Time: metav1.Unix(4, 0)}}
+	s.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.SubscriptionScheduled, Status: "False", Reason: "NoRoom", Message: "for one"}}
+	w.berth = append(w.berth, s)
+	want := [][]string{{namespace, "shop", "Static", "1", "hangzhou", "NoRoom: for one"}}
+	if diff := cmp.Diff(want, w.table("/ui/subscriptions", "subscriptions")); diff != "" {
+		t.Errorf("subscriptions (-want +got):\n%s", diff)
+	}
+	const page = "/ui/namespaces/shop/subscriptions/shop"
+	if diff := cmp.Diff([][]string{{"deployment/web", "3", "beijing 2", "1", "no room"}}, w.table(page, "feeds")); diff != "" {
+		t.Errorf("feeds (-want +got):\n%s", diff)
+	}
+	want = [][]string{{
+		"hangzhou", "1970-01-01 00:00:04", "1970-01-01 00:02:00",
+		"online since 1970-01-01T00:01:00Z, and comes into question again at 1970-01-01T00:02:00Z",
+	}}
+	if diff := cmp.Diff(want, w.table(page, "failed-over")); diff != "" {
+		t.Errorf("failed over (-want +got):\n%s", diff)
 	}
 }
 
@@ -168,7 +207,7 @@ func TestAPodHasItsExplanation(t *testing.T) {
 			t.Errorf("no %q in %s", want, body)
 		}
 	}
-	for _, path := range []string{"/ui/namespaces/shop/pods/none", "/ui/clusters/none", "/ui/nonsense", "/ui/namespaces/x/pods/a", "/elsewhere"} {
+	for _, path := range []string{"/ui/namespaces/shop/pods/none", "/ui/clusters/none", "/ui/namespaces/shop/subscriptions/none", "/ui/nonsense", "/ui/namespaces/x/pods/a", "/elsewhere"} {
 		if response, _ := w.get(path); response.StatusCode != http.StatusNotFound {
 			t.Errorf("GET %s: status %d", path, response.StatusCode)
 		}

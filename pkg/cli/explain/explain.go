@@ -13,14 +13,14 @@ import (
 
 // subcommands lists the constructors of everything that can be explained, one file each.
 var subcommands = []func(genericiooptions.IOStreams, *client.Factory) *cobra.Command{
-	newApplication, newDeployment, newPod,
+	newApplication, newDeployment, newPod, newSubscription,
 }
 
 // NewCommand returns the command explain.
 func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Tell why a pod or an application runs where it does, or waits, and what was decided before",
+		Short: "Tell why a pod, an application or a subscription runs where it does, or waits, and what was decided before",
 		Long:  "Tell why something is as it is.",
 	}
 	for _, construct := range subcommands {

@@ -6,8 +6,13 @@ package explain_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
@@ -111,6 +116,87 @@ func TestPodTellsWhatItsSubscriptionWaitsFor(t *testing.T) {
 			if tc.not != "" && strings.Contains(got.Out, tc.not) {
 				t.Errorf("%q stands in:\n%s", tc.not, got.Out)
 			}
+		})
+	}
+}
+
+// leftShop is a Subscription that has left clusters.
+func leftShop(t *testing.T) *clitest.World {
+	t.Helper()
+	at := metav1.NewTime(time.Date(2100, 1, 1, 12, 0, 0, 0, time.UTC))
+	w := shop(t, func(s *berthv1alpha1.Subscription) {
+		s.Spec.Failover = &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: time.Hour}}
+		s.Status.Conditions = says("NoRoom", "no room for 1 of 3 replicas of Deployment web")
+		s.Status.Feeds = []berthv1alpha1.FeedPlacement{{
+			Feed: s.Spec.Feeds[0], Replicas: new(int32(3)), Unplaced: 1, Message: "no room",
+			Clusters: []berthv1alpha1.FeedClusterReplicas{{Name: "beijing", Replicas: 2}},
+		}}
+		for _, name := range []string{"bonn", "gone", "hangzhou", "new"} {
+			s.Status.FailedOver = append(s.Status.FailedOver, berthv1alpha1.FailedOverCluster{Cluster: name, Time: at})
+		}
+	})
+	for name, online := range map[string]metav1.ConditionStatus{"bonn": metav1.ConditionTrue, "hangzhou": metav1.ConditionFalse} {
+		c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		c.Status.Conditions = []metav1.Condition{
+			{Type: berthv1alpha1.ClusterOnline, Status: online, LastTransitionTime: metav1.NewTime(at.Add(time.Minute))},
+		}
+		w.Berth = append(w.Berth, c)
+	}
+	w.Cluster("new", 1)
+	return w
+}
+
+func explainSubscription(t *testing.T, w *clitest.World, args string) clitest.Result {
+	t.Helper()
+	return clitest.Run(t.Context(), w.Options(), append([]string{"explain", "subscription"}, strings.Fields(args)...)...)
+}
+
+// Which cluster was left, since when, and when it comes into question again.
+func TestSubscriptionTellsWhatItHasLeft(t *testing.T) {
+	w := leftShop(t)
+	explainSubscription(t, w, "shop").CheckOutput(t, strings.TrimPrefix(`
+Subscription: default/shop
+Strategy:     Spread
+Scheduled:    False (NoRoom), no room for 1 of 3 replicas of Deployment web
+
+FEED             REPLICAS   CLUSTERS    UNPLACED   SAYS
+deployment/web   3          beijing 2   1          no room
+
+LEFT       SINCE                  RETURNS                SAYS
+bonn       2100-01-01T12:00:00Z   2100-01-01T13:01:00Z   online since 2100-01-01T12:01:00Z, and comes into question again at 2100-01-01T13:01:00Z
+gone       2100-01-01T12:00:00Z   -                      there is no such cluster any more
+hangzhou   2100-01-01T12:00:00Z   -                      offline since 2100-01-01T12:01:00Z; it comes into question again once it has been online for 1h0m0s
+new        2100-01-01T12:00:00Z   -                      nobody has said yet whether it is online; it comes into question again once it has been online for 1h0m0s
+`, "\n"))
+	got := explainSubscription(t, w, "subscription.berth.dev/shop -o json")
+	want := `"failedOver":[{"cluster":"bonn","since":"2100-01-01T12:00:00Z","returns":"2100-01-01T13:01:00Z","message":"online since`
+	if got.Code != 0 || !strings.Contains(got.Out, want) {
+		t.Errorf("exit status %d, output %s, want %s in it", got.Code, got.Out, want)
+	}
+}
+
+// Who may not see clusters learns what was left all the same.
+func TestSubscriptionForOneWhoSeesNoClusters(t *testing.T) {
+	w := leftShop(t)
+	w.Options()
+	w.Clients.Berth.PrependReactor("list", "clusters", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", nil)
+	})
+	got := explainSubscription(t, w, "shop")
+	want := "you may not see clusters; it comes into question again once it has been online for 1h0m0s"
+	if got.Code != 0 || strings.Count(got.Out, want) != 4 {
+		t.Errorf("exit status %d, output %s%v, want %s in it four times", got.Code, got.Out, got.Err, want)
+	}
+}
+
+func TestSubscriptionThatCannotBeExplained(t *testing.T) {
+	for name, tc := range map[string]struct{ args, want string }{
+		"there is none": {"other", `subscription "other" not found in namespace "default"`},
+		"none is named": {"", "0 subscriptions named, name one"},
+		"no name":       {"Shop!", `"Shop!" is no name of a subscription`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			explainSubscription(t, leftShop(t), tc.args).CheckFailed(t, tc.want)
 		})
 	}
 }

@@ -160,6 +160,7 @@ func policy(change func(*berthv1alpha1.PropagationPolicyStatus)) *berthv1alpha1.
 	p := &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p", UID: "1", OwnerReferences: []metav1.OwnerReference{
 		{APIVersion: "berth.dev/v1alpha1", Kind: "Application", Name: "web", UID: "2", Controller: &yes},
 	}}}
+	p.Spec.Failover = &berthv1alpha1.Failover{}
 	change(&p.Status)
 	return p
 }
@@ -190,7 +191,7 @@ func TestSharesAndLimits(t *testing.T) {
 		"no limit any more": {limited, none, []string{"LimitsChanged Deployment nginx: no cluster is limited any more for Application web"}},
 		"a cluster that is left": {none, func(s *berthv1alpha1.PropagationPolicyStatus) {
 			s.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "beijing"}}
-		}, []string{"FailedOver left because they are offline: beijing for Application web"}},
+		}, []string{"FailedOver left because they are offline, until they have been online for 30m0s: beijing for Application web"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, entries := remembered(t, "PropagationPolicy", policy(test.before), policy(test.after))
@@ -232,6 +233,35 @@ func TestPools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, _ := remembered(t, "ClusterResource", test.before, test.after); strings.Join(got, "|") != strings.Join(test.want, "|") {
 				t.Errorf("remembered %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestClustersThatASubscriptionHasLeft(t *testing.T) {
+	left := func(clusters ...string) *berthv1alpha1.Subscription {
+		s := &berthv1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "1"}}
+		s.Spec.Failover = &berthv1alpha1.Failover{ReturnAfter: &metav1.Duration{Duration: time.Hour}}
+		for _, name := range clusters {
+			s.Status.FailedOver = append(s.Status.FailedOver, berthv1alpha1.FailedOverCluster{Cluster: name})
+		}
+		return s
+	}
+	for name, test := range map[string]struct {
+		before, after *berthv1alpha1.Subscription
+		want          []string
+	}{
+		"one": {
+			left(), left("beijing"), []string{"FailedOver left because they are offline, until they have been online for 1h0m0s: beijing"},
+		},
+		"the same again":   {left("beijing"), left("beijing"), nil},
+		"another in place": {left("a", "b"), left("a", "c"), []string{"FailedOver left because they are offline, until they have been online for 1h0m0s: a, c"}},
+		"none any more":    {left("beijing"), left(), []string{"FailedOver no cluster is left any more"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := remembered(t, "Subscription", test.before, test.after)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("remembered (-want +got):\n%s", diff)
 			}
 		})
 	}

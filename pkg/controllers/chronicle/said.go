@@ -41,7 +41,8 @@ func said(kind string, before, after any) []history.Entry {
 	case *berthv1alpha1.Scheduler:
 		return about(kind, now, earlier(before, now).Status.Conditions, now.Status.Conditions, nil)
 	case *berthv1alpha1.Subscription:
-		return about(kind, now, earlier(before, now).Status.Conditions, now.Status.Conditions, nil)
+		was := earlier(before, now)
+		return about(kind, now, was.Status.Conditions, now.Status.Conditions, failovers(was, now))
 	}
 	return nil
 }

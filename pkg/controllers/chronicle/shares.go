@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
@@ -49,9 +48,9 @@ func shares(before, after *berthv1alpha1.PropagationPolicy) []history.Entry {
 	for ref := range limited {
 		add(ref, history.LimitsChanged, "no cluster is limited any more")
 	}
-	if is := left(after); !slices.Equal(is, left(before)) ||
-		!bytes.Equal(after.Status.FailedOverMore, before.Status.FailedOverMore) {
-		add(berthv1alpha1.WorkloadReference{}, history.FailedOver, leftText(is))
+	is, more := after.Status.FailedOver, !bytes.Equal(after.Status.FailedOverMore, before.Status.FailedOverMore)
+	if told, changed := leaves(after.Spec.Failover, before.Status.FailedOver, is); changed || more {
+		add(berthv1alpha1.WorkloadReference{}, history.FailedOver, told)
 	}
 	return entries
 }
@@ -93,21 +92,4 @@ func counts(format string, numbers map[string]int32) string {
 		texts = append(texts, fmt.Sprintf(format, name, n))
 	}
 	return listed(texts)
-}
-
-// left returns which clusters a policy has left because they are offline.
-func left(policy *berthv1alpha1.PropagationPolicy) []string {
-	clusters := make([]string, len(policy.Status.FailedOver))
-	for i := range clusters {
-		clusters[i] = policy.Status.FailedOver[i].Cluster
-	}
-	slices.Sort(clusters)
-	return clusters
-}
-
-func leftText(clusters []string) string {
-	if len(clusters) == 0 {
-		return "no cluster is left any more"
-	}
-	return "left because they are offline: " + listed(clusters)
 }

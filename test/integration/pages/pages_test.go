@@ -98,7 +98,7 @@ func look(serve func(context.Context) *server) {
 	It("can be read by everybody, in light and in dark", func(ctx SpecContext) {
 		s := serve(ctx)
 		b := s.start(ctx)
-		for _, page := range []string{"sites", "pools", "applications", "waiting", "clusters/beijing", "nothing/here"} {
+		for _, page := range []string{"sites", "pools", "applications", "subscriptions", "waiting", "clusters/beijing", "nothing/here"} {
 			b.visit(s.address + page)
 			for _, scheme := range []string{"light", "dark"} {
 				call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
