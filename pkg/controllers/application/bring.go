@@ -77,6 +77,7 @@ func (o *object) workload(app *berthv1alpha1.Application, seen *observed, live c
 		Target: app.Status.ScheduledTo, StartFirst: o.startFirst && !stops, StopFirst: o.scales && stops,
 		Manifest: o.replicas, Remembered: o.remembered(app), Surge: surgeOf(app, o.wants(app, seen)),
 		Pods: seen.pods[o.policy], Leaving: seen.leaving[o.policy],
+		Lowered: seen.scaled[o.policy].again(),
 	}
 	if replicas, read := workload.ReplicasOf(live); read {
 		known.Live = new(int64(replicas))

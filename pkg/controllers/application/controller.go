@@ -102,6 +102,8 @@ type memo struct {
 	// waiting is when the Application began to wait for its first choice.
 	waiting time.Time
 	applied map[berthv1alpha1.ApplicationObject]application
+	// scaled are the workloads whose number of replicas the move has set that is under way.
+	scaled map[string]*scaled
 }
 
 // application says what was applied of an object, and when.
@@ -186,6 +188,7 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
+	seen.scaled = p.memo.scaled
 	r.keepPromise(p, seen)
 	if p.app.Status.ScheduledTo == "" {
 		p.app.Status.Ready = readyOf(objects, seen).String()
@@ -254,7 +257,7 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 	}
 	w := &writer{
 		client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now,
-		keeper: &r.keeper, watches: &r.watches, again: p.again,
+		keeper: &r.keeper, watches: &r.watches, again: p.again, scaled: p.scales(),
 	}
 	moving, err := w.bringAll(ctx, objects, seen)
 	p.contested = w.contested

@@ -363,3 +363,42 @@ func TestTheNextBestClusterIsTriedAfterARestart(t *testing.T) {
 		t.Errorf("it is in %s two minutes after the move was given up, want rome", c.app.stored().Status.ScheduledTo)
 	}
 }
+
+// Who keeps new pods from getting ready is told while the Application moves, and when the move was
+// given up.
+func TestAMoveTellsThatSomebodyLowersTheReplicas(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*berthv1alpha1.ApplicationSpec)
+		do   func(*crossing)
+		want string
+	}{
+		"an autoscaler that wants fewer": {scaledByOthers, func(c *crossing) { c.autoscale(2) }, "lowers its replicas again and again"},
+		"an autoscaler that wants more":  {scaledByOthers, func(c *crossing) { c.autoscale(7) }, ""},
+		"one change by hand":             {scaledByOthers, func(c *crossing) { c.disturbs = true; c.scale(1) }, ""},
+		"pods that crash":                {scaledByOthers, func(c *crossing) { c.place("madrid").crashes = true }, ""},
+		"one that changes what the manifest says": {
+			func(*berthv1alpha1.ApplicationSpec) {}, func(c *crossing) { c.autoscale(2) }, "somebody else changes it again and again",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrossing(t, nil, tc.edit)
+			c.moveTo(berthv1alpha1.MoveStart)
+			tc.do(c)
+			var under []string
+			c.until(time.Hour, func() bool {
+				if move := c.app.stored().Status.Move; move != nil {
+					under = append(under, move.Message)
+				}
+				return c.ended != ""
+			})
+			told := apimeta.FindStatusCondition(c.app.stored().Status.Conditions, berthv1alpha1.ApplicationMoving).Message
+			whole := strings.Join(under, "\n")
+			if tc.want == "" && strings.Contains(whole+told, "again and again") {
+				t.Errorf("it says %q, and on the way %s", told, whole)
+			}
+			if !strings.Contains(whole, tc.want) || !strings.Contains(told, tc.want) {
+				t.Errorf("it says %q, and on the way %s, want %q", told, whole, tc.want)
+			}
+		})
+	}
+}

@@ -54,6 +54,10 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 		facts.Stages = append(facts.Stages, migrate.Stage(w))
 		if _, text := migrate.Progress(w); text != "" && i < least {
 			message, least = o.String()+text, i
+			if why, left := r.keeper.contested(objectID{p.app.Namespace, o.key()}, p.now); why != "" {
+				message += "; " + why
+				p.again(left)
+			}
 		}
 	}
 	verdict := migrate.Review(move, facts)
@@ -104,6 +108,7 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	}
 	move.Replicas = replicas
 	p.app.Status.Move, p.app.Status.ReplicasBefore = move, nil
+	p.memo.scaled = nil // What somebody did to the last move says nothing of this one.
 	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
 	return nil
 }

@@ -38,6 +38,8 @@ type observed struct {
 	ready, leaving map[string]int64
 	// priority is the highest of the pods that have a node.
 	priority int32
+	// scaled are the numbers of replicas that the move has set that is under way, by policy.
+	scaled map[string]*scaled
 	// minReady is for how long a pod must be ready to be available, by policy. Next is when the next
 	// pod becomes available, the zero time for none.
 	minReady map[string]time.Duration

@@ -21,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 // refusal says that an object cannot be written, in words for the user. It is tried again.
@@ -52,6 +53,9 @@ type writer struct {
 	watches *watches
 	// contested are the objects that somebody else changes again and again, in words.
 	contested []string
+	// scaled are the workloads whose number of replicas is set while they move, by policy; nil if none
+	// moves.
+	scaled map[string]*scaled
 }
 
 // apply applies an object if it must be, or if it has changed, or if that has not been done for
@@ -92,7 +96,15 @@ func (w *writer) scale(ctx context.Context, o *object, live client.Object, repli
 	if err != nil {
 		return fmt.Errorf("encoding the replicas of %s: %w", o, err)
 	}
-	return w.refused(o, w.account.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner)))
+	was, read := workload.ReplicasOf(live)
+	err = w.account.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner))
+	if err == nil && read && w.scaled != nil {
+		if w.scaled[o.policy] == nil {
+			w.scaled[o.policy] = &scaled{}
+		}
+		w.scaled[o.policy].set(int64(was), replicas)
+	}
+	return w.refused(o, err)
 }
 
 // send applies an object, unless there is one of this name that belongs to somebody else. What

@@ -33,6 +33,8 @@ type Situation struct {
 	// Remembered is how many replicas were wanted when the move began, nil while that is not known or
 	// it does not move, and is not on its way back from a move that ended early.
 	Remembered *int64
+	// Lowered reports whether somebody else lowers the number of replicas again and again.
+	Lowered bool
 	// Leaving is how many pods are being deleted and have not ended.
 	Leaving int64
 	// Manifest is how many replicas the manifest gives it, nil if that is left to others, such as
@@ -225,8 +227,12 @@ func Progress(w *Situation) (reason, message string) {
 	here := w.Pods[w.Target]
 	switch {
 	case len(w.Policy) > 0 && (w.Moving() || w.Pods.elsewhere(w.Target) > 0):
-		return berthv1alpha1.ReasonMigrating,
-			fmt.Sprintf(" moves to cluster %s: %d of its pods are ready there", w.Target, here.Ready)
+		message = fmt.Sprintf(" moves to cluster %s: %d of its pods are ready there", w.Target, here.Ready)
+		if w.Lowered {
+			message += "; somebody else, such as an autoscaler, lowers its replicas again and again, which takes away new pods" +
+				" that are not ready in time"
+		}
+		return berthv1alpha1.ReasonMigrating, message
 	case len(w.Policy) == 0, here.Ready < deref(w.Manifest, here.Bound):
 		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of its pods are ready in cluster %s", here.Ready, w.Target)
 	}
