@@ -184,7 +184,7 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 		r.keepPromise(p, &observed{})
 		return r.writeStatus(ctx, p)
 	}
-	seen, err := read(ctx, r.Client, p.app, objects, p.now)
+	seen, err := read(ctx, r.Client, p.app, objects, r.Schedulers, p.now)
 	if err != nil {
 		return err
 	}

@@ -159,6 +159,7 @@ func (a *tenant) fill() {
 		name := fmt.Sprintf("front-%d", a.names)
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.key.Namespace, Name: name, UID: types.UID(a.key.Name + name)}}
 		pod.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: a.policy().Name}
+		pod.Spec.SchedulerName = "berth-scheduler"
 		a.fleet.put(pod)
 		a.fleet.after(a.fleet.between(50*time.Millisecond, time.Second), func() { a.schedule(client.ObjectKeyFromObject(pod)) })
 	}

@@ -52,6 +52,7 @@ func (w *world) queue() {
 	name := fmt.Sprintf("front-%d", w.podCount)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)}}
 	pod.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "web-deployment-front"}
+	pod.Spec.SchedulerName = "berth-scheduler"
 	pod.Status.Conditions = []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		Message: "0/2 nodes are available", LastTransitionTime: metav1.NewTime(w.clock.Now()),

@@ -40,6 +40,8 @@ type observed struct {
 	priority int32
 	// scaled are the numbers of replicas that the move has set that is under way, by policy.
 	scaled map[string]*scaled
+	// schedulers are the names of the schedulers whose pods count.
+	schedulers []string
 	// minReady is for how long a pod must be ready to be available, by policy. Next is when the next
 	// pod becomes available, the zero time for none.
 	minReady map[string]time.Duration
@@ -49,10 +51,11 @@ type observed struct {
 
 // read reads the policies of an Application, and their pods.
 func read(
-	ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, objects []*object, now time.Time,
+	ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, objects []*object, schedulers []string, now time.Time,
 ) (*observed, error) {
 	seen := &observed{
-		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{},
+		schedulers: schedulers,
+		policies:   map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{},
 		waiting: map[string][]*corev1.Pod{}, astray: map[string][]*corev1.Pod{},
 		ready: map[string]int64{}, leaving: map[string]int64{}, minReady: map[string]time.Duration{}, now: now,
 	}
@@ -115,13 +118,17 @@ func (s *observed) readPolicy(ctx context.Context, reader client.Reader, app *be
 }
 
 // count counts a pod that a policy of the Application placed or is to place, unless it is being
-// deleted or has ended.
+// deleted or has ended. A pod of another scheduler may ask for a policy, too: it is no pod of the
+// Application, whose templates name one of Berth's schedulers.
 func (s *observed) count(pod *corev1.Pod) {
 	of := policyOf(pod)
 	if s.pods[of] == nil || workload.Finished(pod) {
 		return
 	}
 	placed, stamped := stamp.Of(pod)
+	if !stamped && !slices.Contains(s.schedulers, pod.Spec.SchedulerName) {
+		return
+	}
 	switch {
 	case workload.Pending(pod):
 		s.waiting[of] = append(s.waiting[of], pod)

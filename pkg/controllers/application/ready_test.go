@@ -20,6 +20,7 @@ func (w *world) wait(name, policy string) {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, Annotations: map[string]string{berthv1alpha1.PolicyAnnotation: policy},
 		},
+		Spec: corev1.PodSpec{SchedulerName: "berth-scheduler"},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/2 nodes are available: 2 Insufficient cpu.",
 		}}},
