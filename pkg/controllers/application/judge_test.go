@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -102,6 +103,9 @@ func (y *year) judge(a *tenant, before, after *berthv1alpha1.Application) {
 			y.failf(a, "it goes to %s and may never move", d.To)
 		}
 		y.judgeChoice(a, before, after, d.From, d.To)
+		if y.random.IntN(10) == 0 { // What it moves to lets no pod become ready until beyond the deadline.
+			y.turn(&y.place(d.To).crashes, 20*time.Minute, time.Hour)
+		}
 	}
 }
 
@@ -307,8 +311,10 @@ func (a *tenant) between() bool {
 func (y *year) judgeStaying(a *tenant) {
 	app, now := a.stored(), y.clock.Now()
 	in, returns := app.Status.ScheduledTo, y.returns(a, app)
+	told := apimeta.FindStatusCondition(app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	limited := told != nil && told.Reason == berthv1alpha1.ReasonMovesLimited // It says so, and waits for its turn.
 	rests := app.Status.Move != nil || app.Spec.Suspend || app.Spec.Migration == berthv1alpha1.MigrationNever ||
-		app.Spec.Move.Windows != nil || returns
+		app.Spec.Move.Windows != nil || returns || limited
 	better := ""
 	if !rests && in != "" {
 		better = y.better(a, app)

@@ -43,11 +43,8 @@ func TestAYear(t *testing.T) {
 			y.run(time.Duration(days) * day)
 			t.Logf("%d days: %+v", days, y.counts)
 			c := &y.counts
-			if days > 30 && c.GivenUp == 0 {
-				t.Error("no move was given up")
-			}
 			for what, n := range map[string]int{
-				"moves": c.Moves, "deaths": c.Deaths, "drains": c.Drains, "pods deleted": c.Shrunk,
+				"moves": c.Moves, "moves that are given up": c.GivenUp, "deaths": c.Deaths, "drains": c.Drains, "pods deleted": c.Shrunk,
 				"writes that fail": len(c.Restarts), "passes between another's reads and writes": c.Between, "suspensions": c.Suspended,
 				"deletions": c.Deleted, "outages": c.Outages, "lies": c.Lies, "changes by autoscalers": c.Scaled,
 			} {
