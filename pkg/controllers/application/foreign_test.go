@@ -27,6 +27,7 @@ func TestAPodOfAnotherSchedulerDoesNotHinderAMove(t *testing.T) {
 		"one that waits": {change: func(pod *corev1.Pod) {
 			pod.Status.Conditions = []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+				LastTransitionTime: metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)),
 			}}
 		}},
 	} {

@@ -19,11 +19,12 @@ import (
 // arguments.
 func Rank(request *Query, candidates []Candidate) []Ranked {
 	results, order := make([]Ranked, len(candidates)), make([]*Ranked, len(candidates))
+	room := partsRoom(candidates)
 	for i := range candidates {
-		results[i] = evaluate(request, &candidates[i])
+		results[i], room = evaluate(request, &candidates[i], room)
 		order[i] = &results[i]
 	}
-	slices.SortStableFunc(order, request.compare)
+	slices.SortFunc(order, request.compare) // No two are equal, as their names are not.
 	sorted := make([]Ranked, len(order))
 	for i := range order {
 		sorted[i] = *order[i]
@@ -31,61 +32,71 @@ func Rank(request *Query, candidates []Candidate) []Ranked {
 	return sorted
 }
 
+// partsRoom returns room for the parts of the scores of all candidates, so that it is taken once.
+func partsRoom(candidates []Candidate) []Part {
+	total := 0
+	for i := range candidates {
+		total += len(candidates[i].weighed()) + 1 // one for the stickiness
+	}
+	return make([]Part, total)
+}
+
 // compare orders results, the better one first.
 func (r *Query) compare(a, b *Ranked) int {
-	for _, order := range []int{
-		first(a.Eligible, b.Eligible),
-		first(a.Held, b.Held),
-		first(a.Measured, b.Measured),
-		cmp.Compare(b.Score, a.Score),
-	} {
-		if order != 0 {
-			return order
-		}
+	switch {
+	case a.Eligible != b.Eligible:
+		return first(a.Eligible)
+	case a.Held != b.Held:
+		return first(a.Held)
+	case a.Measured != b.Measured:
+		return first(a.Measured)
+	}
+	if order := cmp.Compare(b.Score, a.Score); order != 0 {
+		return order
 	}
 	if !a.Eligible {
 		return strings.Compare(a.Name, b.Name)
 	}
+	if here := a.Name == r.Current; here != (b.Name == r.Current) {
+		return first(here)
+	}
 	return cmp.Or(
-		first(a.Name == r.Current, b.Name == r.Current),
 		cmp.Compare(rendezvous.Hash(r.UID, b.Name), rendezvous.Hash(r.UID, a.Name)),
 		strings.Compare(a.Name, b.Name),
 	)
 }
 
-// first puts true before false.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
+// first orders what holds before what does not.
+func first(holds bool) int {
+	if holds {
 		return -1
 	}
 	return 1
 }
 
-// evaluate decides about one candidate.
-func evaluate(request *Query, c *Candidate) Ranked {
+// evaluate decides about one candidate. It takes what it needs of the room for parts, and returns
+// the rest.
+func evaluate(request *Query, c *Candidate, room []Part) (result Ranked, rest []Part) {
 	current := c.Name == request.Current && request.Current != ""
-	result := Ranked{Name: c.Name, Rejections: rejections(request, c, current)}
+	result = Ranked{Name: c.Name, Rejections: rejections(request, c, current), Problems: c.problems()}
 	result.Eligible = len(result.Rejections) == 0
-	parts, whole := c.parts(current)
-	result.Problems = c.problems()
 	if !result.Eligible {
-		return result
+		return result, room
 	}
+	need := len(c.weighed()) + 1
+	parts, whole := c.parts(current, room[:0:need])
 	switch {
 	case whole:
 		result.Measured = len(parts) > 0
 	case current && c.LastScore != nil && !math.IsNaN(*c.LastScore):
 		result.Score, result.Measured = finite(*c.LastScore), true
-		return result
+		return result, room
 	default:
 		// The mean of some of the metrics would be another thing than the mean of all.
 		parts, result.Held = nil, current
 	}
 	result.Score, result.Parts = score(parts, request.Stickiness, current)
-	return result
+	return result, room[need:]
 }
 
 // usable reports whether a metric counts for a place.
@@ -98,10 +109,10 @@ func (m *Metric) valid() bool {
 	return m.Normalized >= 0 && m.Normalized <= 1 && m.Weight > 0 && !math.IsInf(m.Weight, 0) && !math.IsNaN(m.Value)
 }
 
-// parts returns the metrics as parts of a score, and whether all of them can be used.
-func (c *Candidate) parts(current bool) (parts []Part, whole bool) {
+// parts adds the metrics as parts of a score to others, and reports whether all of them can be
+// used.
+func (c *Candidate) parts(current bool, parts []Part) (all []Part, whole bool) {
 	weighed := c.weighed()
-	parts = make([]Part, 0, len(weighed)+1) // one for the stickiness
 	for i := range weighed {
 		m := &weighed[i]
 		part := Part{Name: m.Name, Value: m.Normalized, Weight: m.Weight}
