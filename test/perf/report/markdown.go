@@ -111,13 +111,15 @@ them, and the requests that a bound pod costs.
     schedulers, watches and leases included.
 `
 
-// fits and identity are about what is measured by hand: what the simulator answers, and whose a pod
-// is.
+// fits, identity and sites are about what is measured by hand: what the simulator answers, whose a
+// pod is, and what a thousand Clusters cost.
 var (
 	//go:embed fits.md
 	fits string
 	//go:embed identity.md
 	identity string
+	//go:embed sites.md
+	sites string
 )
 
 // WriteMarkdown writes the results as a page of the documentation.
@@ -142,7 +144,7 @@ func WriteMarkdown(out io.Writer, results *Results) error {
 	}
 	b.WriteString(profileList())
 	b.WriteString(explanation)
-	b.WriteString("\n" + fits + "\n" + identity)
+	b.WriteString("\n" + fits + "\n" + identity + "\n" + sites)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
