@@ -36,6 +36,16 @@ func (h *harness) refuse(down *bool) {
 	}), h.clock)
 }
 
+// intercept lets the reconciler see what functions say of requests.
+func (h *harness) intercept(funcs interceptor.Funcs) {
+	h.Helper()
+	watching, ok := h.api.(client.WithWatch)
+	if !ok {
+		h.Fatal("the client cannot watch")
+	}
+	h.Client = interceptor.NewClient(watching, funcs)
+}
+
 // A Binding that a dead scheduler has sent could fill a cluster that another one looks after by
 // then. So its clusters and its commons move once the pods have been changed that it may bind.
 func TestTheClustersOfTheDeadMoveWhenItsPodsCannotBeBound(t *testing.T) {

@@ -48,7 +48,7 @@ func (p *pass) writeClusters(
 }
 
 func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired string, record binding.Record) error {
-	if err := p.keep(ctx, before, record); err != nil {
+	if err := p.keep(ctx, before); err != nil {
 		return err
 	}
 	after := before.DeepCopy()
@@ -73,13 +73,10 @@ func (p *pass) patchStatus(ctx context.Context, before, after *berthv1alpha1.Clu
 
 // keep puts the finalizer on a cluster that has a home, and takes it away when that does not matter
 // any more. With one scheduler nothing needs to be drained.
-func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record binding.Record) error {
+func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster) error {
 	has := slices.Contains(before.Finalizers, berthv1alpha1.ClusterFinalizer)
 	leaving := before.DeletionTimestamp != nil
 	wants := before.Status.HomeScheduler != "" && (leaving && has || !leaving && len(p.objects) > 1)
-	if leaving && record.Home == "" && before.Status.HomeScheduler == "" {
-		wants = false
-	}
 	if has == wants {
 		return nil
 	}
@@ -102,7 +99,7 @@ func (p *pass) keep(ctx context.Context, before *berthv1alpha1.Cluster, record b
 func (p *pass) unmark(ctx context.Context) (unfinished bool, err error) {
 	var errs []error
 	for _, before := range p.unmade {
-		err := p.keep(ctx, before, binding.Record{})
+		err := p.keep(ctx, before)
 		after := before.DeepCopy()
 		if err == nil && apimeta.RemoveStatusCondition(&after.Status.Conditions, berthv1alpha1.ClusterBound) {
 			err = p.patchStatus(ctx, before, after)
