@@ -273,19 +273,91 @@ func TestANominatedPodIsChargedOnItsNode(t *testing.T) {
 				s.Forget(s.Assume(tc.other, attempt), attempt)
 			}
 			state := s.Try(pod).State
-			node, err := s.Framework.SnapshotSharedLister().NodeInfos().Get("a1")
-			if err != nil {
-				t.Fatal(err)
-			}
-			info, err := framework.NewPodInfo(tc.other)
-			if err != nil {
-				t.Fatal(err)
-			}
+			node, info := nodeAndPod(t, s, "a1", tc.other)
 			if status := ours.AddPod(s.Context(), state, pod, info, node); !status.IsSuccess() {
 				t.Fatalf("AddPod: %v", status)
 			}
 			if status := ours.Filter(s.Context(), state, pod, node); status.Code() != tc.want {
 				t.Errorf("Filter: %v, want %v", status, tc.want)
+			}
+		})
+	}
+}
+
+// Pools of different resources may have one name.
+func TestWhatAPodHoldsOfSomethingElseIsNoHelp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		holder string
+		want   fwk.Code
+	}{
+		"of what is asked for": {holder: "matlab", want: fwk.Success}, "of something else": {holder: "maple", want: fwk.Unschedulable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(),
+				pools("matlab", berthv1alpha1.AnyOf, "all", "1"), pools("maple", berthv1alpha1.AnyOf, "all", "1")))
+			holders := map[string]*corev1.Pod{}
+			for _, resource := range []string{"matlab", "maple"} {
+				holders[resource] = s.MustPlace(asking("holder of "+resource, resource, "1"))
+			}
+			pod := asking("pod", "matlab", "1")
+			cycle := s.Try(pod).State
+			node, info := nodeAndPod(t, s, "a1", holders[tc.holder])
+			if status := plugin(t, s).RemovePod(s.Context(), cycle, pod, info, node); !status.IsSuccess() {
+				t.Fatalf("RemovePod: %v", status)
+			}
+			if status := plugin(t, s).Filter(s.Context(), cycle, pod, node); status.Code() != tc.want {
+				t.Errorf("Filter: %v, want %v", status, tc.want)
+			}
+		})
+	}
+}
+
+// nodeAndPod returns a node of the snapshot, and a pod as the framework hands it over.
+func nodeAndPod(t *testing.T, s *plugintest.Scheduler, node string, pod *corev1.Pod) (fwk.NodeInfo, fwk.PodInfo) {
+	t.Helper()
+	found, err := s.Framework.SnapshotSharedLister().NodeInfos().Get(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, info
+}
+
+// The first one by name, each time: the same reasons are counted together.
+func TestANodeThatLacksTwoResourcesNamesTheFirst(t *testing.T) {
+	s := plugintest.New(t, append(racks(),
+		pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1"), pools("power", berthv1alpha1.AnyOf, "a", "1", "b", "1")))
+	s.MustPlace(onRack(asking("holder", "disk", "1", "power", "1"), "a"))
+	pod := asking("pod", "power", "1", "disk", "1")
+	cycle := s.Try(pod).State
+	node, _ := nodeAndPod(t, s, "a1", pod)
+	status := plugin(t, s).Filter(s.Context(), cycle, pod, node)
+	if diff := cmp.Diff([]string{"node(s) whose pools of disk are used up"}, status.Reasons()); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+// Where all nodes draw on the same pools there is nothing to compare.
+func TestNodesAreComparedOnlyIfTheirPoolsDiffer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		nodes []string
+		want  fwk.Code
+	}{
+		"one pool": {nodes: []string{"a1", "a2"}, want: fwk.Skip}, "two": {nodes: []string{"a1", "b1"}, want: fwk.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "9", "b", "9")))
+			pod := asking("pod", "disk", "1")
+			cycle := s.Try(pod).State
+			nodes := make([]fwk.NodeInfo, len(tc.nodes))
+			for i, name := range tc.nodes {
+				nodes[i], _ = nodeAndPod(t, s, name, pod)
+			}
+			if status := plugin(t, s).PreScore(s.Context(), cycle, pod, nodes); status.Code() != tc.want {
+				t.Errorf("PreScore: %v, want %v", status, tc.want)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ package clusterresource_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
@@ -201,5 +203,37 @@ func TestOnlyHoldersOfTheOwnGrantMakeWay(t *testing.T) {
 	s.Try(important)
 	if diff := cmp.Diff([]string{"own"}, deleted(s, important)); diff != "" {
 		t.Errorf("who makes way (-want +got):\n%s", diff)
+	}
+}
+
+// What another scheduler was granted is no help, also where the framework tries what would be.
+func TestADryRunKeepsToTheGrant(t *testing.T) {
+	s := plugintest.New(t, sharing("2", "1"), plugintest.Named("a"))
+	pod, other := at(asking("pod", "licence", "1"), "a"), at(asking("other", "licence", "1"), "a")
+	s.WaitFor("a node", func() bool { return s.Try(pod).Node != "" })
+	cycle := s.Try(pod).State
+	node, info := nodeAndPod(t, s, plugintest.MakeNode("mine", 0).Obj().Name, other)
+	ours, trial := plugin(t, s), cycle.Clone()
+	if status := ours.AddPod(s.Context(), trial, pod, info, node); !status.IsSuccess() {
+		t.Fatalf("AddPod: %v", status)
+	}
+	status := ours.Filter(s.Context(), trial, pod, node)
+	if want := "node(s) whose pools of licence have enough left only for other schedulers"; !slices.Equal(status.Reasons(), []string{want}) {
+		t.Errorf("beside the other pod it is told %q, want %q", status.Reasons(), want)
+	}
+	if status := ours.Filter(s.Context(), cycle, pod, node); !status.IsSuccess() {
+		t.Errorf("what is tried changes what is so: %v", status)
+	}
+}
+
+// What other schedulers give back is seen by a scheduling cycle only.
+func TestAPodThatWaitsIsTriedFromTimeToTimeWhereGrantsAreKept(t *testing.T) {
+	s := plugintest.New(t, sharing("1", "1"), plugintest.Named("a"))
+	placeOne(t, s, at(asking("holder", "licence", "1"), "a"))
+	waits := at(asking("waits", "licence", "1"), "a")
+	s.SchedulingQueue.Add(klog.FromContext(s.Context()), waits)
+	for range 3 { // news of what the test has made before may wake it at first
+		s.FailUntilSleeps(waits)
+		s.WaitFor("it to be tried again", func() bool { return !s.Sleeps(waits) })
 	}
 }

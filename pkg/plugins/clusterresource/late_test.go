@@ -246,3 +246,51 @@ func TestWhatIsFreedForANominatedPodIsKeptAfterATakeOver(t *testing.T) {
 	}
 	s.MustPlace(preemptor)
 }
+
+// Only so much is kept for a pod as it asks for.
+func TestNoMoreIsKeptForANominatedPodThanItAsksFor(t *testing.T) {
+	preemptor := nominated(withPriority(asking("preemptor", "matlab", "1"), 10), "a1")
+	s := takesOver(t, append(matlab("3"), preemptor))
+	s.WaitFor("the rest for another one", func() bool { return s.Try(onRack(asking("small", "matlab", "2"), "b")).Node != "" })
+	if attempt := s.Try(onRack(asking("large", "matlab", "3"), "b")); attempt.Node != "" {
+		t.Error("another pod gets what is kept")
+	}
+}
+
+// The unit is free, and the node is full. What a pod cannot use is not kept for it.
+func TestHowLongAUnitIsKeptForAPodWhoseNodeIsFull(t *testing.T) {
+	tests := map[string]struct {
+		// priority is that of the pod in its way, and ends is set if that terminates; moved is set if it
+		// does so on another node.
+		priority    int32
+		ends, moved bool
+		want        bool
+	}{
+		"while a pod of lower priority makes way":  {priority: 9, ends: true, want: true},
+		"not while one of lower priority runs on":  {priority: 9},
+		"not while one of its own priority ends":   {priority: 10, ends: true},
+		"not while a pod makes way on another one": {priority: 9, ends: true, moved: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			victim := onNode(withCPU(withPriority(asking("victim"), tc.priority), "3"), "b1")
+			preemptor := nominated(withCPU(withPriority(asking("preemptor", "matlab", "1"), 10), "3"), "b1")
+			if tc.moved {
+				preemptor = nominated(preemptor, "a1")
+			}
+			objects := append(matlab("1"), victim, preemptor, onNode(withCPU(withPriority(asking("full"), 100), "4"), "a1"),
+				onNode(withCPU(withPriority(asking("full too"), 100), "4"), "a2"))
+			s := takesOver(t, objects)
+			if tc.ends {
+				s.Terminate(victim)
+			}
+			if attempt := s.Try(preemptor); attempt.Node != "" || attempt.PostFilter == nil {
+				t.Fatalf("it finds node %q", attempt.Node)
+			}
+			other := onRack(asking("other", "matlab", "1"), "a")
+			if kept := s.Try(other).Node == ""; kept != tc.want {
+				t.Errorf("it is kept: %t, want %t", kept, tc.want)
+			}
+		})
+	}
+}

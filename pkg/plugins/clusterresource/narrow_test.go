@@ -209,6 +209,38 @@ func TestOfManyNodesASampleIsNamed(t *testing.T) {
 	}
 }
 
+// A sample of the nodes that one resource leaves may have none that the other one leaves. Where a
+// profile says how many nodes are looked at, all are named.
+func TestOfManyNodesAllAreNamed(t *testing.T) {
+	const profile = "- schedulerName: berth-scheduler"
+	few := pools("few", berthv1alpha1.AnyOf, "a", "9", "b", "9")
+	more := pools("more", berthv1alpha1.AnyOf, "a", "9", "b", "9", "c", "9")
+	tests := map[string]struct {
+		pod     *corev1.Pod
+		profile string
+	}{
+		"two resources that leave some each": {pod: asking("p", "few", "1", "more", "1"), profile: profile},
+		"a profile that wants 60 % of the nodes": {
+			pod: asking("p", "few", "1"), profile: profile + "\n  percentageOfNodesToScore: 60",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := []runtime.Object{few, more}
+			for rack := 'a'; rack <= 'j'; rack++ {
+				for n := range 60 {
+					objects = append(objects, rackNode(fmt.Sprintf("%c%d", rack, n), string(rack)))
+				}
+			}
+			configuration := strings.Replace(plugintest.Configuration, profile, tc.profile, 1)
+			s := plugintest.New(t, objects, plugintest.WithConfiguration(configuration))
+			if got := len(named(t, s, tc.pod)); got != 120 {
+				t.Errorf("%d nodes are named, want 120", got)
+			}
+		})
+	}
+}
+
 func TestAPodThatNoNodeOfItsSampleCanTakeIsTriedOnAll(t *testing.T) {
 	s := newRacks(t, 25, pools("wide", berthv1alpha1.AnyOf, "all", "9"))
 	// Nothing but j24 takes the pod, and no look at the room of the nodes tells that.

@@ -107,6 +107,11 @@ func TestHoldersOnOtherNodesMakeWay(t *testing.T) {
 			},
 			preemptor: onRack(withPriority(asking("high", "disk", "1"), 10), "a"), want: []string{"here"}, wantCode: fwk.Success,
 		},
+		"on the only node on which it helps": {
+			resources: []runtime.Object{pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1")},
+			holders:   []*corev1.Pod{onRack(withPriority(asking("low", "disk", "1"), 1), "b")},
+			preemptor: onRack(withPriority(asking("high", "disk", "1"), 10), "b"), want: []string{"low"}, wantCode: fwk.Success,
+		},
 		"who is in the way on the node, and who holds elsewhere": {
 			resources: []runtime.Object{pools("matlab", berthv1alpha1.AnyOf, "all", "1")},
 			holders: []*corev1.Pod{

@@ -106,7 +106,7 @@ func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeIn
 		s.claims[i].setVerdicts()
 	}
 	for i := range s.claims {
-		if v, everywhere := s.claims[i].everywhere(); everywhere && v != admitted {
+		if v, everywhere := s.claims[i].everywhere(); everywhere {
 			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes), s.usedUpEverywhere(), s.seen)
 			return s.claims[i].status(v)
 		}

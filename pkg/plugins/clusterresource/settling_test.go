@@ -71,9 +71,9 @@ type settling struct {
 	settled bool
 }
 
-// settleThree tries to settle three pods, of which the API server does not answer about one.
-func settleThree(t *testing.T, unanswered string) (got settling) {
-	t.Helper()
+// licences returns what a process knows with two units of a licence, and what remembers the
+// charges.
+func licences() (*Shared, *ledger.Pending) {
 	catalogs, pending := catalog.NewFixed(clock.RealClock{}), ledger.NewPending()
 	catalogs.Set(&catalog.Objects{Resources: []*berthv1alpha1.ClusterResource{{
 		ObjectMeta: metav1.ObjectMeta{Name: "licence"},
@@ -83,7 +83,12 @@ func settleThree(t *testing.T, unanswered string) (got settling) {
 	}}})
 	s := NewShared(clock.RealClock{}, "", func(*corev1.Pod) bool { return true })
 	s.Catalog, s.Pending, s.Seed = catalogs.Resources, pending, takeover.NewSeed()
-	pods := []*corev1.Pod{claimant("a"), claimant("b"), claimant("c")}
+	return s, pending
+}
+
+// takesOver is licences for a process that has taken over while pods asked for licences.
+func takesOver(pods ...*corev1.Pod) *Shared {
+	s, pending := licences()
 	reader := &spending.Reader{Pending: pending, Late: s.Late, Bound: func() int { return 0 }, Ended: func() {}}
 	reader.Begin()
 	for _, pod := range pods {
@@ -91,7 +96,14 @@ func settleThree(t *testing.T, unanswered string) (got settling) {
 	}
 	reader.End()
 	s.Seed.Skip()
+	return s
+}
 
+// settleThree tries to settle three pods, of which the API server does not answer about one.
+func settleThree(t *testing.T, unanswered string) (got settling) {
+	t.Helper()
+	pods := []*corev1.Pod{claimant("a"), claimant("b"), claimant("c")}
+	s := takesOver(pods...)
 	began := time.Now()
 	go s.settleLate(t.Context(), &Background{
 		Client:  silent{Interface: kubefake.NewClientset(pods[0], pods[1], pods[2]), pod: unanswered},
@@ -122,4 +134,24 @@ func TestItIsToldWhenNothingCanArriveAnyMore(t *testing.T) {
 			t.Error("it is not told")
 		}
 	})
+}
+
+// Nobody wakes them otherwise: they were never tried, so they are not known to wait for anything.
+func TestPodsThatWereHeldBackAreWokenWhenTheyAreLetGo(t *testing.T) {
+	s := takesOver(claimant("a"), claimant("b"), claimant("c"))
+	next := claimant("next")
+	if !s.Late.Hold(next, s.usablePools) {
+		t.Fatal("the pod is not held back")
+	}
+	var woken []string
+	b := &Background{Wake: func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			woken = append(woken, pod.Name)
+		}
+	}}
+	s.letGo(b)
+	s.letGo(b)
+	if diff := cmp.Diff([]string{"next"}, woken); diff != "" {
+		t.Errorf("woken pods (-want +got):\n%s", diff)
+	}
 }

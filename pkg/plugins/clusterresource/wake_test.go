@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/clusterresource"
@@ -146,17 +147,49 @@ func onNode(pod *corev1.Pod, node string) *corev1.Pod {
 }
 
 func TestAReleaseServesPodsWhoseNodesDrawOnThePool(t *testing.T) {
-	s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1")))
-	s.MustPlace(onRack(asking("on a", "disk", "1"), "a"))
-	holder := s.MustPlace(onRack(asking("on b", "disk", "1"), "b"))
-	older, younger := onRack(aged(asking("older", "disk", "1"), 9), "a"), onRack(aged(asking("younger", "disk", "1"), 1), "b")
-	s.Try(older)
-	s.Try(younger)
-	if hint(s, fwk.Pod, older, holder, nil) {
-		t.Error("a pod is woken whose nodes do not draw on the pool")
+	tests := map[string]func(pod *corev1.Pod, rack string) *corev1.Pod{
+		"selected by a label": onRack,
+		"selected by affinity": func(pod *corev1.Pod, rack string) *corev1.Pod {
+			pod.Spec.Affinity = st.MakePod().NodeAffinityIn("rack", []string{rack}, st.NodeSelectorTypeMatchExpressions).Obj().Spec.Affinity
+			return pod
+		},
 	}
-	if !hint(s, fwk.Pod, younger, holder, nil) {
-		t.Error("the pod that the release can serve sleeps on")
+	for name, on := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), pools("disk", berthv1alpha1.AnyOf, "a", "1", "b", "1")))
+			s.MustPlace(onRack(asking("on a", "disk", "1"), "a"))
+			holder := s.MustPlace(onRack(asking("on b", "disk", "1"), "b"))
+			older, younger := on(aged(asking("older", "disk", "1"), 9), "a"), on(aged(asking("younger", "disk", "1"), 1), "b")
+			s.Try(older)
+			s.Try(younger)
+			if hint(s, fwk.Pod, older, holder, nil) {
+				t.Error("a pod is woken whose nodes do not draw on the pool")
+			}
+			if !hint(s, fwk.Pod, younger, holder, nil) {
+				t.Error("the pod that the release can serve sleeps on")
+			}
+		})
+	}
+}
+
+// Where there was enough for it something else is in the way, which a release does not change.
+func TestAReleaseDoesNotServeAPodThatHadEnoughThere(t *testing.T) {
+	for _, mode := range []berthv1alpha1.PoolMode{berthv1alpha1.AnyOf, berthv1alpha1.AllOf} {
+		t.Run(string(mode), func(t *testing.T) {
+			s := plugintest.New(t, append(racks(), pools("disk", mode, "a", "1", "b", "2")))
+			onA := s.MustPlace(onRack(asking("on a", "disk", "1"), "a"))
+			onB := s.MustPlace(onRack(withCPU(asking("on b", "disk", "1"), "4"), "b"))
+			waits := withCPU(asking("waits", "disk", "1"), "1")
+			if attempt := s.Try(waits); attempt.Node != "" {
+				t.Fatalf("the pod finds node %s", attempt.Node)
+			}
+			if hint(s, fwk.Pod, waits, onB, nil) {
+				t.Error("it is woken by the release of a pool that had enough for it")
+			}
+			if !hint(s, fwk.Pod, waits, onA, nil) {
+				t.Error("it sleeps on when the pool has something that had not enough for it")
+			}
+		})
 	}
 }
 
