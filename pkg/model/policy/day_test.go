@@ -231,15 +231,18 @@ func (d *day) look(now time.Time) {
 			changed = true
 		}
 	}
-	for i := range d.pods {
-		if p := &d.pods[i]; leaves[p.site] && p.instead && now.Sub(p.born) < returnAfter {
-			d.chased++
-		}
-	}
 	if changed || d.held {
-		d.inLeft += d.end(func(p *dayPod) bool { return leaves[p.site] })
+		d.inLeft += d.end(func(p *dayPod) bool { return leaves[p.site] && d.ends(p, now) })
 		d.settle(now)
 	}
+}
+
+// ends counts a pod whose site is left if it has come there within returnAfter.
+func (d *day) ends(p *dayPod, now time.Time) bool {
+	if p.instead && now.Sub(p.born) < returnAfter {
+		d.chased++
+	}
+	return true
 }
 
 // set says since when a site has been online or offline.
