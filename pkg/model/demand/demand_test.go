@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/model/demand"
@@ -154,6 +155,10 @@ func TestWhatAPodAsksFor(t *testing.T) {
 			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "5e-1")}}),
 			want: "a=500m",
 		},
+		"what other resources amount to does not matter": {
+			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "1", "example.com/a", "1e30")}}),
+			want: "a=1",
+		},
 		"another form stays as it is": {
 			pod:  running(corev1.PodSpec{Containers: []corev1.Container{container(domain+"a", "2Gi")}}),
 			want: "a=2Gi",
@@ -169,6 +174,35 @@ func TestWhatAPodAsksFor(t *testing.T) {
 			}
 			if tc.want != "" && !demand.Asks(tc.pod) {
 				t.Error("the pod is taken for one that asks for nothing")
+			}
+		})
+	}
+}
+
+// Pods that ask for nothing are not looked at any further.
+func TestWhetherAPodAsksForAnything(t *testing.T) {
+	plain, asking := container("cpu", "1"), container(domain+"a", "1")
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"nothing":                       {pod: running(corev1.PodSpec{Containers: []corev1.Container{container()}})},
+		"for cpu":                       {pod: running(corev1.PodSpec{Containers: []corev1.Container{plain}})},
+		"for cpu before it starts":      {pod: running(corev1.PodSpec{InitContainers: []corev1.Container{plain}})},
+		"for cpu to be run":             {pod: running(corev1.PodSpec{Overhead: list("cpu", "1")})},
+		"for cpu as a whole":            {pod: running(corev1.PodSpec{Resources: &plain.Resources})},
+		"by a container":                {pod: running(corev1.PodSpec{Containers: []corev1.Container{plain, asking}}), want: true},
+		"by an init container":          {pod: running(corev1.PodSpec{InitContainers: []corev1.Container{plain, asking}}), want: true},
+		"to be run":                     {pod: running(corev1.PodSpec{Overhead: list(domain+"a", "1")}), want: true},
+		"as a whole":                    {pod: running(corev1.PodSpec{Resources: &asking.Resources}), want: true},
+		"by an annotation":              {pod: annotated("a", "1"), want: true},
+		"for none of it":                {pod: annotated("a", "0"), want: true},
+		"for what cannot be told":       {pod: annotated("a", "many"), want: true},
+		"an annotation of another kind": {pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/a": "1"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := demand.Asks(tc.pod); got != tc.want {
+				t.Errorf("Asks() = %t, want %t", got, tc.want)
 			}
 		})
 	}

@@ -289,3 +289,17 @@ func TestTheHomeOfAClusterIsWhereItGoes(t *testing.T) {
 		})
 	}
 }
+
+// The placement of policies sees the same Clusters.
+func TestSites(t *testing.T) {
+	s := topology.New([]berthv1alpha1.Cluster{
+		cluster("b", 0, berthv1alpha1.ClusterSpec{}), cluster("a", 0, berthv1alpha1.ClusterSpec{Unschedulable: true}),
+	}, nil)
+	names := s.Sites().Named(func(string) bool { return true })
+	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]bool{"a": true}, s.Sites().Cordoned()); diff != "" {
+		t.Errorf("cordoned (-want +got):\n%s", diff)
+	}
+}
