@@ -155,3 +155,42 @@ func TestPodsThatCannotBeReadAreToldOfOnceASecond(t *testing.T) {
 	}
 	plugintest.WaitFor(t, "two complaints", func() bool { return c.about(cannotRead) > 1 })
 }
+
+// To read all pods of a large installation takes minutes, and who is alone knows what runs there.
+func TestAsLongAsASchedulerIsAloneItReadsNoPods(t *testing.T) {
+	gives := &berthv1alpha1.Commons{Draining: true, Revision: 5}
+	client, pods := fake.NewSimpleClientset(shard("a", gives), bound("cluster", "a", 2)), kubefake.NewClientset()
+	runs(t, client, pods)
+	acknowledges := func(count int) {
+		t.Helper()
+		plugintest.WaitFor(t, "the acknowledgement", func() bool { return len(acknowledged(t, client)) == count })
+	}
+	for revision := int64(6); revision < 10; revision += 2 { // each step waits for a round or more
+		acknowledges(1)
+		setCommons(t, client, &berthv1alpha1.Commons{Revision: revision})
+		acknowledges(0)
+		setCommons(t, client, &berthv1alpha1.Commons{Draining: true, Revision: revision + 1})
+	}
+	acknowledges(1)
+	if n := lists(pods.Actions(), "pods"); n > 0 {
+		t.Errorf("pods were read %d times", n)
+	}
+	if _, err := client.BerthV1alpha1().Schedulers().Create(t.Context(), shard("b", nil), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	plugintest.WaitFor(t, "pods to be read beside another one", func() bool { return lists(pods.Actions(), "pods") > 0 })
+}
+
+// setCommons writes what scheduler a has of what belongs to no cluster.
+func setCommons(t *testing.T, client *fake.Clientset, commons *berthv1alpha1.Commons) {
+	t.Helper()
+	schedulers := client.BerthV1alpha1().Schedulers()
+	a, err := schedulers.Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Status.Commons = commons
+	if _, err := schedulers.UpdateStatus(t.Context(), a, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
