@@ -9,12 +9,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 
@@ -96,25 +98,32 @@ func noise(ctx context.Context, round int) {
 // quiet removes it.
 func quiet(ctx context.Context) {
 	GinkgoHelper()
-	all := metav1.ListOptions{LabelSelector: "noise=true"}
-	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
-	Expect(mallory.CoreV1().Pods(own).DeleteCollection(ctx, now, all)).To(Succeed())
+	all := metav1.ListOptions{LabelSelector: noisy}
+	Expect(mallory.CoreV1().Pods(own).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, all)).To(Succeed())
 	for _, kind := range []string{"Subscription", "PropagationPolicy"} {
-		// To delete ten thousand takes longer than a request may.
-		objects := malloryObjects.Resource(resourceOf(kind)).Namespace(own)
-		for some := (metav1.ListOptions{LabelSelector: all.LabelSelector, Limit: 500}); ; {
-			Expect(objects.DeleteCollection(ctx, now, some)).To(Succeed())
-			left, err := objects.List(ctx, metav1.ListOptions{LabelSelector: all.LabelSelector, Limit: 1})
-			Expect(err).NotTo(HaveOccurred())
-			if len(left.Items) == 0 {
-				break
-			}
-		}
+		remove(ctx, malloryObjects.Resource(resourceOf(kind)).Namespace(own))
 	}
 	Eventually(ctx, func(ctx context.Context) ([]corev1.Pod, error) {
 		list, err := admin.CoreV1().Pods(own).List(ctx, all)
 		return list.Items, err
 	}).WithTimeout(timeout).WithPolling(poll).Should(BeEmpty())
+}
+
+// noisy selects what the tenant has made for noise.
+const noisy = "noise=true"
+
+// remove deletes the tenant's noise of a kind, some at a time: to delete ten thousand objects takes
+// longer than a request may.
+func remove(ctx context.Context, objects dynamic.ResourceInterface) {
+	GinkgoHelper()
+	for {
+		Expect(objects.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: noisy, Limit: 500})).To(Succeed())
+		left, err := objects.List(ctx, metav1.ListOptions{LabelSelector: noisy, Limit: 1})
+		Expect(err).NotTo(HaveOccurred())
+		if len(left.Items) == 0 {
+			return
+		}
+	}
 }
 
 var _ = Describe("A noisy tenant", func() {
@@ -134,19 +143,30 @@ var _ = Describe("A noisy tenant", func() {
 	It("holds up no pod of another by thousands of Subscriptions", func(ctx SpecContext) {
 		latencies(ctx)
 		count := subscriptions()
-		var alone, beside []time.Duration
-		for range rounds {
-			alone = append(alone, latencies(ctx)...)
-		}
+		alone := manyLatencies(ctx)
+		configMaps := malloryObjects.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(own)
+		DeferCleanup(remove, configMaps)
+		fill(ctx, count)
+		floor := manyLatencies(ctx)
+		remove(ctx, configMaps)
 		DeferCleanup(quiet)
 		subscribe(ctx, count)
-		for range rounds {
-			beside = append(beside, latencies(ctx)...)
-		}
-		expectNoSlower(fmt.Sprintf("beside %d Subscriptions", count), alone, beside)
+		beside := manyLatencies(ctx)
 		placed(ctx)
+		// What the API server takes for so many objects of any kind is none of Berth's.
+		expectNoSlower(fmt.Sprintf("beside %d ConfigMaps", count), alone, floor)
+		expectNoSlower(fmt.Sprintf("beside %d Subscriptions", count), alone, beside)
 	})
 })
+
+// manyLatencies returns those of all rounds.
+func manyLatencies(ctx context.Context) (found []time.Duration) {
+	GinkgoHelper()
+	for range rounds {
+		found = append(found, latencies(ctx)...)
+	}
+	return found
+}
 
 // expectNoSlower tells how much slower the victim's pods are with something else, and fails if that
 // is much.
@@ -180,13 +200,30 @@ func subscriptions() int {
 	return count
 }
 
-// subscribe makes so many Subscriptions, which divide nothing yet.
-func subscribe(ctx context.Context, count int) {
-	GinkgoHelper()
+// many makes so many objects of the tenant's.
+func many(ctx context.Context, count int, create func(i int)) {
 	const workers = 8
 	workqueue.ParallelizeUntil(ctx, workers, count, func(i int) {
 		defer GinkgoRecover()
+		create(i)
+	})
+}
+
+// subscribe makes so many Subscriptions, which divide nothing yet.
+func subscribe(ctx context.Context, count int) {
+	many(ctx, count, func(i int) {
 		writes(ctx, fmt.Sprintf(`{kind: Subscription, metadata: {name: many-%d, labels: {noise: "true"}}, spec: {subscribers: [{clusterAffinity: {}}],
 			feeds: [{apiVersion: apps/v1, kind: Deployment, namespace: %s, name: absent-%d}]}}`, i, own, i))
+	})
+}
+
+// fill makes so many ConfigMaps, of which Berth knows nothing.
+func fill(ctx context.Context, count int) {
+	many(ctx, count, func(i int) {
+		_, err := mallory.CoreV1().ConfigMaps(own).Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("many-", i), Labels: map[string]string{"noise": "true"}},
+			Data:       map[string]string{"text": strings.Repeat("x", 300)},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
 	})
 }
