@@ -142,7 +142,7 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again time.Duration, err error) {
 	var failed []error
 	total := summary{reasons: map[conditionReason]int{}}
-	turns := newTurns(outcomes, r.failures, r.allowances, r.Clock.Now())
+	turns := newTurns(outcomes, r.lastTurns, r.failures, r.allowances, r.Clock.Now())
 	for _, i := range turns.order {
 		o := &outcomes[i]
 		if turns.over(o) {
@@ -151,14 +151,19 @@ func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again ti
 		}
 		before := r.requests
 		after, err := r.write(ctx, o)
-		turns.note(o.object.Namespace, r.requests > before)
+		if r.requests > before {
+			r.allTurns++
+			r.lastTurns[o.object.UID] = r.allTurns
+			turns.spend(o.object.Namespace)
+		}
 		pause, err := r.noteFailure(o, err)
 		turns.due(pause)
 		failed = append(failed, err)
 		total.add(o, after)
 	}
 	r.forgetCopies(outcomes)
-	r.failures.keep(outcomes)
+	keepOnly(r.failures, outcomes)
+	keepOnly(r.lastTurns, outcomes)
 	totals.publish(total)
 	return turns.again, errors.Join(failed...)
 }
@@ -171,8 +176,7 @@ func (r *Reconciler) noteFailure(o *outcome, err error) (time.Duration, error) {
 		delete(r.failures, uid)
 		return 0, nil
 	}
-	r.attempts++
-	pause := r.failures.add(uid, r.attempts)
+	pause := r.failures.add(uid)
 	switch {
 	case err == nil:
 		return afterDenial, nil

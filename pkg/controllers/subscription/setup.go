@@ -84,9 +84,11 @@ type Reconciler struct {
 	stuck map[feedKey]*stuck
 	// requests counts what has been asked of the API server to carry out a Subscription, see turns.
 	requests int
-	// failures are the Subscriptions that could not be carried out, and attempts counts them.
+	// failures are the Subscriptions that could not be carried out.
 	failures failures
-	attempts int
+	// lastTurns are when Subscriptions were written, and allTurns counts that.
+	lastTurns lastTurns
+	allTurns  int
 	// allowances are what namespaces may still have written, see turns.
 	allowances allowances
 	// later asks for another pass after a pause; nil before the controller is started.
@@ -103,7 +105,7 @@ func New(options Options) *Reconciler {
 	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
 	return &Reconciler{
 		Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}, failures: failures{},
-		allowances: allowances{},
+		allowances: allowances{}, lastTurns: lastTurns{},
 	}
 }
 

@@ -50,11 +50,16 @@ func (a allowances) spend(namespace string, now time.Time) {
 	a[namespace].AllowN(now, 1)
 }
 
+// lastTurns counts up over all Subscriptions that were written: what was written last has the
+// highest number, and what never was has none.
+type lastTurns map[types.UID]int
+
 // turns says in which order Subscriptions are written, so that those of one namespace do not wait
-// for thousands of another one, and within a namespace none waits for those that fail.
+// for thousands of another one, and within a namespace none waits for those that fail, or that
+// something else changes all the time.
 type turns struct {
-	// order are indexes of outcomes: one of each namespace after the other. Those of a namespace keep
-	// their order, but for those that failed, which come last.
+	// order are indexes of outcomes: one of each namespace after the other, and of a namespace those
+	// first that were written longest ago.
 	order      []int
 	failures   failures
 	allowances allowances
@@ -64,13 +69,13 @@ type turns struct {
 	again time.Duration
 }
 
-func newTurns(outcomes []outcome, failed failures, allowed allowances, now time.Time) *turns {
+func newTurns(outcomes []outcome, last lastTurns, failed failures, allowed allowances, now time.Time) *turns {
 	order := make([]int, len(outcomes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(failed[outcomes[a].object.UID].attempt, failed[outcomes[b].object.UID].attempt)
+		return cmp.Compare(last[outcomes[a].object.UID], last[outcomes[b].object.UID])
 	})
 	var waiting fairqueue.Turns[int]
 	for _, i := range order {
@@ -90,7 +95,7 @@ func (t *turns) over(o *outcome) bool {
 	if !t.allowances.spent(o.object.Namespace, t.now) {
 		return false
 	}
-	t.due(max(t.failures[o.object.UID].pause, betweenTurns))
+	t.due(max(t.failures[o.object.UID], betweenTurns))
 	return true
 }
 
@@ -101,46 +106,32 @@ func (t *turns) due(pause time.Duration) {
 	}
 }
 
-// note counts a Subscription for which something was asked of the API server.
-func (t *turns) note(namespace string, asked bool) {
-	if asked {
-		t.allowances.spend(namespace, t.now)
-	}
-}
+// spend counts a Subscription for which something was asked of the API server.
+func (t *turns) spend(namespace string) { t.allowances.spend(namespace, t.now) }
 
 // failures remembers the Subscriptions that could not be written as they should be when they had
-// their turn last.
-type failures map[types.UID]failure
-
-type failure struct {
-	// attempt counts up over all of them: of those that failed the one that did so last comes last.
-	attempt int
-	// pause is how long the next attempt waits, unless something else gives cause for a pass.
-	pause time.Duration
-}
+// their turn last, and how long the next attempt waits, unless something else gives cause for a
+// pass.
+type failures map[types.UID]time.Duration
 
 // add notes that a Subscription failed, and returns after what time it is tried again.
-func (f failures) add(of types.UID, attempt int) time.Duration {
+func (f failures) add(of types.UID) time.Duration {
 	pause := firstRetry
 	if before, known := f[of]; known {
-		pause = min(2*before.pause, longestRetry)
+		pause = min(2*before, longestRetry)
 	}
-	f[of] = failure{attempt, pause}
+	f[of] = pause
 	return pause
 }
 
-// keep forgets those that are not among the outcomes any more.
-func (f failures) keep(outcomes []outcome) {
-	if len(f) == 0 {
+// keepOnly forgets what is known of Subscriptions that are not among the outcomes any more.
+func keepOnly[T any](known map[types.UID]T, outcomes []outcome) {
+	if len(known) == 0 {
 		return
 	}
 	here := make(map[types.UID]bool, len(outcomes))
 	for i := range outcomes {
 		here[outcomes[i].object.UID] = true
 	}
-	for uid := range f {
-		if !here[uid] {
-			delete(f, uid)
-		}
-	}
+	maps.DeleteFunc(known, func(uid types.UID, _ T) bool { return !here[uid] })
 }

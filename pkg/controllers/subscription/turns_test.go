@@ -145,6 +145,49 @@ func TestThoseThatFailDoNotHoldUpTheRest(t *testing.T) {
 	}
 }
 
+// A Subscription that has never been written has its turn although others of its namespace, which
+// come before it, change all the time.
+func TestThoseThatChangeAllTheTimeDoNotHoldUpTheRest(t *testing.T) {
+	w := newWorld(t)
+	w.site("a", 10)
+	changing := make([]string, perSecond)
+	for i := range changing {
+		changing[i] = "changes-" + strconv.Itoa(i)
+		w.listed("loud", changing[i])
+	}
+	w.clock.Step(time.Second)
+	for i := range atOnce {
+		w.listed("loud", "z-"+strconv.Itoa(i))
+	}
+	w.r.Adviser = advisertest.New(w.t, w.client)
+	w.turn()
+	for range 2 {
+		for _, name := range changing {
+			w.relist("loud", name)
+		}
+		w.turn()
+	}
+	for i := range atOnce {
+		if name := "z-" + strconv.Itoa(i); !w.carriedOut("loud", name) {
+			t.Fatalf("%s waits for those that change all the time", name)
+		}
+	}
+}
+
+// relist lets a Subscription list something else.
+func (w *world) relist(namespace, name string) {
+	w.t.Helper()
+	s := &berthv1alpha1.Subscription{}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, s); err != nil {
+		w.t.Fatal(err)
+	}
+	s.Generation++
+	s.Spec.Feeds = []berthv1alpha1.Feed{deployment("web-" + strconv.FormatInt(s.Generation, 10))}
+	if err := w.client.Update(w.t.Context(), s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // The events of pods that wait are read for some feeds of a namespace in one pass, and for the rest
 // later.
 func TestReadsOfEventsAreBounded(t *testing.T) {
