@@ -331,6 +331,7 @@ func (y *year) rescale(a *tenant, d *appsv1.Deployment) {
 		return
 	}
 	y.counts.Scaled++
+	a.lower = time.Time{} // It waits again before it lowers what somebody has raised meanwhile.
 	after := d.DeepCopy()
 	after.Spec.Replicas = new(int32(a.load))
 	y.put(after)
