@@ -22,8 +22,7 @@ func (p *planner) leave(clusters []SelectedCluster) []SelectedCluster {
 	if p.Strategy == divide.Replication {
 		return clusters
 	}
-	eligible, remains := p.eligible(clusters), slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return p.remains(&c) })
-	leaves := func(c *SelectedCluster) bool { return c.Left && (eligible || c.WasLeft && remains) }
+	leaves := p.leaving(clusters)
 	clusters = slices.DeleteFunc(clusters, func(c SelectedCluster) bool { return leaves(&c) && (c.Away || !p.Strategy.ByRoom()) })
 	for i := range clusters {
 		if leaves(&clusters[i]) {
@@ -31,6 +30,13 @@ func (p *planner) leave(clusters []SelectedCluster) []SelectedCluster {
 		}
 	}
 	return clusters
+}
+
+// leaving returns what reports whether a cluster is left for others of these. It says the same
+// without those that are left already.
+func (p *planner) leaving(clusters []SelectedCluster) (leaves func(*SelectedCluster) bool) {
+	eligible, remains := p.eligible(clusters), slices.ContainsFunc(clusters, func(c SelectedCluster) bool { return p.remains(&c) })
+	return func(c *SelectedCluster) bool { return c.Left && (eligible || c.WasLeft && remains) }
 }
 
 // eligible reports whether there is a cluster for which others can be left.
@@ -54,9 +60,9 @@ func (p *planner) weighted(c *SelectedCluster) bool {
 
 // left names the clusters that are left for others, by name.
 func (p *planner) left() (names []string) {
-	eligible := p.eligible(p.result.Clusters)
+	leaves := p.leaving(p.result.Clusters)
 	for i := range p.Clusters {
-		if c := &p.Clusters[i]; c.Left && (eligible || p.result.cluster(c.Name) == nil) {
+		if c := &p.Clusters[i]; leaves(c) || c.Left && p.result.cluster(c.Name) == nil {
 			names = append(names, c.Name)
 		}
 	}

@@ -33,6 +33,11 @@ func longLeft(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Open, c.Away, c.Left, c.WasLeft = false, true, true, true })
 }
 
+// longBack are back, and were left before.
+func longBack(names ...string) func(*bundle.Subscription) {
+	return change(names, func(c *bundle.SelectedCluster) { c.Left, c.WasLeft = true, true })
+}
+
 // shaky makes clusters offline of which some nodes still take pods.
 func shaky(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Away = true })
@@ -125,6 +130,12 @@ func TestClustersThatAreOffline(t *testing.T) {
 		},
 		"shares by room stay with others that are offline for a while": {
 			replicas{}, with(spread(three(), 6), recorded(replicas{"b": 3, "c": 3}), longLeft("a"), offline("b", "c")), "b=3 c=3", "a",
+		},
+		"one that is back stays left while others are offline for a while": {
+			replicas{"a": 9}, with(spread(clusters("a", "b"), 6), recorded(replicas{"b": 6}), longBack("a"), offline("b")), "b=6", "a",
+		},
+		"it takes what has no place with others that are offline for a while": {
+			replicas{"a": 9}, with(spread(clusters("a", "b"), 7), recorded(replicas{"b": 6}), longBack("a"), offline("b")), "a=1 b=6", "a",
 		},
 		"a subgroup waits":         {roomy, with(spread(three(), 6), six, ran, subgroups, offline("a")), "a=3 b=3", ""},
 		"a subgroup takes another": {replicas{"c": 9}, with(spread(three(), 6), six, ran, subgroups, left("a")), "b=3 c=3", "a"},
