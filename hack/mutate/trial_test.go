@@ -24,7 +24,7 @@ case "$*" in
 esac
 exit 1
 `
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := &suite{program: program, folder: filepath.Dir(program)}

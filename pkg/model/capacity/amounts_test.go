@@ -6,6 +6,7 @@ package capacity_test
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,7 +85,7 @@ func at(sites ...string) []*corev1.Node {
 
 func TestPoolsOfACluster(t *testing.T) {
 	const one, all = berthv1alpha1.AnyOf, berthv1alpha1.AllOf
-	most := fmt.Sprint(int64(math.MaxInt64 - 1))
+	most := strconv.FormatInt(math.MaxInt64-1, 10)
 	tests := map[string]struct {
 		resource *pool.Resource
 		nodes    []*corev1.Node
