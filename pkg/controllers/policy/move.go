@@ -93,7 +93,9 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 	if len(victims) == 0 {
 		return decision, nil
 	}
-	return p.carryOut(ctx, in, placed, decision, found, victims)
+	decision, err := p.carryOut(ctx, in, placed, decision, found, victims)
+	p.Moves.Leave(claims(in, placed, victims))
+	return decision, err
 }
 
 // carryOut evicts those victims of a decision that the API server confirms and for which there is
@@ -234,12 +236,8 @@ func (p *pass) evictAll(
 // for another pass when others may. It is asked before anything is read or reserved for them: those
 // that wait must not take room that others want, nor have them woken when they give it back.
 func (p *pass) allowed(in *inForce, placed *placement, victims []rebalance.Victim) []rebalance.Victim {
-	claims := make([]movelimit.Claim, len(victims))
-	for i, v := range victims {
-		claims[i] = claim(in, placed, v.To, placed.bound[v.Pod])
-	}
 	var allowed []rebalance.Victim
-	for i, wait := range p.Moves.Wait(claims) {
+	for i, wait := range p.Moves.Wait(claims(in, placed, victims)) {
 		if p.requeueAfter(wait); wait == 0 {
 			allowed = append(allowed, victims[i])
 		}
@@ -253,6 +251,15 @@ func (p *pass) mayMove(in *inForce, placed *placement, to int, pod *corev1.Pod) 
 	wait := p.Moves.Begin(claim(in, placed, to, pod))
 	p.requeueAfter(wait)
 	return wait == 0
+}
+
+// claims are those of victims.
+func claims(in *inForce, placed *placement, victims []rebalance.Victim) []movelimit.Claim {
+	claims := make([]movelimit.Claim, len(victims))
+	for i, v := range victims {
+		claims[i] = claim(in, placed, v.To, placed.bound[v.Pod])
+	}
+	return claims
 }
 
 // claim is that of a pod which is to move to a cluster.

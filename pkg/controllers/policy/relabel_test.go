@@ -4,6 +4,7 @@
 package policy_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -187,5 +189,22 @@ func TestWhoWaitsForTheLimitOfAllMovesTakesNoRoom(t *testing.T) {
 	h.pass()
 	if got := h.evicted(); len(got) != 1 {
 		t.Errorf("%v are evicted when the limit allows one", got)
+	}
+}
+
+// A policy that may move pods, and cannot, is in nobody's way until it may again.
+func TestWhoMovesNothingLeavesTheLineOfAllMoves(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong())...)
+	h.Moves = state.NewMoves(movelimit.Limits{PerMinute: 6}, h.clock)
+	h.Moves.Begin(movelimit.Claim{Key: "another", Pods: 2})
+	h.pass()
+	h.wait(21 * time.Second)
+	broken := errors.New("the server is down")
+	h.fail = func(string, runtime.Object) error { return broken }
+	if _, err := h.Reconcile(t.Context(), namespace); !errors.Is(err, broken) {
+		t.Fatalf("Reconcile() = %v, want %v", err, broken)
+	}
+	if wait := h.Moves.Begin(movelimit.Claim{Key: "one more"}); wait > 0 {
+		t.Errorf("another one is to wait for %v, behind one that moves nothing", wait)
 	}
 }

@@ -36,7 +36,8 @@ func (m *Moves) Begin(claim movelimit.Claim) (wait time.Duration) {
 }
 
 // Wait tells of each of some claims what Begin would say if they came in this order, and lets none
-// begin. Those that are to wait are in the line from then on.
+// begin. Those that are to wait are in the line from then on, also if others with their key may
+// begin. Who may begin and was in the line stays until it comes or leaves.
 func (m *Moves) Wait(claims []movelimit.Claim) []time.Duration {
 	if m == nil {
 		return make([]time.Duration, len(claims))
@@ -44,4 +45,14 @@ func (m *Moves) Wait(claims []movelimit.Claim) []time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.budget.Wait(claims, m.clock.Now())
+}
+
+// Leave takes claims out of the line that Wait has let begin and that have not come for it.
+func (m *Moves) Leave(claims []movelimit.Claim) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.budget.Leave(claims)
 }

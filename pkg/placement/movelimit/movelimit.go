@@ -55,10 +55,13 @@ type Budget struct {
 	waiting map[string]waiter
 }
 
-// waiter is a claim that has been told to wait.
+// waiter is a claim in the line.
 type waiter struct {
 	Claim
 	since, until time.Time
+	// called is true if it was told that it may begin and has not come for it, more if others with its
+	// key were told to wait then.
+	called, more bool
 }
 
 // New returns a Budget that nothing has been taken from.
@@ -80,7 +83,7 @@ func (b *Budget) Take(c Claim, now time.Time) (wait time.Duration) {
 	}
 	if free.wait(b.limits, c.Cluster, now) <= 0 {
 		b.levels.take(b.limits, &c, now)
-		delete(b.waiting, c.Key)
+		b.begun(c.Key, now)
 		return 0
 	}
 	wait = min(max(soonest, queue.wait(b.limits, c.Cluster, now)), latest)
@@ -92,34 +95,15 @@ func (b *Budget) Take(c Claim, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// Wait returns for each of the claims what Take would if they came in this order, and lets none
-// begin. Those that are to wait are in the line from then on.
-func (b *Budget) Wait(claims []Claim, now time.Time) []time.Duration {
-	levels, waiting := b.levels.clone(), maps.Clone(b.waiting)
-	waits, told := make([]time.Duration, len(claims)), map[string]time.Duration{}
-	for i := range claims {
-		wait, known := told[claims[i].Key]
-		if !known {
-			if wait = b.Take(claims[i], now); wait > 0 {
-				told[claims[i].Key] = wait
-			}
-		}
-		waits[i] = wait
+// begun takes who has begun out of the line. One of which others are to wait goes to its end.
+func (b *Budget) begun(key string, now time.Time) {
+	w := b.waiting[key]
+	if !w.more {
+		delete(b.waiting, key)
+		return
 	}
-	b.levels = levels
-	for i := range claims {
-		if waits[i] > 0 {
-			continue
-		}
-		// Who may begin comes for it in a moment, and must not be behind itself then.
-		key := claims[i].Key
-		if before, was := waiting[key]; was {
-			b.waiting[key] = before
-		} else {
-			delete(b.waiting, key)
-		}
-	}
-	return waits
+	w.since, w.called = now, false
+	b.waiting[key] = w
 }
 
 // tidy forgets who has not asked again, and the clusters where nothing has begun of late.

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/placement/movelimit"
@@ -134,29 +133,6 @@ func TestTheOrderOfThoseThatWait(t *testing.T) {
 		})
 	}
 }
-
-// What Wait tells is what Take does then, however often it was asked before.
-func TestToAskTakesNothing(t *testing.T) {
-	b := movelimit.New(movelimit.Limits{PerMinute: 36, PerCluster: 24})
-	claims := []movelimit.Claim{{Key: "a", Cluster: "a"}, {Key: "a", Cluster: "a"}, {Key: "a", Cluster: "a"}, {Key: "b", Cluster: "b"}, {Key: "b", Cluster: "b"}}
-	want := []time.Duration{0, 0, time.Second, 0, time.Second}
-	for range 3 {
-		if diff := cmp.Diff(want, b.Wait(claims, begin), cmp.Comparer(atLeast)); diff != "" {
-			t.Fatalf("how long they are to wait (-want +got):\n%s", diff)
-		}
-	}
-	if b.Take(movelimit.Claim{Key: "later", Cluster: "b"}, begin) != 0 {
-		t.Error("another one waits for those that may only begin after it")
-	}
-	for i, want := range []bool{true, true, false, false, false} {
-		if got := b.Take(claims[i], begin) == 0; got != want {
-			t.Errorf("claim %d begins: %t, want %t", i, got, want)
-		}
-	}
-}
-
-// atLeast takes one wait for another.
-func atLeast(a, b time.Duration) bool { return (a > 0) == (b > 0) }
 
 // drawn are claims that ask whenever they were told to, until they have begun.
 type drawn struct {
