@@ -25,8 +25,10 @@ type inForce struct {
 	// clusters are the clusters of the policy by their index in the seat order, nil for those that
 	// do not exist.
 	clusters []*topology.Cluster
-	// unsettled reports whether pods may have moved of late because clusters were offline.
+	// unsettled reports whether pods may have moved of late because clusters were offline, settledIn
+	// when that is over, 0 if nobody knows.
 	unsettled  bool
+	settledIn  time.Duration
 	placements []*placement
 	// unserved are selected workloads whose pods use another scheduler, lost those that another
 	// policy places.

@@ -150,7 +150,8 @@ func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies
 	}
 	round := placed.Round(placed.Observed, spec, in.clusters)
 	round.MinPodAge, round.Cooldown = minPodAge(in), rebalance.Pause(cooldown, placed.note.fruitless)
-	round.Fresh, round.FreshStay = failover.Of(in.policy.Spec.Failover).ReturnAfter(), in.unsettled
+	round.Fresh = failover.Of(in.policy.Spec.Failover).ReturnAfter()
+	round.FreshStay, round.SettledIn = in.unsettled, in.settledIn
 	round.Stuck, round.StuckIn = placed.stuck(patience(in), p.now)
 	round.SinceRound = p.now.Sub(placed.note.roundAt)
 	found.Apply(round, placed.bound)

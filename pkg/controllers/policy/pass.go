@@ -81,7 +81,7 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}
 		if in.Err == nil {
 			in.clusters = p.clustersOf(in.Order)
-			in.unsettled = modelpolicy.Unsettled(policy, in.clusters, p.now)
+			in.unsettled, in.settledIn = modelpolicy.Unsettled(policy, in.clusters, p.now)
 		}
 		in.unread = r.unreadKinds(policy)
 		p.policies = append(p.policies, in)

@@ -26,8 +26,13 @@ func TestPodsThatMayHaveMovedStay(t *testing.T) {
 		ago      time.Duration
 		draining bool
 		want     int
+		// wantAgain is after how long the next pass comes, for those that stay.
+		wantAgain time.Duration
 	}{
-		"young pods": {pods: justMade, online: metav1.ConditionTrue, ago: 20 * time.Minute},
+		"young pods": {pods: justMade, online: metav1.ConditionTrue, ago: 20 * time.Minute, wantAgain: 29 * time.Minute},
+		"young pods, returned to for almost long enough": {
+			pods: justMade, online: metav1.ConditionTrue, ago: 50 * time.Minute, wantAgain: 10 * time.Minute,
+		},
 		"young pods, returned to for long enough": {pods: justMade, online: metav1.ConditionTrue, ago: time.Hour, want: 2},
 		"old pods": {pods: func(*corev1.Pod) {}, online: metav1.ConditionTrue, ago: 20 * time.Minute, want: 2},
 		"young pods of a cluster that is drained":    {pods: justMade, online: metav1.ConditionTrue, ago: 20 * time.Minute, draining: true, want: 3},
@@ -51,8 +56,8 @@ func TestPodsThatMayHaveMovedStay(t *testing.T) {
 			if got := h.condition(berthv1alpha1.PolicyPlaced); tc.want == 0 && got != held {
 				t.Errorf("Placed is %s, want %s", got, held)
 			}
-			if again := h.last.RequeueAfter; tc.want == 0 && (again == 0 || again > 29*time.Minute) {
-				t.Errorf("the next pass comes in %v, when they may go in 29 minutes", again)
+			if again := h.last.RequeueAfter; tc.want == 0 && again != tc.wantAgain {
+				t.Errorf("the next pass comes in %v, want it when they may go, in %v", again, tc.wantAgain)
 			}
 		})
 	}

@@ -131,9 +131,10 @@ func (d *day) settle(now time.Time) {
 	}
 	for {
 		d.bind(order, plan, now)
+		unsettled, _ := policy.Unsettled(d.object, d.clusters, now)
 		decision := rebalance.Decide(&rebalance.Round{
 			Plan: plan, Clusters: clusters, Pods: d.stamp(order, plan, now), RolloutFinished: true, MaxUnavailable: len(d.pods),
-			Fresh: failover.Of(d.object.Spec.Failover).ReturnAfter(), FreshStay: policy.Unsettled(d.object, d.clusters, now),
+			Fresh: failover.Of(d.object.Spec.Failover).ReturnAfter(), FreshStay: unsettled,
 		})
 		if d.held = decision.Held != ""; d.held && decision.Held != rebalance.PodsMoved {
 			d.t.Fatalf("pods stay where they are not to be: %s", decision.Held)

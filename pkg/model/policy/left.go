@@ -91,14 +91,21 @@ func SetLeft(status *berthv1alpha1.PropagationPolicyStatus, left map[string]meta
 
 // Unsettled reports whether pods may have moved of late because clusters of a policy were offline:
 // some are left, or may just have been returned to. Then pods that are fresh are not to move again.
-func Unsettled(object *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster, now time.Time) bool {
+// It returns after which time that is over if no cluster goes offline, 0 as long as one is left.
+func Unsettled(object *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster, now time.Time) (unsettled bool, over time.Duration) {
 	if object.Spec.Failover == nil {
-		return false
+		return false, 0
+	}
+	if len(object.Status.FailedOver) > 0 {
+		return true, 0
 	}
 	rule := failover.Of(object.Spec.Failover)
-	return len(object.Status.FailedOver) > 0 || slices.ContainsFunc(clusters, func(c *topology.Cluster) bool {
-		return c != nil && rule.MayHaveReturned(c.Object.Online(), c.Object.CreationTimestamp.Time, now)
-	})
+	for _, c := range clusters {
+		if c != nil {
+			over = max(over, rule.MayHaveReturned(c.Object.Online(), c.Object.CreationTimestamp.Time, now))
+		}
+	}
+	return over > 0, over
 }
 
 // leftNames returns the names of the clusters that a policy has left: those that the status does

@@ -57,15 +57,19 @@ func (r Rule) ReturnAfter() time.Duration { return r.returnAfter }
 // since a moment.
 func (r Rule) ReturnAt(online time.Time) time.Time { return online.Add(r.returnAfter) }
 
-// MayHaveReturned reports whether a cluster that was made at a moment may have been returned to so
+// MayHaveReturned tells whether a cluster that was made at a moment may have been returned to so
 // short a while ago that what has moved there is not to move again. Who returns to it tells nobody,
-// so one that was online again when it would have been returned to counts.
-func (r Rule) MayHaveReturned(online *metav1.Condition, made, now time.Time) bool {
+// so one that was online again when it would have been returned to counts. It returns after which
+// time that is over, 0 if it is.
+func (r Rule) MayHaveReturned(online *metav1.Condition, made, now time.Time) (over time.Duration) {
 	if online == nil || online.Status != metav1.ConditionTrue || r.never {
-		return false
+		return 0
 	}
 	since := online.LastTransitionTime.Time
-	return since.Sub(made) > r.after && now.Sub(since) < 2*r.returnAfter
+	if since.Sub(made) <= r.after {
+		return 0
+	}
+	return max(0, 2*r.returnAfter-now.Sub(since))
 }
 
 // Left reports whether a cluster is left at a moment, given its condition Online and whether it was

@@ -59,11 +59,12 @@ func TestMayHaveReturned(t *testing.T) {
 		status metav1.ConditionStatus
 		// since is for how long it has been as it is, made how long before that it was made.
 		since, made time.Duration
-		want        bool
+		// want is after what time it may not any more.
+		want time.Duration
 	}{
-		"just back":                     {status: metav1.ConditionTrue, made: time.Hour, want: true},
-		"returned to a moment ago":      {status: metav1.ConditionTrue, since: 30 * time.Minute, made: time.Hour, want: true},
-		"returned to a while ago":       {status: metav1.ConditionTrue, since: time.Hour - 1, made: time.Hour, want: true},
+		"just back":                     {status: metav1.ConditionTrue, made: time.Hour, want: time.Hour},
+		"returned to a moment ago":      {status: metav1.ConditionTrue, since: 30 * time.Minute, made: time.Hour, want: 30 * time.Minute},
+		"returned to a while ago":       {status: metav1.ConditionTrue, since: time.Hour - 1, made: time.Hour, want: 1},
 		"returned to for long enough":   {status: metav1.ConditionTrue, since: time.Hour, made: time.Hour},
 		"online since it was made":      {status: metav1.ConditionTrue, since: time.Minute, made: time.Second},
 		"never offline for long enough": {status: metav1.ConditionTrue, since: time.Minute, made: 5 * time.Minute},
@@ -75,11 +76,11 @@ func TestMayHaveReturned(t *testing.T) {
 			since := now.Add(-tc.since)
 			online := &metav1.Condition{Status: tc.status, LastTransitionTime: metav1.NewTime(since)}
 			if got := failover.Of(&tc.spec).MayHaveReturned(online, since.Add(-tc.made), now); got != tc.want {
-				t.Errorf("it may have been returned to: %t, want %t", got, tc.want)
+				t.Errorf("it may have been returned to for %v more, want %v", got, tc.want)
 			}
 		})
 	}
-	if failover.Of(&berthv1alpha1.Failover{}).MayHaveReturned(nil, time.Time{}, now) {
+	if failover.Of(&berthv1alpha1.Failover{}).MayHaveReturned(nil, time.Time{}, now) > 0 {
 		t.Error("a cluster that nobody has observed may have been returned to")
 	}
 }

@@ -49,8 +49,10 @@ type Round struct {
 	// because another one had to move is not to move again so soon. 0 lets it go as any other.
 	Fresh time.Duration
 	// FreshStay keeps pods that are fresh where they are, unless they are Unwanted there: others have
-	// had to move of late, and they may be the replacements.
+	// had to move of late, and they may be the replacements. SettledIn is when that is over if nothing
+	// else happens, 0 if nobody knows.
 	FreshStay bool
+	SettledIn time.Duration
 	// Cooldown is how long the last round must be over.
 	Cooldown time.Duration
 	// SinceRound is how long the last round is over, or for how long its end could have been seen.
@@ -234,6 +236,7 @@ func (c *choice) consider(p *Replica) (to int, held Reason) {
 		return 0, PodsTooYoung
 	}
 	if c.FreshStay && !p.Unwanted && c.wait(c.Fresh-p.Age) {
+		c.wait(c.SettledIn)
 		return 0, PodsMoved
 	}
 	to, ok := c.receiver(p)

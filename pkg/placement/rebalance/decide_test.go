@@ -105,6 +105,13 @@ func TestDecideOrder(t *testing.T) {
 			change:      func(r *rebalance.Round) { r.Fresh, r.FreshStay = 30*time.Minute, true },
 			wantVictims: []string{"old"}, wantHeld: rebalance.PodsMoved, wantRetry: 10 * time.Minute,
 		},
+		"those that have moved of late stay until nobody has moved of late": {
+			pods: all(in(beijing, 1), in(hangzhou, 4, age(20*time.Minute))),
+			change: func(r *rebalance.Round) {
+				r.Fresh, r.FreshStay, r.SettledIn = 30*time.Minute, true, 4*time.Minute
+			},
+			wantHeld: rebalance.PodsMoved, wantRetry: 4 * time.Minute,
+		},
 		"those that have moved of late leave where they are not wanted": {
 			pods: all(in(hangzhou, 3, age(time.Minute), unwanted), in(rebalance.Elsewhere, 1, age(time.Minute), unwanted),
 				in(rebalance.Elsewhere, 1, age(time.Minute), named("not chosen any more"))),
