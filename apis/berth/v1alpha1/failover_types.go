@@ -17,7 +17,9 @@ type Failover struct {
 
 	// returnAfter is how long a cluster that was left must have been online again before it comes into
 	// question again, from 0s to 168h. Default 30m. It does not count while the cluster where an
-	// Application runs does not suit, nor for a Subscription or a policy while all others are offline.
+	// Application runs does not suit, nor for a Subscription or a policy while all others are left.
+	// Pods of a policy that are younger are not moved while a cluster is left, nor for as long after
+	// one may have been returned to, unless their cluster is drained.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 16 && self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('168h')",message="must be a duration from 0s to 168h such as 30s, 30m or 1h30m"
