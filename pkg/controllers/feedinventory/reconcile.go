@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -34,6 +35,8 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	parsers  *parsers
 	watches  *watches
+	// allowances are what namespaces may have written.
+	allowances fairqueue.Allowances
 
 	mu sync.Mutex
 	// memory is what was read for each Subscription.
@@ -72,13 +75,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	after, changed := parsed(subscription, observed, findings)
+	if changed {
+		// It may take a while until thousands of a namespace are told of; those of others do not wait.
+		if wait := r.allowances.Book(request.NamespacedName, r.watches.clock.Now()); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+	}
 	if divides(&subscription.Spec) {
 		err = r.write(ctx, subscription, findings)
 	} else {
 		err = r.remove(ctx, subscription)
 	}
-	if err == nil {
-		err = r.writeParsed(ctx, subscription, observed, findings)
+	if err == nil && changed {
+		err = r.writeParsed(ctx, subscription, after)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: afterConflict}, nil
@@ -90,6 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 const afterConflict = 200 * time.Millisecond
 
 func (r *Reconciler) forget(subscription types.NamespacedName) {
+	r.allowances.Cancel(subscription)
 	r.watches.want(subscription, nil)
 	r.watches.wantReleases(subscription, nil, nil)
 	r.mu.Lock()

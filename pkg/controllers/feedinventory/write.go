@@ -206,16 +206,19 @@ func uncounted(findings []finding) string {
 	return "; without a number of replicas: " + names.First(feeds, maxNamed, ", ")
 }
 
-// writeParsed brings the condition Parsed of a Subscription, and what is known of its Helm
-// releases, up to date. Those that have no inventory have it as well.
-func (r *Reconciler) writeParsed(ctx context.Context, before, observed *berthv1alpha1.Subscription, findings []finding) error {
-	after := observed.DeepCopy()
+// parsed returns a Subscription with the condition Parsed and what is known of its Helm releases as
+// they are now, and whether that is new.
+func parsed(before, observed *berthv1alpha1.Subscription, findings []finding) (after *berthv1alpha1.Subscription, changed bool) {
+	after = observed.DeepCopy()
 	condition := summary(berthv1alpha1.SubscriptionParsed, findings)
 	condition.ObservedGeneration = before.Generation
 	apimeta.SetStatusCondition(&after.Status.Conditions, condition)
-	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
-	}
+	return after, !apiequality.Semantic.DeepEqual(before.Status, after.Status)
+}
+
+// writeParsed writes the status of a Subscription that parsed has found to be new. Those that have
+// no inventory have it as well.
+func (r *Reconciler) writeParsed(ctx context.Context, before, after *berthv1alpha1.Subscription) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Status().Patch(ctx, after, patch); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -223,6 +226,6 @@ func (r *Reconciler) writeParsed(ctx context.Context, before, observed *berthv1a
 		}
 		return fmt.Errorf("writing the status of Subscription %s/%s: %w", before.Namespace, before.Name, err)
 	}
-	r.recordEvent(before, &condition)
+	r.recordEvent(before, apimeta.FindStatusCondition(after.Status.Conditions, berthv1alpha1.SubscriptionParsed))
 	return nil
 }

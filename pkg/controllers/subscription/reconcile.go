@@ -142,7 +142,7 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again time.Duration, err error) {
 	var failed []error
 	total := summary{reasons: map[conditionReason]int{}}
-	turns := newTurns(outcomes, r.lastTurns, r.failures, r.allowances, r.Clock.Now())
+	turns := newTurns(outcomes, r.lastTurns, r.failures, &r.allowances, r.Clock.Now())
 	for _, i := range turns.order {
 		o := &outcomes[i]
 		if turns.over(o) {

@@ -29,6 +29,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/workload"
@@ -90,7 +91,7 @@ type Reconciler struct {
 	lastTurns lastTurns
 	allTurns  int
 	// allowances are what namespaces may still have written, see turns.
-	allowances allowances
+	allowances fairqueue.Allowances
 	// later asks for another pass after a pause; nil before the controller is started.
 	later atomic.Pointer[func(time.Duration)]
 	// any reports whether there are Subscriptions at all.
@@ -105,7 +106,7 @@ func New(options Options) *Reconciler {
 	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
 	return &Reconciler{
 		Options: options, written: written{}, agreed: map[copyKey]agreed{}, stuck: map[feedKey]*stuck{}, failures: failures{},
-		allowances: allowances{}, lastTurns: lastTurns{},
+		lastTurns: lastTurns{},
 	}
 }
 

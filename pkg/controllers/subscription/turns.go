@@ -9,46 +9,14 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/pkg/controllers/internal/fairqueue"
 )
 
-const (
-	// turnsAtOnce is how many Subscriptions of a namespace that has rested are written in one pass. A
-	// pass looks at all of them anew, so that one of another namespace waits for no more than that.
-	turnsAtOnce = 100
-	// turnsPerSecond is how many of a namespace are written in the long run, whatever gives cause for
-	// passes: what one tenant makes Berth write is a small part of what the API server can take.
-	turnsPerSecond = 20
-	// betweenTurns is the pause before the next pass for a namespace that has had its turns, so that
-	// there is one pass for many of them.
-	betweenTurns = time.Second
-)
-
-// allowances are the token buckets of the namespaces that have had turns lately. They outlive a
-// pass.
-type allowances map[string]*rate.Limiter
-
-// forget drops the namespaces that have rested enough to begin anew.
-func (a allowances) forget(now time.Time) {
-	maps.DeleteFunc(a, func(_ string, l *rate.Limiter) bool { return l.TokensAt(now) >= turnsAtOnce })
-}
-
-// spent reports whether a namespace has had its turns.
-func (a allowances) spent(namespace string, now time.Time) bool {
-	l := a[namespace]
-	return l != nil && l.TokensAt(now) < 1
-}
-
-// spend counts a turn of a namespace.
-func (a allowances) spend(namespace string, now time.Time) {
-	if a[namespace] == nil {
-		a[namespace] = rate.NewLimiter(turnsPerSecond, turnsAtOnce)
-	}
-	a[namespace].AllowN(now, 1)
-}
+// betweenTurns is the pause before the next pass for a namespace that has had its turns, so that
+// there is one pass for many of them.
+const betweenTurns = time.Second
 
 // lastTurns counts up over all Subscriptions that were written: what was written last has the
 // highest number, and what never was has none.
@@ -62,14 +30,14 @@ type turns struct {
 	// first that were written longest ago.
 	order      []int
 	failures   failures
-	allowances allowances
+	allowances *fairqueue.Allowances
 	// now is when the pass began to write: what time gives while it writes is for the next one.
 	now time.Time
 	// again is after what pause another pass is due for what is left, 0 if nothing is.
 	again time.Duration
 }
 
-func newTurns(outcomes []outcome, last lastTurns, failed failures, allowed allowances, now time.Time) *turns {
+func newTurns(outcomes []outcome, last lastTurns, failed failures, allowed *fairqueue.Allowances, now time.Time) *turns {
 	order := make([]int, len(outcomes))
 	for i := range order {
 		order[i] = i
@@ -81,7 +49,6 @@ func newTurns(outcomes []outcome, last lastTurns, failed failures, allowed allow
 	for _, i := range order {
 		waiting.Add(outcomes[i].object.Namespace, i)
 	}
-	allowed.forget(now)
 	t := &turns{failures: failed, allowances: allowed, now: now, order: order[:0]}
 	for waiting.Len() > 0 {
 		t.order = append(t.order, waiting.Pop())
@@ -92,7 +59,7 @@ func newTurns(outcomes []outcome, last lastTurns, failed failures, allowed allow
 // over reports whether the namespace of a Subscription has had its turns, and notes that something
 // of it is left. What failed is not tried again at once.
 func (t *turns) over(o *outcome) bool {
-	if !t.allowances.spent(o.object.Namespace, t.now) {
+	if !t.allowances.Spent(o.object.Namespace, t.now) {
 		return false
 	}
 	t.due(max(t.failures[o.object.UID], betweenTurns))
@@ -107,7 +74,7 @@ func (t *turns) due(pause time.Duration) {
 }
 
 // spend counts a Subscription for which something was asked of the API server.
-func (t *turns) spend(namespace string) { t.allowances.spend(namespace, t.now) }
+func (t *turns) spend(namespace string) { t.allowances.Spend(namespace, t.now) }
 
 // failures remembers the Subscriptions that could not be written as they should be when they had
 // their turn last, and how long the next attempt waits, unless something else gives cause for a

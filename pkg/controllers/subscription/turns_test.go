@@ -72,7 +72,7 @@ func (w *world) carriedOut(namespace, name string) bool {
 }
 
 // These are how many Subscriptions of a namespace are written when it has rested, and then.
-const atOnce, perSecond = 100, 20
+const atOnce, perSecond = 100, 10
 
 // Thousands of Subscriptions of one namespace hold up that of another one by a hundred at most,
 // also if it comes while they are written.

@@ -3,7 +3,7 @@
 
 // Package fairqueue makes work queues of controllers that take one object of each namespace after
 // the other: however many objects of one namespace wait, those of another do not wait longer for
-// them than for one.
+// them than for one. It also says how many of a namespace are written in a second.
 package fairqueue
 
 import (
