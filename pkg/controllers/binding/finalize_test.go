@@ -90,7 +90,7 @@ func TestUntilWhenASchedulerIsKept(t *testing.T) {
 			if tc.change != nil {
 				tc.change(a)
 			}
-			objects := append(tc.objects, a)
+			objects := append(slices.Clip(tc.objects), a)
 			if !tc.alone {
 				objects = append(objects, readyScheduler("b"))
 			}
