@@ -5,22 +5,16 @@ package explain
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
-	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/past"
 	"berth.dev/berth/pkg/explain"
-	"berth.dev/berth/pkg/history"
 )
 
 const subscriptionLong = `Tell how a subscription shares out its feeds, and why something has no place.
@@ -39,92 +33,62 @@ const subscriptionExample = `  # Which cluster has what, and which one was left?
 // unseenClusters is said in place of what follows from clusters to a user who may not see them.
 const unseenClusters = "you may not see clusters"
 
-// subscriptionOptions are the flags of explain subscription.
-type subscriptionOptions struct {
-	streams genericiooptions.IOStreams
-	factory *client.Factory
-	output  *output.Flag
-	past    past.Sources
-}
-
 func newSubscription(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	o := &subscriptionOptions{streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML)}
+	q := newQuestion(streams, factory, "Subscription")
 	cmd := &cobra.Command{
 		Use: "subscription NAME", Aliases: []string{"subscriptions", "sub", "bsub"},
 		Short: "Tell how a subscription shares out its feeds", Long: subscriptionLong, Example: subscriptionExample,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("%d subscriptions named, name one: %s NAME", len(args), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args:              q.args,
 		ValidArgsFunction: factory.Complete(subscriptionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0])
+			if err := q.past.Check(); err != nil {
+				return err
+			}
+			return q.run(cmd.Context(), args[0], q.subscription)
 		},
 	}
-	o.past.AddTo(cmd.Flags())
-	o.output.AddTo(cmd)
+	q.past.AddTo(cmd.Flags())
+	q.output.AddTo(cmd)
 	return cmd
 }
 
-func (o *subscriptionOptions) run(ctx context.Context, name string) error {
-	if err := o.past.Check(); err != nil {
-		return err
-	}
-	name = strings.TrimPrefix(name, "subscription.berth.dev/")
-	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return fmt.Errorf("%.64q is no name of a subscription", name)
-	}
-	namespace, err := o.factory.Namespace()
-	if err != nil {
-		return err
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return err
-	}
-	answer, err := o.answer(ctx, clients, namespace, name)
-	if err != nil {
-		return err
-	}
-	told, err := tell(ctx, o.factory, &o.past, history.Object{
-		Group: berthv1alpha1.SchemeGroupVersion.Group, Kind: "Subscription", Namespace: namespace, Name: name,
-	})
-	if err != nil {
-		return err
-	}
-	return o.output.Print(o.streams.Out, subscriptionAndPast{answer, told}, func(w io.Writer) error {
-		if err := printSubscription(w, answer); err != nil {
-			return err
-		}
-		return told.print(w)
-	})
-}
-
-// answer works out how the subscription is carried out. Who may not see clusters learns the rest.
-func (o *subscriptionOptions) answer(
-	ctx context.Context, clients client.Clients, namespace, name string,
-) (*explain.SubscriptionAnswer, error) {
+// subscription works out how a subscription is carried out.
+func (q *question) subscription(ctx context.Context, clients client.Clients, namespace, name string) (found, error) {
 	berth := clients.Berth.BerthV1alpha1()
 	s, err := berth.Subscriptions(namespace).Get(ctx, name, metav1.GetOptions{})
-	if named(err, name) {
-		return nil, fmt.Errorf("subscription %q not found in namespace %q", name, namespace)
+	if missing := q.missing(err, namespace, name); missing != nil {
+		return found{}, missing
 	}
 	if err != nil {
-		return nil, client.DescribeBerthError("reading subscription "+name, err)
+		return found{}, client.DescribeBerthError("reading subscription "+name, err)
 	}
+	clusters, unseen, err := returning(ctx, clients, s)
+	if err != nil {
+		return found{}, err
+	}
+	answer := explain.Subscription(s, clusters, unseen)
+	return found{
+		object: func(told remembered) any { return subscriptionAndPast{answer, told} },
+		text:   func(w io.Writer) error { return printSubscription(w, answer) },
+	}, nil
+}
+
+// returning returns the clusters, which say when those that a subscription has left return, or why
+// somebody may not see them: he learns the rest.
+func returning(
+	ctx context.Context, clients client.Clients, s *berthv1alpha1.Subscription,
+) (clusters []berthv1alpha1.Cluster, unseen string, err error) {
 	if len(s.Status.FailedOver) == 0 {
-		return explain.Subscription(s, nil, ""), nil
+		return nil, "", nil
 	}
-	clusters, err := berth.Clusters().List(ctx, metav1.ListOptions{})
-	if apierrors.IsForbidden(err) {
-		return explain.Subscription(s, nil, unseenClusters), nil
+	list, err := clients.Berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, unseenClusters, nil
+	case err != nil:
+		return nil, "", client.DescribeBerthError("listing clusters", err)
 	}
-	if err != nil {
-		return nil, client.DescribeBerthError("listing clusters", err)
-	}
-	return explain.Subscription(s, clusters.Items, ""), nil
+	return list.Items, "", nil
 }
 
 // subscriptionAndPast is what programs get.

@@ -1,0 +1,117 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/cli/internal/past"
+	"berth.dev/berth/pkg/history"
+)
+
+// question asks about an object of one of Berth's kinds.
+type question struct {
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+	output  *output.Flag
+	past    past.Sources
+	// kind is that of the object, and singular how people call one.
+	kind, singular string
+}
+
+func newQuestion(streams genericiooptions.IOStreams, factory *client.Factory, kind string) question {
+	return question{
+		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
+		kind: kind, singular: strings.ToLower(kind),
+	}
+}
+
+// args refuses anything but one name.
+func (q *question) args(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d %ss named, name one: %s NAME", len(args), q.singular, cmd.CommandPath())
+	}
+	return nil
+}
+
+// clean returns the name that somebody means. kubectl prints objects as application.berth.dev/NAME,
+// and people paste that.
+func (q *question) clean(name string) (string, error) {
+	name = strings.TrimPrefix(name, q.singular+"."+berthv1alpha1.SchemeGroupVersion.Group+"/")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return "", fmt.Errorf("%.64q is no name of %s %s", name, article(q.singular), q.singular)
+	}
+	return name, nil
+}
+
+// article returns the indefinite article of a noun.
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeio") {
+		return "an"
+	}
+	return "a"
+}
+
+// missing returns the error for an object that is not there, nil if err is another one.
+func (q *question) missing(err error, namespace, name string) error {
+	var status apierrors.APIStatus
+	if apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name {
+		return fmt.Errorf("%s %q not found in namespace %q", q.singular, name, namespace)
+	}
+	return nil
+}
+
+// found is the answer to a question about one object. Object is what programs get, with the history
+// in it, and text prints the answer to people.
+type found struct {
+	object func(remembered) any
+	text   func(io.Writer) error
+}
+
+// run answers the question about an object, with what the processes remember of it if that was
+// asked for.
+func (q *question) run(
+	ctx context.Context, name string, answer func(ctx context.Context, clients client.Clients, namespace, name string) (found, error),
+) error {
+	name, err := q.clean(name)
+	if err != nil {
+		return err
+	}
+	namespace, err := q.factory.Namespace()
+	if err != nil {
+		return err
+	}
+	clients, err := q.factory.Clients()
+	if err != nil {
+		return err
+	}
+	got, err := answer(ctx, clients, namespace, name)
+	if err != nil {
+		return err
+	}
+	told, err := tell(ctx, q.factory, &q.past, history.Object{
+		Group: berthv1alpha1.SchemeGroupVersion.Group, Kind: q.kind, Namespace: namespace, Name: name,
+	})
+	if err != nil {
+		return err
+	}
+	return q.output.Print(q.streams.Out, got.object(told), func(w io.Writer) error {
+		if err := got.text(w); err != nil {
+			return err
+		}
+		return told.print(w)
+	})
+}
