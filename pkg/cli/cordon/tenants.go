@@ -61,8 +61,7 @@ func (t *tenants) counts(pod *corev1.Pod) bool {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "DaemonSet" {
 		return false
 	}
-	_, stamped := stamp.Of(pod)
-	return stamped || slices.Contains(t.state.Schedulers, pod.Spec.SchedulerName)
+	return stamp.IsBerths(pod, t.state.Schedulers)
 }
 
 // moved are the pods that the policy controller moves, now or once their node is ready.

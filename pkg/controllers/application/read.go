@@ -125,10 +125,10 @@ func (s *observed) count(pod *corev1.Pod) {
 	if s.pods[of] == nil || workload.Finished(pod) {
 		return
 	}
-	placed, stamped := stamp.Of(pod)
-	if !stamped && !slices.Contains(s.schedulers, pod.Spec.SchedulerName) {
+	if !stamp.IsBerths(pod, s.schedulers) {
 		return
 	}
+	placed, stamped := stamp.Of(pod)
 	switch {
 	case workload.Pending(pod):
 		s.waiting[of] = append(s.waiting[of], pod)

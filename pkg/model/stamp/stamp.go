@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,13 @@ func Blank(pod *corev1.Pod) bool {
 func madeFor(pod *corev1.Pod) bool {
 	uid, node, found := strings.Cut(pod.Annotations[berthv1alpha1.PlacedByAnnotation], "/")
 	return found && types.UID(uid) == pod.UID && node == pod.Spec.NodeName && node != ""
+}
+
+// IsBerths reports whether a pod is Berth's: it carries a stamp, or asks for one of Berth's
+// schedulers.
+func IsBerths(pod *corev1.Pod, schedulers []string) bool {
+	_, stamped := Of(pod)
+	return stamped || slices.Contains(schedulers, pod.Spec.SchedulerName)
 }
 
 // Mark returns what the Binding of a pod to the node must carry that was given nothing: that Berth

@@ -82,6 +82,28 @@ func anyStamp(t *rapid.T) stamp.Stamp {
 	return s.At(rebalance.Place(place.Draw(t, "place")))
 }
 
+func TestAPodIsBerthsByItsStampOrItsScheduler(t *testing.T) {
+	written := stamp.Stamp{Policy: "web", Cluster: "beijing"}.Annotations(pod("uid-0", "", nil), "node-1")
+	for name, tc := range map[string]struct {
+		uid, scheduler string
+		annotations    map[string]string
+		want           bool
+	}{
+		"it asks for one of Berth's schedulers":     {scheduler: "berth-b", want: true},
+		"it was bound by Berth":                     {scheduler: "other", uid: "uid-0", annotations: written, want: true},
+		"it has the stamp of another pod":           {scheduler: "other", uid: "uid-1", annotations: written},
+		"it is another scheduler's, without a mark": {scheduler: "other", uid: "uid-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod(tc.uid, "node-1", tc.annotations)
+			p.Spec.SchedulerName = tc.scheduler
+			if got := stamp.IsBerths(p, []string{"berth-a", "berth-b"}); got != tc.want {
+				t.Errorf("got %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		want := anyStamp(r)
