@@ -82,18 +82,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{RequeueAfter: wait}, nil
 		}
 	}
-	if divides(&subscription.Spec) {
-		err = r.write(ctx, subscription, findings)
-	} else {
-		err = r.remove(ctx, subscription)
-	}
-	if err == nil && changed {
-		err = r.writeParsed(ctx, subscription, after)
-	}
+	err = r.writeAll(ctx, subscription, after, changed, findings)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: afterConflict}, nil
 	}
 	return reconcile.Result{RequeueAfter: pause}, err
+}
+
+// writeAll brings the inventory of a Subscription up to date, and then its status if that has
+// changed.
+func (r *Reconciler) writeAll(ctx context.Context, before, after *berthv1alpha1.Subscription, changed bool, findings []finding) error {
+	write := func() error { return r.remove(ctx, before) }
+	if divides(&before.Spec) {
+		write = func() error { return r.write(ctx, before, findings) }
+	}
+	if err := write(); err != nil || !changed {
+		return err
+	}
+	return r.writeParsed(ctx, before, after)
 }
 
 // afterConflict is the pause until the cache may have caught up.

@@ -39,6 +39,7 @@ type line struct {
 }
 
 func newLine(t *testing.T) *line {
+	t.Helper()
 	b := movelimit.New(movelimit.Limits{PerMinute: 60})
 	b.Take(movelimit.Claim{Key: "before", Pods: 8}, begin)
 	return &line{t, b}
