@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clienttesting "k8s.io/client-go/testing"
 	fwk "k8s.io/kube-scheduler/framework"
 )
@@ -132,6 +133,13 @@ func (r *Running) Delete(pod *corev1.Pod) {
 	if err := r.Kube.CoreV1().Pods(pod.Namespace).Delete(r.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
 		r.tb.Error(err)
 	}
+}
+
+// Await waits until the condition holds, or the scheduler is stopped. Other than WaitFor it may be
+// called by the scheduler's own goroutines, which can outlast the test.
+func (r *Running) Await(condition func() bool) {
+	// The only error is that the scheduler was stopped.
+	_ = wait.PollUntilContextCancel(r.Context(), pollInterval, true, func(context.Context) (bool, error) { return condition(), nil })
 }
 
 // ExpectBound waits until a pod has a node.

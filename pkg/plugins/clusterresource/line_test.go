@@ -163,7 +163,7 @@ func (r *running) edit(count int, reason string, amounts ...string) {
 func (r *running) deleteInCycle() {
 	deletes := func(pod *corev1.Pod) {
 		r.Delete(pod)
-		r.WaitFor("the informer to know that pod "+pod.Name+" is gone", func() bool { return !r.Knows(pod) })
+		r.Await(func() bool { return !r.Knows(pod) })
 	}
 	r.Obstacle.Tried.Store(&deletes)
 }
