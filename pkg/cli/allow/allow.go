@@ -99,11 +99,7 @@ func namespaces(ctx context.Context, clients client.Clients, _ string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(list.Items))
-	for i := range list.Items {
-		names[i] = list.Items[i].Name
-	}
-	return names, nil
+	return client.NamesOf(list.Items), nil
 }
 
 func (o *options) run(ctx context.Context, namespace string) error {

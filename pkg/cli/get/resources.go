@@ -148,11 +148,7 @@ func resourceNames(ctx context.Context, clients client.Clients, _ string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(objects))
-	for i := range objects {
-		names[i] = objects[i].Name
-	}
-	return names, nil
+	return client.NamesOf(objects), nil
 }
 
 func itemOf(object *berthv1alpha1.ClusterResource) resourceItem {

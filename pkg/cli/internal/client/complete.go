@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // completionTimeout is how long a shell waits for names.
@@ -43,4 +44,16 @@ func (f *Factory) find(
 		return nil, err
 	}
 	return names(ctx, clients, namespace)
+}
+
+// NamesOf returns the names of objects.
+func NamesOf[T any, O interface {
+	*T
+	metav1.Object
+}](objects []T) []string {
+	names := make([]string, len(objects))
+	for i := range objects {
+		names[i] = O(&objects[i]).GetName()
+	}
+	return names
 }
