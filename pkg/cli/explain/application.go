@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/explain"
@@ -43,14 +44,14 @@ type applicationOptions struct {
 }
 
 func newApplication(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	o := &applicationOptions{question: newQuestion(streams, factory, "Application")}
+	o := &applicationOptions{question: newQuestion(streams, factory, berthv1alpha1.SchemeGroupVersion.Group, "Application")}
 	cmd := &cobra.Command{
 		Use:               "application NAME",
 		Aliases:           []string{"applications", "app", "bapp"},
 		Short:             "Tell why an application runs in its cluster, or in none",
 		Long:              applicationLong,
 		Example:           applicationExample,
-		Args:              o.args,
+		Args:              o.one("NAME"),
 		ValidArgsFunction: factory.Complete(applicationNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -109,9 +110,5 @@ func applicationNames(ctx context.Context, clients client.Clients, namespace str
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(list.Items))
-	for i := range list.Items {
-		names[i] = list.Items[i].Name
-	}
-	return names, nil
+	return client.NamesOf(list.Items), nil
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 
-	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/past"
 	"berth.dev/berth/pkg/history"
 )
@@ -25,15 +24,15 @@ type remembered struct {
 }
 
 // tell asks the processes about an object if the flags want that.
-func tell(ctx context.Context, factory *client.Factory, flags *past.Sources, object history.Object) (remembered, error) {
-	if !flags.Wanted {
+func (q *question) tell(ctx context.Context, namespace, name string) (remembered, error) {
+	if !q.past.Wanted {
 		return remembered{}, nil
 	}
-	clients, err := factory.Clients()
+	clients, err := q.factory.Clients()
 	if err != nil {
 		return remembered{}, err
 	}
-	answers, err := flags.Ask(ctx, clients, object)
+	answers, err := q.past.Ask(ctx, clients, history.Object{Group: q.group, Kind: q.kind, Namespace: namespace, Name: name})
 	return remembered{answers}, err
 }
 

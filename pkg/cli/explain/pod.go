@@ -7,21 +7,17 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
-	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/cli/internal/past"
 	"berth.dev/berth/pkg/cli/internal/profile"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
-	"berth.dev/berth/pkg/history"
 	"berth.dev/berth/pkg/model/charges"
 )
 
@@ -59,26 +55,21 @@ const podExample = `  # Why does this pod wait?
 
 // podOptions are the flags of explain pod.
 type podOptions struct {
-	streams genericiooptions.IOStreams
-	factory *client.Factory
-	output  *output.Flag
+	question
 	profile profile.Flags
-	past    past.Sources
 	// wantsRemedies is set if it is to be told what would let the pod run.
 	wantsRemedies bool
 }
 
 func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	o := &podOptions{
-		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
-	}
+	o := &podOptions{question: newQuestion(streams, factory, corev1.GroupName, "Pod")}
 	cmd := &cobra.Command{
 		Use:               "pod NAME",
 		Aliases:           []string{"pods", "po"},
 		Short:             "Tell why a pod runs where it does, or waits",
 		Long:              podLong,
 		Example:           podExample,
-		Args:              onePod,
+		Args:              o.one("NAME"),
 		ValidArgsFunction: factory.Complete(podNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0])
@@ -91,18 +82,10 @@ func newPod(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.
 	return cmd
 }
 
-func onePod(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d pods named, name one: %s NAME", len(args), cmd.CommandPath())
-	}
-	return nil
-}
-
 func (o *podOptions) run(ctx context.Context, name string) error {
-	// kubectl prints pods as pod/NAME, and people paste that.
-	name = strings.TrimPrefix(name, "pod/")
-	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return fmt.Errorf("%.64q is no name of a pod", name)
+	name, err := o.clean(name)
+	if err != nil {
+		return err
 	}
 	if err := o.past.Check(); err != nil {
 		return err
@@ -111,7 +94,7 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	told, err := tell(ctx, o.factory, &o.past, history.Object{Kind: "Pod", Namespace: namespace, Name: name})
+	told, err := o.tell(ctx, namespace, name)
 	if err != nil {
 		return err
 	}
@@ -185,9 +168,5 @@ func podNames(ctx context.Context, clients client.Clients, namespace string) ([]
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(objects.Pods))
-	for i := range objects.Pods {
-		names[i] = objects.Pods[i].Name
-	}
-	return names, nil
+	return client.NamesOf(objects.Pods), nil
 }

@@ -12,45 +12,47 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/past"
-	"berth.dev/berth/pkg/history"
 )
 
-// question asks about an object of one of Berth's kinds.
+// question asks about one object.
 type question struct {
 	streams genericiooptions.IOStreams
 	factory *client.Factory
 	output  *output.Flag
 	past    past.Sources
-	// kind is that of the object, and singular how people call one.
-	kind, singular string
+	// group and kind are those of the object, and singular is how people call one.
+	group, kind, singular string
 }
 
-func newQuestion(streams genericiooptions.IOStreams, factory *client.Factory, kind string) question {
+func newQuestion(streams genericiooptions.IOStreams, factory *client.Factory, group, kind string) question {
 	return question{
 		streams: streams, factory: factory, output: output.NewFlag(output.Text, output.JSON, output.YAML),
-		kind: kind, singular: strings.ToLower(kind),
+		group: group, kind: kind, singular: strings.ToLower(kind),
 	}
 }
 
-// args refuses anything but one name.
-func (q *question) args(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d %ss named, name one: %s NAME", len(args), q.singular, cmd.CommandPath())
+// one refuses anything but one name. Use is what follows the command.
+func (q *question) one(use string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%d %ss named, name one: %s %s", len(args), q.singular, cmd.CommandPath(), use)
+		}
+		return nil
 	}
-	return nil
 }
 
-// clean returns the name that somebody means. kubectl prints objects as application.berth.dev/NAME,
-// and people paste that.
+// clean returns the name that somebody means. kubectl prints objects as pod/NAME and as
+// application.berth.dev/NAME, and people paste that.
 func (q *question) clean(name string) (string, error) {
-	name = strings.TrimPrefix(name, q.singular+"."+berthv1alpha1.SchemeGroupVersion.Group+"/")
+	resource := schema.GroupResource{Group: q.group, Resource: q.singular}
+	name = strings.TrimPrefix(name, resource.String()+"/")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return "", fmt.Errorf("%.64q is no name of %s %s", name, article(q.singular), q.singular)
 	}
@@ -102,9 +104,7 @@ func (q *question) run(
 	if err != nil {
 		return err
 	}
-	told, err := tell(ctx, q.factory, &q.past, history.Object{
-		Group: berthv1alpha1.SchemeGroupVersion.Group, Kind: q.kind, Namespace: namespace, Name: name,
-	})
+	told, err := q.tell(ctx, namespace, name)
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,11 @@ const subscriptionExample = `  # Which cluster has what, and which one was left?
 const unseenClusters = "you may not see clusters"
 
 func newSubscription(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	q := newQuestion(streams, factory, "Subscription")
+	q := newQuestion(streams, factory, berthv1alpha1.SchemeGroupVersion.Group, "Subscription")
 	cmd := &cobra.Command{
 		Use: "subscription NAME", Aliases: []string{"subscriptions", "sub", "bsub"},
 		Short: "Tell how a subscription shares out its feeds", Long: subscriptionLong, Example: subscriptionExample,
-		Args:              q.args,
+		Args:              q.one("NAME"),
 		ValidArgsFunction: factory.Complete(subscriptionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.past.Check(); err != nil {
@@ -103,9 +103,5 @@ func subscriptionNames(ctx context.Context, clients client.Clients, namespace st
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(list.Items))
-	for i := range list.Items {
-		names[i] = list.Items[i].Name
-	}
-	return names, nil
+	return client.NamesOf(list.Items), nil
 }
