@@ -30,14 +30,10 @@ func (g *Gateway) find(r *request, verb string) (*berthv1alpha1.Cluster, error) 
 // caller without the right, who must not learn from an answer or its time what there is, so whoever
 // asks by id needs the right for all clusters.
 func (g *Gateway) permit(r *request, verb string) error {
-	name := r.route.key
-	switch {
-	case r.route.kind == routeByID:
-		name = ""
-	case verb == "delete" && g.deletesAll(r):
-		return nil
+	if r.route.kind == routeByID {
+		return g.authorize(r, verb, "")
 	}
-	return g.authorize(r, verb, name)
+	return g.permitNamed(r, verb, r.route.key)
 }
 
 // fetch returns the cluster of the path for a caller that is permitted to do this.
