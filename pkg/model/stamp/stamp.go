@@ -101,8 +101,11 @@ func madeFor(pod *corev1.Pod) bool {
 // IsBerths reports whether a pod is Berth's: it carries a stamp, or asks for one of Berth's
 // schedulers.
 func IsBerths(pod *corev1.Pod, schedulers []string) bool {
+	if slices.Contains(schedulers, pod.Spec.SchedulerName) {
+		return true
+	}
 	_, stamped := Of(pod)
-	return stamped || slices.Contains(schedulers, pod.Spec.SchedulerName)
+	return stamped
 }
 
 // Mark returns what the Binding of a pod to the node must carry that was given nothing: that Berth
