@@ -5,7 +5,6 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,16 +31,18 @@ func LeftClusters(
 	spec *berthv1alpha1.Failover, left []berthv1alpha1.FailedOverCluster, all []berthv1alpha1.Cluster, unseen string,
 ) []LeftCluster {
 	rule, told := failover.Of(spec), make([]LeftCluster, len(left))
+	byName := map[string]*LeftCluster{}
 	for i := range left {
-		told[i] = LeftCluster{Cluster: left[i].Cluster, Since: left[i].Time}
-		at := slices.IndexFunc(all, func(c berthv1alpha1.Cluster) bool { return c.Name == left[i].Cluster })
-		switch {
-		case unseen != "":
+		told[i] = LeftCluster{Cluster: left[i].Cluster, Since: left[i].Time, Message: "there is no such cluster any more"}
+		if unseen != "" {
 			told[i].Message = fmt.Sprintf("%s; %s", unseen, returns(rule))
-		case at < 0:
-			told[i].Message = "there is no such cluster any more"
-		default:
-			told[i].tell(rule, all[at].Online())
+			continue
+		}
+		byName[left[i].Cluster] = &told[i]
+	}
+	for i := range all {
+		if l := byName[all[i].Name]; l != nil {
+			l.tell(rule, all[i].Online())
 		}
 	}
 	return told
