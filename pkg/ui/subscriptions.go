@@ -14,6 +14,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
+	"berth.dev/berth/pkg/placement/subscription"
 )
 
 func subscriptionPath(namespace, name string) string {
@@ -33,7 +34,7 @@ func (s *snapshot) subscriptionsView() *page {
 		sub := &all[i]
 		t.Rows = append(t.Rows, row{
 			text(sub.Namespace), link(sub.Name, subscriptionPath(sub.Namespace, sub.Name)),
-			text(explain.Subscription(sub, nil, "").Strategy), number(len(sub.Spec.Feeds)), leftBy(sub), subscriptionSays(sub),
+			text(string(subscription.StrategyOf(&sub.Spec))), number(len(sub.Spec.Feeds)), leftBy(sub), subscriptionSays(sub),
 		})
 	}
 	return &page{Title: "Subscriptions", View: "subscriptions", Tables: []*table{t}, Notes: s.notes(subscriptions)}
