@@ -60,8 +60,8 @@ func (g *Gateway) authorize(r *request, verb, name string) error {
 	}, fmt.Sprintf("%s %s.%s", verb, resource, berthv1alpha1.SchemeGroupVersion.Group))
 }
 
-// permitNamed returns an error unless the caller may do something to a named cluster. Whoever may do
-// it to all is asked about as well: an authorizer may except some names.
+// permitNamed returns an error unless the caller may do something to a named cluster. Who may do it
+// to all is asked about as well: an authorizer may except some names.
 func (g *Gateway) permitNamed(r *request, verb, name string) error {
 	if verb == "delete" && g.deletesAll(r) {
 		return nil
