@@ -72,6 +72,11 @@ func (s *Snapshot) actAs(scheduler string) {
 // is put.
 func (s *Snapshot) Confine(shortages map[string]modelpolicy.Shortages) { s.shortages = shortages }
 
+// Hold tells who makes the pods that are held back although nothing in them says so, by
+// workload.Maker: nothing is kept for them. It replaces what was told before. The makers must not
+// be changed while a question is put.
+func (s *Snapshot) Hold(makers map[types.UID]bool) { s.held = makers }
+
 // serveWaiting places the pods that wait for a ClusterResource of which the given one has given
 // something back, as the scheduler does before a replacement of that pod comes to the Cluster.
 // Where a pod may go to several Clusters it goes to that one, so that rather too many are placed
@@ -148,7 +153,8 @@ func (s *Snapshot) waitingFor(requests []pool.Request, scheduler string) []*core
 	var waiting []*corev1.Pod
 	for _, pod := range all {
 		home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]
-		if workload.Pending(pod) && demand.Asks(pod) && (home == "" || scheduler == "" || home == scheduler) && asksForAny(pod, requests) {
+		if workload.Pending(pod) && demand.Asks(pod) && !s.held[workload.Maker(pod)] &&
+			(home == "" || scheduler == "" || home == scheduler) && asksForAny(pod, requests) {
 			waiting = append(waiting, pod)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -48,8 +49,10 @@ type Snapshot struct {
 	// scheduler, empty for all of them.
 	membership *membership
 	scheduler  string
-	// shortages are those of the pods that wait for a node, by namespace.
+	// shortages are those of the pods that wait for a node, by namespace, and held are the makers of
+	// those that are held back.
 	shortages map[string]modelpolicy.Shortages
+	held      map[types.UID]bool
 	versions  versions
 	answers   map[question]*answer
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
@@ -108,6 +109,15 @@ func (a *Adviser) Confine(namespace string, shortages modelpolicy.Shortages) {
 	} else {
 		a.shortages[namespace] = shortages
 	}
+}
+
+// Hold tells who makes the pods that a Subscription holds back, by workload.Maker: units of a
+// ClusterResource are not kept for them. It replaces what was told before. The makers must not be
+// changed afterwards.
+func (a *Adviser) Hold(makers map[types.UID]bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.snapshot.Hold(makers)
 }
 
 // keepPromises places a pod for each that is to come, as far as there is a node for it.

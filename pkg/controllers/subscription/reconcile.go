@@ -62,6 +62,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if len(cached.Items) == 0 {
 		totals.publish(summary{})
 		r.Adviser.Promise(controllerName, nil)
+		r.Adviser.Hold(nil)
 		return reconcile.Result{}, nil
 	}
 	start := r.Clock.Now()
@@ -141,12 +142,13 @@ func decide(items []*item, room *simulator.Ledger, now metav1.Time, life time.Du
 // failed, or namespaces had their turns. The error is what failed.
 func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again time.Duration, err error) {
 	var failed []error
-	total := summary{reasons: map[conditionReason]int{}}
+	total, held := summary{reasons: map[conditionReason]int{}}, holds{}
 	turns := newTurns(outcomes, r.lastTurns, r.failures, &r.allowances, r.Clock.Now())
 	for _, i := range turns.order {
 		o := &outcomes[i]
 		if turns.over(o) {
 			total.add(o, o.object)
+			held.note(o, o.object)
 			continue
 		}
 		before := r.requests
@@ -160,11 +162,13 @@ func (r *Reconciler) writeAll(ctx context.Context, outcomes []outcome) (again ti
 		turns.due(pause)
 		failed = append(failed, err)
 		total.add(o, after)
+		held.note(o, after)
 	}
 	r.forgetCopies(outcomes)
 	keepOnly(r.failures, outcomes)
 	keepOnly(r.lastTurns, outcomes)
 	totals.publish(total)
+	r.Adviser.Hold(held)
 	return turns.again, errors.Join(failed...)
 }
 
