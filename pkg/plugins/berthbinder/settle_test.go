@@ -500,3 +500,17 @@ func TestWhatBindReportsStaysTrue(t *testing.T) {
 		})
 	})
 }
+
+// A process that was stopped may read, when it goes on, a pod that the next leader has settled.
+func TestNoVersionIsSentThatWasReadAfterTheFenceHadClosed(t *testing.T) {
+	leader, until := fence.New(), time.Now().Add(100*time.Millisecond)
+	leader.Renewed(until)
+	s := newServer(func(*corev1.Binding) error {
+		<-time.After(time.Until(until))
+		return apierrors.NewConflict(corev1.Resource("pods"), "pod", errors.New("it has changed"))
+	}, newPod())
+	status := s.bind(t, given{newPod().UID: {Policy: "web", Cluster: "a", Seat: 1}}, leader, newPod())
+	if len(s.sent) != 1 || status.IsSuccess() {
+		t.Errorf("%d bindings were sent, the outcome is %v", len(s.sent), status)
+	}
+}

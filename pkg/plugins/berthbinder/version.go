@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -48,6 +49,9 @@ func (b *BerthBinder) bindVersion(
 			return nil, errChanged
 		}
 		binding.ResourceVersion = current.ResourceVersion
+		if closed(ctx) {
+			return nil, fence.ErrClosed
+		}
 		err = b.send(ctx, binding)
 		switch {
 		case err == nil || refused(err):
@@ -67,6 +71,14 @@ func (b *BerthBinder) bindVersion(
 		}
 	}
 	return nil, fmt.Errorf("it was changed %d times meanwhile: %w", maxAttempts, err)
+}
+
+// closed reports whether the fence has closed that gave the context. It is to be asked once the
+// version is chosen: a process that was stopped may go on with one that was read after the next
+// leader had settled the pod.
+func closed(ctx context.Context) bool {
+	until, ends := ctx.Deadline()
+	return ends && !time.Now().Before(until)
 }
 
 // refused reports whether the API server certainly did not carry out the binding.
