@@ -86,15 +86,9 @@ func rankApplication(
 	candidates := make([]rank.Candidate, len(all))
 	for i := range all {
 		candidates[i] = rank.ApplicationCandidate(&all[i], app)
-		if all[i].Name == app.Status.ScheduledTo {
-			candidates[i].LastScore = app.Status.Score
-		}
 	}
-	migrate.WithoutFailed(candidates, app.Status.LeftOut, app.Status.ScheduledTo, now)
-	request := &rank.Query{
-		UID: string(app.UID), Current: app.Status.ScheduledTo, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, sticky),
-	}
+	candidates = migrate.WithoutFailed(candidates, app.Status.LeftOut, app.Status.ScheduledTo, now)
+	request := rank.ApplicationQuery(app, constraints, sticky)
 	results := migrate.Rank(request, candidates, failover.Of(app.Spec.Failover), app.Status.FailedOver, now)
 	return request.Require(rank.Room{Lacks: lastLack(app), Further: func(string) bool { return true }}, results), nil
 }

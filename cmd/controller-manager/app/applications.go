@@ -16,10 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
+	toolscache "k8s.io/client-go/tools/cache"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/application"
@@ -104,8 +106,12 @@ func startApplications(
 		if err != nil {
 			return err
 		}
+		clusters, err := clustersOf(ctx, mgr)
+		if err != nil {
+			return err
+		}
 		controller := application.New(application.Options{
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
+			Client: mgr.GetClient(), Clusters: clusters, Live: mgr.GetAPIReader(), Account: authors.Of, Mapper: mgr.GetRESTMapper(),
 			Recorder: mgr.GetEventRecorder(leaseName), Clock: clock.RealClock{}, Schedulers: opts.SchedulerNames,
 			Stickiness: opts.Applications.Stickiness, RescheduleAfter: opts.Applications.RescheduleAfter,
 			Adviser: fits, Moves: moves, Watching: watching, SettleTimeout: opts.Applications.SettleTimeout,
@@ -116,6 +122,29 @@ func startApplications(
 		<-ctx.Done()
 		return nil
 	}
+}
+
+// clustersOf returns the Clusters as the cache of the manager has them. To list them by its client
+// would copy all of them for each Application that is looked at.
+func clustersOf(ctx context.Context, mgr ctrl.Manager) (func() []*berthv1alpha1.Cluster, error) {
+	informer, err := mgr.GetCache().GetInformer(ctx, &berthv1alpha1.Cluster{})
+	if err != nil {
+		return nil, fmt.Errorf("watching clusters: %w", err)
+	}
+	stored, ok := informer.(interface{ GetStore() toolscache.Store })
+	if !ok {
+		return nil, fmt.Errorf("watching clusters: %T has no store", informer)
+	}
+	return func() []*berthv1alpha1.Cluster {
+		objects := stored.GetStore().List()
+		clusters := make([]*berthv1alpha1.Cluster, 0, len(objects))
+		for _, object := range objects {
+			if cluster, ok := object.(*berthv1alpha1.Cluster); ok {
+				clusters = append(clusters, cluster)
+			}
+		}
+		return clusters
+	}, nil
 }
 
 // watchingOf lets the objects of Applications be watched, as far as the rights of the program go.

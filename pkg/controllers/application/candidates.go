@@ -4,12 +4,8 @@
 package application
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"sync"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/rank"
@@ -20,51 +16,76 @@ import (
 type candidates struct {
 	mu    sync.Mutex
 	known map[string]*known
+	// all are the known ones if they look the same from all namespaces, nil until somebody asks.
+	all        []rank.Candidate
+	namespaced bool
 }
 
+// known is a Cluster with what it is as a candidate, by namespace.
 type known struct {
-	resourceVersion string
-	byNamespace     map[string]rank.Candidate
+	cluster     *berthv1alpha1.Cluster
+	byNamespace map[string]rank.Candidate
 }
 
-// list returns all Clusters as candidates for an Application.
-func (c *candidates) list(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application) ([]rank.Candidate, error) {
-	var list berthv1alpha1.ClusterList
-	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing clusters: %w", err)
+// list returns Clusters as candidates for an Application. Nobody may change the result.
+func (c *candidates) list(clusters []*berthv1alpha1.Cluster, app *berthv1alpha1.Application) []rank.Candidate {
+	found := make([]rank.Candidate, 0, len(clusters))
+	if len(app.Spec.Metrics) > 0 { // Nobody else asks for these weights.
+		for _, cluster := range clusters {
+			found = append(found, rank.ApplicationCandidate(cluster, app))
+		}
+		return found
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) > 2*len(list.Items)+rank.MaxShown {
-		c.known = map[string]*known{} // Most of them are gone.
+	c.see(clusters)
+	if c.all != nil {
+		return c.all
 	}
-	found := make([]rank.Candidate, len(list.Items))
-	for i := range list.Items {
-		found[i] = c.of(&list.Items[i], app)
-		if found[i].Name == app.Status.ScheduledTo {
-			found[i].LastScore = app.Status.Score
-		}
+	for _, cluster := range clusters {
+		found = append(found, c.known[cluster.Name].in(app.Namespace))
 	}
-	return found, nil
+	if !c.namespaced {
+		c.all = found
+	}
+	return found
 }
 
-func (c *candidates) of(cluster *berthv1alpha1.Cluster, app *berthv1alpha1.Application) rank.Candidate {
-	if len(app.Spec.Metrics) > 0 {
-		return rank.ApplicationCandidate(cluster, app) // Nobody else asks for these weights.
+// see forgets what is not as it was.
+func (c *candidates) see(clusters []*berthv1alpha1.Cluster) {
+	same := len(clusters) == len(c.known)
+	for _, cluster := range clusters {
+		same = same && c.known[cluster.Name] != nil && c.known[cluster.Name].cluster == cluster
 	}
-	namespace := app.Namespace
-	entry := c.known[cluster.Name]
-	if entry == nil || entry.resourceVersion != cluster.ResourceVersion {
-		entry = &known{cluster.ResourceVersion, map[string]rank.Candidate{}}
+	if same {
+		return
+	}
+	before := c.known
+	c.known, c.all, c.namespaced = make(map[string]*known, len(clusters)), nil, false
+	for _, cluster := range clusters {
+		entry := before[cluster.Name]
+		if entry == nil || entry.cluster != cluster {
+			entry = &known{cluster, map[string]rank.Candidate{}}
+		}
 		c.known[cluster.Name] = entry
+		c.namespaced = c.namespaced || entry.namespaced()
 	}
-	if !slices.ContainsFunc(cluster.Spec.Metrics, func(m berthv1alpha1.MetricReference) bool { return m.Namespace != "" }) {
-		namespace = "" // It looks the same from all of them.
+}
+
+// namespaced reports whether a Cluster looks different from different namespaces.
+func (k *known) namespaced() bool {
+	return slices.ContainsFunc(k.cluster.Spec.Metrics, func(m berthv1alpha1.MetricReference) bool { return m.Namespace != "" })
+}
+
+// in returns what a Cluster is as a candidate for something in a namespace.
+func (k *known) in(namespace string) rank.Candidate {
+	if !k.namespaced() {
+		namespace = ""
 	}
-	candidate, found := entry.byNamespace[namespace]
+	candidate, found := k.byNamespace[namespace]
 	if !found {
-		candidate = rank.ClusterCandidate(cluster, namespace)
-		entry.byNamespace[namespace] = candidate
+		candidate = rank.ClusterCandidate(k.cluster, namespace)
+		k.byNamespace[namespace] = candidate
 	}
 	return candidate
 }

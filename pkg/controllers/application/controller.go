@@ -49,6 +49,9 @@ const (
 type Options struct {
 	// Client reads from the cache and writes.
 	Client client.Client
+	// Clusters returns the Clusters as the cache has them, which nobody may change. As long as one
+	// stays the same, so does its address.
+	Clusters func() []*berthv1alpha1.Cluster
 	// Live reads from the API server.
 	Live client.Reader
 	// Account returns the account of a namespace that writes what Applications list, see
@@ -160,7 +163,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	p := &pass{
-		app: stored.DeepCopy(), stored: stored, memo: r.remember(request.NamespacedName, stored.UID), now: r.Clock.Now(),
+		app: working(stored), stored: stored, memo: r.remember(request.NamespacedName, stored.UID), now: r.Clock.Now(),
 	}
 	decided, review := p.memo.decided, p.memo.review
 	err := r.run(ctx, p)

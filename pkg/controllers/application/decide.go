@@ -37,17 +37,10 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonInvalidConstraints, err.Error())
 		return nil
 	}
-	candidates, err := r.candidates.list(ctx, r.Client, p.app)
-	if err != nil {
-		return err
-	}
 	before := p.app.Status.ScheduledTo
-	migrate.WithoutFailed(candidates, p.app.Status.LeftOut, p.stays(), p.now)
+	candidates := migrate.WithoutFailed(r.candidates.list(r.Clusters(), p.app), p.app.Status.LeftOut, p.stays(), p.now)
 	rule := p.leftBefore(candidates)
-	request := &rank.Query{
-		UID: string(p.app.UID), Current: before, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(p.app.Spec.Stickiness, r.Stickiness),
-	}
+	request := rank.ApplicationQuery(p.app, constraints, r.Stickiness)
 	if before == "" && r.waits(p, request.Unobserved(candidates)) {
 		return nil
 	}

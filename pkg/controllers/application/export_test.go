@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // What the manager calls when something changes.
@@ -39,6 +40,11 @@ func (r *Reconciler) OfPod(ctx context.Context, pod client.Object) []reconcile.R
 
 func (r *Reconciler) Waiting(ctx context.Context, cluster client.Object) []reconcile.Request {
 	return r.waiting(ctx, cluster)
+}
+
+// Candidates returns what an Application chooses from.
+func (r *Reconciler) Candidates(app *berthv1alpha1.Application) []rank.Candidate {
+	return r.candidates.list(r.Clusters(), app)
 }
 
 // See lets the controller see an object as it is, nil if it is gone.

@@ -51,9 +51,6 @@ func TestRequestsThatFail(t *testing.T) {
 		"listing pods": {
 			fail: failing[*corev1.PodList]("list", down), wantError: "listing the pods of policy shop/web-deployment-front: down",
 		},
-		"listing clusters": {
-			fail: failing[*berthv1alpha1.ClusterList]("list", down), wantError: "listing clusters: down",
-		},
 		"reading the live object": {
 			fail: failing[*appsv1.Deployment]("get", down), wantError: "reading deployment front: down",
 		},

@@ -121,7 +121,7 @@ func (f *fleet) start() {
 		return &accounts.Account{Client: f.memory, Namespace: namespace, Name: "default"}, nil
 	}
 	f.controller = watching(application.Options{
-		Client: f.memory, Live: f.memory, Account: account, Mapper: testrestmapper.TestOnlyStaticRESTMapper(kinds),
+		Client: f.memory, Clusters: f.everyCluster, Live: f.memory, Account: account, Mapper: testrestmapper.TestOnlyStaticRESTMapper(kinds),
 		Recorder: &events.FakeRecorder{}, Clock: f.clock, Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness,
 		RescheduleAfter: time.Minute, Adviser: f.room, SettleTimeout: 30 * time.Second,
 		Moves: state.NewMoves(movelimit.Limits{PerMinute: 600, PerCluster: 300}, f.clock),

@@ -164,10 +164,22 @@ func (w *world) restart() {
 	w.recorder = events.NewFakeRecorder(1000)
 	w.adviser = &freshAdviser{w: w, promised: map[string][]adviser.Promise{}}
 	w.controller = application.New(application.Options{
-		Client: w.client, Live: w.client, Account: w.account, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
+		Client: w.client, Clusters: w.clusters, Live: w.client, Account: w.account, Mapper: w.mapper, Recorder: w.recorder, Clock: w.clock,
 		Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness, RescheduleAfter: time.Minute,
 		Adviser: w.adviser, SettleTimeout: 30 * time.Second,
 	})
+}
+
+// clusters returns the Clusters as they are.
+func (w *world) clusters() (found []*berthv1alpha1.Cluster) {
+	var list berthv1alpha1.ClusterList
+	if err := w.client.List(w.t.Context(), &list); err != nil {
+		w.t.Error(err)
+	}
+	for i := range list.Items {
+		found = append(found, &list.Items[i])
+	}
+	return found
 }
 
 // freshAdviser answers by what the API server has at the moment of the question.

@@ -34,10 +34,9 @@ type memory struct {
 	client.Client
 	objects map[string]map[client.ObjectKey]client.Object
 	// pods are the names of the pods by the policy that they wait for or were placed by.
-	pods     map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod
-	clusters []berthv1alpha1.Cluster
-	version  int64
-	writes   int
+	pods    map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod
+	version int64
+	writes  int
 	// fails makes a write fail, before or after it is done; nil for never. It is told what is written.
 	fails func(what string) (before, after bool)
 	// meanwhile is called before each write; nil for nobody.
@@ -80,9 +79,6 @@ func (m *memory) put(object client.Object) {
 		m.pods[of][key] = pod
 	}
 	m.objects[kind][key] = object
-	if kind == "Cluster" {
-		m.clusters = nil
-	}
 }
 
 func (m *memory) unindex(key client.ObjectKey) {
@@ -147,18 +143,18 @@ func (m *memory) Get(_ context.Context, key client.ObjectKey, into client.Object
 	return nil
 }
 
+// everyCluster returns the Clusters as they are.
+func (m *memory) everyCluster() (found []*berthv1alpha1.Cluster) {
+	for _, object := range m.objects["Cluster"] {
+		found = append(found, object.(*berthv1alpha1.Cluster))
+	}
+	return found
+}
+
 func (m *memory) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
 	asked := client.ListOptions{}
 	asked.ApplyOptions(options)
 	switch list := into.(type) {
-	case *berthv1alpha1.ClusterList:
-		if m.clusters == nil {
-			for _, object := range m.objects["Cluster"] {
-				m.clusters = append(m.clusters, *object.(*berthv1alpha1.Cluster))
-			}
-			slices.SortFunc(m.clusters, func(a, b berthv1alpha1.Cluster) int { return strings.Compare(a.Name, b.Name) })
-		}
-		list.Items = slices.Clone(m.clusters)
 	case *berthv1alpha1.ApplicationList:
 		for _, object := range m.objects["Application"] {
 			list.Items = append(list.Items, *object.(*berthv1alpha1.Application))

@@ -38,6 +38,16 @@ type pass struct {
 	unknown []string
 }
 
+// working returns a copy to work on. The ranking is shared, because it is replaced and never
+// changed: to copy and compare it would be most of the work of a pass that changes nothing.
+func working(stored *berthv1alpha1.Application) *berthv1alpha1.Application {
+	bare := *stored
+	bare.Status.Ranking = nil
+	app := bare.DeepCopy()
+	app.Status.Ranking = stored.Status.Ranking
+	return app
+}
+
 // again asks for another pass after a while.
 func (p *pass) again(after time.Duration) {
 	after = max(after, time.Millisecond)
@@ -61,7 +71,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
 		}
 		return fmt.Errorf("writing the status of application %s/%s: %w", p.app.Namespace, p.app.Name, err)
 	}
-	p.stored, p.app = written, written.DeepCopy()
+	p.stored, p.app = written, working(written)
 	return nil
 }
 

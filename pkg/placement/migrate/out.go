@@ -14,8 +14,15 @@ import (
 )
 
 // WithoutFailed takes clusters out of the running that a move has failed to reach a short time ago,
-// and reports until when in their remarks. The one with the name of the current cluster stays.
-func WithoutFailed(candidates []rank.Candidate, out []berthv1alpha1.LeftOutCluster, current string, now time.Time) {
+// and reports until when in their remarks. The one with the name of the current cluster stays. The
+// candidates themselves are left as they are.
+func WithoutFailed(
+	candidates []rank.Candidate, out []berthv1alpha1.LeftOutCluster, current string, now time.Time,
+) []rank.Candidate {
+	if len(out) == 0 {
+		return candidates
+	}
+	candidates = slices.Clone(candidates)
 	for i := range candidates {
 		c := &candidates[i]
 		at := slices.IndexFunc(out, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == c.Name })
@@ -25,6 +32,7 @@ func WithoutFailed(candidates []rank.Candidate, out []berthv1alpha1.LeftOutClust
 		c.Unavailable = rank.LeftOut
 		remarkf(c, "left out until %s after %d failed moves: %s", clock(out[at].Until.Time), out[at].Failures, out[at].Message)
 	}
+	return candidates
 }
 
 // Offline reports whether an application stays in its current cluster although that is offline, and

@@ -110,13 +110,16 @@ func TestWithoutFailed(t *testing.T) {
 		{Cluster: "madrid", Until: metav1.NewTime(noon)}, {Cluster: "rome", Until: metav1.NewTime(noon.Add(time.Minute))},
 	}
 	candidates := []rank.Candidate{{Name: "berlin"}, {Name: "madrid"}, {Name: "rome"}, {Name: "paris"}}
-	migrate.WithoutFailed(candidates, out, "rome", noon)
-	for _, c := range candidates {
+	left := migrate.WithoutFailed(candidates, out, "rome", noon)
+	if candidates[0].Unavailable != "" || candidates[0].Remarks != nil {
+		t.Error("the candidates have changed")
+	}
+	for _, c := range left {
 		if want := c.Name == "berlin"; (c.Unavailable == rank.LeftOut) != want {
 			t.Errorf("%s is unavailable for %q", c.Name, c.Unavailable)
 		}
 	}
-	if want := []string{"left out until 2026-01-01T12:01:00Z after 2 failed moves: no room"}; !slices.Equal(candidates[0].Remarks, want) {
-		t.Errorf("remarks are %q, want %q", candidates[0].Remarks, want)
+	if want := []string{"left out until 2026-01-01T12:01:00Z after 2 failed moves: no room"}; !slices.Equal(left[0].Remarks, want) {
+		t.Errorf("remarks are %q, want %q", left[0].Remarks, want)
 	}
 }

@@ -88,8 +88,8 @@ func evaluate(request *Query, c *Candidate, room []Part) (result Ranked, rest []
 	switch {
 	case whole:
 		result.Measured = len(parts) > 0
-	case current && c.LastScore != nil && !math.IsNaN(*c.LastScore):
-		result.Score, result.Measured = finite(*c.LastScore), true
+	case current && request.LastScore != nil && !math.IsNaN(*request.LastScore):
+		result.Score, result.Measured = finite(*request.LastScore), true
 		return result, room
 	default:
 		// The mean of some of the metrics would be another thing than the mean of all.

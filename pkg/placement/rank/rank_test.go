@@ -154,18 +154,18 @@ func TestRankOrderWhenMetricsFail(t *testing.T) {
 			want: "b a",
 		},
 		"the last score counts when there is no value": {
-			request: rank.Query{Current: "a"},
+			request: rank.Query{Current: "a", LastScore: &half},
 			candidates: []rank.Candidate{
-				{Name: "a", LastScore: &half, Metrics: []rank.Metric{missing("load")}},
+				{Name: "a", Metrics: []rank.Metric{missing("load")}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.4, 1)}},
 				{Name: "c"},
 			},
 			want: "a b c",
 		},
 		"a better one beats the last score": {
-			request: rank.Query{Current: "a"},
+			request: rank.Query{Current: "a", LastScore: &half},
 			candidates: []rank.Candidate{
-				{Name: "a", LastScore: &half, Metrics: []rank.Metric{missing("load")}},
+				{Name: "a", Metrics: []rank.Metric{missing("load")}},
 				{Name: "b", Metrics: []rank.Metric{fresh("load", 0.9, 1)}},
 			},
 			want: "b a",

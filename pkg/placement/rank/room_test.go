@@ -148,7 +148,8 @@ func TestApplicationStickiness(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(&tc.want, rank.ApplicationStickiness(tc.own, general)); diff != "" {
+			app := &berthv1alpha1.Application{Spec: berthv1alpha1.ApplicationSpec{Stickiness: tc.own}}
+			if diff := cmp.Diff(&tc.want, rank.ApplicationQuery(app, rank.Constraints{}, general).Stickiness); diff != "" {
 				t.Errorf("stickiness (-want +got)\n%s", diff)
 			}
 		})

@@ -67,9 +67,6 @@ type Candidate struct {
 	Remarks []string
 	// Unobserved is what is still unknown of the place, in words that follow its name.
 	Unobserved []string
-	// LastScore is the score of the last decision in which its metrics had values, if that is
-	// known. It is used for the current place only.
-	LastScore *float64
 }
 
 const (
@@ -104,6 +101,9 @@ type Query struct {
 	UID string
 	// Current names the place where it is now, empty for none.
 	Current string
+	// LastScore is the score of Current in the last decision in which its metrics had values, if that
+	// is known.
+	LastScore *float64
 	// Constraints must be met.
 	Constraints Constraints
 	// Stickiness favours the current place. Nil means that nothing does, and that the term is

@@ -146,14 +146,8 @@ func (s *Simulation) chooseCluster(ctx context.Context, app *berthv1alpha1.Appli
 	candidates := make([]rank.Candidate, len(clusters))
 	for i, cluster := range clusters {
 		candidates[i] = rank.ApplicationCandidate(cluster, app)
-		if cluster.Name == current {
-			candidates[i].LastScore = app.Status.Score
-		}
 	}
-	query := &rank.Query{
-		UID: string(app.UID), Current: current, Constraints: constraints,
-		Stickiness: rank.ApplicationStickiness(app.Spec.Stickiness, rank.DefaultStickiness),
-	}
+	query := rank.ApplicationQuery(app, constraints, rank.DefaultStickiness)
 	var failure error
 	results := query.Require(rank.Room{
 		Anyway:  app.Spec.WhenUnsatisfiable == berthv1alpha1.ScheduleAnyway,

@@ -93,29 +93,11 @@ func (s *Scenario) Rank(sticky rank.Stickiness) []Ranking {
 	for _, a := range s.applications {
 		candidates := make([]rank.Candidate, 0, len(s.clusters))
 		for _, cluster := range s.clusters {
-			candidate := rank.ClusterCandidate(cluster, a.Namespace)
-			if cluster.Name == a.Status.ScheduledTo {
-				candidate.LastScore = a.Status.Score
-			}
-			candidates = append(candidates, candidate)
+			candidates = append(candidates, rank.ApplicationCandidate(cluster, a.Application))
 		}
-		rankings = append(rankings, Ranking{Application: a.Application, Results: rank.Rank(&rank.Query{
-			UID:         cmp.Or(string(a.UID), a.Namespace+"/"+a.Name),
-			Current:     a.Status.ScheduledTo,
-			Constraints: a.constraints,
-			Stickiness:  stickiness(a.Spec.Stickiness, sticky),
-		}, candidates)})
+		query := rank.ApplicationQuery(a.Application, a.constraints, sticky)
+		query.UID = cmp.Or(query.UID, a.Namespace+"/"+a.Name)
+		rankings = append(rankings, Ranking{Application: a.Application, Results: rank.Rank(query, candidates)})
 	}
 	return rankings
-}
-
-// stickiness returns that of an application, completed by the general one.
-func stickiness(own *berthv1alpha1.ApplicationStickiness, general rank.Stickiness) *rank.Stickiness {
-	if own != nil && own.Value != nil {
-		general.Value = *own.Value
-	}
-	if own != nil && own.Weight != nil {
-		general.Weight = *own.Weight
-	}
-	return &general
 }
