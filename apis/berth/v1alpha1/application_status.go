@@ -9,7 +9,7 @@ import (
 
 // ApplicationStatus is what Berth decided about an application.
 type ApplicationStatus struct {
-	// observedGeneration is the generation of the spec that was decided about last.
+	// observedGeneration is the generation of the spec that was looked at last.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

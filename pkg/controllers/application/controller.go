@@ -181,8 +181,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	objects, err := (&parser{p.app, r.Mapper, r.Schedulers}).parse()
 	if err != nil {
-		// Nothing is chosen for what cannot be made.
-		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, err.Error())
+		p.unreadable(err)
 		p.again(refusedPause) // A kind that is missing may be installed.
 		r.keepPromise(p, &observed{})
 		return r.writeStatus(ctx, p)
@@ -242,6 +241,10 @@ func (p *pass) suspended(seen *observed) bool {
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonSuspended, "no cluster is chosen while it is suspended")
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")
 		return true
+	}
+	if reasonOf(p.app) == berthv1alpha1.ReasonInvalidManifests {
+		suits := apimeta.IsStatusConditionTrue(p.app.Status.Conditions, berthv1alpha1.ApplicationScheduled)
+		p.condition(berthv1alpha1.ApplicationScheduled, suits, berthv1alpha1.ReasonSuspended, "the cluster stays chosen while it is suspended")
 	}
 	if p.app.Status.Move != nil {
 		p.condition(berthv1alpha1.ApplicationMoving, true, berthv1alpha1.ReasonSuspended, "the move rests while the Application is suspended")

@@ -22,7 +22,7 @@ import (
 
 // decide reviews the choice of the cluster if it is time to.
 func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, seen *observed) error {
-	changed := p.app.Generation != p.app.Status.ObservedGeneration
+	changed := p.changed()
 	moving := p.app.Status.Move != nil || seen.moving()
 	if due, err := r.isDue(ctx, p, changed, moving); err != nil || !due {
 		return err
@@ -147,7 +147,7 @@ func (r *Reconciler) rescheduleAfter(app *berthv1alpha1.Application) time.Durati
 // decided notes that the choice has been reviewed. A changed spec has been decided about for good.
 func (p *pass) decided(changed bool) {
 	p.memo.decided = p.now
-	p.app.Status.ObservedGeneration = p.app.Generation
+	p.seen()
 	if changed && p.app.Status.ScheduledTo != "" {
 		p.app.Status.KubeControllerTriggered = p.time()
 	}

@@ -75,6 +75,38 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// unreadable tells that the manifests cannot be read. Nothing is chosen for what cannot be made,
+// and nothing moves of which nobody can tell what it is.
+func (p *pass) unreadable(why error) {
+	const until = " until the manifests can be read"
+	chosen := "no cluster is chosen" + until
+	if p.app.Status.ScheduledTo != "" {
+		chosen = "cluster " + p.app.Status.ScheduledTo + " stays chosen" + until
+	}
+	suits := apimeta.IsStatusConditionTrue(p.app.Status.Conditions, berthv1alpha1.ApplicationScheduled)
+	p.condition(berthv1alpha1.ApplicationScheduled, suits, berthv1alpha1.ReasonInvalidManifests, chosen)
+	p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonInvalidManifests, why.Error())
+	if p.app.Status.Move != nil {
+		p.condition(berthv1alpha1.ApplicationMoving, true, berthv1alpha1.ReasonInvalidManifests, "the move rests"+until)
+	}
+	p.seen()
+}
+
+// changed reports whether the spec is another one than was decided about last, or could not be read
+// until now.
+func (p *pass) changed() bool {
+	return p.app.Generation != p.app.Status.ObservedGeneration || reasonOf(p.app) == berthv1alpha1.ReasonInvalidManifests
+}
+
+// seen notes that the spec has been looked at as it is, and that how the last move ended is still
+// to be told of it.
+func (p *pass) seen() {
+	p.app.Status.ObservedGeneration = p.app.Generation
+	if told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving); told != nil {
+		told.ObservedGeneration = p.app.Generation
+	}
+}
+
 // condition sets a condition of the Application.
 func (p *pass) condition(kind string, holds bool, reason, message string) {
 	status := metav1.ConditionFalse

@@ -125,7 +125,7 @@ func (r *Reconciler) chooseWithRoom(
 
 // isNew reports whether what is decided about has not been decided about before.
 func (p *pass) isNew() bool {
-	return p.app.Status.ScheduledTo == "" || p.app.Generation != p.app.Status.ObservedGeneration
+	return p.app.Status.ScheduledTo == "" || p.changed()
 }
 
 // question is what an Application asks the scheduler's plugins in one review.
