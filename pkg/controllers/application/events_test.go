@@ -364,6 +364,27 @@ func TestTheNextBestClusterIsTriedAfterARestart(t *testing.T) {
 	}
 }
 
+// Who keeps pods from getting ready on the way back is told while that lasts.
+func TestTheWayBackTellsThatSomebodyLowersTheReplicas(t *testing.T) {
+	c := newCrossing(t, nil, ways["scaled by others, in steps"].edit)
+	c.moveTo(berthv1alpha1.MoveShrink)
+	c.place("madrid").crashes = true
+	if !c.until(time.Hour, func() bool { return c.ended != "" }) || c.ended != exceeded {
+		t.Fatalf("the move ends with %q, want %q", c.ended, exceeded)
+	}
+	ready := func() string {
+		return apimeta.FindStatusCondition(c.app.stored().Status.Conditions, berthv1alpha1.ApplicationReady).Message
+	}
+	const told = "lowers its replicas again and again"
+	if strings.Contains(ready(), told) {
+		t.Errorf("before anybody does, it says %q", ready())
+	}
+	c.autoscale(2)
+	if !c.until(5*time.Minute, func() bool { return strings.Contains(ready(), told) }) {
+		t.Errorf("it says %q, want that somebody %s", ready(), told)
+	}
+}
+
 // Who keeps new pods from getting ready is told while the Application moves, and when the move was
 // given up.
 func TestAMoveTellsThatSomebodyLowersTheReplicas(t *testing.T) {

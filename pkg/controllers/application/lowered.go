@@ -3,8 +3,8 @@
 
 package application
 
-// scaled is what a move knows of a number of replicas that it has set, and that somebody else may
-// set as well.
+// scaled is what is known of a number of replicas that a move, or the way back from one, has set,
+// and that somebody else may set as well.
 type scaled struct {
 	// to is the number that was set last, and lowered how often somebody else has set a lower one.
 	to      int64
@@ -27,10 +27,10 @@ func (s *scaled) set(was, is int64) {
 // again reports whether somebody else lowers the number again and again.
 func (s *scaled) again() bool { return s != nil && s.lowered >= oftenLowered }
 
-// scales returns where to note the numbers of replicas that the move sets that is under way, nil if
-// there is none.
+// scales returns where to note the numbers of replicas that the move sets that is under way, or the
+// way back from one; nil if there is neither.
 func (p *pass) scales() map[string]*scaled {
-	if p.app.Status.Move == nil {
+	if p.app.Status.Move == nil && len(p.app.Status.ReplicasBefore) == 0 {
 		p.memo.scaled = nil
 	} else if p.memo.scaled == nil {
 		p.memo.scaled = map[string]*scaled{}

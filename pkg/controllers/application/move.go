@@ -198,7 +198,7 @@ func (p *pass) endMove(reason, message string) {
 // breakOff notes that the move that is under way ends before it is done. How many replicas there
 // were before it stays known until there are that many again.
 func (p *pass) breakOff(reason, message string) {
-	p.ended = p.app.Status.Move
+	p.ended, p.memo.scaled = p.app.Status.Move, nil // What was done to it says nothing of the way back.
 	p.app.Status.ReplicasBefore = p.ended.Replicas
 	p.endMove(reason, message)
 }
