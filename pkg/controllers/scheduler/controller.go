@@ -89,7 +89,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 		errRun = nil
 	}
 	after := before.DeepCopy()
-	if errRun == nil {
+	if errRun == nil || before.Spec.Managed != nil {
+		// That one is not managed any more has been seen only once its Deployment is gone.
 		after.Status.ObservedGeneration = before.Generation
 	}
 	apimeta.SetStatusCondition(&after.Status.Conditions, condition)

@@ -275,6 +275,25 @@ func TestAManagedSchedulerIsRun(t *testing.T) {
 	}
 }
 
+// The status is about the Scheduler as it is, also if nothing can be run for it.
+func TestAManagedSchedulerWithoutATemplateIsSeen(t *testing.T) {
+	s := object()
+	s.Generation = 2
+	s.Spec.Managed = &berthv1alpha1.ManagedScheduler{Replicas: 1}
+	h := newHarness(t, s)
+	h.renew(nil)
+	if _, err := h.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: "a"}}); err == nil {
+		t.Error("nobody says that there is nothing to run")
+	}
+	if err := h.api.Get(t.Context(), client.ObjectKey{Name: "a"}, s); err != nil {
+		t.Fatal(err)
+	}
+	if told := apimeta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SchedulerReady); s.Status.ObservedGeneration != 2 ||
+		told == nil || told.ObservedGeneration != 2 {
+		t.Errorf("the status is of generation %d, and the condition is %+v", s.Status.ObservedGeneration, told)
+	}
+}
+
 func TestAManagedSchedulerThatIsGoneIsStopped(t *testing.T) {
 	s := object()
 	s.Spec.Managed = &berthv1alpha1.ManagedScheduler{Replicas: 1}
