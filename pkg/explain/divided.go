@@ -47,8 +47,13 @@ func conditionsOf(all []metav1.Condition) []Condition {
 	return told
 }
 
-// FeedTitle names a feed, as kubectl would.
-func FeedTitle(f *berthv1alpha1.Feed) string { return placement.Title(f.Kind, f.Name) }
+// FeedTitle names a feed, as kubectl would, or a Helm release that has no object.
+func FeedTitle(f *berthv1alpha1.Feed) string {
+	if f.Kind == "" {
+		return f.Describe()
+	}
+	return placement.Title(f.Kind, f.Name)
+}
 
 // FeedShares says how many replicas of a feed each cluster has, empty if none has any.
 func FeedShares(f *berthv1alpha1.FeedPlacement) string {

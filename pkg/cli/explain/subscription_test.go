@@ -175,6 +175,22 @@ new        2100-01-01T12:00:00Z   -                      nobody has said yet whe
 	}
 }
 
+// A Helm release without objects has neither kind nor name.
+func TestSubscriptionNamesTheReleaseThatHasNothing(t *testing.T) {
+	w := shop(t, func(s *berthv1alpha1.Subscription) {
+		missing := berthv1alpha1.Feed{HelmRelease: "store"}
+		s.Spec.Feeds = append(s.Spec.Feeds, missing)
+		s.Status.Feeds = []berthv1alpha1.FeedPlacement{{Feed: missing, Message: "no object of the Helm release exists yet"}}
+	})
+	explainSubscription(t, w, "shop").CheckOutput(t, strings.TrimPrefix(`
+Subscription: default/shop
+Strategy:     Spread
+
+FEED                 REPLICAS   CLUSTERS   UNPLACED   SAYS
+Helm release store   -          -          0          no object of the Helm release exists yet
+`, "\n"))
+}
+
 // Who may not see clusters learns what was left all the same.
 func TestSubscriptionForOneWhoSeesNoClusters(t *testing.T) {
 	w := leftShop(t)
