@@ -4,6 +4,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -125,9 +126,14 @@ func (e *PodAnswer) explainBound(q *question) {
 	case e.State == bound && modelpolicy.Adopts(q.policy.Name, q.workload, q.pod, q.state.Schedulers):
 		e.becausef("no policy placed it: none was in force when it was bound, or something other than Berth bound it; policy %q "+
 			"is about to take it over, if berth-controller-manager runs", q.policy.Name)
+	case e.State == bound && !slices.Contains(q.state.Schedulers, e.SchedulerName):
+		e.becausef("its schedulerName is %q: it counts in the shares, but Berth, which places pods of %q, neither takes it over "+
+			"nor evicts it", e.SchedulerName, strings.Join(q.state.Schedulers, `" or "`))
+		return
 	case e.State == bound:
 		e.becausef("no policy placed it: none was in force when it was bound, or something other than Berth bound it; it counts " +
 			"in the shares, and Berth never evicts it")
+		return
 	case p.PlacedBy != q.policy.Name:
 		e.becausef("policy %q placed it, but policy %q is in force now", p.PlacedBy, q.policy.Name)
 	default:

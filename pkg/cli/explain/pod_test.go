@@ -499,10 +499,19 @@ func TestPodWhyItRunsThere(t *testing.T) {
 			},
 			want: []string{
 				"State:     Bound on node hangzhou-3 in cluster hangzhou\n",
-				"- no policy placed it: none was in force when it was bound, or something other than Berth bound it; " +
-					"it counts in the shares, and Berth never evicts it\n",
+				"- its schedulerName is \"default-scheduler\": it counts in the shares, but Berth, which places pods of " +
+					"\"berth-scheduler\", neither takes it over nor evicts it\n",
 				"hangzhou   3         3         0",
 			},
+		},
+		"bound by another, where there are too many": {
+			change: func(_ *clitest.World, d *clitest.Deployment, _ *corev1.Pod) {
+				stranger := d.Pod("stranger")
+				stranger.Spec.NodeName, stranger.Spec.SchedulerName = "hangzhou-3", "default-scheduler"
+				*d.Object.Spec.Replicas = 1
+			},
+			want:  []string{"has 2 more than its share\n"},
+			never: []string{"this pod may be among those that have to move"},
 		},
 	})
 }
