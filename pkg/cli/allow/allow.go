@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -127,7 +128,25 @@ func (o *options) run(ctx context.Context, namespace string) error {
 	if o.dryRun == dryRunServer {
 		return o.print(role, bindings, "allowed (server dry run)")
 	}
-	return o.print(role, bindings, "allowed")
+	if err := o.print(role, bindings, "allowed"); err != nil {
+		return err
+	}
+	return o.warnOfMissing(ctx, clients.Kubernetes, namespace)
+}
+
+// warnOfMissing tells of an account that is not there: its name may be misspelt. Kubernetes makes
+// the default one of each namespace. Who may not read accounts is not told.
+func (o *options) warnOfMissing(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	if o.serviceAccount == rights.DefaultServiceAccount {
+		return nil
+	}
+	_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, o.serviceAccount, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	_, err = fmt.Fprintf(o.streams.ErrOut, "warning: namespace %s has no ServiceAccount %s yet: until it has, Berth writes nothing as it\n",
+		namespace, o.serviceAccount)
+	return err
 }
 
 // apply makes the objects, or brings them back to what they should be.

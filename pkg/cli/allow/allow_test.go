@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -128,4 +129,21 @@ func TestAllow(t *testing.T) {
 	}, subjects); diff != "" {
 		t.Errorf("bindings (-want +got):\n%s", diff)
 	}
+}
+
+// TestAccountThatIsNotThereYet checks that a misspelt name does not look as if all were well: only
+// the conditions of Applications would tell.
+func TestAccountThatIsNotThereYet(t *testing.T) {
+	w := clitest.NewWorld(t)
+	args := []string{"allow", "namespace", "team", "--service-account=ci"}
+	got := clitest.Run(t.Context(), w.Options(), args...)
+	want := "warning: namespace team has no ServiceAccount ci yet: until it has, Berth writes nothing as it\n"
+	if got.Code != 0 || got.Err != want {
+		t.Errorf("exit status %d, standard error %q, want %q", got.Code, got.Err, want)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "ci"}}
+	if _, err := w.Clients.Kubernetes.CoreV1().ServiceAccounts("team").Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	clitest.Run(t.Context(), w.Options(), args...).CheckOutput(t, "namespace team allowed: Berth writes as ServiceAccount ci\n")
 }
