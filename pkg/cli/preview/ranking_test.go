@@ -225,6 +225,17 @@ func TestRanking(t *testing.T) {
 				app + "spec: {constraints: {clusterMetrics: [load = 5]}}",
 			want: []string{"web: a=0.4545"},
 		},
+		"a lower value that is better, and was observed": {
+			file: cluster("a", "{name: load, weight: 1}", "status: {metrics: [{name: load, value: 2}]}") +
+				object("GlobalMetric", "name: load", "spec: {min: 0, max: 10, direction: LowerIsBetter, provider: {name: p}}") +
+				object("GlobalMetricsProvider", "name: p", "spec: {type: prometheus, prometheus: {url: 'http://p'}}") + app,
+			want: []string{"web: a=0.7273"},
+		},
+		"weights of its own": {
+			file: cluster("a", "{name: load, weight: 1}, {name: cost, weight: 1}", "") + metric("load", "0") + metric("cost", "0.8") +
+				app + "spec: {metrics: [{name: cost, weight: 3}]}",
+			want: []string{"web: a=0.7742"},
+		},
 		"metrics of a namespace": {
 			file: cluster("a", "{name: load, namespace: team, weight: 1}", "") +
 				object("Metric", "name: load, namespace: team", "spec: {min: 0, max: 1, provider: {name: p}}") +

@@ -65,7 +65,7 @@ func observed(metric *berthv1alpha1.MetricSpec, sample *berthv1alpha1.MetricSamp
 	if sample.Normalized != nil {
 		return
 	}
-	normalized, err := rank.Normalize(*sample.Value, metric.Min, metric.Max, metric.AllowedValues)
+	normalized, err := rank.NormalizeMetric(*sample.Value, metric)
 	if err != nil {
 		sample.Reason = berthv1alpha1.ReasonOutOfRange
 		return
