@@ -66,7 +66,7 @@ func (p *pass) stays() string {
 
 // isDue reports whether the choice is to be reviewed, and asks for another pass when it is if not.
 func (r *Reconciler) isDue(ctx context.Context, p *pass, changed, moving bool) (bool, error) {
-	early := changed || p.app.Status.ScheduledTo == "" || p.lost != "" || p.memo.review && !moving
+	early := changed || p.app.Status.ScheduledTo == "" || p.lost != "" || (p.memo.review || p.waitsForTurn()) && !moving
 	if wait, due := r.untilReview(p); !early && !due {
 		presses, err := r.presses(ctx, p)
 		if err != nil || !presses || moving {

@@ -48,6 +48,7 @@ type fleet struct {
 	// second is another controller that works at the same time; nil for none.
 	second   *application.Reconciler
 	room     application.Adviser
+	limits   movelimit.Limits
 	clusters []*place
 	apps     []*tenant
 	// tenants are the same by their namespaces, of which each has one.
@@ -88,7 +89,8 @@ func newFleet(tb testing.TB, seed uint64) *fleet {
 	tb.Helper()
 	return &fleet{
 		memory: newMemory(), tenants: map[string]*tenant{}, tb: tb, random: rand.New(rand.NewPCG(seed, 1)),
-		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)),
+		clock:  clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)),
+		limits: movelimit.Limits{PerMinute: 600, PerCluster: 300},
 	}
 }
 
@@ -124,7 +126,7 @@ func (f *fleet) start() {
 		Client: f.memory, Clusters: f.everyCluster, Live: f.memory, Account: account, Mapper: testrestmapper.TestOnlyStaticRESTMapper(kinds),
 		Recorder: &events.FakeRecorder{}, Clock: f.clock, Schedulers: []string{"berth-scheduler"}, Stickiness: rank.DefaultStickiness,
 		RescheduleAfter: time.Minute, Adviser: f.room, SettleTimeout: 30 * time.Second,
-		Moves: state.NewMoves(movelimit.Limits{PerMinute: 600, PerCluster: 300}, f.clock),
+		Moves: state.NewMoves(f.limits, f.clock),
 	})
 	f.wrote = f.react
 }
@@ -208,8 +210,9 @@ type tenant struct {
 	quota bool
 	names int
 	// calm is since when nothing has disturbed it, resumed when it was suspended last, returning since
-	// when it is on its way back from a move, and worse since when another cluster would be better.
-	calm, resumed, returning, worse time.Time
+	// when it is on its way back from a move, limited since when it waits for its turn to move, and
+	// worse since when another cluster would be better.
+	calm, resumed, returning, limited, worse time.Time
 	// load is how many replicas an autoscaler wants; 0 if there is none. It waits for five minutes
 	// before it wants fewer if it is patient, and lower is since when it would.
 	load    int

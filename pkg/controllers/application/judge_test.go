@@ -81,6 +81,7 @@ func (y *year) judgeShrink(a *tenant, pods, victims []*corev1.Pod) {
 func (y *year) judge(a *tenant, before, after *berthv1alpha1.Application) {
 	y.counts.Passes++
 	y.judgeDeadline(a)
+	y.noteLimited(a, after)
 	if a.load > 0 && after.Status.Move != nil {
 		y.scale(a)
 	}
@@ -248,7 +249,7 @@ func (y *year) judgeRunning(a *tenant) {
 	in := app.Status.ScheduledTo
 	settled := in != "" && y.suits(a, app, in, in, app)
 	y.note(a, app, settled)
-	if now.Sub(a.calm) <= a.patience(app) {
+	if now.Sub(a.calm) <= y.patience(a, app) {
 		return
 	}
 	there := a.readyIn(in)
@@ -272,12 +273,12 @@ func (y *year) note(a *tenant, app *berthv1alpha1.Application, settled bool) {
 }
 
 // patience is how long it may take until an Application runs that nothing disturbs.
-func (a *tenant) patience(app *berthv1alpha1.Application) time.Duration {
+func (y *year) patience(a *tenant, app *berthv1alpha1.Application) time.Duration {
 	switch {
 	case a.settled:
 		return time.Minute + a.starts + 10*time.Second // Its pods may have to be ready for that long.
 	case app.Status.ScheduledTo != "":
-		return time.Minute + app.Spec.RescheduleAfter.Duration
+		return time.Minute + app.Spec.RescheduleAfter.Duration + y.line()
 	}
 	return time.Minute
 }
@@ -311,8 +312,7 @@ func (a *tenant) between() bool {
 func (y *year) judgeStaying(a *tenant) {
 	app, now := a.stored(), y.clock.Now()
 	in, returns := app.Status.ScheduledTo, y.returns(a, app)
-	told := apimeta.FindStatusCondition(app.Status.Conditions, berthv1alpha1.ApplicationMoving)
-	limited := told != nil && told.Reason == berthv1alpha1.ReasonMovesLimited // It says so, and waits for its turn.
+	limited := y.judgeLimited(a, app)
 	rests := app.Status.Move != nil || app.Spec.Suspend || app.Spec.Migration == berthv1alpha1.MigrationNever ||
 		app.Spec.Move.Windows != nil || returns || limited
 	better := ""
@@ -330,6 +330,47 @@ func (y *year) judgeStaying(a *tenant) {
 		y.failf(a, "it stays in %s with %v for %v, and %s has %v", in, y.value(in, in), now.Sub(a.worse), better, y.value(better, in))
 		a.worse = now.Add(day)
 	}
+}
+
+// judgeLimited reports whether an Application says that it waits for its turn to move, and checks
+// that it does not do so for longer than the line is.
+func (y *year) judgeLimited(a *tenant, app *berthv1alpha1.Application) bool {
+	if !limited(app) {
+		return false
+	}
+	now := y.clock.Now()
+	if waits := now.Sub(a.limited); waits > y.line() {
+		y.failf(a, "it has waited for its turn to move for %v, and the line takes no more than %v", waits, y.line())
+		a.limited = now.Add(day)
+	}
+	return true
+}
+
+func limited(app *berthv1alpha1.Application) bool {
+	told := apimeta.FindStatusCondition(app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	return told != nil && told.Reason == berthv1alpha1.ReasonMovesLimited && !app.Spec.Suspend
+}
+
+// noteLimited notes since when an Application waits for its turn to move.
+func (y *year) noteLimited(a *tenant, app *berthv1alpha1.Application) {
+	switch {
+	case !limited(app):
+		a.limited = time.Time{}
+	case a.limited.IsZero():
+		y.counts.Limited++
+		a.limited = y.clock.Now()
+	}
+}
+
+// line returns for how long a move may wait for its turn: until the pods of all others have begun
+// to move to the same cluster, after the one that has begun just now; until who is first in the
+// line and does not come any more has lost its place; and until it asks again.
+func (y *year) line() time.Duration {
+	pods := 0
+	for _, a := range y.apps {
+		pods += a.wanted()
+	}
+	return time.Duration(pods)*time.Minute/time.Duration(y.limits.PerCluster) + time.Minute
 }
 
 // better returns a cluster that suits and has more than the present one, which suits as well; empty

@@ -25,16 +25,21 @@ func (r *Reconciler) limited(p *pass, app migrate.Application, chosen string, ob
 		}
 		if wait := r.Moves.Begin(claim); wait > 0 {
 			p.again(wait)
-			p.memo.review = true
 			p.condition(berthv1alpha1.ApplicationMoving, false, berthv1alpha1.ReasonMovesLimited,
 				fmt.Sprintf("cluster %s is better; the move waits for --max-moves-per-minute or --max-moves-per-cluster of the controller manager",
 					chosen))
 			return app.Current
 		}
 	}
-	told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
-	if told != nil && told.Reason == berthv1alpha1.ReasonMovesLimited {
+	if p.waitsForTurn() {
 		apimeta.RemoveStatusCondition(&p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
 	}
 	return chosen
+}
+
+// waitsForTurn reports whether a move that pays waits for its turn. The choice is reviewed in each
+// pass then, and since that stands in the status, a restart of the controller does not change it.
+func (p *pass) waitsForTurn() bool {
+	told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	return told != nil && told.Reason == berthv1alpha1.ReasonMovesLimited
 }

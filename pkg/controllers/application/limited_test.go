@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -43,6 +44,27 @@ func TestAMoveWaitsWhileManyPodsMove(t *testing.T) {
 			w.after(15 * time.Second)
 			w.is("when it may", "madrid", "madrid>=2 berlin", 4, "True Start")
 		})
+	}
+}
+
+// A move that waits is not forgotten when the controller restarts, however long a choice stands.
+func TestAMoveWaitsForItsTurnAcrossARestart(t *testing.T) {
+	w := settled(t, func(app *berthv1alpha1.Application) {
+		app.Spec.RescheduleAfter = &metav1.Duration{Duration: 6 * time.Hour}
+	})
+	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+	crowded(t, w, movelimit.Limits{PerMinute: 2})
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.RescheduleAfter.Duration = 5 * time.Hour })
+	w.passes()
+	w.is("at first", "berlin", "berlin", 2, "False MovesLimited: ")
+	moves := w.controller.Moves
+	w.restart()
+	w.controller.Moves = moves
+	for range 10 {
+		w.after(15 * time.Second)
+	}
+	if got := w.app().Status.ScheduledTo; got != "madrid" {
+		t.Errorf("it is in %s, want madrid", got)
 	}
 }
 

@@ -19,10 +19,13 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/movelimit"
 )
 
 const (
 	day = 24 * time.Hour
+	// maxReplicas is how many replicas an Application has at most.
+	maxReplicas = 5
 	// look is how often is looked at what runs and what stays.
 	look = 2 * time.Minute
 )
@@ -44,7 +47,7 @@ func TestAYear(t *testing.T) {
 			t.Logf("%d days: %+v", days, y.counts)
 			c := &y.counts
 			for what, n := range map[string]int{
-				"moves": c.Moves, "moves that are given up": c.GivenUp, "deaths": c.Deaths, "drains": c.Drains, "pods deleted": c.Shrunk,
+				"moves": c.Moves, "moves that are given up": c.GivenUp, "moves that wait for their turn": c.Limited, "deaths": c.Deaths, "drains": c.Drains, "pods deleted": c.Shrunk,
 				"writes that fail": len(c.Restarts), "passes between another's reads and writes": c.Between, "suspensions": c.Suspended,
 				"deletions": c.Deleted, "outages": c.Outages, "lies": c.Lies, "changes by autoscalers": c.Scaled,
 			} {
@@ -60,7 +63,7 @@ func TestAYear(t *testing.T) {
 type year struct {
 	*fleet
 	counts struct {
-		Passes, Moves, GivenUp, Deaths, Drains, Shrunk, Suspended, Deleted, Outages, Lies, Between, Scaled int
+		Passes, Moves, GivenUp, Limited, Deaths, Drains, Shrunk, Suspended, Deleted, Outages, Lies, Between, Scaled int
 		// Restarts are those by the write that has failed.
 		Restarts map[string]int
 	}
@@ -87,6 +90,8 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 		}
 		y.addCluster(c)
 	}
+	// All pods together may begin to move to one cluster within two minutes.
+	y.limits = movelimit.Limits{PerMinute: maxReplicas * apps, PerCluster: maxReplicas * apps / 2}
 	y.start()
 	y.fleet.passed, y.fleet.shrunk = y.judge, y.judgeShrink
 	y.second = watching(y.controller.Options)
@@ -118,7 +123,7 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 
 // draw returns one of the Applications that there may be.
 func (y *year) draw() *berthv1alpha1.Application {
-	text := strings.Replace(deployment, "replicas: 2", fmt.Sprintf("replicas: %d", 1+y.random.IntN(5)), 1)
+	text := strings.Replace(deployment, "replicas: 2", fmt.Sprintf("replicas: %d", 1+y.random.IntN(maxReplicas)), 1)
 	if y.random.IntN(3) == 0 {
 		text = strings.Replace(text, "replicas:", "minReadySeconds: 10, replicas:", 1)
 	}
@@ -159,9 +164,11 @@ func (y *year) draw() *berthv1alpha1.Application {
 	return app
 }
 
-// failures loses the answer to a write, or the write, now and then, and the controller with it.
+// failures loses the answer to a write, or the write, now and then, and the controller with it. It
+// writes all objects anew then, so the more Applications there are, the rarer that must be: each
+// restart would bring the next, and time would stand still.
 func (y *year) failures(what string) (before, after bool) {
-	if y.random.IntN(200) > 0 {
+	if y.random.IntN(17*len(y.apps)) > 0 {
 		return false, false
 	}
 	y.after(0, y.restart)
@@ -256,7 +263,7 @@ func (y *year) edit(a *tenant) {
 		y.scale(a)
 		return
 	}
-	was, is := fmt.Sprintf(`"replicas":%d`, a.wanted()), fmt.Sprintf(`"replicas":%d`, 1+y.random.IntN(5))
+	was, is := fmt.Sprintf(`"replicas":%d`, a.wanted()), fmt.Sprintf(`"replicas":%d`, 1+y.random.IntN(maxReplicas))
 	a.respecify(func(spec *berthv1alpha1.ApplicationSpec) {
 		spec.Manifests[0].Raw = []byte(strings.Replace(string(spec.Manifests[0].Raw), was, is, 1))
 	})
@@ -293,7 +300,7 @@ func (y *year) deleteAndMake(a *tenant) {
 func (y *year) autoscale(a *tenant) {
 	a.load = 0
 	if !strings.Contains(string(a.stored().Spec.Manifests[0].Raw), `"replicas"`) {
-		a.load, a.patient = 1+y.random.IntN(5), y.random.IntN(2) == 0
+		a.load, a.patient = 1+y.random.IntN(maxReplicas), y.random.IntN(2) == 0
 		y.scale(a)
 	}
 }
