@@ -39,11 +39,9 @@ func (e *PodAnswer) explainSubscription(s *placement.State, pod *corev1.Pod, w *
 		return false
 	}
 	feed := &owner.Spec.Feeds[i]
-	hold := subscription.HoldOf(owner, feed, e.Workload.Replicas)
-	if hold == subscription.NotHeld && !subscription.Whole(owner, feed) &&
-		s.Objects.Policy(pod.Namespace, subscription.PolicyName(owner.Name, feed)) == nil {
-		hold = subscription.NotDivided
-	}
+	hold := subscription.HoldOf(owner, feed, e.Workload.Replicas, func(policy string) bool {
+		return s.Objects.Policy(pod.Namespace, policy) != nil
+	})
 	e.Subscription = &SubscriptionInfo{Name: owner.Name, Held: string(hold), Message: saidOf(owner, feed)}
 	e.explainHold(hold)
 	return hold != subscription.NotHeld

@@ -153,7 +153,7 @@ func (s *Snapshot) waitingFor(requests []pool.Request, scheduler string) []*core
 	var waiting []*corev1.Pod
 	for _, pod := range all {
 		home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]
-		if workload.Pending(pod) && demand.Asks(pod) && !s.held[workload.Maker(pod)] &&
+		if workload.Tried(pod) && demand.Asks(pod) && !s.held[workload.Maker(pod)] &&
 			(home == "" || scheduler == "" || home == scheduler) && asksForAny(pod, requests) {
 			waiting = append(waiting, pod)
 		}

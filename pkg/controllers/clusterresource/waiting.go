@@ -22,11 +22,6 @@ import (
 // those count for whose requests the pools of some nodes have enough left.
 const maxTried = 100
 
-// waits reports whether a pod waits for a node. One with a scheduling gate waits for the gate.
-func waits(pod *corev1.Pod) bool {
-	return workload.Pending(pod) && len(pod.Spec.SchedulingGates) == 0
-}
-
 // oldestWaiting returns when the oldest pods were made that wait and ask for ClusterResources, by
 // whether there is a node for them: one that takes pods, that their affinity and tolerations allow,
 // and whose pools have enough left for all that they ask for. What nodes have left themselves, such
@@ -34,7 +29,7 @@ func waits(pod *corev1.Pod) bool {
 func (all observations) oldestWaiting(pods []corev1.Pod, nodes []corev1.Node) map[bool]time.Time {
 	var waiting []*corev1.Pod
 	for i := range pods {
-		if pod := &pods[i]; waits(pod) && demand.Asks(pod) {
+		if pod := &pods[i]; workload.Tried(pod) && demand.Asks(pod) {
 			waiting = append(waiting, pod)
 		}
 	}

@@ -32,8 +32,9 @@ type pass struct {
 	// policies in force, by name.
 	policies []*inForce
 	byUID    map[types.UID]*inForce
-	// unplaced are the workloads without a policy.
-	unplaced []*workload.Observed
+	// unplaced are the workloads without a policy, and astray those of them that ask for one which
+	// does not exist.
+	unplaced, astray []*workload.Observed
 	// asked is for how many workloads events have been read.
 	asked state.Questions
 	// before are the records of the last pass, and notes are for the next one.
@@ -96,8 +97,11 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 // select it.
 func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 	for _, o := range observed {
-		winner, _, _ := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
+		winner, _, err := modelpolicy.InForce(index, o.Selectable(), modelpolicy.RequestOfWorkload(o))
 		if winner == nil {
+			if err != nil {
+				p.astray = append(p.astray, o)
+			}
 			p.unplaced = append(p.unplaced, o)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,9 +91,20 @@ func stranger(asks func(*corev1.Pod), changes ...func(*corev1.Pod)) client.Objec
 	return pod
 }
 
+func gated(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "later"}} }
+
+func both(first, second func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		first(p)
+		second(p)
+	}
+}
+
 // waitingAt is a workload "db" of a policy with its own weights, of which two pods ask for a
 // licence and have no node.
-func waitingAt(asks func(*corev1.Pod), weights []berthv1alpha1.StaticClusterWeight) []client.Object {
+func waitingAt(
+	asks func(*corev1.Pod), weights []berthv1alpha1.StaticClusterWeight, changes ...func(*berthv1alpha1.PropagationPolicySpec),
+) []client.Object {
 	of := func(o client.Object, name string, by ...metav1.OwnerReference) client.Object {
 		o.SetName(name)
 		o.SetUID(types.UID(name))
@@ -103,6 +115,9 @@ func waitingAt(asks func(*corev1.Pod), weights []berthv1alpha1.StaticClusterWeig
 		of(newDeployment(2), "db"), of(newReplicaSet("", "1", 2), "db-rs", owner("apps/v1", "Deployment", "db")),
 		newPolicy("db", func(spec *berthv1alpha1.PropagationPolicySpec) {
 			spec.ResourceSelectors[0].Name, spec.Placement.StaticWeightList = "db", weights
+			for _, change := range changes {
+				change(spec)
+			}
 		}),
 	)
 	for _, name := range []string{"db-0", "db-1"} {
@@ -149,10 +164,31 @@ func TestHoldersOfUnitsMoveOnlyToWhereTheyGetSome(t *testing.T) {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
 			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), waitingAt(asks, weigh(1, 0)[:1]))
 		}, 0},
+		"a pool with room for both, which others want that are gated": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), waitingAt(both(asks, gated), weigh(1, 0)[:1]))
+		}, 2},
+		"a pool with room for both, from which others are kept by a constraint of their policy": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			others := waitingAt(asks, weigh(1, 0)[:1], func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
+			})
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), others)
+		}, 2},
+		"a pool with room for both, which others want that ask for a policy that does not exist": {func(asks func(*corev1.Pod)) []client.Object {
+			pools := licence(berthv1alpha1.AnyOf, map[string]string{"beijing-0": "4", "hangzhou-0": "3"})
+			astray := both(asks, annotated(berthv1alpha1.PolicyAnnotation, "typo"))
+			others := waitingAt(astray, weigh(1, 0)[:1])
+			for _, o := range others {
+				if d, is := o.(*appsv1.Deployment); is {
+					metav1.SetMetaDataAnnotation(&d.Spec.Template.ObjectMeta, berthv1alpha1.PolicyAnnotation, "typo")
+				}
+			}
+			return world(sites(), placed(holding(asks, "", "")), wrong(), these(pools), others)
+		}, 2},
 		"a full pool of all, for which one waits that has to wait longer": {func(asks func(*corev1.Pod)) []client.Object {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "5"})
-			gated := stranger(asks, func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "later"}} })
-			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(pools, gated))
+			return world(sites(), placed(holding(asks, "all", "")), wrong(), these(pools, stranger(asks, gated)))
 		}, 1},
 		"the scheduler there was granted enough": {func(asks func(*corev1.Pod)) []client.Object {
 			pools := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "4"), grant("of-hangzhou", "5")))

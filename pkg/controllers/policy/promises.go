@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -113,12 +114,19 @@ func (p *pass) publish() {
 }
 
 // confine lets others know where the pods of the namespace that wait for a node may get one.
-func (p *pass) confine() {
+func (p *pass) confine(ctx context.Context) {
 	shortages := modelpolicy.Shortages{}
 	for _, in := range p.policies {
-		for _, placed := range in.placements {
-			shortages.Note(in.Policy, placed.Observed, &placed.Shares)
+		admits := func(cluster string, pod *corev1.Pod) bool {
+			suits, err := p.suits(ctx, in, cluster, pod)
+			return suits || err != nil // a unit too many is kept rather than one too few
 		}
+		for _, placed := range in.placements {
+			shortages.Note(in.Policy, placed.Observed, &placed.Shares, admits)
+		}
+	}
+	for _, o := range p.astray {
+		shortages.Refuse(o)
 	}
 	p.Adviser.Confine(p.namespace, shortages)
 }

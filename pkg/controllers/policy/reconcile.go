@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	p.confine()
+	p.confine(ctx)
 	errs := []error{p.release(ctx)}
 	if len(p.policies) == 0 {
 		r.memory.keep(namespace, nil)

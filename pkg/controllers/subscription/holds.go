@@ -27,7 +27,8 @@ func (h holds) note(o *outcome, s *berthv1alpha1.Subscription) {
 		if f.observed.ReplicasKnown {
 			replicas = ptr.To(f.observed.Replicas)
 		}
-		if subscription.HoldOf(s, f.ref, replicas) == subscription.NotHeld {
+		exists := func(policy string) bool { return o.named[policy] != nil }
+		if subscription.HoldOf(s, f.ref, replicas, exists) == subscription.NotHeld {
 			continue
 		}
 		for _, pod := range f.observed.Pods {

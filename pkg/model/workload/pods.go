@@ -31,6 +31,11 @@ func Pending(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && Lives(pod)
 }
 
+// Tried reports whether a scheduler may try a pod: it waits for a node, and for no scheduling gate.
+func Tried(pod *corev1.Pod) bool {
+	return Pending(pod) && len(pod.Spec.SchedulingGates) == 0
+}
+
 // Maker returns the UID of the controller that a pod names, or the pod's own without one.
 func Maker(pod *corev1.Pod) types.UID {
 	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {

@@ -22,9 +22,19 @@ const (
 )
 
 // HoldOf returns what keeps the pods of a feed of a Subscription. Replicas are those that the feed
-// has now, nil if nobody knows. The policy that PolicyName names must exist as well before any pod
-// may start, unless the feed is Whole.
-func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *int32) Hold {
+// has now, nil if nobody knows. Exists reports whether there is a policy of a name in the
+// namespace: that of the feed must have been written before any pod may start, unless the feed is
+// copied whole.
+func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *int32, exists func(policy string) bool) Hold {
+	hold := undivided(s, feed, replicas)
+	if hold == NotHeld && !whole(s, feed) && !exists(PolicyName(s.Name, feed)) {
+		return NotDivided
+	}
+	return hold
+}
+
+// undivided returns what is known without the policy of the feed.
+func undivided(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *int32) Hold {
 	if Bundled(&s.Spec) && s.Status.Pledge == nil {
 		return BundleWaits
 	}
@@ -38,9 +48,9 @@ func HoldOf(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, replicas *i
 	return NotDivided
 }
 
-// Whole reports whether a feed of a Subscription that divides by room has no replicas to divide: it
+// whole reports whether a feed of a Subscription that divides by room has no replicas to divide: it
 // is copied whole, and there is no policy for it.
-func Whole(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
+func whole(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed) bool {
 	placement := PlacementOf(s, feed)
 	return ByRoom(&s.Spec) && placement != nil && placement.Replicas == nil
 }

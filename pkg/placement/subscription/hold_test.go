@@ -63,11 +63,15 @@ func TestHoldOf(t *testing.T) {
 			if tc.pledged {
 				s.Status.Pledge = &berthv1alpha1.Pledge{}
 			}
-			if got := subscription.HoldOf(s, &web, tc.replicas); got != tc.want {
-				t.Errorf("HoldOf = %q, want %q", got, tc.want)
+			without := tc.want
+			if without == subscription.NotHeld && !tc.wantWhole {
+				without = subscription.NotDivided
 			}
-			if got := subscription.Whole(s, &web); tc.want == subscription.NotHeld && got != tc.wantWhole {
-				t.Errorf("Whole = %t, want %t", got, tc.wantWhole)
+			for written, want := range map[bool]subscription.Hold{true: tc.want, false: without} {
+				exists := func(policy string) bool { return written && policy == subscription.PolicyName(s.Name, &web) }
+				if got := subscription.HoldOf(s, &web, tc.replicas, exists); got != want {
+					t.Errorf("HoldOf = %q, want %q, with the policy: %t", got, want, written)
+				}
 			}
 		})
 	}

@@ -134,19 +134,14 @@ func (p *FeedInventory) blocked(s *berthv1alpha1.Subscription, feed *berthv1alph
 	if w.ReplicasKnown {
 		replicas = &w.Replicas
 	}
-	switch subscription.HoldOf(s, feed, replicas) {
+	policies := p.shared.Policies.Snapshot()
+	exists := func(policy string) bool { return policies != nil && policies.Policy(s.Namespace, policy) != nil }
+	switch subscription.HoldOf(s, feed, replicas, exists) {
 	case subscription.BundleWaits:
 		return bundleWaits
 	case subscription.NotDivided:
 		return notDivided
 	case subscription.NotHeld:
-	}
-	if subscription.Whole(s, feed) {
-		return nil
-	}
-	policies := p.shared.Policies.Snapshot()
-	if policies == nil || policies.Policy(s.Namespace, subscription.PolicyName(s.Name, feed)) == nil {
-		return notDivided
 	}
 	return nil
 }

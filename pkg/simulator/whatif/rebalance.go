@@ -72,7 +72,10 @@ func (s *Simulation) confine() error {
 		if all[namespace] == nil {
 			all[namespace] = modelpolicy.Shortages{}
 		}
-		all[namespace].Note(m.policy, m.observed, &shares)
+		all[namespace].Note(m.policy, m.observed, &shares, func(cluster string, pod *corev1.Pod) bool {
+			at := m.places.Cluster(cluster)
+			return at != nil && m.suits(at.Object, pod)
+		})
 		return nil
 	})
 	s.snapshot.Confine(all)

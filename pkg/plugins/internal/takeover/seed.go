@@ -150,5 +150,5 @@ func (s *Source) read(ctx context.Context, readers []ListReader) error {
 // claimant reports whether a late Binding can happen to a pod of the list, if there are any. It
 // cannot to those that have a node or a scheduling gate, since whoever writes that changes the pod.
 func (s *Source) claimant(pod *corev1.Pod) bool {
-	return workload.Pending(pod) && len(pod.Spec.SchedulingGates) == 0 && !s.Elsewhere(pod)
+	return workload.Tried(pod) && !s.Elsewhere(pod)
 }
