@@ -55,9 +55,10 @@ type Budget struct {
 	waiting map[string]waiter
 }
 
-// waiter is a claim in the line.
+// waiter is a claim in the line, or as many with the same key.
 type waiter struct {
 	Claim
+	count        int64
 	since, until time.Time
 	// called is true if it was told that it may begin and has not come for it, more if others with its
 	// key were told to wait then.
@@ -76,10 +77,11 @@ func (b *Budget) Take(c Claim, now time.Time) (wait time.Duration) {
 	b.tidy(now)
 	free, queue := b.levels.clone(), b.levels.clone()
 	for _, other := range b.before(c, now) {
-		queue.take(b.limits, &other, now)
-		if free.wait(b.limits, other.Cluster, now) <= 0 {
-			free.take(b.limits, &other, now)
+		for n := other.count; n > 0 && free.wait(b.limits, other.Cluster, now) <= 0; n-- {
+			free.take(b.limits, &other.Claim, now)
 		}
+		other.Pods = min(other.Pods*other.count, maxPods)
+		queue.take(b.limits, &other.Claim, now)
 	}
 	if free.wait(b.limits, c.Cluster, now) <= 0 {
 		b.levels.take(b.limits, &c, now)
@@ -87,11 +89,11 @@ func (b *Budget) Take(c Claim, now time.Time) (wait time.Duration) {
 		return 0
 	}
 	wait = min(max(soonest, queue.wait(b.limits, c.Cluster, now)), latest)
-	since := now
+	w := waiter{Claim: c, count: 1, since: now, until: now.Add(wait + patience)}
 	if known, waits := b.waiting[c.Key]; waits {
-		since = known.since
+		w.since, w.count = known.since, known.count
 	}
-	b.waiting[c.Key] = waiter{Claim: c, since: since, until: now.Add(wait + patience)}
+	b.waiting[c.Key] = w
 	return wait
 }
 
@@ -102,7 +104,7 @@ func (b *Budget) begun(key string, now time.Time) {
 		delete(b.waiting, key)
 		return
 	}
-	w.since, w.called = now, false
+	w.since, w.called, w.count = now, false, max(1, w.count-1)
 	b.waiting[key] = w
 }
 
@@ -113,7 +115,7 @@ func (b *Budget) tidy(now time.Time) {
 }
 
 // before returns those that wait and go before a claim, in their order.
-func (b *Budget) before(c Claim, now time.Time) []Claim {
+func (b *Budget) before(c Claim, now time.Time) []waiter {
 	self := waiter{Claim: c, since: now}
 	if known, waits := b.waiting[c.Key]; waits {
 		self.since = known.since
@@ -125,11 +127,7 @@ func (b *Budget) before(c Claim, now time.Time) []Claim {
 		}
 	}
 	slices.SortFunc(ahead, compare)
-	claims := make([]Claim, len(ahead))
-	for i := range ahead {
-		claims[i] = ahead[i].Claim
-	}
-	return claims
+	return ahead
 }
 
 func compare(a, b waiter) int {

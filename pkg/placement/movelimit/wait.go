@@ -13,35 +13,42 @@ import (
 // begin. Who may begin and was in the line stays until it comes or leaves.
 func (b *Budget) Wait(claims []Claim, now time.Time) []time.Duration {
 	levels, waiting := b.levels.clone(), maps.Clone(b.waiting)
-	waits, told, called := make([]time.Duration, len(claims)), map[string]time.Duration{}, map[string]bool{}
+	waits, told, called := make([]time.Duration, len(claims)), map[string]time.Duration{}, map[string]int64{}
 	for i := range claims {
 		key := claims[i].Key
-		wait, known := told[key]
-		if !known {
-			if wait = b.Take(claims[i], now); wait > 0 {
-				told[key] = wait
-			} else {
-				called[key] = true
-			}
+		if waits[i] = told[key]; waits[i] == 0 {
+			waits[i] = b.Take(claims[i], now)
 		}
-		waits[i] = wait
+		switch w := b.waiting[key]; {
+		case waits[i] == 0:
+			called[key]++
+			continue
+		case told[key] > 0:
+			w.count++
+			b.waiting[key] = w
+		default:
+			w.count = 1
+			b.waiting[key], told[key] = w, waits[i]
+		}
 	}
 	b.levels = levels
-	for key := range called {
+	for key, count := range called {
 		before, was := waiting[key]
-		b.call(key, before, was, told[key] > 0)
+		b.call(key, before, was, told[key] > 0, count)
 	}
 	return waits
 }
 
-// call notes that a key may begin, and whether more with it waits. It has not begun yet, so it is
-// in the line where it was before, if it was.
-func (b *Budget) call(key string, before waiter, was, more bool) {
+// call notes that so many claims with a key may begin, and whether more wait. They have not begun
+// yet, so they are in the line where they were before, if they were.
+func (b *Budget) call(key string, before waiter, was, more bool, count int64) {
 	w := before
+	w.count = count
 	if more {
 		if w = b.waiting[key]; was {
 			w.since = before.since
 		}
+		w.count += count
 	}
 	w.called, w.more = true, more
 	if was || more {

@@ -130,3 +130,45 @@ func TestTheLineOfThoseThatAsk(t *testing.T) {
 		t.Run(name, func(t *testing.T) { run(newLine(t)) })
 	}
 }
+
+// What waits with one key counts with each of its claims for those behind.
+func TestHowLongThoseBehindSeveralAreToWait(t *testing.T) {
+	first, second := movelimit.Claim{Key: "a"}, movelimit.Claim{Key: "b"}
+	at := func(second int) time.Time { return begin.Add(time.Duration(second) * time.Second) }
+	for name, tc := range map[string]struct {
+		ahead int
+		// asked is when they ask, after when the other one does, and want what that is told.
+		asked, after, want int
+	}{
+		"one waits":                 {ahead: 1, want: 5},
+		"all wait":                  {ahead: 6, want: 10},
+		"all wait, and ask again":   {ahead: 6, after: 1, want: 9},
+		"two may begin, four wait":  {ahead: 6, asked: 5, after: 5, want: 5},
+		"all may begin, and do not": {ahead: 2, asked: 5, after: 5, want: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			claims := slices.Repeat([]movelimit.Claim{first}, tc.ahead)
+			l.Wait(claims, at(tc.asked))
+			if tc.after > tc.asked {
+				l.Wait(claims, at(tc.after))
+			}
+			if got, want := l.Take(second, at(tc.after)), time.Duration(tc.want)*time.Second; got != want {
+				t.Errorf("the one behind is told to wait for %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// Several that only their own cluster holds back are in nobody's way.
+func TestNobodyWaitsForSeveralThatTheirClusterHoldsBack(t *testing.T) {
+	b := movelimit.New(movelimit.Limits{PerMinute: 60, PerCluster: 12})
+	full := movelimit.Claim{Key: "a", Cluster: "full"}
+	if b.Take(full, begin) != 0 {
+		t.Fatal("the first one waits")
+	}
+	b.Wait(slices.Repeat([]movelimit.Claim{full}, 10), begin)
+	if wait := b.Take(movelimit.Claim{Key: "b", Cluster: "free"}, begin); wait != 0 {
+		t.Errorf("one that moves elsewhere waits for %v", wait)
+	}
+}
