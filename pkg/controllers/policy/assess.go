@@ -55,9 +55,10 @@ type placement struct {
 	// the cluster.
 	modelpolicy.Shares
 	// bound are the replicas that count, of which Pods tells what rebalance sees, and places what
-	// they should have, nil if that must not change now.
+	// they should have, nil if that must not change now. What is put off comes after putOff.
 	bound    []*corev1.Pod
 	places   []rebalance.Place
+	putOff   time.Duration
 	pending  int32
 	decision rebalance.Decision
 	// leaving is how many pods terminate, by the index of the cluster, that no other ones take the
@@ -121,6 +122,18 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		}
 	}
 	return p
+}
+
+// pace leaves the places of pods that are put off as they are. It is called once in a pass.
+func (p *placement) pace(now time.Time) {
+	if p.places == nil {
+		return
+	}
+	var rest []int
+	rest, p.putOff = p.note.reordering.PutOff(p.Shares.Pods, p.places, p.Replicas, now)
+	for _, i := range rest {
+		p.places[i] = p.Shares.Pods[i].Place
+	}
 }
 
 // age is how long a pod has been running; a pod that has not started counts from when it was made,

@@ -65,6 +65,8 @@ type record struct {
 	lacks []adviser.Lack
 	// noRoomUntil is until when it is known that no cluster has room.
 	noRoomUntil time.Time
+	// reordering is how far pods have got into an order that nobody has asked for.
+	reordering rebalance.Reordering
 }
 
 type policyVersion struct {
@@ -116,6 +118,9 @@ func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration
 // needed.
 func (r *record) update(version policyVersion, pods []*corev1.Pod, now time.Time) {
 	if r.policy != version {
+		if r.policy != (policyVersion{}) {
+			r.reordering.Ask()
+		}
 		r.policy, r.fruitless, r.noRoomUntil = version, 0, time.Time{}
 	}
 	if len(r.gone) == 0 && len(r.refusals) == 0 {

@@ -122,7 +122,9 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 		}
 		note.update(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
 		p.notes.records[o.ID()] = note
-		in.placements = append(in.placements, p.assess(in, o, note))
+		placed := p.assess(in, o, note)
+		placed.pace(p.now)
+		in.placements = append(in.placements, placed)
 		if why := workload.WhyUncounted(&o.Workload, o.Further()); why != "" {
 			in.uncounted = append(in.uncounted, name(o)+": "+why)
 		}

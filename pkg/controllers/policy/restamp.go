@@ -26,11 +26,13 @@ const (
 // has moved to another Cluster, because a pod turned out to be surplus, or because the policy takes
 // over pods that none has placed. A workload that shrinks afterwards loses the right pods. Nothing
 // is written while a workload has more pods than replicas, because its controller is deciding by
-// the present places at that moment.
+// the present places at that moment. Where many pods are only in another order than they should be,
+// those that go last wait.
 func (p *pass) restamp(ctx context.Context) error {
 	var writes []write
 	for _, in := range p.policies {
 		for _, placed := range in.placements {
+			p.requeueAfter(placed.putOff)
 			for i, place := range placed.places {
 				changes := in.Restamped(&placed.Shares.Pods[i], place, placed.bound[i])
 				if len(changes) == 0 {

@@ -19,7 +19,7 @@ import (
 
 // Rank gives the bound replicas, which are those that were counted, the places that they should
 // have, and returns them. It returns nil, and leaves all as it is, if their number is not known or
-// the workload is about to shrink by those that they have.
+// the workload is about to shrink by those that they have. What the pods have now stays in Pods.
 func (s *Shares) Rank(bound []*corev1.Pod, replicas int32) []rebalance.Place {
 	if s.Plan == nil || len(bound) > int(replicas) {
 		return nil
@@ -30,7 +30,6 @@ func (s *Shares) Rank(bound []*corev1.Pod, replicas int32) []rebalance.Place {
 		if pod.Fixed {
 			continue
 		}
-		pod.Place = place
 		given, stamped := stamp.Of(bound[i])
 		if _, set := bound[i].Annotations[corev1.PodDeletionCost]; stamped && given.OwnsDeletionCost(bound[i]) ||
 			pod.Keep == rebalance.TakenOver && !set {

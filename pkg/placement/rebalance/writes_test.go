@@ -34,6 +34,11 @@ type fleet struct {
 	// moved is how many pods were evicted, made or taken away by changes, and writes how many got
 	// another place. What a pod is given when it is bound is no write.
 	moved, writes int
+	// paced puts off what is beyond so many at once, and astray is by how many pods the shares of a
+	// workload that shrank were missed since, because of that.
+	paced  *rebalance.Reordering
+	now    time.Time
+	astray int64
 }
 
 // join adds a cluster. Its place among those of the same weight is random, but always the same.
@@ -60,12 +65,40 @@ func (f *fleet) scale(replicas int64) {
 		f.moved += surplus
 		shares, _ := order.Shares(replicas)
 		for c, share := range shares {
-			if got := f.count(order.Name(c)); got != share {
+			got := f.count(order.Name(c))
+			if got != share && f.paced == nil {
 				f.tb.Fatalf("%d of %d replicas are left in %s, want %d", got, replicas, order.Name(c), share)
 			}
+			f.astray += max(0, got-share)
 		}
 	}
 	f.settle()
+}
+
+// pass lets time go by.
+func (f *fleet) pass(d time.Duration) {
+	f.now = f.now.Add(d)
+	for i := range f.pods {
+		f.pods[i].Age += d
+	}
+}
+
+// catchUp waits until nothing is put off any more, and wants the order to be right then.
+func (f *fleet) catchUp() {
+	f.tb.Helper()
+	order := f.order()
+	plan := order.Plan(f.replicas)
+	for range 2 + len(f.pods)/rebalance.ReorderAtOnce {
+		f.pass(rebalance.ReorderPause)
+		before := f.writes
+		if f.stamp(order, plan); f.writes-before > rebalance.ReorderAtOnce {
+			f.tb.Fatalf("%d pods get another place at once, want at most %d", f.writes-before, rebalance.ReorderAtOnce)
+		}
+		if f.writes == before {
+			break
+		}
+	}
+	f.judge(plan)
 }
 
 func (f *fleet) count(cluster string) (n int64) {
@@ -113,6 +146,7 @@ func (f *fleet) settle() {
 	placed, _ := slices.BinarySearchFunc(f.pods, 0, func(p rebalance.Replica, at rebalance.Place) int { return cmp.Compare(p.Place, at) })
 	f.pods, f.where = f.pods[placed:], f.where[placed:]
 	f.moved += placed
+	f.pass(time.Minute)
 	held := make([]apportion.Held, order.Len())
 	for i := range f.pods {
 		c, _ := order.Index(f.where[i])
@@ -130,7 +164,9 @@ func (f *fleet) settle() {
 		}
 	}
 	f.stamp(order, plan)
-	f.judge(plan)
+	if f.paced == nil {
+		f.judge(plan)
+	}
 }
 
 func (f *fleet) stamp(order *apportion.Order, plan *apportion.Plan) {
@@ -140,7 +176,14 @@ func (f *fleet) stamp(order *apportion.Order, plan *apportion.Plan) {
 			f.pods[i].Cluster = c
 		}
 	}
-	for i, place := range rebalance.Places(plan, f.pods) {
+	places := rebalance.Places(plan, f.pods)
+	if f.paced != nil {
+		rest, _ := f.paced.PutOff(f.pods, places, int32(f.replicas), f.now)
+		for _, i := range rest {
+			places[i] = f.pods[i].Place
+		}
+	}
+	for i, place := range places {
 		if f.pods[i].Place != place {
 			f.pods[i].Place = place
 			f.writes++
