@@ -187,6 +187,27 @@ var _ = Describe("The chart", func() {
 		Expect(objects["ConfigMap"].GetLabels()).To(HaveKeyWithValue("grafana_dashboard", "1"))
 	})
 
+	DescribeTable("has a budget", func(ctx SpecContext, want map[string]any, arg string) {
+		budgets := map[string]any{}
+		for _, object := range decode(render(ctx, "--set", arg)) {
+			if object.GetKind() == "PodDisruptionBudget" {
+				spec, _, err := unstructured.NestedMap(object.Object, "spec")
+				Expect(err).NotTo(HaveOccurred())
+				delete(spec, "selector")
+				delete(spec, "unhealthyPodEvictionPolicy")
+				budgets[object.GetName()] = spec
+			}
+		}
+		Expect(budgets).To(HaveLen(2 + min(1, len(want))))
+		if len(want) > 0 {
+			Expect(budgets).To(HaveKeyWithValue("berth-gateway", want))
+		}
+	},
+		Entry("of what may be missing", map[string]any{"maxUnavailable": int64(1)}, "gateway.podDisruptionBudget.maxUnavailable=1"),
+		Entry("of what must be left", map[string]any{"minAvailable": "50%"}, "gateway.podDisruptionBudget.minAvailable=50%"),
+		Entry("but not where it is taken away", nil, "gateway.podDisruptionBudget=null"),
+	)
+
 	It("has no monitoring unless asked for", func(ctx SpecContext) {
 		Expect(render(ctx)).NotTo(Or(ContainSubstring("monitoring.coreos.com"), ContainSubstring("berth-dashboard")))
 	})
@@ -227,7 +248,19 @@ var _ = Describe("The chart", func() {
 		Entry("a configuration that is none", "scheduler.config is no KubeSchedulerConfiguration", "--set", "scheduler.config=leaderElect"),
 		Entry("an unknown mode", "at '/mode': value must be one of 'Beside', 'Instead', 'Named'", "--set", "mode=Above"),
 		Entry("a digest that is none", "at '/gateway/image/digest'", "--set", "gateway.image.digest=latest"),
-		Entry("a budget of two kinds", "at '/scheduler/podDisruptionBudget'", "--set", "scheduler.podDisruptionBudget.maxUnavailable=1"),
+		Entry("a budget of no kind", "at '/scheduler/podDisruptionBudget': minProperties",
+			"--set", "scheduler.podDisruptionBudget.minAvailable=null"),
+		Entry("no scheduler", "missing property 'scheduler'", "--set", "scheduler=null"),
+		Entry("no section for the gateway", "missing property 'gateway'", "--set", "gateway=null"),
+		Entry("no section for images", "missing property 'image'", "--set", "image=null"),
+		Entry("no image of the scheduler", "at '/scheduler': missing property 'image'", "--set", "scheduler.image=null"),
+		Entry("an image of no name", "at '/gateway/image': missing property 'repository'", "--set", "gateway.image.repository=null"),
+		Entry("no section for definitions", "missing property 'crds'", "--set", "crds=null"),
+		Entry("no section for injection", "missing property 'inject'", "--set", "inject=null"),
+		Entry("no section for monitoring", "missing property 'monitoring'", "--set", "monitoring=null"),
+		Entry("no section for dashboards", "at '/monitoring': missing property 'dashboards'", "--set", "monitoring.dashboards=null"),
+		Entry("no section for network policies", "missing property 'networkPolicy'", "--set", "networkPolicy=null"),
+		Entry("a word for an object", "extraObjects[0] is no object: it has no kind", "--set", "extraObjects[0]=foo"),
 		Entry("an interval that is none", "at '/monitoring/serviceMonitor/interval'", "--set", "monitoring.serviceMonitor.interval=often"),
 		Entry("a cluster that is too old", "incompatible with Kubernetes v1.34.3", "--kube-version", "1.34.3"),
 		Entry("a cluster that is too new", "incompatible with Kubernetes v1.38.0", "--kube-version", "1.38.0"),

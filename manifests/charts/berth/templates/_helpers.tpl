@@ -100,22 +100,25 @@ readinessProbe:
   timeoutSeconds: 5
 {{- end }}
 
-{{/* The budget of a component: (dict "name" NAME "component" .Values.X "labels" LABELS). */}}
+{{/* The budget of a component, if it has one: (dict "name" NAME "component" .Values.X "labels" LABELS). */}}
 {{- define "berth.budget" -}}
+{{- with .component.podDisruptionBudget }}
+---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
-  name: {{ .name }}
+  name: {{ $.name }}
   namespace: berth-system
   labels:
     app.kubernetes.io/part-of: berth
 spec:
-  {{- toYaml .component.podDisruptionBudget | nindent 2 }}
+  {{- toYaml (hasKey . "maxUnavailable" | ternary (omit . "minAvailable") .) | nindent 2 }}
   # A pod that is not ready protects nothing; a drain must not wait for it.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
-      {{- toYaml .labels | nindent 6 }}
+      {{- toYaml $.labels | nindent 6 }}
+{{- end }}
 {{- end }}
 
 {{/* The Service of a component: (dict "name" NAME "labels" LABELS "port" PORT). */}}
