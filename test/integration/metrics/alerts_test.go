@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/berth/test/integration/internal/installation"
@@ -335,5 +337,30 @@ func TestEachAlertHasAFault(t *testing.T) {
 				t.Errorf("no fault fires %s", rule.Alert)
 			}
 		}
+	}
+}
+
+// What the documentation says was tried is what is tried here.
+func TestTheDocumentationListsTheFaults(t *testing.T) {
+	content, err := os.ReadFile(installation.Path("docs", "tasks", "monitor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(content), "| fault | alert | within |\n|---|---|---|\n")
+	table, _, ended := strings.Cut(table, "\n\n")
+	if !found || !ended {
+		t.Fatal("the page has no table of faults")
+	}
+	var want []string
+	for name, tc := range faults {
+		if tc.want != "" {
+			want = append(want, fmt.Sprintf("| %s | [%s](runbooks/%s.md) | %d min |", name, tc.want, tc.want, tc.within))
+		}
+	}
+	got := strings.Split(table, "\n")
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the rows differ (-want +got):\n%s", diff)
 	}
 }
