@@ -34,7 +34,7 @@ func typed(script string) string {
 		}
 		lines = append(lines, line)
 	}
-	return strings.NewReplacer("YOUR-REGISTRY", registry, "berth-VERSION", "berth-0.1.0", "TAG", "v0.1.0").Replace(strings.Join(lines, ""))
+	return strings.NewReplacer("YOUR-REGISTRY", registry, "berth-CHARTVERSION", "berth-0.1.0", "TAG", "v0.1.0").Replace(strings.Join(lines, ""))
 }
 
 func page(path ...string) string {
@@ -114,7 +114,7 @@ var _ = Describe("The pages about installing", func() {
 		}
 		const well = "Status check results are √"
 		step(commands(install, "### With one file"))
-		Expect(step(only(commands(install, "## 4. Check"), "berthctl check --wait"))).To(ContainSubstring(well))
+		Expect(step(only(commands(install, "## 3. Check"), "berthctl check --wait"))).To(ContainSubstring(well))
 		step(commands(upgrade, "## Before"))
 		Expect(step(commands(upgrade, "## With the one file"))).To(ContainSubstring(well))
 		step(commands(upgrade, "## From one way to another"))
@@ -126,11 +126,11 @@ var _ = Describe("The pages about installing", func() {
 		Expect(os.Mkdir(filepath.Join(r.dir, "berth"), 0o700)).To(Succeed())
 		text := typed(strings.ReplaceAll("\n"+kustomization, "\n    ", "\n"))
 		Expect(os.WriteFile(filepath.Join(r.dir, "berth", "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
-		step(commands(install, "## 3. Apply the kustomization"))
+		step(commands(install, "### With kustomize"))
 		Expect(step(commands(upgrade, "## With kustomize"))).To(ContainSubstring(well))
 
-		step(only(commands(uninstall, "# Uninstall Berth"), "kubectl delete deployments", "kubectl delete clusterroles", "berthctl purge",
-			"kubectl delete -f manifests/crds"))
+		step(only(commands(uninstall, "# Uninstall Berth"), "kubectl delete deployments", "kubectl delete roles",
+			"kubectl delete clusterroles", "berthctl purge", "kubectl delete -f manifests/crds"))
 		Expect(step("kubectl get deployments --namespace berth-system")).To(ContainSubstring("No resources found"))
 	})
 })
