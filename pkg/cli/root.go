@@ -52,8 +52,8 @@ const (
 
 const rootLong = `berthctl shows how Berth shares replicas out over clusters of nodes, and why.
 
-Only allow, register and unregister, cordon, uncordon and drain, and the commands create, update and delete, change
-anything. Installed under the name kubectl-berth it is a plugin of kubectl, and a link to it named
+Only allow, register and unregister, cordon, uncordon and drain, purge and downgrade, and the commands create, update and
+delete, change anything. Installed under the name kubectl-berth it is a plugin of kubectl, and a link to it named
 kubectl_complete-berth lets the shell complete kubectl's command line.
 
 Exit status:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"berth.dev/berth/pkg/cli"
 	"berth.dev/berth/pkg/cli/internal/clitest"
 )
@@ -139,4 +141,20 @@ func TestShellsAreOfferedWhatThereIs(t *testing.T) {
 			t.Errorf("offered %q, want nothing", result.Out)
 		}
 	})
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Name() == "completion" || cmd.Name() == "help" {
+			return
+		}
+		if !cmd.HasSubCommands() && !strings.Contains(cmd.Example, "  "+cmd.CommandPath()) {
+			t.Errorf("%s has the example %q", cmd.CommandPath(), cmd.Example)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(cli.NewCommand(cli.Options{}))
 }

@@ -41,10 +41,11 @@ Flags:
 
 func newOptionsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "options",
-		Short: "List the flags that all commands accept",
-		Long:  "List the flags that all commands accept. They choose the cluster and the namespace.",
-		Args:  cobra.NoArgs,
+		Use:     "options",
+		Short:   "List the flags that all commands accept",
+		Long:    "List the flags that all commands accept. They choose the cluster and the namespace.",
+		Example: "  berthctl options",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), "All commands accept these flags:\n\n",
 				cmd.Root().PersistentFlags().FlagUsages())

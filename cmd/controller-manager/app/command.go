@@ -22,9 +22,12 @@ func NewCommand() *cobra.Command {
 	opts := NewOptions()
 	cmd := &cobra.Command{
 		Use:   "berth-controller-manager",
-		Short: "Keep the status of Clusters and PropagationPolicies, and move misplaced pods",
+		Short: "Keep the status of Berth's objects, move misplaced pods, divide Subscriptions and run Applications",
 		Long: `Berth-controller-manager keeps the status of Clusters and PropagationPolicies up to date, and moves pods that a policy
 no longer wants where they are. It moves them through the eviction API only, which respects PodDisruptionBudgets.
+
+It also divides Subscriptions, runs Applications in the best cluster and moves them as their migration says, reads the
+metrics by which clusters are ranked, and shares clusters and pools out over Schedulers.
 
 It reaches the API server by --kubeconfig, by the environment variable KUBECONFIG, or, inside a cluster, by its
 ServiceAccount. Several instances may run; the one that holds the lease works.`,

@@ -50,7 +50,7 @@ const deleteExample = `  berthctl app delete shop`
 
 // applications has the commands app list, app get and app delete.
 var applications = kinds.Kind[*berthv1alpha1.Application, *berthv1alpha1.ApplicationList]{
-	Name: kind, Title: "Application",
+	Name: kind, Title: "Application", Command: "app",
 	API: func(clients client.Clients, namespace string) kinds.API[*berthv1alpha1.Application, *berthv1alpha1.ApplicationList] {
 		return clients.Berth.BerthV1alpha1().Applications(namespace)
 	},

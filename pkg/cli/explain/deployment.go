@@ -26,7 +26,7 @@ const deploymentExample = `  # What has become of its pods in the last hours?
 func newDeployment(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	q := newQuestion(streams, factory, appsv1.GroupName, "Deployment")
 	cmd := &cobra.Command{
-		Use: "deployment NAME", Aliases: []string{"deployments", "deploy"},
+		Use: "deployment NAME --history", Aliases: []string{"deployments", "deploy"},
 		Short: "Tell what was decided about a deployment", Long: deploymentLong, Example: deploymentExample,
 		Args:              q.one("NAME --history"),
 		ValidArgsFunction: cobra.NoFileCompletions,

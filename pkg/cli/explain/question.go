@@ -54,17 +54,9 @@ func (q *question) clean(name string) (string, error) {
 	resource := schema.GroupResource{Group: q.group, Resource: q.singular}
 	name = strings.TrimPrefix(name, resource.String()+"/")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return "", fmt.Errorf("%.64q is no name of %s %s", name, article(q.singular), q.singular)
+		return "", fmt.Errorf("%.64q is no name of %s %s", name, output.Article(q.singular), q.singular)
 	}
 	return name, nil
-}
-
-// article returns the indefinite article of a noun.
-func article(noun string) string {
-	if strings.ContainsAny(noun[:1], "aeio") {
-		return "an"
-	}
-	return "a"
 }
 
 // missing returns the error for an object that is not there, nil if err is another one.

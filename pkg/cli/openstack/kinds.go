@@ -14,7 +14,7 @@ import (
 )
 
 var projects = kinds.Kind[*berthv1alpha1.OpenStackProject, *berthv1alpha1.OpenStackProjectList]{
-	Name: projectKind, Title: "OpenStackProject",
+	Name: projectKind, Title: "OpenStackProject", Command: "os project",
 	API: func(clients client.Clients, namespace string) kinds.API[*berthv1alpha1.OpenStackProject, *berthv1alpha1.OpenStackProjectList] {
 		return clients.Berth.BerthV1alpha1().OpenStackProjects(namespace)
 	},
@@ -28,7 +28,7 @@ var projects = kinds.Kind[*berthv1alpha1.OpenStackProject, *berthv1alpha1.OpenSt
 }
 
 var magnumClusters = kinds.Kind[*berthv1alpha1.MagnumCluster, *berthv1alpha1.MagnumClusterList]{
-	Name: clusterKind, Title: "MagnumCluster",
+	Name: clusterKind, Title: "MagnumCluster", Command: "os cluster",
 	API: func(clients client.Clients, namespace string) kinds.API[*berthv1alpha1.MagnumCluster, *berthv1alpha1.MagnumClusterList] {
 		return clients.Berth.BerthV1alpha1().MagnumClusters(namespace)
 	},

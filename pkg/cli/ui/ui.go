@@ -64,7 +64,7 @@ type options struct {
 func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	o := &options{streams: streams, factory: factory}
 	cmd := &cobra.Command{
-		Use: "ui", Short: "Show sites, pools, applications and waiting pods in a browser", Long: long, Example: example,
+		Use: "ui", Short: "Show sites, pools, subscriptions, applications and waiting pods in a browser", Long: long, Example: example,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), cmd.Flags().Changed("namespace"))

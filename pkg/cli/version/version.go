@@ -61,10 +61,11 @@ func (i Info) String() string {
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	format := output.NewFlag(output.Text, output.JSON, output.YAML)
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Long:  "Print the version of this program. No cluster is asked.",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version of this program",
+		Long:    "Print the version of this program. No cluster is asked.",
+		Example: "  berthctl version\n\n  # For a program\n  berthctl version -o json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info := Get()
 			return format.Print(streams.Out, info, func(w io.Writer) error {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -36,6 +37,8 @@ type API[T objects.Object, L runtime.Object] interface {
 type Kind[T objects.Object, L runtime.Object] struct {
 	// Name is what users call an object, "cloud", and Title what the API calls it, "Cloud".
 	Name, Title string
+	// Command is what users write after berthctl to come to its commands. Empty means the name.
+	Command string
 	// Global objects have no namespace.
 	Global bool
 	// API returns the client for the objects of a namespace, or of all if that is empty.
@@ -56,9 +59,20 @@ type Help struct {
 }
 
 // or returns the texts with those that stand for missing ones.
-func (t Help) or(short, long string) Help {
-	return Help{cmp.Or(t.Short, short), cmp.Or(t.Long, long), t.Example}
+func (t Help) or(short, long, example string) Help {
+	return Help{cmp.Or(t.Short, short), cmp.Or(t.Long, long), cmp.Or(t.Example, example)}
 }
+
+// example returns the line with which one of the commands is called.
+func (k *Kind[T, L]) example(words string) string {
+	return "  berthctl " + cmp.Or(k.Command, k.Name) + " " + words
+}
+
+// anyName returns a name that an example can use.
+func (k *Kind[T, L]) anyName() string { return "my-" + strings.ReplaceAll(k.Name, " ", "-") }
+
+// one returns the title with its article.
+func (k *Kind[T, L]) one() string { return output.Article(k.Title) + " " + k.Title }
 
 // session is one run of a command.
 type session struct {
@@ -91,7 +105,7 @@ func (k *Kind[T, L]) CompleteNames(factory *client.Factory) cobra.CompletionFunc
 func (k *Kind[T, L]) list(s session) *cobra.Command {
 	format := output.NewFlag(output.Table, output.Wide, output.JSON, output.YAML)
 	all := false
-	texts := k.List.or("List "+k.Title+"s", "List "+k.Title+"s.")
+	texts := k.List.or("List "+k.Title+"s", "List "+k.Title+"s.", k.example("list -o wide"))
 	cmd := &cobra.Command{
 		Use:               "list",
 		Short:             texts.Short,
@@ -126,7 +140,7 @@ func (k *Kind[T, L]) get(s session) *cobra.Command {
 	if k.Details != nil {
 		format = output.NewFlag(output.Table, output.JSON, output.YAML)
 	}
-	texts := k.Get.or("Show a "+k.Title, "Show a "+k.Title+". With -o yaml all of it.")
+	texts := k.Get.or("Show "+k.one(), "Show "+k.one()+". With -o yaml all of it.", k.example("get "+k.anyName()+" -o yaml"))
 	cmd := &cobra.Command{
 		Use:               "get NAME",
 		Short:             texts.Short,
@@ -163,7 +177,7 @@ type deletion struct {
 
 func (k *Kind[T, L]) delete(s session) *cobra.Command {
 	format := output.NewFlag(output.Text, output.JSON, output.YAML)
-	texts := k.Delete.or("Delete a "+k.Title, "Delete a "+k.Title+".")
+	texts := k.Delete.or("Delete "+k.one(), "Delete "+k.one()+".", k.example("delete "+k.anyName()))
 	cmd := &cobra.Command{
 		Use:               "delete NAME",
 		Short:             texts.Short,

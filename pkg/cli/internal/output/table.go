@@ -44,3 +44,11 @@ func OneLine(text string) string {
 	_ = printers.WriteEscaped(&line, strings.Join(strings.Fields(text), " "))
 	return line.String()
 }
+
+// Article returns the indefinite article of a noun.
+func Article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeioAEIO") {
+		return "an"
+	}
+	return "a"
+}
