@@ -162,8 +162,9 @@ func connect(cmd *cobra.Command, o Options) {
 	cmd.SetErr(o.Streams.ErrOut)
 }
 
-// finish makes what all commands share: help texts that call the program by its name, and an error
-// instead of the help text when somebody misspells a subcommand.
+// finish makes what all commands share: help texts that call the program by its name, an error
+// instead of the help text when somebody misspells a subcommand, and one for an argument where none
+// is taken, which cobra would call an unknown command.
 func finish(cmd *cobra.Command, display string) {
 	cmd.Long = strings.ReplaceAll(cmd.Long, program+" ", display+" ")
 	cmd.Example = strings.ReplaceAll(cmd.Example, program+" ", display+" ")
@@ -172,6 +173,8 @@ func finish(cmd *cobra.Command, display string) {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 		cmd.DisableFlagsInUseLine = true
+	} else if cmd.Args != nil && cmd.Args(cmd, nil) == nil && cmd.Args(cmd, []string{"x"}) != nil {
+		cmd.Args = noneExpected
 	}
 	for _, sub := range cmd.Commands() {
 		finish(sub, display)
@@ -189,6 +192,31 @@ func subcommandExpected(cmd *cobra.Command, args []string) error {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return fmt.Errorf("unknown command %.64q of %s, %s", args[0], cmd.CommandPath(), hint)
+}
+
+func noneExpected(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
+	if one := singular(cmd); one != nil {
+		hint = "did you mean " + one.CommandPath() + " NAME?"
+	}
+	return fmt.Errorf("%s takes no arguments, and there is %.64q, %s", cmd.CommandPath(), args[0], hint)
+}
+
+// singular returns the command that shows one of what a command lists, nil if there is none.
+func singular(list *cobra.Command) *cobra.Command {
+	name := strings.TrimSuffix(list.Name(), "s")
+	if name == "list" {
+		name = "get"
+	}
+	for _, sibling := range list.Parent().Commands() {
+		if sibling != list && sibling.Name() == name {
+			return sibling
+		}
+	}
+	return nil
 }
 
 // flagError says which flag is wrong and why, without repeating a value that may be long.

@@ -88,16 +88,22 @@ func TestHelpOfACommandLeavesTheFlagsOfAllCommandsOut(t *testing.T) {
 
 func TestWrongCommands(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
-		"unknown":              {"frobnicate", `unknown command "frobnicate" of berthctl, see berthctl --help`},
-		"misspelt":             {"prview", `unknown command "prview" of berthctl, did you mean preview?`},
-		"misspelt in a group":  {"get placment", `unknown command "placment" of berthctl get, did you mean placement?`},
-		"unknown in a group":   {"explain cluster", `unknown command "cluster" of berthctl explain, see berthctl explain --help`},
-		"unknown flag":         {"--frobnicate", "unknown flag: --frobnicate"},
-		"unknown short flag":   {"get placement -z", "unknown shorthand flag: 'z' in -z"},
-		"flag without a value": {"get placement -n", "flag needs an argument: 'n' in -n"},
-		"not a boolean":        {"get placement --watch=maybe", "--watch: "},
-		"unknown shell":        {"completion tcsh", `unknown command "tcsh" of berthctl completion`},
-		"a very long command":  {strings.Repeat("x", 100_000), `unknown command "xxxx`},
+		"unknown":                   {"frobnicate", `unknown command "frobnicate" of berthctl, see berthctl --help`},
+		"misspelt":                  {"prview", `unknown command "prview" of berthctl, did you mean preview?`},
+		"misspelt in a group":       {"get placment", `unknown command "placment" of berthctl get, did you mean placement?`},
+		"unknown in a group":        {"explain cluster", `unknown command "cluster" of berthctl explain, see berthctl explain --help`},
+		"an argument of a list":     {"get clusters beijing", `takes no arguments, and there is "beijing", did you mean berthctl get cluster NAME?`},
+		"an argument of list":       {"app list x", `berthctl app list takes no arguments, and there is "x", did you mean berthctl app get NAME?`},
+		"an argument where none is": {"check x", `berthctl check takes no arguments, and there is "x", see berthctl check --help`},
+		"an argument of options":    {"options x", `berthctl options takes no arguments`},
+		"two where one is":          {"get resources a b", "berthctl get resources takes at most one name, and there are 2"},
+		"two workloads":             {"get placement a b", "berthctl get placement takes at most one name, and there are 2"},
+		"unknown flag":              {"--frobnicate", "unknown flag: --frobnicate"},
+		"unknown short flag":        {"get placement -z", "unknown shorthand flag: 'z' in -z"},
+		"flag without a value":      {"get placement -n", "flag needs an argument: 'n' in -n"},
+		"not a boolean":             {"get placement --watch=maybe", "--watch: "},
+		"unknown shell":             {"completion tcsh", `unknown command "tcsh" of berthctl completion`},
+		"a very long command":       {strings.Repeat("x", 100_000), `unknown command "xxxx`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

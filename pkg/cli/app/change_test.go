@@ -183,7 +183,7 @@ func TestWrongCommandLinesSendNothing(t *testing.T) {
 		"an update of only the form":  {[]string{"app", "update", "shop", "-o", "json"}, "name what is to change"},
 		"an update with a wrong file": {[]string{"app", "update", "shop", "-f", file(t, "a: b: c")}, "shop.yaml: "},
 		"delete without a name":       {[]string{"app", "delete"}, "name one application, not 0"},
-		"list with a name":            {[]string{"app", "list", "shop"}, `unknown command "shop"`},
+		"list with a name":            {[]string{"app", "list", "shop"}, `there is "shop", did you mean berthctl app get NAME?`},
 		"an unknown form":             {[]string{"app", "get", "shop", "-o", "xml"}, `unknown output format "xml"`},
 	}
 	for name, tc := range tests {

@@ -16,6 +16,7 @@ import (
 
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
+	"berth.dev/berth/pkg/cli/internal/objects"
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/explain/placement"
@@ -80,7 +81,7 @@ func newPlacement(streams genericiooptions.IOStreams, factory *client.Factory) *
 		Short:             "Show how the replicas of workloads are shared out over clusters",
 		Long:              placementLong,
 		Example:           placementExample,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              objects.AtMostOneName,
 		ValidArgsFunction: factory.Complete(o.names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)

@@ -402,7 +402,7 @@ func TestPlacementRefuses(t *testing.T) {
 		"no name":                     {args: "deploy/", want: "is no workload"},
 		"capitals":                    {args: "Nginx", want: "is no workload"},
 		"a very long name":            {args: strings.Repeat("n", 100_000), want: "is too long"},
-		"two names":                   {args: "nginx apache", want: "accepts at most 1 arg"},
+		"two names":                   {args: "nginx apache", want: "takes at most one name"},
 		"a name in all namespaces":    {args: "nginx -A", want: "cannot be named together with --all-namespaces"},
 		"an unknown output format":    {args: "-o xml", want: "use one of table, wide, json, yaml"},
 		"no scheduler":                {args: "--scheduler-names=", want: "--scheduler-names: the list is empty"},

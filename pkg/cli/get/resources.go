@@ -18,6 +18,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/live"
+	"berth.dev/berth/pkg/cli/internal/objects"
 	"berth.dev/berth/pkg/cli/internal/output"
 )
 
@@ -100,7 +101,7 @@ func newResources(streams genericiooptions.IOStreams, factory *client.Factory) *
 		Short:             "Show what is left in the pools of ClusterResources",
 		Long:              resourcesLong,
 		Example:           resourcesExample,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              objects.AtMostOneName,
 		ValidArgsFunction: factory.Complete(resourceNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)

@@ -197,7 +197,7 @@ func TestWithoutResources(t *testing.T) {
 func TestResourcesThatCannotBeShown(t *testing.T) {
 	w, _ := storage(t)
 	getResources(t, w, "abaqus").CheckFailed(t, `cluster resource "abaqus" not found`)
-	getResources(t, w, "a b").CheckFailed(t, "accepts at most 1 arg(s)")
+	getResources(t, w, "a b").CheckFailed(t, "takes at most one name")
 	w.Clients.Berth.PrependReactor("list", "clusterresources", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{}, "", nil)
 	})

@@ -54,7 +54,7 @@ func newConstraint(streams genericiooptions.IOStreams) *cobra.Command {
 		Short:   "Read a placement constraint and tell whether it is met",
 		Long:    constraintLong,
 		Example: constraintExample,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneConstraint,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(streams.Out, args[0])
 		},
@@ -70,6 +70,13 @@ func newConstraint(streams genericiooptions.IOStreams) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(
 		[]string{string(constraint.Label), string(constraint.Metric)}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+func oneConstraint(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d arguments, give the constraint as one, in quotes: %s 'location is DE'", len(args), cmd.CommandPath())
+	}
+	return nil
 }
 
 func (o *constraintOptions) run(out io.Writer, text string) error {

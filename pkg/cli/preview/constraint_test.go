@@ -57,7 +57,8 @@ func TestConstraintWrongInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no constraint":              {nil, "accepts 1 arg(s)"},
+		"no constraint":              {nil, "0 arguments, give the constraint as one, in quotes: berthctl preview constraint 'location is DE'"},
+		"one without quotes":         {[]string{"location", "is", "DE"}, "3 arguments, give the constraint as one, in quotes"},
 		"a mistake with its column":  {[]string{"location inf (DE, SK)"}, `constraint "location inf (DE, SK)": column 10: expected is,`},
 		"a metric that is no number": {[]string{"load is five", "--kind", "metric"}, "column 9: expected a number"},
 		"an unknown kind":            {[]string{"a is b", "--kind", "node"}, "--kind must be label or metric"},

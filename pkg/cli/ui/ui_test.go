@@ -152,7 +152,7 @@ func TestWrongFlags(t *testing.T) {
 		"--address=":            "is no loopback address",
 		"--port=-1":             "--port: -1 is not between 0 and 65535",
 		"--port=65536":          "--port: 65536 is not between 0 and 65535",
-		"more":                  "unknown command",
+		"more":                  "takes no arguments",
 	} {
 		clitest.Run(t.Context(), clitest.NewWorld(t).Options(), "ui", args).CheckFailed(t, want)
 	}

@@ -32,6 +32,14 @@ func OneName(kind string) cobra.PositionalArgs {
 	}
 }
 
+// AtMostOneName takes no argument or one.
+func AtMostOneName(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s takes at most one name, and there are %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
 // Labels is the flag --label.
 type Labels struct {
 	texts values.Texts
