@@ -33,14 +33,14 @@ import (
 //	          must have                       (completeAdoptions)
 //	behind    a cycle's snapshot lacked some  adopting: those that are gone are dropped (recheck)
 //	          of them
-//	adopted   the snapshot has what others    due: the binding has another revision, or the
-//	          bound                           cluster has gone meanwhile (forgetLocked)
+//	adopted   the snapshot has what others    due: the binding or the cluster is another one
+//	          bound                           (forgetLocked)
 //
 // A cluster that is drained or bound to another scheduler leaves every state at once.
 
 // adoption is a cluster that is being adopted.
 type adoption struct {
-	revision int64
+	home catalog.Home
 	// expected are the pods that the snapshot must have.
 	expected []expectedPod
 	// behind is true if the snapshot lacked one of them.
@@ -70,7 +70,8 @@ const (
 func (s *Shared) completeAdoptions(homes *catalog.Homes, lister fwk.SharedLister) int64 {
 	maps.DeleteFunc(s.adopting, func(name string, a *adoption) bool {
 		h := homes.Clusters[name]
-		return h.Scheduler != s.Self || h.Revision != a.revision
+		h.Draining = false
+		return h != a.home
 	})
 	for name, a := range s.adopting {
 		a.expected = slices.DeleteFunc(a.expected, func(e expectedPod) bool { return has(lister, e) })
@@ -79,18 +80,17 @@ func (s *Shared) completeAdoptions(homes *catalog.Homes, lister fwk.SharedLister
 			continue
 		}
 		delete(s.adopting, name)
-		s.adopted[name] = a.revision
+		s.adopted[name] = a.home
 		s.set.adoption++
 		s.set.homes = nil
 	}
 	return s.set.adoption
 }
 
-// forgetLocked forgets in which state clusters were adopted that are in another one: a cluster that
-// is deleted and made anew has the same revisions again, and other pods. It is called before it is
-// acknowledged that one is given up. The caller holds the lock.
+// forgetLocked forgets in which state clusters were adopted that are in another one. It is called
+// before it is acknowledged that one is given up. The caller holds the lock.
 func (s *Shared) forgetLocked(homes *catalog.Homes) {
-	maps.DeleteFunc(s.adopted, func(name string, revision int64) bool { return homes.Clusters[name].Revision != revision })
+	maps.DeleteFunc(s.adopted, func(name string, home catalog.Home) bool { return homes.Clusters[name] != home })
 }
 
 func has(lister fwk.SharedLister, e expectedPod) bool {
@@ -101,22 +101,22 @@ func has(lister fwk.SharedLister, e expectedPod) bool {
 	return slices.ContainsFunc(info.GetPods(), func(p fwk.PodInfo) bool { return p.GetPod().UID == e.ref.UID })
 }
 
-// toAdopt returns the clusters that are due, with the revisions of their bindings.
-func (s *Shared) toAdopt(homes *catalog.Homes) map[string]int64 {
+// toAdopt returns the clusters that are due, with their bindings.
+func (s *Shared) toAdopt(homes *catalog.Homes) map[string]catalog.Home {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var due map[string]int64
+	var due map[string]catalog.Home
 	for name, h := range homes.Clusters {
-		if h.Scheduler != s.Self || h.Draining || s.adopted[name] == h.Revision {
+		if h.Scheduler != s.Self || h.Draining || s.adopted[name] == h {
 			continue
 		}
-		if a := s.adopting[name]; a != nil && a.revision == h.Revision {
+		if a := s.adopting[name]; a != nil && a.home == h {
 			continue
 		}
 		if due == nil {
-			due = map[string]int64{}
+			due = map[string]catalog.Home{}
 		}
-		due[name] = h.Revision
+		due[name] = h
 	}
 	return due
 }
@@ -139,7 +139,7 @@ const adoptionPage = 500
 
 // adopt reads from the API server itself that the bindings are still what they seem, and which pods
 // are on the nodes.
-func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64) error {
+func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]catalog.Home) error {
 	if err := s.confirm(ctx, b, due); err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (s *Shared) adopt(ctx context.Context, b *Background, due map[string]int64)
 		return nil
 	}
 	found := make(map[string]*adoption, len(due))
-	for name, revision := range due {
-		found[name] = &adoption{revision: revision}
+	for name, home := range due {
+		found[name] = &adoption{home: home}
 	}
 	options := metav1.ListOptions{FieldSelector: "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed", Limit: adoptionPage}
 	for {
@@ -225,7 +225,7 @@ func (s *Shared) gone(ctx context.Context, b *Background, cluster string, e expe
 }
 
 // confirm drops the bindings that have changed since they were seen.
-func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]int64) error {
+func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]catalog.Home) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	clusters, err := b.Berth.BerthV1alpha1().Clusters().List(ctx, metav1.ListOptions{})
@@ -243,11 +243,7 @@ func (s *Shared) confirm(ctx context.Context, b *Background, due map[string]int6
 	if c := own.Status.Commons; c != nil {
 		live[berthv1alpha1.CommonsName] = catalog.Home{Scheduler: s.Self, Draining: c.Draining, Revision: c.Revision}
 	}
-	for name, revision := range due {
-		if live[name] != (catalog.Home{Scheduler: s.Self, Revision: revision}) {
-			delete(due, name)
-		}
-	}
+	maps.DeleteFunc(due, func(name string, home catalog.Home) bool { return live[name] != home })
 	return nil
 }
 

@@ -22,6 +22,7 @@ func TestWhichClustersAreUsed(t *testing.T) {
 		"taken up":                        {home: &catalog.Home{Scheduler: "a", Revision: 3}, adopted: 3, want: true},
 		"not taken up":                    {home: &catalog.Home{Scheduler: "a", Revision: 3}},
 		"taken up in an earlier state":    {home: &catalog.Home{Scheduler: "a", Revision: 3}, adopted: 1},
+		"made anew in the same state":     {home: &catalog.Home{Scheduler: "a", UID: "new", Revision: 3}, adopted: 3},
 		"without a revision":              {home: &catalog.Home{Scheduler: "a"}},
 		"to be given up":                  {home: &catalog.Home{Scheduler: "a", Draining: true, Revision: 3}, adopted: 3},
 		"another's, which was made anew":  {home: &catalog.Home{Scheduler: "b", Revision: 3}, adopted: 3},
@@ -35,7 +36,7 @@ func TestWhichClustersAreUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := NewShared("a", clock.RealClock{})
 			if tc.adopted > 0 {
-				s.adopted["c"] = tc.adopted
+				s.adopted["c"] = catalog.Home{Scheduler: "a", Revision: tc.adopted}
 			}
 			homes := &catalog.Homes{Clusters: map[string]catalog.Home{}}
 			if tc.home != nil {

@@ -38,9 +38,9 @@ type Shared struct {
 	// underWay has the nodes of the pods that are being bound, by UID. It is kept only by a process
 	// that is a Scheduler.
 	underWay map[types.UID]string
-	// adopted are the revisions of the clusters whose pods the snapshot has, adopting those that
+	// adopted are the bindings of the clusters whose pods the snapshot has, adopting those that
 	// are looked at.
-	adopted  map[string]int64
+	adopted  map[string]catalog.Home
 	adopting map[string]*adoption
 	// woken is the adoption after which pods were woken last.
 	woken int64
@@ -62,7 +62,7 @@ type nodeSet struct {
 // NewShared returns the state of one process.
 func NewShared(self string, clk clock.WithTicker) *Shared {
 	return &Shared{
-		Clock: clk, Self: self, underWay: map[types.UID]string{}, adopted: map[string]int64{}, adopting: map[string]*adoption{},
+		Clock: clk, Self: self, underWay: map[types.UID]string{}, adopted: map[string]catalog.Home{}, adopting: map[string]*adoption{},
 	}
 }
 
@@ -95,8 +95,8 @@ func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
 	if h.Scheduler != s.Self || h.Draining {
 		return false
 	}
-	revision, adopted := s.adopted[cluster]
-	return adopted && revision == h.Revision
+	home, adopted := s.adopted[cluster]
+	return adopted && home == h
 }
 
 // nodes returns the nodes and clusters of this scheduler.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -19,6 +20,8 @@ import (
 type Home struct {
 	// Scheduler is the name of the Scheduler, empty for none.
 	Scheduler string
+	// UID is that of the Cluster, empty for what belongs to none.
+	UID types.UID
 	// Draining is true while the Scheduler is to give it up.
 	Draining bool
 	// Revision tells this state of the binding from earlier ones.
@@ -28,7 +31,7 @@ type Home struct {
 // HomeOf returns the recorded binding of a cluster.
 func HomeOf(c *berthv1alpha1.Cluster) Home {
 	return Home{
-		Scheduler: c.Status.HomeScheduler, Draining: c.Status.HomeTransfer != nil, Revision: c.Status.HomeRevision,
+		Scheduler: c.Status.HomeScheduler, UID: c.UID, Draining: c.Status.HomeTransfer != nil, Revision: c.Status.HomeRevision,
 	}
 }
 
