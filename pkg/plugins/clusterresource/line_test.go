@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,28 @@ type running struct {
 	*plugintest.Running
 
 	t *testing.T
+}
+
+// takenWithin is the time in which a unit that has become free has to be taken.
+const takenWithin = 10 * time.Second
+
+// expectTaken waits until a unit that has become free is taken, and returns how long that took.
+func (r *running) expectTaken(taken func() bool) time.Duration {
+	r.t.Helper()
+	began := time.Now()
+	r.WaitFor("the unit that is free to be taken", taken)
+	took := time.Since(began)
+	if took > takenWithin {
+		r.t.Errorf("the unit that is free was taken after %s only", took)
+	}
+	return took
+}
+
+// placed reports whether a pod has a node.
+func (r *running) placed(pod *corev1.Pod) bool {
+	r.t.Helper()
+	found, err := r.Kube.CoreV1().Pods(pod.Namespace).Get(r.t.Context(), pod.Name, metav1.GetOptions{})
+	return err == nil && found.Spec.NodeName != ""
 }
 
 // inFront are pods of higher priority that come first, and let nobody make way.
@@ -127,7 +150,7 @@ func TestAPodThatFitsIsReached(t *testing.T) { //nolint:tparallel // its rows ru
 				tc.meanwhile(r)
 			}
 			r.Delete(holder)
-			r.ExpectBound(fits)
+			r.expectTaken(func() bool { return r.placed(fits) })
 		})
 	}
 }

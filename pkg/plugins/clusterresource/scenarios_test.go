@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,11 +35,12 @@ func scenarios() int {
 // most of which cannot use what becomes free, and happen to them what may happen. One of them asks
 // for one unit and nothing else: as long as it waits, all units are held again after each release.
 func TestAFreedUnitIsTakenInRandomScenarios(t *testing.T) { //nolint:tparallel // its scenarios run side by side, and beside no other test
-	seed := uint64(time.Now().UnixNano())
+	seed, longest := uint64(time.Now().UnixNano()), &longest{}
+	t.Cleanup(func() { t.Logf("the unit that took longest to be taken took %s", longest.took) })
 	for n := range scenarios() {
 		t.Run(fmt.Sprintf("seed=%d", seed+uint64(n)), func(t *testing.T) {
 			t.Parallel()
-			newScenario(t, seed+uint64(n)).play()
+			longest.note(newScenario(t, seed+uint64(n)).play())
 		})
 	}
 }
@@ -71,8 +72,21 @@ func newScenario(t *testing.T, seed uint64) *scenario {
 	return s
 }
 
-// play lets all units be held, pods wait for them, things happen, and holders go one by one.
-func (s *scenario) play() {
+// longest is the longest of some times.
+type longest struct {
+	mu   sync.Mutex
+	took time.Duration
+}
+
+func (l *longest) note(took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.took = max(l.took, took)
+}
+
+// play lets all units be held, pods wait for them, things happen, and holders go one by one. It
+// returns the longest time in which a unit was taken.
+func (s *scenario) play() (longest time.Duration) {
 	s.t.Helper()
 	for i := range s.units {
 		holder := onRack(asking(fmt.Sprint("holder-", i), "matlab", "1"), "a")
@@ -94,12 +108,13 @@ func (s *scenario) play() {
 		if !s.release() {
 			s.t.Fatal("the pod that fits has never been reached")
 		}
-		s.WaitFor("the unit that is free to be taken", func() bool { return s.held() == s.units || s.placed(fits) })
+		longest = max(longest, s.expectTaken(func() bool { return s.held() == s.units || s.placed(fits) }))
 		if s.placed(fits) {
-			return
+			return longest
 		}
 	}
 	s.t.Fatal("others have taken every unit, more than there are of them")
+	return 0
 }
 
 // waiting returns a pod of one of the kinds that wait before the one that fits.
@@ -208,11 +223,4 @@ func (s *scenario) held() (units int) {
 		}
 	}
 	return units
-}
-
-// placed reports whether a pod has a node.
-func (s *scenario) placed(pod *corev1.Pod) bool {
-	s.t.Helper()
-	return slices.ContainsFunc(s.pods(func(p *corev1.Pod) bool { return p.Spec.NodeName != "" }),
-		func(p *corev1.Pod) bool { return p.Name == pod.Name })
 }
