@@ -503,13 +503,15 @@ func TestWhatBindReportsStaysTrue(t *testing.T) {
 
 // A process that was stopped may read, when it goes on, a pod that the next leader has settled.
 func TestNoVersionIsSentThatWasReadAfterTheFenceHadClosed(t *testing.T) {
-	leader, until := fence.New(), time.Now().Add(100*time.Millisecond)
-	leader.Renewed(until)
+	leader, closes := fence.New(), time.Time{}
 	s := newServer(func(*corev1.Binding) error {
-		<-time.After(time.Until(until))
+		<-time.After(time.Until(closes))
 		return apierrors.NewConflict(corev1.Resource("pods"), "pod", errors.New("it has changed"))
 	}, newPod())
-	status := s.bind(t, given{newPod().UID: {Policy: "web", Cluster: "a", Seat: 1}}, leader, newPod())
+	binder := s.binder(t, given{newPod().UID: {Policy: "web", Cluster: "a", Seat: 1}}, leader)
+	closes = time.Now().Add(2 * time.Second) // enough for the process to begin, however busy the machine is
+	leader.Renewed(closes)
+	status := binder.Bind(t.Context(), nil, newPod(), node)
 	if len(s.sent) != 1 || status.IsSuccess() {
 		t.Errorf("%d bindings were sent, the outcome is %v", len(s.sent), status)
 	}
