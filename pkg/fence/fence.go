@@ -31,6 +31,10 @@ type Fence struct {
 	// take one, see Settle. Unclear is true once a write has ended without a known outcome.
 	late                  atomic.Int32
 	units, seats, unclear atomic.Bool
+	// lapsed has room for the version of a lease by which its holder cannot bind any more. Took is the
+	// one that this process has taken the lease in.
+	lapsed chan string
+	took   atomic.Pointer[string]
 }
 
 // Late is what leaders before this one may have sent and what may still be carried out.
@@ -61,7 +65,7 @@ const (
 
 // New returns a closed fence; Renewed opens it.
 func New() *Fence {
-	return &Fence{opened: make(chan struct{})}
+	return &Fence{opened: make(chan struct{}), lapsed: make(chan string, 1)}
 }
 
 // Opened returns a channel that is closed once the fence has been open for the first time, when
@@ -137,6 +141,28 @@ func (f *Fence) Late() Late {
 // carried out any more.
 func (f *Fence) allSettled() bool {
 	return f.units.Load() && f.seats.Load() && !f.unclear.Load()
+}
+
+// Lapsed returns a channel of versions of the lease by which another process that has it cannot
+// bind any more: its fence has closed, although the lease still lasts.
+func (f *Fence) Lapsed() <-chan string {
+	return f.lapsed
+}
+
+// Took returns the version in which this process has taken the lease from another one, empty if it
+// has not. It is known once the fence has been open.
+func (f *Fence) Took() string {
+	if version := f.took.Load(); version != nil {
+		return *version
+	}
+	return ""
+}
+
+func (f *Fence) lapse(version string) {
+	select {
+	case f.lapsed <- version:
+	default:
+	}
 }
 
 // Renewed opens the fence until the given time; a time before the present one changes nothing.

@@ -27,7 +27,7 @@ var _ resourcelock.Interface = &Lock{}
 // renew deadline of the election, which is shorter than the lease, what was sent while the fence
 // was open has the rest of the lease to arrive before another process can be the leader.
 func NewLock(inner resourcelock.Interface, fence *Fence, open time.Duration) *Lock {
-	return &Lock{Interface: &lasting{Interface: inner, least: open}, fence: fence, open: open, note: newNote(inner)}
+	return &Lock{Interface: &lasting{Interface: inner, least: open}, fence: fence, open: open, note: newNote(inner, open, fence.lapse)}
 }
 
 // Get returns the record of the lease. If somebody else holds it, nothing is sent any more.
@@ -41,6 +41,9 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 
 // Create makes the lease and opens the fence.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if l.note != nil {
+		l.note.write(record.LeaderTransitions, false, false)
+	}
 	sent := time.Now()
 	if err := l.Interface.Create(ctx, record); err != nil {
 		return err
@@ -63,6 +66,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	if l.note != nil {
 		if l.note.takes() {
 			l.fence.late.Store(int32(l.note.ofLast()))
+			l.fence.took.Store(&l.note.read.ResourceVersion)
 		}
 		l.note.write(record.LeaderTransitions, l.fence.units.Load(), false)
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,22 +21,30 @@ import (
 )
 
 // note is what the leaders say to each other in a label of the lease: who holds it, since which
-// change of the holder, and that what leaders before have sent is settled. Whoever gives the lease
-// back adds that nothing of his own is on its way either. It counts only while it is the last
-// holder's: any other in between, of whatever build, makes it void.
+// change of the holder, for how long it may bind pods after a renewal, and that what leaders before
+// have sent is settled. Whoever gives the lease back adds that nothing of his own is on its way
+// either. It counts only while it is the last holder's: any other in between, of whatever build,
+// makes it void.
 type note struct {
 	lock *resourcelock.LeaseLock
+	// open is for how long a renewal opens the fence of this process.
+	open time.Duration
 	// read is the lease as it was read last.
 	read *coordinationv1.Lease
+	// version is the one in which the lease is known, and since how long.
+	version string
+	since   time.Time
+	lapsed  func(version string)
 }
 
-// newNote returns nil for a lock that is not one lease.
-func newNote(lock resourcelock.Interface) *note {
+// newNote returns nil for a lock that is not one lease. Lapsed is called whenever the lease is read
+// in a version by which its holder, who is another, cannot bind any more.
+func newNote(lock resourcelock.Interface, open time.Duration, lapsed func(version string)) *note {
 	lease, ok := lock.(*resourcelock.LeaseLock)
 	if !ok {
 		return nil
 	}
-	n := &note{lock: lease}
+	n := &note{lock: lease, open: open, lapsed: lapsed}
 	lease.Client = &readLeases{lease.Client, n}
 	return n
 }
@@ -72,16 +81,48 @@ func (n *note) ofLast() Late {
 // settled, or take away that of another. So many holders came before. All says that nothing of its
 // own is left either.
 func (n *note) write(transitions int, settled, all bool) {
-	text := digest(n.lock.Identity()) + "-" + strconv.Itoa(transitions)
+	text := signature(n.lock.Identity(), transitions)
+	n.lock.Labels = map[string]string{berthv1alpha1.OpenForLabel: text + "-" + strconv.Itoa(secondsOf(n.open))}
 	if all {
 		text += withAll
 	}
 	switch {
 	case settled:
-		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: text}
+		n.lock.Labels[berthv1alpha1.SettledByLabel] = text
 	case n.read != nil && n.read.Labels[berthv1alpha1.SettledByLabel] != "":
-		n.lock.Labels = map[string]string{berthv1alpha1.SettledByLabel: ""}
+		n.lock.Labels[berthv1alpha1.SettledByLabel] = ""
 	}
+}
+
+// signature is what the notes of a holder begin with, before whom so many others came.
+func signature(holder string, transitions int) string {
+	return digest(holder) + "-" + strconv.Itoa(transitions)
+}
+
+// watch notes the lease as it was read just now.
+func (n *note) watch(lease *coordinationv1.Lease) {
+	now := time.Now()
+	if n.version != lease.ResourceVersion {
+		n.version, n.since = lease.ResourceVersion, now
+		return
+	}
+	if open := n.openOf(lease); open > 0 && now.Sub(n.since) >= open {
+		n.lapsed(n.version)
+	}
+}
+
+// openOf returns for how long the fence of the holder is open after a renewal, 0 if it does not say
+// so. A holder that says less than this process would is not believed.
+func (n *note) openOf(lease *coordinationv1.Lease) time.Duration {
+	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	said, own := strings.CutPrefix(lease.Labels[berthv1alpha1.OpenForLabel],
+		signature(holder, int(ptr.Deref(lease.Spec.LeaseTransitions, 0)))+"-")
+	seconds, err := strconv.Atoi(said)
+	if !own || err != nil || holder == "" || holder == n.lock.Identity() ||
+		seconds < 0 || seconds > int(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) {
+		return 0
+	}
+	return max(n.open, time.Duration(seconds)*time.Second)
 }
 
 // readLeases notes the lease that is read.
@@ -106,6 +147,7 @@ func (r *readNamespace) Get(ctx context.Context, name string, options metav1.Get
 	r.note.read = nil
 	if err == nil {
 		r.note.read = lease.DeepCopy() // the lock writes into its own
+		r.note.watch(lease)
 	}
 	return lease, err
 }

@@ -60,6 +60,7 @@ type State struct {
 	retries      *nodegrouppolicy.Retries
 	seed         *takeover.Seed
 	late         *takeover.LateSeats
+	ahead        ahead
 
 	mu          sync.Mutex
 	base        *base
@@ -306,6 +307,7 @@ func (s *State) Run(ctx context.Context) {
 		}
 		readers = append(readers, resources.Reader(background))
 		running.Go(func() { resources.Run(ctx, background) })
+		running.Go(func() { s.settleAhead(ctx, base, resources) })
 	}
 	running.Go(func() { s.takeOver(ctx, base, readers) })
 }

@@ -23,7 +23,7 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
 	}
 	s.seed.Run(ctx, s.Clock, &takeover.Source{
-		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere, NothingLate: s.nothingLate,
+		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere, NothingLate: s.nothingLate, Since: s.since,
 	}, readers, func() { s.wake(base.owners.Pending("")) })
 	s.late.Run(ctx, &takeover.Background{
 		Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake, Settled: func() { s.fence.Settle(fence.Seats) },

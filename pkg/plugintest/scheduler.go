@@ -135,6 +135,7 @@ type Scheduler struct {
 	extra    frameworkruntime.Registry
 	config   string
 	held     bool
+	standby  bool
 	ring     *history.Ring
 
 	kubeConfig *rest.Config
@@ -186,6 +187,11 @@ func Held() Option {
 	return func(s *Scheduler) { s.held = true }
 }
 
+// Standby lets the process wait for its lease: a test that opens its Fence has it lead.
+func Standby() Option {
+	return func(s *Scheduler) { s.standby = true }
+}
+
 // New returns a scheduler that knows the objects: Clusters, policies, nodes, owners of pods, and
 // pods, which must be bound. It stops at the end of the test.
 func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler {
@@ -200,7 +206,9 @@ func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler 
 	s.Kube.PrependReactor("create", "pods", s.bindings.react)
 	s.Kube.PrependWatchReactor("*", s.watches.reactor(s.Kube.Tracker()))
 	s.Berth.PrependWatchReactor("*", s.watches.reactor(s.Berth.Tracker()))
-	s.Fence.KeepOpen()
+	if !s.standby {
+		s.Fence.KeepOpen()
+	}
 	if s.State = plugins.NewState(s.Fence, s.Berth); s.kubeConfig != nil {
 		s.State = plugins.NewState(s.Fence, nil)
 	}

@@ -12,6 +12,10 @@ const (
 	// holders before have sent. It names the holder and the change of holders.
 	SettledByLabel = "berth.dev/settled-by"
 
+	// OpenForLabel on the Lease of berth-scheduler says for how many seconds after a renewal the
+	// holder may bind pods at most. It names the holder and the change of holders, too.
+	OpenForLabel = "berth.dev/open-for"
+
 	// SchedulerLabel on a pod that runs a managed Scheduler names that Scheduler. Berth writes it.
 	SchedulerLabel = "berth.dev/scheduler"
 

@@ -58,6 +58,20 @@ func (s *Shared) settleLate(ctx context.Context, b *Background) {
 	}
 }
 
+// SettleAhead makes late Bindings of the leader impossible by which pods could get what was free
+// when they were listed, in a process that does not lead yet. The list must have been begun when
+// the leader could not send any more.
+func (s *Shared) SettleAhead(ctx context.Context, b *Background, listed *spending.Reader) {
+	settler := &settle.Settler{Client: b.Client, Known: b.Pod}
+	open := listed.Late.Open(s.usablePools)
+	workqueue.ParallelizeUntil(ctx, settle.Workers, len(open), func(i int) { settler.Try(ctx, open[i].PodRef, open[i].Version) })
+}
+
+// AheadReader takes over from a list what SettleAhead needs.
+func (*Shared) AheadReader() *spending.Reader {
+	return &spending.Reader{Late: spending.NewLate(), Bound: func() int { return 0 }, Ended: func() {}}
+}
+
 // wakeMeanwhile wakes pods while others are being settled, until the context ends. A thousand take
 // seconds, and one of them may have to wait for its answer.
 func (s *Shared) wakeMeanwhile(ctx context.Context, b *Background) {

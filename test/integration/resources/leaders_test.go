@@ -124,15 +124,18 @@ var _ = Describe("a new leader", Serial, func() {
 
 var _ = Describe("a process that begins to lead", Serial, func() {
 	for how, tc := range map[string]struct {
-		end func(*schedulerproc.Scheduler)
+		end   func(*schedulerproc.Scheduler)
+		units int
 		// wantSettled is whether pods are changed, so that they can be bound by nobody else.
 		wantSettled bool
 	}{
-		"has died":                {(*schedulerproc.Scheduler).Crash, true},
-		"has ended in good order": {(*schedulerproc.Scheduler).End, false},
+		"has died":                    {(*schedulerproc.Scheduler).Crash, 500, true},
+		"has died, if few can get it": {(*schedulerproc.Scheduler).Crash, 40, true},
+		"has ended in good order":     {(*schedulerproc.Scheduler).End, 500, false},
 	} {
 		It("gives out in a moment what a thousand pods wait for after the one before "+how, func(ctx SpecContext) {
-			const units, pods = 500, 1000
+			const pods = 1000
+			units := tc.units
 			s := newSite(ctx)
 			s.createNode(ctx, "one", "", "4000")
 			s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(units)))
@@ -155,8 +158,8 @@ var _ = Describe("a process that begins to lead", Serial, func() {
 			Eventually(w.bound, timeout, poll).Should(Equal(units))
 			Eventually(free.bound, timeout, poll).Should(Equal(1))
 			AddReportEntry("take-over", fmt.Sprintf(
-				"with %d pods that the process before may have bound, the first is bound %v after the lease was taken; the only one of another pool %v after",
-				pods, w.boundAt(0).Sub(began).Round(time.Millisecond), free.boundAt(0).Sub(began).Round(time.Millisecond)), ReportEntryVisibilityAlways)
+				"with %d pods that the process before may have bound, the first of %d is bound %v after the lease was taken; the only one of another pool %v after",
+				pods, units, w.boundAt(0).Sub(began).Round(time.Millisecond), free.boundAt(0).Sub(began).Round(time.Millisecond)), ReportEntryVisibilityAlways)
 			w.expectNoBreach()
 			free.expectNoBreach()
 			list, err := client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{})

@@ -66,6 +66,7 @@ var keys = map[string]struct {
 	"berth.dev/home-scheduler":                       {whose: users, label: true},
 	"berth.dev/scheduler":                            {whose: users, label: true},
 	"berth.dev/settled-by":                           {whose: users, label: true},
+	"berth.dev/open-for":                             {whose: users, label: true},
 	"berth.dev/application":                          {whose: users, label: true},
 	"berth.dev/copy-of":                              {whose: users, label: true},
 	"berth.dev/copy-cluster":                         {whose: users, label: true},

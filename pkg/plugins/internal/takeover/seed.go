@@ -91,6 +91,9 @@ type Source struct {
 	// NothingLate reports, once this process is the leader, whether nothing that the process before
 	// has sent can still be carried out.
 	NothingLate func() bool
+	// Since returns a version of the pods, empty for none. Whoever has a newer one has been changed
+	// when nothing was sent any more, so no late Binding can happen to it.
+	Since func() string
 }
 
 // Run reads the list once this process is the leader, and again until it succeeds. Changed is
@@ -102,7 +105,7 @@ func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers
 	case <-source.Leader:
 	}
 	for {
-		err := source.read(ctx, readers)
+		_, err := source.Read(ctx, readers)
 		if err == nil {
 			s.Skip()
 			changed()
@@ -119,20 +122,24 @@ func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers
 	}
 }
 
-func (s *Source) read(ctx context.Context, readers []ListReader) error {
+// Read reads the list once, and returns its version.
+func (s *Source) Read(ctx context.Context, readers []ListReader) (version string, _ error) {
 	for _, r := range readers {
 		r.Begin()
 	}
 	options := metav1.ListOptions{FieldSelector: unfinished, Limit: seedPage}
-	late := !s.NothingLate()
+	late, since := !s.NothingLate(), s.Since()
 	for {
 		list, err := s.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 		if err != nil {
-			return fmt.Errorf("listing pods: %w", err)
+			return "", fmt.Errorf("listing pods: %w", err)
+		}
+		if version == "" {
+			version = list.ResourceVersion
 		}
 		for i := range list.Items {
 			pod := &list.Items[i]
-			claimant := late && s.claimant(pod)
+			claimant := late && s.claimant(pod) && (since == "" || !newer(pod.ResourceVersion, since))
 			for _, r := range readers {
 				r.Read(pod, claimant)
 			}
@@ -143,7 +150,7 @@ func (s *Source) read(ctx context.Context, readers []ListReader) error {
 		for _, r := range readers {
 			r.End()
 		}
-		return nil
+		return version, nil
 	}
 }
 

@@ -83,7 +83,9 @@ func TestSeed(t *testing.T) {
 		pages []any
 		// nothingLate is what the process before says of its Bindings.
 		nothingLate bool
-		want        []string
+		// since is the version from which on nothing was sent.
+		since string
+		want  []string
 		// wantChanges is how often news are told.
 		wantChanges int
 	}{
@@ -91,6 +93,10 @@ func TestSeed(t *testing.T) {
 		"two pages": {pages: []any{pageOf("more", bound, waits), pageOf("", gated, leaves, ended, theirs)}, want: all, wantChanges: 1},
 		"after a process that has nothing under way": {
 			pages: []any{pageOf("", bound, waits)}, nothingLate: true, want: []string{"begin", "bound", "waits", "end"}, wantChanges: 1,
+		},
+		"after a process that had sent nothing when one was changed": {
+			pages: []any{pageOf("", pod("same", func(p *corev1.Pod) { p.ResourceVersion = "9" }), pod("newer", func(p *corev1.Pod) { p.ResourceVersion = "10" }), waits)},
+			since: "9", want: []string{"begin", "same may be bound", "newer", "waits may be bound", "end"}, wantChanges: 1,
 		},
 		"failures, of which the first is made known": {
 			pages:       []any{errors.New("down"), pageOf("more", bound), errors.New("down"), pageOf("", waits)},
@@ -105,7 +111,7 @@ func TestSeed(t *testing.T) {
 			seed, read, changes, done := NewSeed(), &reader{}, 0, make(chan struct{})
 			source := &Source{
 				Client: client, Leader: leader, Elsewhere: func(pod *corev1.Pod) bool { return pod.Name == "theirs" },
-				NothingLate: func() bool { return tc.nothingLate },
+				NothingLate: func() bool { return tc.nothingLate }, Since: func() string { return tc.since },
 			}
 			go func() {
 				defer close(done)
@@ -132,7 +138,9 @@ func TestTheSeedSaysWhyItFails(t *testing.T) {
 	failed := make(chan struct{})
 	leader := make(chan struct{})
 	close(leader)
-	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), &Source{Client: client, Leader: leader, NothingLate: func() bool { return false }}, nil,
+	go seed.Run(t.Context(), clocktesting.NewFakeClock(time.Unix(0, 0)), &Source{
+		Client: client, Leader: leader, NothingLate: func() bool { return false }, Since: func() string { return "" },
+	}, nil,
 		func() { close(failed) })
 	<-failed
 	if seed.Done() || seed.Failure() == nil || seed.Failure().Error() != "listing pods: down" {

@@ -13,7 +13,7 @@ import (
 
 // Reader takes over from a list of pods what they hold, and which of them late Bindings may charge.
 type Reader struct {
-	// Pending gets the charges.
+	// Pending gets the charges; nil if they are of no interest.
 	Pending *ledger.Pending
 	// Late gets the pods that the process before may still bind.
 	Late *LateUnits
@@ -43,9 +43,11 @@ func (r *Reader) Read(pod *corev1.Pod, claimant bool) {
 		return
 	}
 	r.held.Add(charges)
-	if r.Known(pod) {
+	switch {
+	case r.Pending == nil:
+	case r.Known(pod):
 		r.Pending.Put(ledger.Ref(pod), charges)
-	} else {
+	default:
 		r.Pending.PutUnseen(ledger.Ref(pod), charges)
 	}
 }
