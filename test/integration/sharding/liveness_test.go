@@ -26,17 +26,28 @@ var shortElection = []string{
 	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s", "--leader-elect-retry-period=1s",
 }
 
+// What the time of a lease and five seconds, and ten seconds, come to on a busy machine: three
+// times as long.
+const (
+	takenOver = 3 * (15 + 5) * time.Second
+	told      = 3 * 10 * time.Second
+)
+
 var _ = Describe("the scheduler without a name", Ordered, func() {
 	var ns string
 	var unnamed *schedulerproc.Scheduler
 
 	deployed := 0
-	expectPlaced := func(ctx context.Context) {
+	expectPlacedWithin := func(ctx context.Context, limit time.Duration) {
 		GinkgoHelper()
 		before := boundIn(ctx, ns)
 		deploy(ctx, ns, fmt.Sprintf("wave%dx", deployed), 0, 1, 3)
 		deployed++
-		Eventually(func() int { return boundIn(ctx, ns) }, timeout, poll).Should(Equal(before + 3))
+		Eventually(func() int { return boundIn(ctx, ns) }, limit, poll).Should(Equal(before + 3))
+	}
+	expectPlaced := func(ctx context.Context) {
+		GinkgoHelper()
+		expectPlacedWithin(ctx, timeout)
 	}
 
 	BeforeAll(func(ctx SpecContext) {
@@ -57,13 +68,8 @@ var _ = Describe("the scheduler without a name", Ordered, func() {
 		object := &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: "slip"}, Spec: berthv1alpha1.SchedulerSpec{Weight: 1}}
 		_, err := berth.BerthV1alpha1().Schedulers().Create(ctx, object, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
+		expectTold(ctx, "slip", berthv1alpha1.ReasonNoLease, told)
 		expectPlaced(ctx)
-		Eventually(func(g Gomega) {
-			events, err := client.CoreV1().Events("").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=slip,type=Warning"})
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(events.Items).To(HaveLen(1))
-			g.Expect(events.Items[0].Reason).To(Equal(berthv1alpha1.ReasonNoLease))
-		}, timeout, poll).Should(Succeed())
 	})
 
 	It("goes on while a stranger holds the lease", func(ctx SpecContext) {
@@ -100,11 +106,22 @@ var _ = Describe("the scheduler without a name", Ordered, func() {
 				g.Expect(list.Items[i].Status.HomeScheduler).To(BeElementOf(names))
 			}
 		}, timeout, poll).Should(Succeed())
-		for _, name := range names {
+
+		By("leaving to the other two what the first one had when it died")
+		died := time.Now()
+		instances.Kill("first")
+		expectPlacedWithin(ctx, takenOver)
+		Eventually(func(g Gomega) {
+			byHome, settled := homes(ctx)
+			g.Expect(settled).To(BeTrue())
+			g.Expect(byHome).NotTo(HaveKey("first"))
+		}, time.Until(died.Add(takenOver)), poll).Should(Succeed())
+		AddReportEntry("clusters and pods are with the others after", time.Since(died).Round(time.Second).String())
+		expectTold(ctx, "first", berthv1alpha1.ReasonLeaseExpired, told)
+
+		for _, name := range names[1:] {
 			instances.Kill(name)
-			if name != "first" {
-				Expect(berth.BerthV1alpha1().Schedulers().Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
-			}
+			Expect(berth.BerthV1alpha1().Schedulers().Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
 		}
 		expectPlaced(ctx)
 	})
@@ -128,6 +145,21 @@ var _ = Describe("the scheduler without a name", Ordered, func() {
 		instances.Kill("first")
 	})
 })
+
+// expectTold waits until a Scheduler has the condition, and one Warning, for the reason.
+func expectTold(ctx context.Context, name, reason string, limit time.Duration) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		scheduler, err := berth.BerthV1alpha1().Schedulers().Get(ctx, name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(apimeta.FindStatusCondition(scheduler.Status.Conditions, berthv1alpha1.SchedulerReady)).To(HaveField("Reason", reason))
+		events, err := client.CoreV1().Events("").List(ctx, metav1.ListOptions{
+			FieldSelector: fmt.Sprintf("involvedObject.name=%s,type=Warning,reason=%s", name, reason),
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(events.Items).To(HaveLen(1))
+	}, limit, poll).Should(Succeed())
+}
 
 // removeSchedulers ends all schedulers with a name, and waits until their Schedulers are gone.
 func removeSchedulers(ctx context.Context) {
