@@ -24,6 +24,8 @@ func podChanges() predicate.TypedPredicate[*corev1.Pod] {
 				before.Spec.NodeName != after.Spec.NodeName ||
 				workload.Lives(before) != workload.Lives(after) ||
 				workload.Ready(before) != workload.Ready(after) ||
+				workload.Unschedulable(before) != workload.Unschedulable(after) ||
+				!workload.UnplacedSince(before).Equal(workload.UnplacedSince(after)) ||
 				!before.Status.StartTime.Equal(after.Status.StartTime) ||
 				!maps.Equal(before.Annotations, after.Annotations) ||
 				!maps.Equal(before.Labels, after.Labels) ||
