@@ -277,6 +277,9 @@ func (p *pass) requeueWorkload(placed *placement) {
 	if len(placed.note.gone) > 0 {
 		p.requeueAfter(forgetEvicted)
 	}
+	if len(placed.note.promised) > 0 {
+		p.requeueAfter(placed.note.making.Expires.Sub(p.now))
+	}
 	switch placed.decision.Held {
 	case rebalance.NoRoom:
 		p.requeueAfter(roomAgain)

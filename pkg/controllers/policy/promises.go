@@ -15,6 +15,7 @@ import (
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/promise"
 )
 
 // promiser is who promises room to a workload.
@@ -35,6 +36,7 @@ func withOneMore(promises []adviser.Promise, to *placement, cluster string, pod 
 func (p *placement) keepPromises(in *inForce, now time.Time, life time.Duration) {
 	note := p.note
 	if len(note.promised) == 0 {
+		note.making = promise.State{} // How the last promise ended says nothing of the next one.
 		return
 	}
 	made, unmade := p.Unmade(int64(p.Replicas))

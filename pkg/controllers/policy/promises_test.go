@@ -80,3 +80,50 @@ func TestRoomForReplacementsIsPromised(t *testing.T) {
 		})
 	}
 }
+
+// passAsAskedFor makes the passes that the last one asks for, and those alone.
+func (h *harness) passAsAskedFor() {
+	h.t.Helper()
+	for range 20 {
+		h.sync()
+		h.pass()
+		if h.last.RequeueAfter == 0 {
+			return
+		}
+		h.wait(h.last.RequeueAfter)
+	}
+	h.t.Fatalf("every pass asks for another one, the last one in %v", h.last.RequeueAfter)
+}
+
+// Nothing happens when nobody makes the replacements: what ends the promise is time alone.
+func TestPromisedRoomIsGivenBackWhenItsTimeIsUp(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
+	h.settle()
+	h.changePolicy(reweighed(4, 1))
+	h.sync()
+	h.pass()
+	if got := len(h.evicted()); got != 2 {
+		t.Fatalf("%d pods are evicted, want 2", got)
+	}
+	h.passAsAskedFor()
+	if got := h.room("beijing"); got != 14 {
+		t.Fatalf("there is room for %d others when no replacement has come, want 14", got)
+	}
+
+	// How the promise ended says nothing of the next one.
+	h.replace("new-0", "beijing-0", 0)
+	h.replace("new-1", "beijing-0", 4)
+	h.settle()
+	h.changePolicy(reweighed(1, 4))
+	h.wait(time.Minute)
+	h.sync()
+	h.pass()
+	if got := len(h.evicted()); got != 3 {
+		t.Fatalf("%d pods are evicted in the next round, want 3", got)
+	}
+	h.sync()
+	h.pass()
+	if got := h.room("hangzhou"); got != 12 {
+		t.Errorf("there is room for %d others in the next round, want 12", got)
+	}
+}
