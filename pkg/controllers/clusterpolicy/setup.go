@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	modelpolicy "berth.dev/berth/pkg/model/policy"
 )
 
 // nameIndex is the index of PropagationPolicies by their names.
@@ -39,13 +40,23 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&berthv1alpha1.ClusterPropagationPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Owns(&berthv1alpha1.PropagationPolicy{}).
+		Watches(&berthv1alpha1.PropagationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.named)).
 		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of ClusterPropagationPolicies: %w", err)
 	}
 	return nil
+}
+
+// named asks for a look at the policy that is carried out by one of this name in a namespace,
+// whoever owns that: one of somebody else is in the way.
+func (r *Reconciler) named(_ context.Context, object client.Object) []reconcile.Request {
+	name, clusterwide := modelpolicy.NameClusterwide(object.GetName())
+	if !clusterwide {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
 // all asks for a look at each policy: a namespace has come, has gone or has other labels.

@@ -5,6 +5,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,7 +28,15 @@ func Namespaces(object *berthv1alpha1.ClusterPropagationPolicy) (labels.Selector
 
 // NameInNamespaces returns the name of the PropagationPolicies by which the
 // ClusterPropagationPolicy of a name is carried out.
-func NameInNamespaces(name string) string { return "cluster-" + name }
+func NameInNamespaces(name string) string { return prefixInNamespaces + name }
+
+// NameClusterwide returns the name of the ClusterPropagationPolicy that is carried out by
+// PropagationPolicies of a name, and reports whether there can be one.
+func NameClusterwide(name string) (clusterwide string, ok bool) {
+	return strings.CutPrefix(name, prefixInNamespaces)
+}
+
+const prefixInNamespaces = "cluster-"
 
 // InNamespace returns the PropagationPolicy by which a ClusterPropagationPolicy is carried out in a
 // namespace, nil if none of its selectors is about that one.
